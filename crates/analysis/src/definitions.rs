@@ -9,9 +9,9 @@ use npsim_asm::front::token::{Token, TokenKind};
 /// A `#macro`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Macro {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Vec<String>,
     /// Where the name stands.
     pub place: Range<usize>,
@@ -32,7 +32,7 @@ impl Macro {
 /// A `#define` or `#define_eval`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Define {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// `(a, b)` if it takes arguments.
     pub parameters: Option<String>,

@@ -22,7 +22,7 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// It repeats, at the text of a macro, what is said of a use.
     pub repeated: bool,
-    /// Its name in `npsim codes`; none for a project file.
+    /// The name in `npsim codes`; none for a project file.
     pub code: Option<&'static str>,
     /// What is wrong, with notes and help on lines of their own.
     pub message: String,

@@ -42,9 +42,9 @@ pub struct Explanation {
 pub struct ProgramPart {
     /// Microengines that run it.
     pub microengines: Vec<u8>,
-    /// Its main source.
+    /// The main source.
     pub source: String,
-    /// Its words, in order of address.
+    /// The words, in order of address.
     pub words: Vec<ExplainedWord>,
 }
 
@@ -53,9 +53,9 @@ pub struct ProgramPart {
 pub struct BitField {
     /// `39..36` or `12`.
     pub bits: String,
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its value.
+    /// The value.
     pub value: u64,
     /// What it holds.
     pub meaning: &'static str,
@@ -87,11 +87,11 @@ pub struct ExplainedWord {
     pub instruction: String,
     /// What it does; absent for a word that is not a valid instruction.
     pub meaning: Option<&'static str>,
-    /// Its syntax.
+    /// The syntax.
     pub syntax: Option<&'static str>,
     /// The word format.
     pub format: Option<&'static str>,
-    /// Its bits from the top down.
+    /// The bits, from the top down.
     pub fields: Vec<BitField>,
     /// From the outermost macro use to the line where it stands.
     pub way: Vec<ExplainStep>,

@@ -18,7 +18,7 @@ use super::workspace::Workspace;
 pub struct Hint {
     /// The byte behind which it is shown.
     pub offset: usize,
-    /// Its text.
+    /// The text.
     pub label: String,
     /// It says what a name stands for.
     pub of_name: bool,

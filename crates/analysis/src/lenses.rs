@@ -16,7 +16,7 @@ use super::workspace::Workspace;
 pub struct Lens {
     /// The bytes of the line up to what it is about.
     pub range: Range<usize>,
-    /// Its text.
+    /// The text.
     pub title: String,
 }
 

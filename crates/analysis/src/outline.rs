@@ -28,9 +28,9 @@ pub enum SymbolKind {
 /// What a text defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineItem {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its form, its value or its declaration.
+    /// The form, value or declaration.
     pub detail: String,
     /// What it is.
     pub kind: SymbolKind,

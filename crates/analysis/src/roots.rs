@@ -24,7 +24,7 @@ const MOST_FOLDERS: usize = 4000;
 /// A source that is assembled.
 #[derive(Clone, Debug)]
 pub struct Root {
-    /// Its canonical path.
+    /// The canonical path.
     pub main: PathBuf,
     /// Folders for `#include`.
     pub include: Vec<PathBuf>,

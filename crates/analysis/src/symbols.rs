@@ -10,7 +10,7 @@ const MOST: usize = 200;
 /// A macro, or a name that stands for a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// What it is.
     pub kind: SymbolKind,

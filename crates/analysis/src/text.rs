@@ -47,7 +47,7 @@ impl Text {
         Place::new(path, &self.index, range)
     }
 
-    /// Its lines that have anything on them.
+    /// The lines that are not empty.
     #[must_use]
     pub(crate) fn lines(&self) -> &[TextLine] {
         self.lines.get_or_init(|| lines(self))

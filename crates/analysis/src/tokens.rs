@@ -43,7 +43,7 @@ pub enum WordKind {
 /// A word that means something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Its bytes.
+    /// The bytes.
     pub range: Range<usize>,
     /// What it is.
     pub kind: WordKind,

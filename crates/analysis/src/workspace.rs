@@ -50,7 +50,7 @@ enum Stale {
 pub struct Spot {
     /// The file.
     pub path: PathBuf,
-    /// Its text.
+    /// The text.
     pub text: Rc<Text>,
     /// The byte.
     pub offset: usize,

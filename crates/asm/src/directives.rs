@@ -325,7 +325,7 @@ impl DirectiveName {
             .or_else(|| StructuredDirective::by_name(word).map(Self::Structured))
     }
 
-    /// Its row.
+    /// The row.
     #[must_use]
     pub const fn word(self) -> &'static Word {
         match self {
@@ -399,7 +399,7 @@ impl PreprocessorDirective {
         all.find(|it| it.bare_name().eq_ignore_ascii_case(name))
     }
 
-    /// Its name without the `#`.
+    /// The name without the `#`.
     fn bare_name(self) -> &'static str {
         self.word().name.trim_start_matches('#')
     }

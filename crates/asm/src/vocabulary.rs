@@ -31,7 +31,7 @@ macro_rules! words {
 
             const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// Its row of the table.
+            /// The row of the table.
             #[must_use]
             pub const fn word(self) -> &'static $crate::vocabulary::Word {
                 &Self::WORDS[self as usize]

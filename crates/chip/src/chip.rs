@@ -364,14 +364,14 @@ impl Chip {
                 trace.flush(self.fabric.now + 1, observer);
                 trace.discard_rest();
             }
-            // It may lie before `until`: a frame that leaves can bring the end nearer.
+            // The stop may lie before `until`: a frame that leaves can bring the end nearer.
             Some(Stop::Reached) => trace.flush(self.fabric.now, observer),
             None => trace.flush(pause.min(self.fabric.events.next_time()), observer),
         }
         stop
     }
 
-    /// Nothing is left to do before the end of the run, or before the pause.
+    /// Advances to the end of the run, or to the pause, when no event is left before it.
     fn run_out(&mut self, until: Cycle) -> Option<Stop> {
         if self.fabric.events.next_time() < until {
             // Unlike the end of a run, a pause does not move `now`: the run goes on as if it
@@ -386,9 +386,9 @@ impl Chip {
         Some(Stop::Reached)
     }
 
-    /// Nothing is pending and no frame is to come. Contexts that wait for a
-    /// frame, or exited, are idle; without any of the former, one
-    /// that still waits for a signal waits for ever.
+    /// The stop of a chip without pending events and without frames to come. Contexts that wait for a
+    /// frame, or exited, are idle; if none of the former is left, a context that still waits for a
+    /// signal waits for ever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;
         for (me, microengine) in (0..).zip(&self.microengines) {

@@ -57,7 +57,7 @@ use npsim_profile::Profile;
 /// A kind of core: what it is called and how one is made.
 #[derive(Clone, Copy)]
 pub struct CoreKind {
-    /// Its name, which is also in a saved state; no two kinds have the same.
+    /// The name, which is also in a saved state; no two kinds share one.
     pub name: &'static str,
     /// Makes an idle core without a program, from its index on the chip.
     pub make: fn(u8, &Profile) -> Box<dyn Core>,
@@ -177,7 +177,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// A copy of the core in its present state.
     fn boxed_clone(&self) -> Box<dyn Core>;
 
-    /// Its index on the chip.
+    /// The index on the chip.
     fn index(&self) -> u8;
 
     /// Loads a program with its initial register values.

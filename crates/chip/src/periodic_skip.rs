@@ -75,7 +75,7 @@ enum SkipFailure {
     Stop(Stop),
     /// No period was found.
     None,
-    /// None was found before what is to come.
+    /// No period was found before the next event from outside.
     Short,
 }
 

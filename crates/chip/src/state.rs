@@ -31,9 +31,8 @@ impl Chip {
     /// Takes over a state that a chip of the same profile, boot plan and programs
     /// has saved.
     ///
-    /// Nothing is set aside for more than the bytes hold, and a state that does
-    /// not fit this chip is refused. It is not proven that the state is one that a
-    /// chip can come to.
+    /// No more memory is allocated than the bytes can fill, and a state that does not fit this chip
+    /// is refused. Nothing proves that the state is one that a chip can reach.
     ///
     /// # Errors
     /// The bytes are no state of such a chip; this chip is then as it was.

@@ -61,7 +61,7 @@ impl<A: Sampler + ?Sized> Sampler for &mut A {
 pub struct Watchers<'a>(Vec<&'a mut dyn Watcher>);
 
 impl<'a> Watchers<'a> {
-    /// None yet.
+    /// A set without watchers.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())

@@ -79,7 +79,7 @@ pub enum StopReason {
 /// A breakpoint that was hit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hit {
-    /// Its number.
+    /// The number.
     pub number: u32,
     /// What it stands at.
     pub title: String,
@@ -100,7 +100,7 @@ pub struct ContextAtStop {
     pub since: Cycle,
     /// The instruction at which it is, or with which it went to sleep.
     pub pc: u16,
-    /// Its place in the source, the innermost macro first.
+    /// The place in the source, the innermost macro first.
     pub frames: Vec<SourceFrame>,
 }
 
@@ -175,14 +175,14 @@ pub struct RingAtStop {
     pub kind: RingKind,
     /// Longwords on a ring, entries on a queue.
     pub fill: u32,
-    /// Its longwords, of a queue its buffers' handles, the oldest first.
+    /// The longwords, of a queue its buffers' handles, the oldest first.
     pub words: Vec<u32>,
 }
 
 /// A packet, where it is and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PacketAtStop {
-    /// Its number.
+    /// The number.
     pub number: u64,
     /// How it came and what became of it.
     #[serde(flatten)]

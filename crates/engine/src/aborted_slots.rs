@@ -18,10 +18,10 @@ const MANY: usize = 32;
 /// up the pipeline in the chip's present, so of those before that nothing is kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AbortedSlots {
-    /// Those with which a context yielded the pipeline last: the first and the cycle after the
+    /// The slots with which a context yielded the pipeline last: the first cycle and the one after the
     /// last.
     swap: (Cycle, Cycle),
-    /// Those behind them.
+    /// The aborted slots behind them.
     behind: Vec<(Cycle, Cycle)>,
 }
 

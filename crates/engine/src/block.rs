@@ -18,7 +18,7 @@ use crate::uop::{Handler, UopKind};
 /// Whether what an operation leaves beside its destination is read when the next word follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SideEffects {
-    /// It is, or may be.
+    /// The effect is live, or may be.
     Live,
     /// The next word overwrites all of it unread.
     Dead,

@@ -17,7 +17,7 @@ pub(crate) struct BoundProgram {
     /// Shared between copies of the chip until one of them changes it.
     ops: Arc<[Op]>,
     side_effects: Arc<[SideEffects]>,
-    /// Its commands, as [`Op::x`] numbers them.
+    /// The commands, as [`Op::x`] numbers them.
     commands: Arc<[BoundCommand]>,
 }
 

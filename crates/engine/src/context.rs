@@ -84,7 +84,7 @@ impl Thread {
         } += spent;
     }
 
-    /// Its times up to a cycle. What it entered may lie after that cycle, at the end
+    /// The times up to a cycle. The phase that the context entered may lie after that cycle, at the end
     /// of slots that were aborted or of a refill: then it was ready until then
     /// for at most `ready` cycles, and executed before.
     pub fn times_at(&self, until: Cycle, ready: Cycle) -> ContextTimes {
@@ -205,7 +205,7 @@ impl Contexts {
         }
     }
 
-    /// One that is ready gets the pipeline at a cycle.
+    /// A ready context gets the pipeline at a cycle.
     #[inline]
     pub fn begin(&mut self, context: Context, at: Cycle) {
         self.ready.remove(context);

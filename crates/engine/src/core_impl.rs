@@ -271,7 +271,7 @@ impl Core for Microengine {
         if let Some(slot) = self.slot_of(register, Context::wrapping(context), true) {
             self.datapath.file[slot] = value;
             self.initialised.mark(slot);
-            // It may have been taken from there already.
+            // The pending synchronisation point may have read the old value already.
             self.pending_sync = None;
         }
     }

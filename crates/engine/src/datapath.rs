@@ -19,7 +19,7 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
-    /// Those of a logical result.
+    /// The codes of a logical result.
     #[inline]
     pub fn logical(_: OperationInputs, result: u32) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Codes {
         }
     }
 
-    /// Those of a sum.
+    /// The codes of a sum.
     #[inline]
     pub fn sum(x: u32, y: u32, result: u32) -> Self {
         Self { x, y, result }
@@ -272,7 +272,7 @@ impl Datapath {
         match (kind, branch) {
             (UopKind::Sub, UopKind::Bcs) => unborrowed,
             (UopKind::Sub, UopKind::Bcc) => !unborrowed,
-            // It reads nothing but the codes.
+            // The branch reads nothing but the codes.
             _ => self.is_taken(branch, op),
         }
     }

@@ -59,7 +59,7 @@ impl From<LoopExit> for BlockExit {
 enum HandlerResult<'a> {
     /// The next word follows.
     Next,
-    /// This branch is taken.
+    /// The branch is taken.
     Taken(&'a Op),
     /// A transfer register of the operation is reserved.
     Reserved,
@@ -423,7 +423,7 @@ macro_rules! rows {
                 $(
                     Handler::$fused => {
                         let taken = datapath.execute_and_branch((UopKind::$test, op), UopKind::$way);
-                        // It is there: pairs are made of neighbours.
+                        // The second half is there: pairs are made of neighbours.
                         return match rest.next() {
                             Some(branch) if taken => HandlerResult::Taken(branch),
                             _ => HandlerResult::Next,

@@ -1,8 +1,8 @@
 //! Exits of the dispatch loop that come back to it: defer slots that are not all plain, and
 //! operations with several operands in local memory.
 //!
-//! It takes the microengine as a whole. In the loop it would need addresses of several parts
-//! of it, and the compiler keeps these from the beginning of each turn on.
+//! The exit takes the microengine as a whole. In the loop it would need addresses of several of its
+//! parts, and the compiler keeps these from the beginning of each turn on.
 
 use crate::datapath::Datapath;
 use crate::local_memory::{LocalMemory, PendingIndex};

@@ -42,13 +42,13 @@ impl Microengine {
         }
         match info.old {
             DestRead::Merged => self.check_owner(usize::from(op.a), fabric)?,
-            // That a unit owns it is no mistake, but it is read as of the present.
+            // Ownership by a unit is no mistake here, but the register is read as of the present.
             DestRead::Left if self.scoreboard.is_reserved(op.a) && !self.can_observe(fabric) => {
                 return Err(LoopExit::Post);
             }
             DestRead::Nothing | DestRead::Written | DestRead::Left => {}
         }
-        // Those of registers have none.
+        // Operands in registers need no copy.
         if info.local {
             let a = self.fetch(info.special_a, fabric)?;
             let b = self.fetch(info.special_b, fabric)?;

@@ -44,10 +44,10 @@ impl Op {
     /// Operands are in local memory, on next-neighbour rings or in transfer registers: the
     /// dispatch loop fetches the former and checks that no unit owns the latter.
     pub const SCOREBOARDED: u8 = 1 << 1;
-    /// It reads what others write, or orders itself among them, so it must run in
+    /// The operation reads what others write, or orders itself among them, so it must run in
     /// global order.
     pub const SYNCS: u8 = 1 << 2;
-    /// It sets the condition codes.
+    /// The operation sets the condition codes.
     pub const SETS_CODES: u8 = 1 << 3;
     /// There is more to do when it has executed.
     pub const FINISHES: u8 = 1 << 4;
@@ -124,13 +124,13 @@ impl Op {
 /// What an operation takes of what the register held that it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DestRead {
-    /// Nothing, or what no unit could own.
+    /// No register, or none that a unit could own.
     Nothing,
     /// Some of its bytes, which must have been written before.
     Written,
     /// Some of its bytes, written or not: constants are loaded by halves.
     Merged,
-    /// Nothing, but an indirect shift behind it may, by what the port of operand A had.
+    /// No register, but an indirect shift behind it may, by what the port of operand A had.
     Left,
 }
 
@@ -214,21 +214,21 @@ pub(crate) struct DecodeInfo {
     pub special_d: SpecialOperand,
     /// The old value of a special destination is needed.
     pub merges: bool,
-    /// It reads what others write, so it must run in global order.
+    /// The operation reads what others write, so it must run in global order.
     pub syncs: bool,
-    /// It is never verified, unless it is `scoreboarded` or of a `ring`.
+    /// The operation is never verified, unless it is `scoreboarded` or of a `ring`.
     pub always: bool,
-    /// It has operands in local memory or in transfer registers, and nothing else
-    /// keeps it from the dispatch loop.
+    /// The operation has operands in local memory or in transfer registers, and nothing else keeps it
+    /// from the dispatch loop.
     pub scoreboarded: bool,
     /// An operand is no plain register; of a scoreboarded operation it is in local memory.
     pub local: bool,
     /// An operand moves a pointer of local memory.
     pub steps: bool,
-    /// It has operands on next-neighbour rings, and nothing else keeps it from the
+    /// The operation has operands on next-neighbour rings, and nothing else keeps it from the
     /// dispatch loop.
     pub ring: bool,
-    /// It sets the condition codes.
+    /// The operation sets the condition codes.
     pub sets_codes: bool,
     /// What it leaves for later operations and reads of what others left.
     pub flag_effect: FlagEffect,

@@ -1,4 +1,4 @@
-//! Who owns transfer registers at the moment: units, which have yet to fill or to empty them.
+//! Ownership of transfer registers: the units that have yet to fill or to empty them.
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use npsim_chip::kernel::remote_access::RemoteAccess;
 pub(crate) struct RegisterRange {
     /// What the unit reserves, but for the cycle; without words if the command moves none.
     pub reservation: Reservation,
-    /// Its slots, if they fit; empty if the command moves none.
+    /// The slots of the registers, if they fit; empty if the command moves none.
     pub here: SlotMask,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Reservation {
     /// The command that moves them, or that put their thread on a receive freelist; `None` where
     /// another microengine did that.
     pub op: Option<CommandOp>,
-    /// Who issued the command, where and when; all 0 without one.
+    /// The context that issued the command, where and when; all 0 without one.
     pub context: u8,
     pub pc: u16,
     pub issued: Cycle,

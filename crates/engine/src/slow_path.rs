@@ -287,7 +287,7 @@ impl Microengine {
         self.stats.aborted += slots;
     }
 
-    /// So many defer slots of an instruction at an address are to come.
+    /// Notes the defer slots that are to come behind an instruction at an address.
     pub(crate) fn defers(
         &mut self,
         (by, slots): (u16, u8),

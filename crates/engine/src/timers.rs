@@ -158,7 +158,7 @@ fn upsets(word: &DecodedWord) -> bool {
 impl ReadingFollower<'_> {
     /// Follows the value of the reading at an address.
     fn reading(&mut self, address: usize) -> Result<(), Escapes> {
-        // It comes with the instruction after it.
+        // The register of a reading is named by the `immed` after it.
         let Some(Ok(Instruction::Immed { dest, .. })) = self.words.get(address + 1) else {
             return Err(Escapes);
         };

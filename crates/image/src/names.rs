@@ -25,7 +25,7 @@ pub struct RegisterUse {
 /// A signal that a word raises, awaits or tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignalUse {
-    /// Its number.
+    /// The number.
     pub number: u8,
     /// Where its name is to be looked up.
     pub point: ProgramPoint,

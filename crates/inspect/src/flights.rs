@@ -30,19 +30,19 @@ pub enum CommandLocation {
         /// When the data is there that the unit has asked its OUT registers for.
         data: Option<Cycle>,
     },
-    /// Its unit takes data from its OUT registers, and has kept no place for it.
+    /// The unit takes data from its OUT registers, and has kept no place for it.
     Data {
         /// When the last longword is taken.
         until: Cycle,
     },
-    /// Its unit serves it, or will once those before it are done.
+    /// The unit serves it, or will once those before it are done.
     Served {
         /// When it acts.
         until: Cycle,
         /// Those of the same unit that act before it.
         before: Vec<CommandId>,
     },
-    /// Its data or its signal is on the way to the microengine.
+    /// The data or its signal is on the way to the microengine.
     Result {
         /// When the last longword is in the IN registers and the signal is raised.
         until: Cycle,
@@ -54,7 +54,7 @@ pub enum CommandLocation {
 /// A command in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flight {
-    /// Its number, by which others name it. It is given out again after its end.
+    /// The number, by which others name it. It is given out again after its end.
     pub slot: CommandId,
     /// The command.
     pub command: BusCommand,

@@ -46,7 +46,7 @@ pub struct Deadlocked {
     pub since: Cycle,
     /// Address of the instruction that waits.
     pub at: u16,
-    /// Its place in the source.
+    /// The place in the source.
     pub place: String,
     /// Bit s: signal s is missing and nothing raises it.
     pub signals: u16,

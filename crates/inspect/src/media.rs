@@ -9,7 +9,7 @@ use npsim_chip::units::msf::tbuf::ControlWord;
 /// An element of RBUF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RbufView {
-    /// Its place among the elements.
+    /// The place among the elements.
     pub element: usize,
     /// The number by which microcode knows it.
     pub number: u8,
@@ -27,14 +27,14 @@ pub struct RbufView {
     pub frame: Option<u64>,
     /// Last bit of the frame on the line.
     pub arrived: Cycle,
-    /// Its contents, as longwords.
+    /// The contents, as longwords.
     pub words: Vec<u32>,
 }
 
 /// An element of TBUF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TbufView {
-    /// Its place among the elements.
+    /// The place among the elements.
     pub element: usize,
     /// The number by which microcode knows it.
     pub number: u32,
@@ -42,11 +42,11 @@ pub struct TbufView {
     pub next: bool,
     /// Since when it is valid; none while microcode has it.
     pub valid_since: Option<Cycle>,
-    /// Its control words, as they were written last.
+    /// The control words, as they were written last.
     pub control: [u32; 2],
     /// The arrival whose data it got last.
     pub frame: Option<u64>,
-    /// Its contents, as longwords.
+    /// The contents, as longwords.
     pub words: Vec<u32>,
 }
 

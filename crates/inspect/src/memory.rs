@@ -18,13 +18,13 @@ pub enum Memory {
 /// A scratch ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingView {
-    /// Its number, 0 to 15.
+    /// The number, 0 to 15.
     pub number: u8,
     /// Byte address of its first longword in the scratchpad.
     pub address: u32,
     /// Longwords that it can hold.
     pub size: u32,
-    /// Its status bit, as the ring itself has it.
+    /// The status bit, as the ring itself has it.
     pub status: bool,
     /// The longwords on it, the oldest first.
     pub words: Vec<u32>,

@@ -27,9 +27,9 @@ pub struct RegisterView {
 /// A local CSR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedCsr {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its address, as instructions give it.
+    /// The address, as instructions give it.
     pub address: u16,
     /// What an instruction of the context would read, but for what reading changes:
     /// `PSEUDO_RANDOM_NUMBER` is the one that was read last.
@@ -78,7 +78,7 @@ impl Inspect<'_> {
 }
 
 impl<'a> MicroengineView<'a> {
-    /// Its index.
+    /// The index.
     #[must_use]
     pub fn index(&self) -> u8 {
         self.core.index()
@@ -90,7 +90,7 @@ impl<'a> MicroengineView<'a> {
         self.core
     }
 
-    /// Its program.
+    /// The program.
     #[must_use]
     pub fn image(&self) -> &'a Image {
         self.core.program().image()

@@ -270,7 +270,7 @@ pub struct DropStats {
 pub struct CounterStats {
     /// Name in the project file.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: u64,
     /// Whether it counts frames that the microcode dropped.
     pub drop: bool,
@@ -283,7 +283,7 @@ pub struct CounterStats {
 pub struct RingStats {
     /// What the project calls it; absent where it has no name.
     pub name: Option<String>,
-    /// Its number.
+    /// The number.
     pub ring: u64,
     /// Byte address of its first longword.
     pub address: u64,
@@ -358,7 +358,7 @@ pub struct HoldStats {
     /// Who took it; absent for the general-purpose core, and for a lock that was
     /// held before the start.
     pub microengine: Option<u8>,
-    /// Its context.
+    /// The context.
     pub context: Option<u8>,
     /// The cycle in which it was taken.
     pub since: u64,

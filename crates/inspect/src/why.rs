@@ -67,7 +67,7 @@ pub struct Asleep {
 /// A signal that is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// Its number.
+    /// The number.
     pub signal: u8,
     /// Number and name: ``signal 3 (`read_done`)``.
     pub name: String,

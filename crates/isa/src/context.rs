@@ -62,14 +62,14 @@ impl Context {
         (0..CONTEXTS).map(Self)
     }
 
-    /// Its number.
+    /// The number.
     #[must_use]
     #[inline]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// Its index in an array by context. The remainder changes nothing and spares the check of
+    /// The index in an array by context. The remainder changes nothing and spares the check of
     /// the array's bounds.
     #[must_use]
     #[inline]
@@ -134,7 +134,7 @@ impl ContextSet {
         Self(bits & Self::ALL.0)
     }
 
-    /// Its bits: bit c stands for context c.
+    /// The bits: bit c stands for context c.
     #[must_use]
     #[inline]
     pub const fn bits(self) -> u16 {
@@ -194,7 +194,7 @@ impl ContextSet {
         Self(self.0 & !other.0)
     }
 
-    /// Its contexts, by their numbers.
+    /// The contexts, by their numbers.
     pub fn iter(self) -> impl Iterator<Item = Context> {
         Context::all().filter(move |&context| self.contains(context))
     }

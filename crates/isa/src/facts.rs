@@ -23,7 +23,7 @@ pub enum Access {
 /// A kind of operand.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandInfo {
-    /// Its word in the table.
+    /// The word in the table.
     pub name: &'static str,
     /// Which part of the instruction it is.
     pub role: OperandRole,
@@ -40,7 +40,7 @@ pub struct OperandInfo {
 /// An operand of a form.
 #[derive(Clone, Copy, Debug)]
 pub struct FormOperand {
-    /// Its kind.
+    /// The kind.
     pub info: &'static OperandInfo,
     /// Whether it may be left out.
     pub optional: bool,
@@ -53,9 +53,9 @@ pub struct FormOperand {
 pub enum Leaves {
     /// What was there before.
     Nothing,
-    /// Its A operand, and the result of an earlier instruction.
+    /// The A operand, and the result of an earlier instruction.
     OperandA,
-    /// Its A operand and its result.
+    /// The A operand and its result.
     Result,
     /// Zeros.
     Zero,

@@ -66,7 +66,7 @@ pub struct RecordInfo {
     pub bits: u32,
     /// Where it occurs.
     pub doc: &'static str,
-    /// Its fields.
+    /// The fields.
     pub fields: &'static [FieldInfo],
     /// What supports the layout.
     pub evidence: &'static [Evidence],

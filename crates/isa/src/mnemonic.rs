@@ -72,7 +72,7 @@ impl MnemonicInfo {
             .any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// Its name and aliases.
+    /// The name and aliases.
     pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }

@@ -38,7 +38,7 @@ pub struct OperandForm {
     pub bits: u32,
     /// Which instructions use it.
     pub doc: &'static str,
-    /// Its rows.
+    /// The rows.
     pub rows: &'static [OperandCode],
 }
 

@@ -9,7 +9,7 @@ use crate::Evidence;
 /// The table row of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GenerationInfo {
-    /// Its name, as chip profiles write it.
+    /// The name, as chip profiles write it.
     pub name: &'static str,
     /// Which chips have it and what marks it.
     pub doc: &'static str,

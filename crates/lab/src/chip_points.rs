@@ -31,7 +31,7 @@ use execute::execute;
 /// A capture that is played.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedCapture {
-    /// Its frames.
+    /// The frames.
     pub frames: Arc<[Frame]>,
     /// When they arrive.
     pub plan: Arc<ArrivalSchedule>,

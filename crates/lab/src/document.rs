@@ -22,7 +22,7 @@ pub struct ResultsDocument<'a> {
     pub npsim: &'static str,
     /// The study.
     pub study: &'a str,
-    /// Its title.
+    /// The title.
     pub title: &'a str,
     /// Whether it was a quick run.
     pub quick: bool,
@@ -49,11 +49,11 @@ pub struct ResultsDocument<'a> {
 /// A metric in `results.json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct About {
-    /// Its name in the study.
+    /// The name in the study.
     pub name: String,
     /// What it is called.
     pub title: String,
-    /// Its unit.
+    /// The unit.
     pub unit: &'static str,
     /// What exactly is measured.
     pub definition: String,
@@ -62,13 +62,13 @@ pub struct About {
 /// A point in `results.json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct PointEntry<'a> {
-    /// Its number.
+    /// The number.
     pub point: usize,
-    /// Its sweep.
+    /// The sweep.
     pub sweep: &'a str,
-    /// Its key.
+    /// The key.
     pub key: &'a str,
-    /// Its place on each axis.
+    /// The place on each axis.
     pub at: &'a [Coordinate],
     /// Which of several runs of the place it is, from 0.
     pub run: usize,

@@ -57,12 +57,12 @@ pub enum Measured {
         /// The place.
         x: f64,
     },
-    /// Its largest value.
+    /// The largest value.
     Max {
         /// The curve.
         of: CurveName,
     },
-    /// Its smallest value.
+    /// The smallest value.
     Min {
         /// The curve.
         of: CurveName,
@@ -149,7 +149,7 @@ impl Measured {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
-    /// Its name in legends; its name in the study if left out.
+    /// The name in legends; its name in the study if left out.
     pub title: Option<String>,
     /// The measured curve at whose places it is computed.
     pub over: CurveName,

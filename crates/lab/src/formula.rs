@@ -84,7 +84,7 @@ impl Formula {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// Its value, with what `value` gives for each name.
+    /// The value, with what `value` gives for each name.
     ///
     /// # Errors
     /// A name has no value, or the outcome is no number, as after a division by 0.

@@ -17,9 +17,9 @@ use crate::verdict::{FigureValue, Verdict, compare};
 /// A table with everything filled in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Grid {
-    /// Its file's name.
+    /// The file's name.
     pub name: String,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// What stands above the labels of the rows.
     pub corner: String,

@@ -17,7 +17,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "keys::Keys")]
 pub struct Metric {
-    /// Its title for people; the measure's own if left out.
+    /// The title for people; the measure's own if left out.
     pub title: Option<String>,
     /// What is measured.
     pub measure: Measure,

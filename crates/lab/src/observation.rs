@@ -18,9 +18,9 @@ use crate::ordering::Ordering;
 pub struct DepartedFrame {
     /// From the last bit in to the last bit out; absent if it came from no frame.
     pub latency: Option<Cycle>,
-    /// Its first bytes.
+    /// The first bytes.
     pub head: [u8; DepartedFrame::HEAD],
-    /// Its length without check sequence.
+    /// The length without check sequence.
     pub length: u32,
 }
 

@@ -23,11 +23,11 @@ pub struct Coordinate {
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its number, from 1.
+    /// The number, from 1.
     pub number: usize,
     /// The sweep it belongs to.
     pub sweep: String,
-    /// Its place on each axis of the sweep.
+    /// The place on each axis of the sweep.
     pub coordinates: Vec<Coordinate>,
     /// Settings over the project.
     pub settings: Vec<Setting>,

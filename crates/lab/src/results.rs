@@ -14,7 +14,7 @@ use crate::store::PointOutcome;
 pub struct CachedPoint {
     /// The point.
     pub point: Point,
-    /// Its key.
+    /// The key.
     pub key: String,
     /// The chip that it runs on; a Petri net runs on none.
     pub chip: Option<PointChip>,
@@ -73,7 +73,7 @@ impl Results {
 /// The chip of a point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct PointChip {
-    /// Its name.
+    /// The name.
     pub chip: String,
     /// Fingerprint of its numbers, without those of the board.
     pub profile: String,

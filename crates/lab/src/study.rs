@@ -29,7 +29,7 @@ use crate::windows::picoseconds;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// Its name; the folder of its results.
+    /// The name; the folder of its results.
     pub name: String,
     /// One line.
     pub title: String,

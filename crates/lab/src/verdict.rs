@@ -73,11 +73,11 @@ impl Verdict {
 /// A published value or shape beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Its number in the list of published values.
+    /// The number in the list of published values.
     pub id: String,
     /// What it is.
     pub what: String,
-    /// Its unit.
+    /// The unit.
     pub unit: String,
     /// What was published.
     pub published: FigureValue,

@@ -21,7 +21,7 @@ pub(crate) struct MeasureWindow {
     pub warm_up: u64,
     /// Whether the warm-up is as long as the run shows it to be.
     pub detected: bool,
-    /// Its length; absent if the run goes on until the traffic is handled.
+    /// The length; absent if the run goes on until the traffic is handled.
     pub measure: Option<u64>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct MeasureWindow {
 pub(crate) struct Begin {
     /// The pause.
     pub pause: usize,
-    /// Its cycle.
+    /// The cycle.
     pub cycle: Cycle,
     /// Whether all series had settled by then, before the longest warm-up was over.
     pub settled: bool,

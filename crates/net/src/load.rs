@@ -201,7 +201,7 @@ pub enum LoadError {
     Line {
         /// The port.
         port: usize,
-        /// Its rate.
+        /// The rate.
         bits_per_second: u64,
     },
     /// A list for more ports than there are.
@@ -243,7 +243,7 @@ pub enum LoadError {
     Range {
         /// The field.
         what: &'static str,
-        /// Its value.
+        /// The value.
         given: u64,
         /// What is allowed.
         range: &'static str,

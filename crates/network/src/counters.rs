@@ -217,7 +217,7 @@ pub struct NetworkCounters {
 /// What the CPU of a host was given to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuCounters {
-    /// Its cores.
+    /// The cores.
     pub cores: u64,
     /// For how long this counts.
     pub time: Time,

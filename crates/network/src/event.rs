@@ -58,7 +58,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Its place among the events of one time and node: what frees room comes before what needs it.
+    /// The place among the events of one time and node: what frees room comes before what needs it.
     const fn rank(&self) -> u8 {
         match self {
             Self::Law { .. } => 0,

@@ -29,7 +29,7 @@ pub enum Content {
     Packet(Packet),
     /// A datagram of a flow that reacts to nothing.
     Datagram {
-        /// Its number in the flow, from 0 on.
+        /// The number in the flow, from 0 on.
         number: u64,
         /// Time to live.
         ttl: u8,
@@ -50,7 +50,7 @@ pub enum Content {
 pub(crate) enum Hop {
     /// It goes on.
     Goes,
-    /// Its time to live is over.
+    /// The time to live is over.
     Expires,
     /// It was for this link alone.
     Ends,

@@ -69,7 +69,7 @@ pub struct FlowView {
 pub enum FlowState {
     /// It asks its peer for a connection.
     Opening,
-    /// Its window is below its threshold, or it has none yet.
+    /// The window is below its threshold, or it has none yet.
     SlowStart,
     /// It is above.
     Avoidance,

@@ -77,7 +77,7 @@ impl LineLaw {
         })
     }
 
-    /// Its timers, and when each fires first.
+    /// The timers, and when each fires first.
     pub fn timers(&self) -> Vec<(LawTimer, Time)> {
         match self {
             Self::Xcp(law) => law.timers(),

@@ -111,9 +111,9 @@ impl MessageResult {
 /// A chip in the network. All in its report is in its own time, which the scale is not undone of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RouterResult {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its project.
+    /// The project.
     pub project: String,
     /// Settings over the project file, `PATH=VALUE` each: the file's, then the network's.
     pub settings: Vec<String>,
@@ -140,13 +140,13 @@ pub struct CpuResult {
 /// A flow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowResult {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Host that sends.
     pub from: String,
     /// Host that receives.
     pub to: String,
-    /// Its transport.
+    /// The transport.
     pub transport: &'static str,
     /// When it opened.
     pub start_s: f64,
@@ -179,7 +179,7 @@ pub struct FlowResult {
 /// One direction of a link.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineResult {
-    /// Its name: the link's, with `back` behind it for the way from the link's second end.
+    /// The name: the link's, with `back` behind it for the way from the link's second end.
     pub name: String,
     /// The link's name.
     pub link: String,

@@ -73,7 +73,7 @@ impl Topology {
 pub struct HostCpu {
     /// The host.
     pub node: usize,
-    /// Its cores; at least one.
+    /// The cores; at least one.
     pub cores: usize,
     /// What it needs them for.
     pub cost: CpuCost,
@@ -82,7 +82,7 @@ pub struct HostCpu {
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// What it does.
     pub kind: NodeKind,
@@ -93,7 +93,7 @@ pub struct Node {
 pub enum NodeKind {
     /// Has the ends of flows.
     Host {
-        /// Its address.
+        /// The address.
         address: Ipv4Addr,
     },
     /// Passes packets on at once.
@@ -167,7 +167,7 @@ pub enum FeedbackPoint {
 /// A link: a line each way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The nodes at its ends.
     pub ends: [usize; 2],
@@ -285,7 +285,7 @@ pub enum Loss {
 /// What a flow sends, and by which rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The node that sends.
     pub from: usize,

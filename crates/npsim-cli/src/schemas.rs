@@ -17,14 +17,14 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 pub struct Described {
     /// The command, with `NAME` for a name: `npsim chip NAME`.
     pub command: String,
-    /// Its properties in the order of the page.
+    /// The properties in the order of the page.
     pub properties: Vec<Property>,
 }
 
 /// One property of what is printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
-    /// Its path, with `[]` for the entries of a list; `*` for those that stand elsewhere.
+    /// The path, with `[]` for the entries of a list; `*` for those that stand elsewhere.
     pub path: String,
     /// What it may be: `string`, `integer`, `null`, `absent` and others.
     pub types: Vec<String>,
@@ -58,7 +58,7 @@ fn property(row: &[String]) -> Option<Property> {
 }
 
 impl Described {
-    /// Its file below `docs/schemas`.
+    /// The file below `docs/schemas`.
     #[must_use]
     pub fn file(&self) -> String {
         let words = self.command.to_lowercase().replace("--", "");

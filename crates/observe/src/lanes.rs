@@ -56,7 +56,7 @@ impl Activity {
         Self::Inactive,
     ];
 
-    /// Its name.
+    /// The name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -25,7 +25,7 @@ const KEPT: usize = 512;
 pub enum ProbeKind {
     /// Longwords on a scratch ring.
     Ring {
-        /// Its number.
+        /// The number.
         number: u8,
     },
     /// Entries of a queue, or longwords of a ring, in a Q-array entry.
@@ -39,7 +39,7 @@ pub enum ProbeKind {
     Buffers {
         /// SRAM channel of the free list.
         channel: u8,
-        /// Its Q-array entry.
+        /// The Q-array entry.
         entry: u8,
     },
     /// RBUF elements that are not free.

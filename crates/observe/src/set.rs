@@ -115,7 +115,7 @@ pub struct ObserverSet {
 /// A packet that was followed.
 #[derive(Debug)]
 pub struct Followed {
-    /// Its number.
+    /// The number.
     pub number: u64,
     /// How many packets came in all.
     pub came: u64,

@@ -31,7 +31,7 @@ pub struct Transition(usize);
 /// A token that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token {
-    /// Its colour: what it competes for where a pool has one kind of tokens a colour.
+    /// The colour: what it competes for where a pool has one kind of tokens a colour.
     pub colour: usize,
     /// Which of its colour.
     pub number: usize,
@@ -80,7 +80,7 @@ pub struct Rule {
     pub takes: Vec<Pool>,
     /// Pools that it gives a token to when it ends.
     pub gives: Vec<Pool>,
-    /// Its mean firing time by the token's step; the last one holds for all further steps.
+    /// The mean firing time by the token's step; the last one holds for all further steps.
     pub times: Vec<Tick>,
     /// How firing times are distributed.
     pub service: Service,

@@ -21,7 +21,7 @@ const STEPS: u64 = 1 << 12;
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Its flow.
+    /// The flow.
     pub flow: u32,
     /// How many of its flow came before it.
     pub sequence: u64,

@@ -79,7 +79,7 @@ pub struct BoardPort {
 /// A board, but for the numbers that it adds to the chip's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// One line that says what it is.
     pub title: String,

@@ -2,7 +2,7 @@
 
 /// A choice among a few names.
 pub trait Named: Copy + Eq + 'static {
-    /// Its variants in order.
+    /// The variants in order.
     const ALL: &'static [Self];
     /// Their names, in that order.
     const NAMES: &'static [&'static str];
@@ -24,7 +24,7 @@ macro_rules! named {
         pub enum $kind { $($(#[$of_one])+ $variant,)+ }
 
         impl $kind {
-            /// Its name in profiles and boards.
+            /// The name in profiles and boards.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }

@@ -28,7 +28,7 @@ pub enum Domain {
 pub struct Schema {
     /// The part of the chip it belongs to.
     pub group: &'static str,
-    /// Its name in the group.
+    /// The name in the group.
     pub name: &'static str,
     /// What values it may have.
     pub domain: Domain,
@@ -187,9 +187,9 @@ impl fmt::Display for Foundation {
 pub struct Parameter {
     /// The unit of the chip it belongs to.
     pub group: &'static str,
-    /// Its name in the group.
+    /// The name in the group.
     pub name: &'static str,
-    /// Its value.
+    /// The value.
     pub value: ParameterValue,
     /// The unit of measure; empty for a name.
     pub unit: &'static str,

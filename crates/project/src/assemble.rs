@@ -20,7 +20,7 @@ use crate::{ProgramPlan, Project};
 pub struct Program {
     /// The microengine.
     pub me: u8,
-    /// Its source as it is shown.
+    /// The source as it is shown.
     pub source: PathBuf,
     /// The words and all that is known of them.
     pub image: Image,

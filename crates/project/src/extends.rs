@@ -32,7 +32,7 @@ struct MergedFile {
     path: String,
     text: Arc<str>,
     document: DocumentMut,
-    /// Its paths that are now relative to the folder of the project.
+    /// The paths that are now relative to the folder of the project.
     rewritten: BTreeMap<KeyPath, String>,
 }
 

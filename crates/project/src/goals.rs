@@ -149,7 +149,7 @@ pub enum Measure {
     Races,
     /// A longword of a memory or counter, after the run.
     Memory {
-        /// Its name.
+        /// The name.
         name: String,
         /// Byte offset.
         offset: u32,

@@ -69,7 +69,7 @@ pub(crate) const DEFAULT_CHIP: &str = "ixp2400";
 /// A project with everything looked up.
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The project file, or the default one in its place.
     pub text: ProjectText,
@@ -97,7 +97,7 @@ pub struct Project {
     pub stages: Vec<(String, Vec<u8>)>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
-    /// Its IPv4 addresses by port: one, or one for each router of a chain.
+    /// The IPv4 addresses by port: one, or one for each router of a chain.
     pub addresses: Vec<Vec<resolve::PortAddress>>,
     /// Where routes lead to, without those to the router itself.
     pub routed: Vec<Prefix>,

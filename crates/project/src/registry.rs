@@ -22,7 +22,7 @@ use crate::toml_reader::from_value;
 
 /// A kind of task of the general-purpose core.
 pub trait TaskKind: Send + Sync + 'static {
-    /// Its name in `tasks` of `[gpp]`, and of its section `[gpp.NAME]`.
+    /// The name in `tasks` of `[gpp]`, and of its section `[gpp.NAME]`.
     const NAME: &'static str;
     /// Whether statistics have a list of its rows even where no such task runs.
     const LISTED: bool = true;

@@ -49,7 +49,7 @@ pub use task_keys::{PortGroups, TaskMemory};
 /// What runs on one microengine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramPlan {
-    /// Its index.
+    /// The index.
     pub me: u8,
     /// The source.
     pub source: PathBuf,
@@ -85,7 +85,7 @@ pub(crate) struct Resolved {
     pub spaces: Vec<MemoryLayout>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
-    /// Its IPv4 addresses by port.
+    /// The IPv4 addresses by port.
     pub addresses: Vec<Vec<PortAddress>>,
     /// Stages that have a name, with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,

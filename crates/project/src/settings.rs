@@ -117,7 +117,7 @@ pub struct NetworkRoute {
     pub port: u8,
     /// The next hop's address on the link.
     pub mac: [u8; 6],
-    /// Its IPv4 address, if the router is to find the other one by ARP.
+    /// The IPv4 address, if the router is to find the other one by ARP.
     pub next_hop: Option<Ipv4Addr>,
 }
 

@@ -35,7 +35,7 @@ pub enum AfterAccess {
 
 /// A kind of timer job, and what one has besides its table.
 pub trait TimerJob: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// Its name in `tasks` of `[gpp]`, of its section `[gpp.NAME]` and in statistics.
+    /// The name in `tasks` of `[gpp]`, of its section `[gpp.NAME]` and in statistics.
     const NAME: &'static str;
     /// Time from one job to the next where the section does not say it.
     const PERIOD: &'static str = "10us";

@@ -62,7 +62,7 @@ impl Thread {
         } += spent;
     }
 
-    /// Its times up to `now`. A phase that begins after `now`, at the end of a
+    /// The times up to `now`. A phase that begins after `now`, at the end of a
     /// swap's lost slots or of a refill, has been counted already: as ready for at
     /// most so many cycles, and before that as executing.
     pub fn times_at(&self, now: Cycle, ready: Cycle) -> ContextTimes {

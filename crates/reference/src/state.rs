@@ -179,7 +179,7 @@ pub struct MicroengineState {
     pub codes_on: bool,
     /// A operand of the instruction before: the count of indirect shifts.
     pub previous_a: u32,
-    /// Its result: the fill of `asr`, the override word of `indirect_ref`.
+    /// The result: the fill of `asr`, the override word of `indirect_ref`.
     pub previous_result: u32,
     pub align_be: u32,
     pub align_le: u32,

@@ -30,7 +30,7 @@ pub struct Run<'a> {
     pub stages: &'a [Stage],
     /// The project.
     pub project: &'a Project,
-    /// Its programs.
+    /// The programs.
     pub programs: &'a [Program],
     /// Cycles from the last bit in to the last bit out of each packet.
     pub latencies: &'a Histogram,

@@ -14,7 +14,7 @@ const MOST: usize = 16;
 /// A register and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RegisterValue {
-    /// Its name in the source, or its number where it has none.
+    /// The name in the source, or its number where it has none.
     pub name: String,
     /// What it holds.
     pub value: u32,

@@ -8,9 +8,9 @@ use crate::tokens::{FileFacts, ModuleFacts, Segments};
 /// A file of a crate's module tree.
 #[derive(Debug)]
 pub struct SourceFile {
-    /// Its path below the crate's folder, with `/`.
+    /// The path below the crate's folder, with `/`.
     pub name: String,
-    /// Its text.
+    /// The text.
     pub text: String,
     /// The file whose module declares this one; none for the root.
     pub parent: Option<usize>,

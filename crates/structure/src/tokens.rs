@@ -26,7 +26,7 @@ pub struct ModuleFacts {
 /// A named type, trait or alias.
 #[derive(Debug)]
 pub struct Definition {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The line of its name, from 1.
     pub line: usize,
@@ -35,7 +35,7 @@ pub struct Definition {
 /// A function with a body.
 #[derive(Debug)]
 pub struct Function {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The line of its name, from 1.
     pub line: usize,

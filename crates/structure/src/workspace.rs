@@ -9,7 +9,7 @@ use crate::modules::ModuleTree;
 /// A crate of the workspace.
 #[derive(Debug)]
 pub struct Crate {
-    /// Its folder below the workspace's root.
+    /// The folder below the workspace's root.
     pub name: String,
     /// The trees of its library and of its program.
     pub trees: Vec<ModuleTree>,

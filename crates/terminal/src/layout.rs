@@ -36,7 +36,7 @@ impl Pane {
     /// Those beside the source, of which a small screen shows one.
     const SIDE: [Self; 4] = [Self::Names, Self::Rings, Self::Units, Self::Packets];
 
-    /// Its heading.
+    /// The heading.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Pane {
         )
     }
 
-    /// Its place among [all](Self::ALL).
+    /// The place among [all](Self::ALL).
     pub(crate) const fn index(self) -> usize {
         self as usize
     }

@@ -36,7 +36,7 @@ pub struct XcpAnswer {
 pub struct ReceiverParameters {
     /// The host.
     pub host: HostParameters,
-    /// Its addresses and ports.
+    /// The addresses and ports.
     pub ends: FlowEnds,
     /// Whether the application takes data as it comes; if not, [`Receiver::read`] does.
     pub reads_at_once: bool,
@@ -89,7 +89,7 @@ struct SenderPeer {
     /// What its SYN offered.
     options: TcpOptions,
     sack: bool,
-    /// Its timestamp that is echoed next, if both send them.
+    /// The timestamp that is echoed next, if both send them.
     timestamp: Option<u32>,
 }
 

@@ -44,7 +44,7 @@ pub struct SenderParameters {
     pub host: HostParameters,
     /// The law.
     pub scheme: Scheme,
-    /// Its addresses and ports.
+    /// The addresses and ports.
     pub ends: FlowEnds,
     /// What there is to send.
     pub supply: Supply,
@@ -127,14 +127,14 @@ enum Recovery {
 /// The peer as the handshake showed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct ReceiverPeer {
-    /// Its first sequence number.
+    /// The first sequence number.
     initial: u32,
     /// The next offset expected of it: 1, and 2 after its FIN.
     next: u64,
     /// Shift of the windows that it announces.
     shift: u8,
     sack: bool,
-    /// Its latest timestamp, if both send them.
+    /// The latest timestamp, if both send them.
     timestamp: Option<u32>,
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct ExplainedName {
     /// The register or signal: `a5`, `$3`, `s7`.
     pub allocated: String,
-    /// Its name; several where the image does not say which of them is live and
+    /// The name; several where the image does not say which of them is live and
     /// the line does not tell either.
     pub names: Vec<String>,
     /// `read` or `written` where the word writes another name to the register

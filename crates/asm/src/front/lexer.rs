@@ -24,7 +24,7 @@ use lexeme::{Lexeme, classify, lexeme};
 /// One logical line as it stands in its file.
 #[derive(Clone, Debug)]
 pub(crate) struct RawLine {
-    /// Its tokens; those of a directive begin after the directive's name.
+    /// The tokens; those of a directive begin after the directive's name.
     pub tokens: Vec<Token>,
     /// What it directs, if it begins with `#`, and the name itself.
     pub directive: Option<(HashWord, Token)>,

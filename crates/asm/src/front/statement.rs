@@ -75,7 +75,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Its directive, if it is one.
+    /// The directive, if it is one.
     pub fn directive(&self) -> Option<&Directive> {
         match &self.body {
             Body::Directive(directive) => Some(directive),

@@ -32,7 +32,7 @@ pub enum TokenKind {
 pub struct Token {
     /// What it is.
     pub kind: TokenKind,
-    /// Its text.
+    /// The text.
     pub text: Rc<str>,
     /// Where its text stands: in the macro's body for body text, at the call
     /// for an argument.
@@ -63,7 +63,7 @@ pub fn split_labels(tokens: &[Token]) -> (&[Token], &[Token]) {
 /// directives and macro calls are gone. Never empty.
 #[derive(Clone, Debug)]
 pub struct LogicalLine {
-    /// Its tokens.
+    /// The tokens.
     pub tokens: Vec<Token>,
     /// The innermost expansion that produced the line.
     pub expansion: ExpansionId,

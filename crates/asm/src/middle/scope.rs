@@ -62,7 +62,7 @@ pub struct Variable {
     pub name: String,
     /// The scope it was declared in.
     pub scope: usize,
-    /// Its file.
+    /// The file.
     pub space: RegisterFile,
     /// Which sides of a transfer register it stands for.
     pub direction: TransferDirection,

@@ -22,14 +22,14 @@ pub type DecodedWord = Result<Instruction, DecodeError>;
 /// A program that cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
-    /// It does not fit.
+    /// The program is larger than the control store.
     #[error(
         "program `{name}` has {words} instructions, but a control store holds {most}; shorten it or divide it among microengines"
     )]
     TooLong {
         /// The program.
         name: String,
-        /// Its length.
+        /// The length of the program.
         words: usize,
         /// Size of a control store.
         most: usize,

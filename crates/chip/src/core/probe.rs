@@ -7,7 +7,7 @@ use npsim_isa::{CommandOp, Operand, Words};
 use crate::Cycle;
 use crate::kernel::fabric::{Fabric, TransferKind};
 
-/// Who has transfer registers: a command that will fill or empty them.
+/// The owner of transfer registers: a command that will fill or empty them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferOwner {
     /// The command that will fill or empty them, or that put their thread on a receive freelist;
@@ -73,7 +73,7 @@ pub struct DeferSlots {
     /// Where the context goes on after the last: behind a branch at once, after a
     /// `ctx_arb` when it runs again. None where it then goes on behind the slots.
     pub then: Option<u16>,
-    /// It yields after the last.
+    /// The context yields after the last slot.
     pub swaps: bool,
 }
 
@@ -87,7 +87,7 @@ pub trait CoreProbe {
     /// Whether anything has ever been written to a register.
     fn initialised(&self, register: Operand, side: TransferDirection, context: u8) -> bool;
 
-    /// Who has a transfer register now.
+    /// The present owner of a transfer register.
     fn owner(
         &self,
         register: Operand,

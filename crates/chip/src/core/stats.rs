@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 /// Cycles of a context by its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextTimes {
-    /// It had the pipeline, with the aborted slots of its branches and swaps.
+    /// The context had the pipeline, with the aborted slots of its branches and swaps.
     pub executing: Cycle,
-    /// It could have run but another context did.
+    /// The context could have run but another one did.
     pub ready: Cycle,
-    /// It waited for signals.
+    /// The context waited for signals.
     pub sleeping: Cycle,
-    /// It was not enabled.
+    /// The context was not enabled.
     pub inactive: Cycle,
 }
 
 impl ContextTimes {
-    /// All of it.
+    /// The sum of all times.
     #[must_use]
     pub const fn total(&self) -> Cycle {
         self.executing + self.ready + self.sleeping + self.inactive

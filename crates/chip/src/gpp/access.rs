@@ -42,7 +42,7 @@ impl LongwordAddress {
         self.after((thread as u32 * groups as u32 + group as u32) * stride)
     }
 
-    /// Its address as the SRAM unit has it, with the channel in bits 31-30.
+    /// The address as the SRAM unit has it, with the channel in bits 31-30.
     const fn in_channel(self, channel: u8) -> u32 {
         (channel as u32) << 30 | self.address & 0x3fff_fffc
     }

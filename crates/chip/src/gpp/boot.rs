@@ -117,7 +117,7 @@ pub struct QueueSetup {
 /// A longword in scratch that counts something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterSetup {
-    /// Its name in the project file.
+    /// The name in the project file.
     pub name: String,
     /// Byte address in scratch.
     pub address: u32,
@@ -130,7 +130,7 @@ pub struct CounterSetup {
 /// A longword whose bit 0 is a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockSetup {
-    /// Its name in the project file.
+    /// The name in the project file.
     pub name: String,
     /// Scratch or an SRAM channel.
     pub space: Space,

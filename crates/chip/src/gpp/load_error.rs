@@ -8,7 +8,7 @@ pub enum LoadError {
     /// A scratch ring.
     #[error("scratch ring {number}: {reason}")]
     Ring {
-        /// Its number.
+        /// The number.
         number: u8,
         /// What is wrong.
         reason: String,
@@ -29,9 +29,9 @@ pub enum LoadError {
     /// A device beside an SRAM channel.
     #[error("{kind} {name}: {reason}")]
     Device {
-        /// Its kind.
+        /// The kind.
         kind: &'static str,
-        /// Its name.
+        /// The name.
         name: String,
         /// What is wrong.
         reason: String,
@@ -47,7 +47,7 @@ pub enum LoadError {
     /// A counter.
     #[error("counter {name}: scratch has no longword at byte address 0x{address:x}")]
     Counter {
-        /// Its name.
+        /// The name.
         name: String,
         /// Byte address.
         address: u32,
@@ -55,7 +55,7 @@ pub enum LoadError {
     /// A lock.
     #[error("lock {name}: {space:?} has no longword at byte address 0x{address:x} to watch")]
     Lock {
-        /// Its name.
+        /// The name.
         name: String,
         /// Which memory.
         space: Space,
@@ -83,7 +83,7 @@ pub enum LoadError {
     /// A change of the routing table.
     #[error("route change {number}: {reason}")]
     RouteChange {
-        /// Its place in the list, from 0.
+        /// The place in the list, from 0.
         number: usize,
         /// What is wrong.
         reason: String,

@@ -81,8 +81,7 @@ pub struct Costs {
 /// The general-purpose core.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Gpp {
-    /// Their state is saved beside the chip's: of what type it is only the boot plan
-    /// knows.
+    /// The tasks' state is saved beside the chip's: only the boot plan knows the type of each.
     #[serde(skip)]
     tasks: Vec<Box<dyn Task>>,
     /// When each task's jobs are due.
@@ -446,7 +445,7 @@ impl Gpp {
 }
 
 impl Interrupts for Gpp {
-    /// Its bit is set, and tasks that wait poll their rings.
+    /// Sets the line's bit, and lets waiting tasks poll their rings.
     fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric) {
         self.interrupts += 1;
         self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);

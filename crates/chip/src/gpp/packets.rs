@@ -75,9 +75,9 @@ pub mod reason {
     pub const NO_HOST: u8 = 255;
     /// The packet was made by the core, and its next hop is not known yet.
     pub const NO_WAY: u8 = 254;
-    /// Its time to live is over.
+    /// The packet's time to live is over.
     pub const EXPIRED: u8 = 253;
-    /// It is larger than the next hop's MTU.
+    /// The packet is larger than the next hop's MTU.
     pub const TOO_BIG: u8 = 252;
 }
 
@@ -189,7 +189,7 @@ impl PacketSender {
 /// access after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
-    /// Its buffer.
+    /// The packet's buffer.
     pub handle: u32,
     /// The bytes that are written, from the beginning of the frame on.
     pub bytes: Vec<u8>,

@@ -42,7 +42,7 @@ pub(super) struct IdlePoll {
 /// What can bring a task's next job forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum WakeCause {
-    /// Nothing: it waits for an access, or for the clock.
+    /// No cause: the task waits for an access, or for the clock.
     Nothing,
     /// An interrupt, or something on a ring: the job is a poll.
     Poll,
@@ -57,10 +57,9 @@ pub(super) struct Schedule {
     pub due: Cycle,
     /// Since when a job is due that cannot begin.
     since: Option<Cycle>,
-    /// It waits for the end of another's job, without an event of its own.
+    /// The task waits for the end of another's job, without an event of its own.
     pub parked: bool,
-    /// Its timer was stopped, as nothing else is left to happen, or it has nothing more to
-    /// do.
+    /// The task's timer was stopped, as nothing else is left to happen, or the task has ended.
     pub stopped: bool,
     /// What it waits for besides the time at which it is due.
     waits: WakeCause,
@@ -103,19 +102,19 @@ impl Schedule {
         }
     }
 
-    /// It makes an access.
+    /// The task makes an access.
     pub fn works(&mut self) {
         self.waits = WakeCause::Nothing;
     }
 
-    /// It waits for a packet, until a cycle if one is given.
+    /// The task waits for a packet, until a cycle if one is given.
     pub fn waits_for_packet(&mut self, due: Option<Cycle>) {
         self.waits = WakeCause::Packet;
         self.due = due.unwrap_or(Cycle::MAX);
     }
 
-    /// It has taken a packet that it can look at from `at` on: when its job has to be
-    /// posted, if it waits for one.
+    /// The task has taken a packet, readable from `at` on: the cycle at which its job has to be
+    /// posted, if the task waits for one.
     pub fn takes_packet(&mut self, at: Cycle) -> Option<Cycle> {
         // A job that was due already, and waits for the core, will find the packet.
         if self.waits != WakeCause::Packet || self.parked {
@@ -126,7 +125,7 @@ impl Schedule {
         Some(self.due)
     }
 
-    /// Its poll found nothing.
+    /// The task's poll found nothing.
     pub(crate) fn becomes_idle(&mut self, poll: IdlePoll) {
         self.waits = WakeCause::Poll;
         self.idle_poll = Some(poll);

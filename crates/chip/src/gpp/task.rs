@@ -147,7 +147,7 @@ pub trait StoredTask {
     /// A copy.
     fn clone_box(&self) -> Box<dyn Task>;
 
-    /// Its state as bytes.
+    /// The state as bytes.
     ///
     /// # Errors
     /// The encoder refuses.

@@ -52,9 +52,9 @@ impl BufferSetup {
 /// What is known of one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferTrail {
-    /// Who took it from the freelist after a packet had come to a context, and no other.
+    /// The context that alone took the buffer from the freelist after a packet had come to it.
     pub taken: SignalSource,
-    /// Who issued the command that carried its handle last.
+    /// The issuer of the command that carried the handle last.
     pub last: SignalSource,
 }
 
@@ -68,7 +68,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// All of them on their freelist.
+    /// All buffers on their freelist.
     #[must_use]
     pub fn new(setup: BufferSetup) -> Self {
         Self {

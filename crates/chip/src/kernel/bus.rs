@@ -54,12 +54,12 @@ pub(crate) struct HeldCommand {
     slot: CommandId,
     target: CommandTarget,
     since: Cycle,
-    /// Its unit was full when it could have gone.
+    /// The unit had no room when the command could have gone.
     refused: bool,
 }
 
 impl HeldCommand {
-    /// One that waits from now on for a unit that has room.
+    /// A command that waits from now on for a unit that has room.
     #[inline]
     pub const fn new(slot: CommandId, target: CommandTarget, since: Cycle) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl HeldCommand {
 struct Fifo {
     /// The oldest, which is the only one that the arbiter asks.
     first: Option<HeldCommand>,
-    /// Those behind it, oldest first.
+    /// The commands behind the first, oldest first.
     behind: VecDeque<HeldCommand>,
     /// Since when the microengine stalls until the first command leaves, and
     /// the unit that is to blame; `None` for the command bus.
@@ -84,7 +84,7 @@ struct Fifo {
 }
 
 impl Fifo {
-    /// Its commands, oldest first.
+    /// The commands, oldest first.
     fn all(&self) -> impl Iterator<Item = &HeldCommand> {
         self.first.iter().chain(&self.behind)
     }
@@ -115,7 +115,7 @@ pub struct BackPressure {
 /// All buses of the chip.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buses {
-    /// Those that the chip lacks are idle.
+    /// Clusters that the chip lacks are idle.
     clusters: [Cluster; CLUSTERS],
     cluster_count: u8,
     per_cluster: u8,

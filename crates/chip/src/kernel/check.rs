@@ -110,7 +110,7 @@ pub struct Fault {
     pub cycle: Cycle,
     /// Index of the microengine, if one did it.
     pub me: Option<u8>,
-    /// Its context.
+    /// The context.
     pub context: Option<u8>,
     /// The word address of the instruction.
     pub pc: Option<u16>,
@@ -129,7 +129,7 @@ pub struct Fault {
 pub struct Also {
     /// Index of the microengine.
     pub me: u8,
-    /// Its context.
+    /// The context.
     pub context: u8,
     /// The word address of the instruction.
     pub pc: u16,

@@ -47,16 +47,16 @@ const NEVER: Cycle = Cycle::MAX;
 
 /// Bit q of [`EventQueue::pending`]: queue q is not empty.
 const ANY: u32 = (1 << QUEUES) - 1;
-/// Its bit `MORE + q`: there are two or more in queue q, of the first [`TRIPLES`].
+/// Bit `MORE + q`: two or more events are in queue q, of the first [`TRIPLES`].
 const MORE: u32 = 8;
-/// Its bit `THIRD + q`: there are three or more in it. Like `MORE + q` it has a place for every
+/// Bit `THIRD + q`: three or more events are in queue q. Like `MORE + q` it has a place for every
 /// queue, though it is clear for those behind the first [`TRIPLES`].
 const THIRD: u32 = 4;
-/// Its bit `LINKED + q`: others are linked behind those of queue q that stand in the bucket.
+/// Bit `LINKED + q`: more events are linked behind those of queue q that stand in the bucket.
 const LINKED: u32 = 12;
 /// Queues of which three events stand in the bucket: data, and units.
 const TRIPLES: usize = 2;
-/// Its bit `TURNS + m`: microengine m has its turn.
+/// Bit `TURNS + m`: microengine m has its turn.
 const TURNS: u32 = 16;
 
 const _: () = assert!((TURNS as usize).is_multiple_of(MICROENGINES));
@@ -78,13 +78,13 @@ struct Bucket {
 pub(crate) struct Pending(u32);
 
 impl Pending {
-    /// Nothing.
+    /// Whether nothing is pending.
     #[inline]
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Nothing but turns, which come last in a cycle.
+    /// Whether only turns are pending, which come last in a cycle.
     #[inline]
     pub const fn is_turns_only(self) -> bool {
         self.0 & ANY == 0
@@ -167,7 +167,7 @@ pub struct EventQueue {
     reach: Cycle,
     /// The event loop has something else to do at this cycle.
     wake: Cycle,
-    /// That cycle, or the first one beyond `reach`.
+    /// The cycle of `wake`, or the first one beyond `reach`.
     alarm: Cycle,
     /// Events that were posted to `far`.
     sequence: u64,
@@ -439,7 +439,7 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn take_turn(&mut self, bucket: usize, pending: Pending) -> u8 {
-        // Their bits begin at a multiple of that.
+        // The bits of turns begin at a multiple of that.
         let me = pending.0.trailing_zeros() as usize % MICROENGINES;
         let left = pending.0 & pending.0.wrapping_sub(1);
         self.pending[bucket % SPAN] = left;

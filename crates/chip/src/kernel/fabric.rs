@@ -59,7 +59,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// Its place is given to a command that is known but for its address.
+    /// Fills the slot for a command that is known but for its address.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     fn fill(&mut self, command: &BusCommand, address: u32, issued: Cycle) {
@@ -67,7 +67,7 @@ impl InFlight {
         self.command = *command;
         self.command.address = address;
         self.issued = issued;
-        // Its data is cleared so that nothing of an earlier command is ever pushed or saved.
+        // The data is cleared so that nothing of an earlier command is ever pushed or saved.
         self.data = [0; 32];
         self.words = 0;
         self.unit_scratch = 0;
@@ -92,7 +92,7 @@ impl InFlight {
 /// Whether a command was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issue {
-    /// It is on its way to this unit.
+    /// The command is on its way to this unit.
     Accepted(CommandTarget),
     /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there is room; the
     /// microengine posts nothing and then issues again.
@@ -160,7 +160,7 @@ pub struct Fabric {
     /// A digest of how far ahead timers were set, in order, since this was last taken.
     #[serde(skip)]
     timers_set: u64,
-    /// Who raised which signal.
+    /// The raisers of each signal.
     pub raisers: SignalSources,
     /// Where packet buffers go, if the boot plan has some.
     pub buffers: Option<Buffers>,
@@ -323,8 +323,8 @@ impl Fabric {
         }
     }
 
-    /// Who raised a signal of a context twice, which is at an instruction itself and runs
-    /// the program of this image.
+    /// The raisers of a signal that was raised twice for a context, which is at this instruction of this
+    /// image.
     #[must_use]
     pub fn raised_twice(&self, at: (u8, u8, u16), signal: u8, image: &Image) -> Twice {
         let (me, context, _) = at;

@@ -2,7 +2,7 @@
 //! are stalled for a while, and units whose answers come late. They show whether microcode
 //! relies on timing where it must not.
 //!
-//! All of it is simulated time: the same disturbances give the same run.
+//! All disturbances are in simulated time: the same ones give the same run.
 
 use std::fmt;
 

@@ -23,7 +23,7 @@ pub(crate) struct FreeSlots {
 }
 
 impl FreeSlots {
-    /// Those of the places that nearly all commands get, if any of them is free.
+    /// The free slots among those that nearly all commands get, if any of them is free.
     #[inline]
     pub fn first(&self) -> Option<NonZeroU64> {
         NonZeroU64::new(self.first)
@@ -89,7 +89,7 @@ impl FreeSlots {
         self.words().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// All of them, the lowest first.
+    /// All free slots, the lowest first.
     pub fn iter(&self) -> impl Iterator<Item = CommandId> {
         (0..).zip(self.words()).flat_map(|(at, word)| {
             (0..64)

@@ -18,9 +18,9 @@ use crate::kernel::trace_event::{Holder, LockStep, TraceEvent};
 /// A longword that is watched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
-    /// Its place in the boot plan's list.
+    /// The place in the boot plan's list.
     pub index: u16,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Longword address in the unit.
     word: u32,
@@ -55,7 +55,7 @@ pub struct LockCounts {
 /// A hold of a lock that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// Who took it; unknown for a lock whose bit was 1 before the start.
+    /// The context that took the lock; unknown for a lock whose bit was 1 before the start.
     pub by: Holder,
     /// The cycle in which it was taken.
     pub since: Cycle,
@@ -95,7 +95,7 @@ impl Lock {
         counts
     }
 
-    /// Who holds it.
+    /// The present holder.
     #[must_use]
     pub fn hold(&self) -> Option<Hold> {
         match self.state {
@@ -203,7 +203,7 @@ impl Locks {
         self.0.is_empty()
     }
 
-    /// All of them.
+    /// All locks.
     pub fn iter(&self) -> impl Iterator<Item = &Lock> {
         self.0.iter()
     }

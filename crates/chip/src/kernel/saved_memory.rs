@@ -6,19 +6,19 @@ use crate::kernel::port_io::PacketTag;
 /// Why a state cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// It is not what [`Chip::save`](crate::chip::Chip::save) writes.
+    /// The bytes are not what [`Chip::save`](crate::chip::Chip::save) writes.
     #[error("the state of the chip cannot be read: {0}")]
     Unreadable(#[from] postcard::Error),
-    /// It ends too early.
+    /// The state ends too early.
     #[error("the state of the chip ends too early")]
     Short,
-    /// It goes on after its end.
+    /// The state has more bytes than belong to it.
     #[error("after the state of the chip there are {0} more bytes")]
     Long(usize),
-    /// It is the state of a chip with other units.
+    /// The state is that of a chip with other units.
     #[error("it is the state of a chip with other {0}")]
     OtherChip(&'static str),
-    /// Its microengines are of another kind.
+    /// The state's microengines are of another kind.
     #[error("its microengines are of the core `{saved}`, and this chip's of the core `{own}`")]
     OtherCore {
         /// The kind that saved it.

@@ -1,4 +1,4 @@
-//! Who raised a context's signals.
+//! Records of which command or context raised each signal.
 //!
 //! A signal is one bit: when it is raised a second time before it was consumed, one of
 //! the two is lost, and a message should say whose. Of signals that contexts send and of
@@ -99,7 +99,7 @@ pub struct Twice {
     pub second: (u8, u8, u16),
     /// The first, and the context itself.
     pub also: Vec<Also>,
-    /// Who of them was no instruction.
+    /// A note on each raiser that was no instruction.
     pub notes: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ impl SignalSources {
         }
     }
 
-    /// Who raised a signal last, and who before.
+    /// The last two raisers of a signal.
     #[must_use]
     pub fn of(&self, signal: Signal) -> [SignalSource; 2] {
         self.all.get(place(signal)).copied().unwrap_or_default()
@@ -151,7 +151,7 @@ impl SignalSources {
         self.noted == (now, place(signal) as u16)
     }
 
-    /// Who raised a signal of a context twice, which is at an instruction itself.
+    /// The raisers of a signal that was raised twice for a context, which is at this instruction.
     #[must_use]
     pub fn twice(&self, (me, context, pc): (u8, u8, u16), signal: u8) -> Twice {
         let [second, first] = self.of((me, context, signal));

@@ -27,7 +27,7 @@ impl CommandTarget {
         Self(number)
     }
 
-    /// Its place in a table of all.
+    /// The index in a table of all targets.
     #[must_use]
     pub const fn index(self) -> usize {
         // Masked, so that a table of this size needs no check of it.

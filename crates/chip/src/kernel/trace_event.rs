@@ -16,20 +16,20 @@ pub use kind::{Kinds, TraceEventKind};
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContextState {
-    /// It is not enabled.
+    /// The context is not enabled.
     Inactive,
-    /// It could run, but another context does.
+    /// The context could run, but another one does.
     Ready,
-    /// It has the pipeline.
+    /// The context has the pipeline.
     Executing,
-    /// It sleeps until signals come.
+    /// The context sleeps until signals come.
     Waiting {
         /// Bit s: signal s wakes it.
         signals: u16,
         /// One of them is enough.
         any: bool,
     },
-    /// It gave up the pipeline for good.
+    /// The context has exited.
     Killed,
 }
 
@@ -38,7 +38,7 @@ pub enum ContextState {
 pub enum Cause {
     /// A command of a microengine has pulled its data, or is done.
     Command {
-        /// Its operation.
+        /// The command's operation.
         op: CommandOp,
         /// The microengine that issued it.
         me: u8,
@@ -49,13 +49,13 @@ pub enum Cause {
     },
     /// The media interface gave an mpacket to a thread of a freelist.
     Mpacket,
-    /// The media interface gave up waiting for an mpacket.
+    /// The media interface timed out waiting for an mpacket.
     FreelistTimeout,
     /// A context wrote a signal register.
     Thread {
-        /// Its microengine.
+        /// The context's microengine.
         me: u8,
-        /// Its number.
+        /// The context's number.
         context: u8,
         /// The instruction.
         pc: u16,
@@ -132,7 +132,7 @@ pub enum RingName {
 pub struct Level {
     /// What it is called where it is shown.
     pub name: &'static str,
-    /// Its unit.
+    /// The unit.
     pub unit: &'static str,
 }
 
@@ -142,20 +142,20 @@ impl fmt::Display for Level {
     }
 }
 
-/// Who takes a lock: microengine and context, or the general-purpose core.
+/// The holder of a lock: microengine and context, or the general-purpose core.
 pub type Holder = Option<(u8, u8)>;
 
 /// What happens to a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockStep {
-    /// It is held from now on.
+    /// The lock is held from now on.
     Taken {
         /// Microengine and context, or the general-purpose core.
         by: Holder,
         /// A try had failed before it was released.
         handed_over: bool,
     },
-    /// It is free.
+    /// The lock is free.
     Released {
         /// Operations that failed to take it while it was held.
         failed: u64,
@@ -167,13 +167,13 @@ pub enum LockStep {
 pub enum RbufStep {
     /// An mpacket is in it.
     Filled {
-        /// Its port.
+        /// The mpacket's port.
         port: u8,
-        /// Its length.
+        /// The mpacket's length.
         bytes: u16,
-        /// It is a frame's first.
+        /// The mpacket is a frame's first.
         sop: bool,
-        /// It is a frame's last.
+        /// The mpacket is a frame's last.
         eop: bool,
     },
     /// A thread got it.
@@ -190,11 +190,11 @@ pub enum RbufStep {
         /// Context of the command.
         context: u8,
     },
-    /// It is free again.
+    /// The element is free again.
     Freed {
         /// Microengine that freed it.
         me: u8,
-        /// Its context.
+        /// The context that freed it.
         context: u8,
     },
 }
@@ -209,16 +209,16 @@ pub enum TbufStep {
         /// Context of the command.
         context: u8,
     },
-    /// It may be sent.
+    /// The element may be sent.
     Valid {
         /// Microengine that wrote its control word.
         me: u8,
-        /// Its context.
+        /// The context that validated it.
         context: u8,
         /// Port that it is for.
         port: u8,
     },
-    /// It is with its MAC, or was skipped.
+    /// The element is with its MAC, or was skipped.
     Sent,
 }
 
@@ -277,7 +277,7 @@ pub enum TraceEvent {
         me: u8,
         /// Context.
         context: u8,
-        /// Its new state.
+        /// The context's new state.
         doing: ContextState,
         /// The next instruction when it executes, else the one with which it
         /// gave up the pipeline.
@@ -285,7 +285,7 @@ pub enum TraceEvent {
     },
     /// A command is issued. Its slot names it until it is [`Done`](Self::Done).
     Command {
-        /// Its slot.
+        /// The command's slot.
         slot: CommandId,
         /// The command.
         command: BusCommand,
@@ -294,7 +294,7 @@ pub enum TraceEvent {
     Queued {
         /// The unit or channel.
         target: CommandTarget,
-        /// Its slot.
+        /// The command's slot.
         slot: CommandId,
         /// The command.
         command: BusCommand,
@@ -307,7 +307,7 @@ pub enum TraceEvent {
         /// writes of SRAM and the media interface; else 0. A part serves one
         /// command at a time.
         lane: u8,
-        /// Its slot.
+        /// The command's slot.
         slot: CommandId,
         /// The command.
         command: BusCommand,
@@ -318,7 +318,7 @@ pub enum TraceEvent {
     },
     /// A command is done: its data is in the registers or in the memory.
     Done {
-        /// Its slot, free for another command.
+        /// The command's slot, free for another command.
         slot: CommandId,
         /// The command.
         command: BusCommand,
@@ -358,14 +358,14 @@ pub enum TraceEvent {
         frame: u64,
         /// Length without its check sequence.
         bytes: u32,
-        /// Its last bit.
+        /// The cycle of the last bit.
         until: Cycle,
     },
     /// A frame is lost at the media interface.
     Dropped {
         /// Port.
         port: u8,
-        /// Its number, if it is known.
+        /// The frame's number, if it is known.
         frame: Option<u64>,
         /// Why.
         reason: MediaDrop,
@@ -378,7 +378,7 @@ pub enum TraceEvent {
         frame: Option<u64>,
         /// Length without its check sequence.
         bytes: u32,
-        /// Its first bit.
+        /// The cycle of the first bit.
         from: Cycle,
     },
     /// An instruction reads or writes a longword of local memory. The interpreter's loop
@@ -392,7 +392,7 @@ pub enum TraceEvent {
         pc: u16,
         /// The longword's index.
         word: u16,
-        /// It writes; else it reads.
+        /// Whether the access writes; else it reads.
         write: bool,
     },
     /// Something happens to an RBUF element.
@@ -436,13 +436,13 @@ pub enum TraceEvent {
         buffer: u32,
         /// The ring or queue.
         ring: RingName,
-        /// It is taken off; else put on.
+        /// Whether a longword is taken off; else it is put on.
         takes: bool,
         /// Microengine of the command.
         me: u8,
         /// Context of the command.
         context: u8,
-        /// Its instruction.
+        /// The instruction.
         pc: u16,
     },
     /// The general-purpose core has taken a packet for the slow path.
@@ -454,7 +454,7 @@ pub enum TraceEvent {
     },
     /// A longword that the boot plan watches as a lock is taken or released.
     Lock {
-        /// Its place in the plan.
+        /// The lock's place in the plan.
         lock: u16,
         /// What happens.
         step: LockStep,
@@ -467,7 +467,7 @@ pub enum TraceEvent {
         group: u16,
         /// What.
         level: Level,
-        /// Its value from now on.
+        /// The counter's value from now on.
         value: i64,
     },
     /// A task of the general-purpose core makes an access or works.
@@ -485,7 +485,7 @@ pub enum TraceEvent {
 const LOCAL_MEMORY: u8 = 1 << 7;
 
 impl TraceEvent {
-    /// This event some cycles later.
+    /// The event, some cycles later.
     #[must_use]
     pub(crate) fn later(mut self, by: Cycle) -> Self {
         match &mut self {
@@ -536,7 +536,7 @@ impl TraceEvent {
         }
     }
 
-    /// Its kind.
+    /// The kind.
     #[must_use]
     #[inline]
     pub const fn kind(&self) -> TraceEventKind {

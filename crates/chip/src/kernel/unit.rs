@@ -19,7 +19,7 @@ use npsim_profile::Profile;
 /// Parts of an inlet's unit that are busy one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resources {
-    /// It does one thing at a time.
+    /// The unit does one thing at a time.
     One,
     /// Lane 0 reads, lane 1 writes.
     Directions,
@@ -44,7 +44,7 @@ pub trait Unit {
     /// What it needs of others when a command acts ([`crate::kernel::sideband`]).
     type Sideband<'a>;
 
-    /// Its inlets on a chip.
+    /// The inlets on a chip.
     fn inlet(profile: &Profile) -> Inlet;
 
     /// A command has reached the inlet.
@@ -133,7 +133,7 @@ pub trait Unit {
 
 /// A unit's place in the table of units.
 pub trait HasTarget: Unit {
-    /// Its first inlet.
+    /// The first inlet.
     const FIRST: CommandTarget;
 
     /// The inlet of a channel.

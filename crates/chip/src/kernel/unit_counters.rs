@@ -18,7 +18,7 @@ pub enum PathDirection {
 
 /// Counts of one unit or channel.
 ///
-/// Those that are counted together stand apart from one another: where two are neighbours
+/// Counters that are incremented together stand apart from one another: where two are neighbours
 /// the compiler makes one vector of them, which takes more than two additions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitCounters {

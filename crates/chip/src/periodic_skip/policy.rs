@@ -29,7 +29,7 @@ pub(crate) struct Bounds {
 pub(super) enum SkipOutcome {
     /// No period was found.
     NoPeriod,
-    /// None was found before what is to come.
+    /// No period was found before the next event from outside.
     TooShort,
     /// The run ended.
     Stopped,

@@ -236,7 +236,7 @@ fn an_answer_is_in_its_mailbox_when_it_is_known() {
     let lead = p.push_lead(p.sram_read(), 1);
     let carried = p.bus_cycle() + p.transfer_latency();
     assert_eq!(read.cycle, pulled + POST + lead + carried);
-    // It stays there, and is then read like memory.
+    // The word stays there, and is then read like memory.
     let again = rig.go(command(Op::SramRead, mailbox, 1), &[]);
     assert_eq!(
         (&again[0].data[..], again[0].cycle),

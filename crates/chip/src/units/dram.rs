@@ -415,8 +415,7 @@ impl Unit for Dram {
             return self.refuse(slot, fabric);
         }
         if media {
-            // Nothing passes through the microengine's registers: all signals
-            // are raised at the end.
+            // The data bypasses the microengine's registers: all signals are raised at the end.
             command.push_signals |= command.pull_signals;
             command.pull_signals = 0;
         }

@@ -259,7 +259,7 @@ impl Unit for Hash {
         self.counters
             .started(op, (words * usize::from(count)) as u8, start - now);
         fabric.serves(slot, Self::FIRST, 0, start, start + busy);
-        // Its place among the operands is free when it enters the array.
+        // The operands' place in the queue is free once they enter the array.
         fabric.events.post(start, Event::Turn(Self::FIRST));
         fabric.push_at(
             slot,

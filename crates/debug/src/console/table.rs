@@ -22,11 +22,11 @@ pub enum Completes {
 /// A command.
 #[derive(Clone, Copy, Debug)]
 pub struct ConsoleCommand {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// Shorter ones.
     pub aliases: &'static [&'static str],
-    /// Its arguments as they are written.
+    /// The arguments as they are written.
     pub arguments: &'static str,
     /// What it does.
     pub help: &'static str,
@@ -65,7 +65,7 @@ impl CommandGroup {
         Self::Other,
     ];
 
-    /// Its heading.
+    /// The heading.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

@@ -33,7 +33,7 @@ pub struct EvaluationScope<'a> {
 }
 
 impl Expression {
-    /// Its value.
+    /// The value.
     ///
     /// # Errors
     /// It names something that is not there.

@@ -29,9 +29,9 @@ pub struct Holding {
 /// Where a buffer is, and who had it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferView {
-    /// Its handle.
+    /// The handle.
     pub handle: u32,
-    /// Its number among the packet buffers, if it is one.
+    /// The number among the packet buffers, if it is one.
     pub number: Option<usize>,
     /// Who has the handle now.
     pub held: Vec<Holding>,

@@ -217,7 +217,7 @@ fn a_timer_keeps_its_time_where_its_signal_alone_is_set_again() {
     bench.start(1);
     bench.until(4000);
     assert_eq!(bench.cycles(4), [163]);
-    // Neither the first signal came nor the timer that was taken back.
+    // Neither the first signal nor that of the cancelled timer came.
     assert_eq!(bench.cycles(8), []);
 }
 

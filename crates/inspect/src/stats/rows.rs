@@ -47,7 +47,7 @@ impl Serialize for TaskRows {
 pub struct DeviceStats {
     /// The name of its kind.
     pub kind: &'static str,
-    /// Its name in the project file.
+    /// The name in the project file.
     pub name: String,
     /// The SRAM channel that it is attached to.
     pub channel: u8,

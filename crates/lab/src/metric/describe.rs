@@ -13,7 +13,7 @@ impl Metric {
         self.title.clone().unwrap_or_else(|| self.measure.shown())
     }
 
-    /// Its unit; empty if it has none.
+    /// The unit; empty if it has none.
     #[must_use]
     pub const fn unit(&self) -> &'static str {
         self.measure.unit()

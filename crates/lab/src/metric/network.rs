@@ -108,7 +108,7 @@ pub enum Settles {
 }
 
 impl Settles {
-    /// Its name in studies.
+    /// The name in studies.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -63,11 +63,11 @@ pub enum Move {
 /// Something that can be moved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Knob {
-    /// Its name: of a constant, or `CHIP GROUP.NAME` of a parameter.
+    /// The name: of a constant, or `CHIP GROUP.NAME` of a parameter.
     pub name: String,
     /// What it is.
     pub what: String,
-    /// Its value with its unit.
+    /// The value with its unit.
     pub value: String,
     /// Why it can be moved: `chosen`, `assumed` or `calibrated`.
     pub kind: &'static str,
@@ -82,7 +82,7 @@ enum KnobTarget {
 }
 
 impl Knob {
-    /// Its moves, one at a time.
+    /// The moves, one at a time.
     #[must_use]
     pub fn moves(&self) -> Vec<Move> {
         match &self.of {

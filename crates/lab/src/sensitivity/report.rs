@@ -42,13 +42,13 @@ pub struct Extreme {
 /// What came of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowRange {
-    /// Its id.
+    /// The id.
     pub id: String,
     /// What it is.
     pub what: String,
-    /// Its unit.
+    /// The unit.
     pub unit: String,
-    /// Its class.
+    /// The class.
     pub class: RowClass,
     /// What was published.
     pub published: FigureValue,
@@ -116,7 +116,7 @@ pub struct SensitivityReport {
     pub npsim: &'static str,
     /// The study.
     pub study: String,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// Whether it was a quick run.
     pub quick: bool,

@@ -18,16 +18,16 @@ const SECOND: f64 = 1e12;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// Its name in tables and in `where`; the key if left out.
+    /// The name in tables and in `where`; the key if left out.
     pub name: Option<String>,
-    /// Its label in figures; its name if left out.
+    /// The label in figures; its name if left out.
     pub label: Option<String>,
-    /// Its unit.
+    /// The unit.
     #[serde(default)]
     pub unit: String,
     /// The setting whose values are taken in turn.
     pub key: Option<String>,
-    /// Its values.
+    /// The values.
     #[serde(default)]
     pub values: Vec<SettingValue>,
     /// Where the values lie on the axis; their own leading numbers if left out.
@@ -54,9 +54,9 @@ pub struct Axis {
 pub struct AxisStep {
     /// Where it lies on the axis.
     pub x: f64,
-    /// Its name; the number if left out.
+    /// The name; the number if left out.
     pub label: Option<String>,
-    /// Its settings.
+    /// The settings.
     pub set: BTreeMap<String, SettingValue>,
 }
 
@@ -72,7 +72,7 @@ pub struct AxisLevel {
 }
 
 impl Axis {
-    /// Its name in tables.
+    /// The name in tables.
     #[must_use]
     pub fn name(&self) -> &str {
         let other = if self.every.is_some() { "time" } else { "step" };
@@ -80,7 +80,7 @@ impl Axis {
         self.name.as_deref().unwrap_or(key)
     }
 
-    /// Its label in figures, with the unit.
+    /// The label in figures, with the unit.
     #[must_use]
     pub fn shown(&self) -> String {
         let label = self.label.as_deref().unwrap_or_else(|| self.name());
@@ -91,7 +91,7 @@ impl Axis {
         }
     }
 
-    /// Its levels: where they lie, what they are called, what they set.
+    /// The levels: where they lie, what they are called, what they set.
     #[must_use]
     pub fn levels(&self) -> Vec<AxisLevel> {
         if self.every.is_some() {

@@ -12,11 +12,11 @@ use crate::setting_value::SettingValue;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelChoice {
-    /// Its name, that of the define if it is one.
+    /// The name, that of the define if it is one.
     pub name: String,
     /// What it is, in words.
     pub what: String,
-    /// Its unit.
+    /// The unit.
     #[serde(default)]
     pub unit: String,
     /// What it is as shipped; absent if it is a decision and no number.
@@ -40,11 +40,11 @@ pub struct ModelChoice {
 /// A constant in `results.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChosenShown<'a> {
-    /// Its name.
+    /// The name.
     pub name: &'a str,
     /// What it is.
     pub what: &'a str,
-    /// Its value with its unit; empty if it is no number.
+    /// The value with its unit; empty if it is no number.
     pub value: String,
     /// The rows that were in view.
     pub rows: &'a [String],

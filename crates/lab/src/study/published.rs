@@ -36,11 +36,11 @@ impl Confidence {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Its number in the list of published values; several may share one.
+    /// The number in the list of published values; several may share one.
     pub id: String,
     /// What it is, in words.
     pub what: String,
-    /// Its unit.
+    /// The unit.
     #[serde(default)]
     pub unit: String,
     /// The value.
@@ -71,9 +71,9 @@ pub struct Published {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Its files' name without ending.
+    /// The files' name without ending.
     pub name: String,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The unit of its cells.
     #[serde(default)]
@@ -128,9 +128,9 @@ pub enum PublishedCell {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedFigure {
-    /// Its file's name without ending.
+    /// The file's name without ending.
     pub name: String,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// The abscissa.
     #[serde(default)]
@@ -154,9 +154,9 @@ pub struct PublishedFigure {
 pub struct FigureScale {
     /// What it shows; taken from the first curve if left out.
     pub label: Option<String>,
-    /// Its begin; 0 if left out.
+    /// The begin; 0 if left out.
     pub from: Option<f64>,
-    /// Its end; what the curves need if left out, or if they need more.
+    /// The end; what the curves need if left out, or if they need more.
     pub to: Option<f64>,
 }
 
@@ -169,7 +169,7 @@ pub struct PublishedCurve {
     /// Values of the other axes.
     #[serde(default, rename = "where")]
     pub at: BTreeMap<String, SettingValue>,
-    /// Its name in the legend; the sweep's title if left out.
+    /// The name in the legend; the sweep's title if left out.
     pub label: Option<String>,
 }
 

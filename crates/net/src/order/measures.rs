@@ -156,7 +156,7 @@ impl Counter {
         }
     }
 
-    /// Its value.
+    /// The value.
     #[must_use]
     pub const fn of(self, order: &OrderMeasures) -> u64 {
         match self {

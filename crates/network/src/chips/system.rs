@@ -15,13 +15,13 @@ use crate::topology::{NodeKind, Topology};
 /// What a chip in a network runs.
 #[derive(Debug, Clone)]
 pub struct System {
-    /// Its node.
+    /// The node.
     pub node: usize,
-    /// Its project, with the network's ports and routes in it.
+    /// The project, with the network's ports and routes in it.
     pub project: Project,
     /// What its microengines run.
     pub programs: Vec<Program>,
-    /// Its routes, which stand in place of those of the project file.
+    /// The routes, which stand in place of those of the project file.
     pub routes: Vec<NetworkRoute>,
     /// By port, the address of what is at the other end of its link.
     pub(crate) neighbours: Vec<Mac>,

@@ -21,7 +21,7 @@ const MOST_PORTS: usize = 32;
 /// What a chip in a network is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChipPlan {
-    /// Its node.
+    /// The node.
     pub node: usize,
     /// Project file or folder.
     pub system: PathBuf,

@@ -20,7 +20,7 @@ use crate::usage::Conflict;
 pub struct OutputOption {
     /// The option, with its dashes.
     pub option: &'static str,
-    /// Its file, or `-`.
+    /// The file, or `-`.
     pub path: PathBuf,
     /// Whether it is nothing that a terminal can show.
     binary: bool,

@@ -22,9 +22,9 @@ pub struct TargetOptions {
 
 /// A target that was assembled.
 pub struct Assembled {
-    /// Its project.
+    /// The project.
     pub project: Project,
-    /// Its programs, unless there were errors or no instruction.
+    /// The programs, unless there were errors or no instruction.
     pub programs: Option<Vec<Program>>,
     /// How many errors were told.
     pub errors: usize,

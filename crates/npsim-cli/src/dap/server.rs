@@ -13,7 +13,7 @@ use super::wire::{self, Request};
 
 /// What a launch request says.
 pub struct Launch {
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Map<String, Value>,
     request: Request,
 }

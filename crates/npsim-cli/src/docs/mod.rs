@@ -16,7 +16,7 @@ const SUMMARY: &str = "SUMMARY";
 /// A page of the book.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its file without the ending, which is its topic.
+    /// The file without the ending, which is its topic.
     pub name: &'static str,
     /// What the table of contents calls it.
     pub title: &'static str,
@@ -24,7 +24,7 @@ pub struct Page {
     pub part: &'static str,
     /// How deep it is in that part: 0 for a chapter.
     pub depth: usize,
-    /// Its text in Markdown.
+    /// The text in Markdown.
     pub text: &'static str,
 }
 

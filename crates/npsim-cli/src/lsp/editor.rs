@@ -17,7 +17,7 @@ use super::uris::{path_of, to_uri};
 pub struct Document {
     /// As the editor names it.
     pub uri: Uri,
-    /// Its version, as the editor counts.
+    /// The version, as the editor counts.
     pub version: i32,
 }
 

@@ -24,11 +24,11 @@ pub(crate) struct MicrocodeDrop {
     pub at: Cycle,
     /// The packet, if it is known.
     pub frame: Option<u64>,
-    /// Its place among the counters of the boot plan.
+    /// The place among the counters of the boot plan.
     pub counter: usize,
     /// Microengine that counted.
     pub me: u8,
-    /// Its context.
+    /// The context.
     pub context: u8,
     /// The instruction.
     pub pc: u16,

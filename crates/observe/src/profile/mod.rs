@@ -70,7 +70,7 @@ impl Spent {
 pub enum Waited {
     /// A signal came.
     For {
-        /// Its number.
+        /// The number.
         signal: u8,
         /// Where it came from; its microengine, context and instruction are 0,
         /// so that equal causes are one.
@@ -102,7 +102,7 @@ pub struct Wait {
 pub struct MicroengineProfile {
     /// Index.
     pub index: u8,
-    /// Its program.
+    /// The program.
     pub image: Arc<Image>,
     /// By instruction; what belongs to none is in the contexts only.
     pub words: Vec<Spent>,

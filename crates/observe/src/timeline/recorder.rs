@@ -114,7 +114,7 @@ pub struct Recorder<W> {
     stalls: Vec<Stall>,
     /// Finds what microcode drops.
     drops: DropFinder,
-    /// Its counters.
+    /// The counters.
     counters: Vec<CounterSetup>,
     /// The window is behind.
     past: bool,

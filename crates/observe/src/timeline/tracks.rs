@@ -89,7 +89,7 @@ impl Track {
         }
     }
 
-    /// Its number, which no other track of any group has.
+    /// The number, which no other track of any group has.
     pub(super) fn tid(self) -> u32 {
         let within = match self {
             Self::Context(_, context) => u32::from(context),

@@ -163,7 +163,7 @@ fn digits(mut number: u64, out: &mut Vec<u8>) {
 struct Taken {
     /// Until when.
     until: Cycle,
-    /// Its group and number, as they stand in each event.
+    /// The group and number, as they stand in each event.
     place: Box<[u8]>,
 }
 

@@ -52,7 +52,7 @@ impl fmt::Display for PortAddress {
 pub struct Gateway {
     /// The port behind which it is.
     pub port: u8,
-    /// Its address.
+    /// The address.
     pub address: Ipv4Addr,
     /// Largest IP packet, in bytes.
     pub mtu: u16,

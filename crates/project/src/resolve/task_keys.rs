@@ -34,7 +34,7 @@ pub struct TaskMemory<'a> {
     key: &'static str,
     /// What is typed there.
     name: Option<&'a Spanned<String>>,
-    /// Its name if the key is not given.
+    /// The name if the key is not given.
     default: &'static str,
 }
 

@@ -12,9 +12,9 @@ use super::message::Mac;
 pub struct Neighbour<P> {
     /// The port behind which it is.
     pub port: u8,
-    /// Its address.
+    /// The address.
     pub address: Ipv4Addr,
-    /// Its address on the link, once it is known.
+    /// The address on the link, once it is known.
     pub mac: Option<Mac>,
     /// Since when it is asked for: requests sent, and the packet that waits.
     asking: Option<(u32, P)>,

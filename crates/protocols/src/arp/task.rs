@@ -35,16 +35,16 @@ const HEADER: usize = 20;
 /// A port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpPort {
-    /// Its address on the link.
+    /// The address on the link.
     pub mac: Mac,
-    /// Its IPv4 addresses: one, or one for each router of a chain.
+    /// The IPv4 addresses: one, or one for each router of a chain.
     pub addresses: Vec<Ipv4Addr>,
 }
 
 /// An entry of the table of next hops that stands for a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpEntry {
-    /// Its index.
+    /// The index.
     pub index: u32,
     /// The neighbour: its port and address.
     pub neighbour: (u8, Ipv4Addr),

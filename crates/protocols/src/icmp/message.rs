@@ -36,7 +36,7 @@ pub enum Trouble {
         /// Largest packet of the link, in bytes.
         mtu: u16,
     },
-    /// Its time to live is over.
+    /// The time to live is over.
     TimeExceeded,
 }
 

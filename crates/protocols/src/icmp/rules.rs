@@ -37,7 +37,7 @@ pub enum Silence {
     LinkGroup,
     /// It is for an IP broadcast or multicast address.
     Group,
-    /// Its source is no single host.
+    /// The source is no single host.
     Source,
     /// It is a fragment but the first.
     Fragment,

@@ -36,7 +36,7 @@ pub enum PacedBy {
 /// A class of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SrpClass {
-    /// Its number.
+    /// The number.
     pub class: u8,
     /// Bytes of IP of a packet, more than those of the headers: a rate is that of such packets.
     pub packet: u64,
@@ -62,7 +62,7 @@ pub struct SrpSetup {
 /// What is known of a flow that follows the law.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SrpFlow {
-    /// Its number.
+    /// The number.
     pub number: u32,
     /// Place of its class in the setup.
     pub class: usize,

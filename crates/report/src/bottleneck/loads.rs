@@ -33,7 +33,7 @@ pub enum LoadKind {
 pub struct ResourceLoad {
     /// What.
     pub kind: LoadKind,
-    /// Its name for people.
+    /// The name for people.
     pub name: String,
     /// Thousandths of the time.
     pub permille: u64,

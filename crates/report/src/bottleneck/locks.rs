@@ -19,7 +19,7 @@ const TAKEN: u64 = 900;
 /// A lock that is at its limit: what happened to it in the time analysed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LockLoad {
-    /// Its index in the project.
+    /// The index in the project.
     pub index: u16,
     pub name: String,
     /// One hold lasts for nearly all of the time, and is not over.

@@ -40,7 +40,7 @@ impl Stage {
         stages.into_iter().map(|(_, stage)| stage).collect()
     }
 
-    /// Its microengines and its source: `microengine 0 (forward.uc)`.
+    /// The microengines and its source: `microengine 0 (forward.uc)`.
     pub(super) fn title(&self) -> String {
         let ids: Vec<_> = self.microengines.iter().map(u8::to_string).collect();
         match ids.as_slice() {

@@ -59,7 +59,7 @@ impl AnalysisWindow {
         })
     }
 
-    /// Its length.
+    /// The length.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.after.cycle.saturating_sub(self.before.cycle)

@@ -3,7 +3,7 @@
 /// What a sentence is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject<'a> {
-    /// Its name: `microengine 0 (forward.uc)`.
+    /// The name: `microengine 0 (forward.uc)`.
     pub name: &'a str,
     /// It is several things.
     pub plural: bool,

@@ -10,7 +10,7 @@ use super::svg::{Drawing, block, through};
 pub struct Curve {
     /// What the legend says.
     pub label: String,
-    /// Its points from left to right.
+    /// The points from left to right.
     pub points: Vec<(f64, f64)>,
     /// Not measured: drawn dashed, without a disc at each point.
     pub computed: bool,

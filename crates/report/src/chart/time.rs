@@ -17,7 +17,7 @@ pub enum Stroke {
 /// One curve.
 #[derive(Clone, Debug)]
 pub struct TimeCurve {
-    /// Its name in the legend.
+    /// The name in the legend.
     pub name: String,
     /// Class that gives its colour.
     pub class: &'static str,

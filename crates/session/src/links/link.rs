@@ -16,9 +16,9 @@ pub(super) const PICO: u128 = 1_000_000_000_000;
 /// Where a frame came into the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameOrigin {
-    /// Its number at the first node.
+    /// The number at the first node.
     pub frame: u64,
-    /// Its last bit there.
+    /// The last bit there.
     pub arrived: Cycle,
 }
 

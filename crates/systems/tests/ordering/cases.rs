@@ -25,7 +25,7 @@ pub enum Shape {
 /// A scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheme {
-    /// Its projects: one for each chip.
+    /// The projects: one for each chip.
     pub projects: &'static [&'static str],
     pub shape: Shape,
 }

@@ -20,7 +20,7 @@ const HEADERS: u64 = 40;
 pub struct RcpSenderParameters {
     /// The host.
     pub host: RcpParameters,
-    /// Its addresses; ports are not sent.
+    /// The addresses; ports are not sent.
     pub ends: FlowEnds,
     /// What there is to send; [`Supply::Offered`] is nothing.
     pub supply: Supply,

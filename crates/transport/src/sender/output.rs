@@ -14,7 +14,7 @@ const OWN_WINDOW: u16 = u16::MAX;
 /// Why a segment is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SendReason {
-    /// Its turn has come: new data, or old data after a timeout.
+    /// The turn has come: new data, or old data after a timeout.
     Turn,
     /// It was lost.
     Repair,

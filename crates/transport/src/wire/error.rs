@@ -24,7 +24,7 @@ pub enum WireError {
     Length {
         /// The header.
         what: &'static str,
-        /// Its length field in bytes.
+        /// The length field in bytes.
         length: usize,
     },
     /// The sum over header or segment is wrong.

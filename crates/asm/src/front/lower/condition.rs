@@ -91,7 +91,7 @@ impl Operator {
 pub struct ConditionNode {
     /// What it is.
     pub kind: ConditionKind,
-    /// Its tokens, with its parentheses.
+    /// The tokens, parentheses included.
     pub tokens: Vec<Token>,
     /// How soon it is known.
     pub known: BindingTime,

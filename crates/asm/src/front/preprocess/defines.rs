@@ -23,7 +23,7 @@ pub(super) struct Define {
     pub parameters: Option<Vec<Rc<str>>>,
     /// What it stands for.
     pub body: Vec<Token>,
-    /// Its name in the directive.
+    /// The name in the directive.
     pub span: Span,
     /// Made by `#define_eval`, so that another value is no surprise.
     pub evaluated: bool,

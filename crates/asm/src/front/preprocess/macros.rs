@@ -15,7 +15,7 @@ use crate::source::{Expansion, ExpansionId, Span};
 /// A macro of several lines.
 #[derive(Debug)]
 pub(super) struct Macro {
-    /// Its name in the directive.
+    /// The name in the directive.
     span: Span,
     parameters: Vec<Rc<str>>,
     body: Vec<RawLine>,

@@ -71,7 +71,7 @@ pub struct RouteChange {
 /// Why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeError {
-    /// It is no route.
+    /// The change is no route.
     Route(RouteError),
     /// A route that is to be added is there.
     There(RoutePrefix),
@@ -79,7 +79,7 @@ pub enum ChangeError {
     NotThere(RoutePrefix),
     /// The change comes before the one in front of it.
     Early,
-    /// So many blocks would be in use, and there is room for fewer.
+    /// The blocks in use would exceed the room for them.
     Full {
         /// Blocks that would be in use.
         needed: usize,

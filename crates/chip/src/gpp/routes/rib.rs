@@ -103,7 +103,7 @@ impl Rib {
         for route in routes {
             let network = route.network();
             let hop = rib.hops.get(&route.next_hop).copied().unwrap_or(0);
-            // One that is given twice with the same next hop counts once.
+            // A route that is given twice with the same next hop counts once.
             if rib
                 .routes
                 .insert((route.length, route.prefix), hop)

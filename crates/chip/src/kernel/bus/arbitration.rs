@@ -17,12 +17,12 @@ use crate::kernel::trace_event::Bus;
 
 use super::{Buses, CLUSTERS, Fifo, HeldCommand, note};
 
-/// What became of a command at its microengine's FIFO.
+/// The outcome of a command at its microengine's FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It reaches the unit's inlet at this cycle.
+    /// The command reaches the unit's inlet at this cycle.
     Arrives(Cycle),
-    /// It waits in the FIFO; pass it to [`Buses::hold`].
+    /// The command waits in the FIFO; pass it to [`Buses::hold`].
     Waits,
 }
 
@@ -31,9 +31,9 @@ pub(crate) enum Admission {
 pub(crate) struct Grant {
     pub slot: CommandId,
     pub arrival: Cycle,
-    /// Its microengine.
+    /// The microengine.
     pub me: usize,
-    /// It stalled on its full FIFO, which has room now.
+    /// The microengine stalled on its full FIFO, which has room now.
     pub stalls: bool,
 }
 
@@ -167,7 +167,7 @@ impl Buses {
             self.promised[at] = Some(first as u8);
             self.see_room(target);
         }
-        // One that the chip lacks holds nothing.
+        // A cluster that the chip lacks holds nothing.
         (0..CLUSTERS)
             .any(|cluster| self.may_arbitrate(cluster))
             .then_some(first)
@@ -286,8 +286,8 @@ impl Buses {
     #[allow(clippy::inline_always)] // It is all that its caller does.
     pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster % CLUSTERS];
-        // None is posted for a command whose unit is full: the unit's release asks again.
-        // So a blocked arbiter costs no events however long it waits.
+        // No event is posted for a command whose unit is full: the unit's release asks again, so a
+        // blocked arbiter costs no events however long it waits.
         let soonest = self.clock(state.command_free.max(now));
         let mut at = Cycle::MAX;
         for (_, held) in self.firsts(cluster, state.holds) {

@@ -34,7 +34,7 @@ pub enum Event {
         context: u8,
         /// Signal number 1-15.
         signal: u8,
-        /// Who raised it.
+        /// The raiser of the signal.
         by: SignalSource,
     },
     /// A word reaches a microengine's next-neighbour ring (rank 1).
@@ -86,7 +86,7 @@ impl Event {
         }
     }
 
-    /// Its place among those of its rank in a cycle; of the same place, what was posted first
+    /// The place among the events of its rank in a cycle; of the same place, what was posted first
     /// comes first. Timers and signals have places of their own, so that it does not matter when
     /// a microengine posts them that runs ahead of the chip.
     #[inline]

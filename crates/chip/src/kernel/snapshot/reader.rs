@@ -45,7 +45,7 @@ impl<'a> StateReader<'a> {
     }
 }
 
-/// So many elements of a sequence, pairs of a map or fields.
+/// The remaining elements of a sequence, pairs of a map or fields of a structure.
 struct Parts<'r, 'a> {
     reader: &'r mut StateReader<'a>,
     left: usize,

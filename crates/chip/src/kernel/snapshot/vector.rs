@@ -40,7 +40,7 @@ pub(crate) enum NumberClass {
 pub struct SnapshotError(pub(crate) String);
 
 impl SnapshotError {
-    /// That of a kind of core whose state has no vector.
+    /// The error for a kind of core whose state has no vector.
     #[must_use]
     pub fn unsupported() -> Self {
         Self("this kind of core has no numbers".to_owned())

@@ -63,12 +63,12 @@ pub enum TraceEventKind {
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// Nothing.
+    /// No kinds.
     pub const NONE: Self = Self(0);
     /// Everything.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// These.
+    /// The set of these kinds.
     #[must_use]
     pub const fn of(kinds: &[TraceEventKind]) -> Self {
         let (mut all, mut at) = (0, 0);
@@ -85,7 +85,7 @@ impl Kinds {
         Self(!Self::of(kinds).0)
     }
 
-    /// Those of both.
+    /// The kinds in either set.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -30,7 +30,7 @@ use npsim_profile::Profile;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Divisor {
     by: u32,
-    /// Its logarithm, if it is a power of two.
+    /// The logarithm, if it is a power of two.
     shift: Option<u8>,
 }
 
@@ -98,7 +98,7 @@ impl BankRequest {
 pub(super) enum NextCommand {
     /// The first of this bank can start.
     Bank(usize),
-    /// Nothing can start before this cycle.
+    /// No command can start before this cycle.
     Later(Cycle),
     /// There is nothing to wait for but data, commands or a turn already asked for.
     Nothing,

@@ -75,12 +75,12 @@ pub struct Leaving {
 /// What the MAC does with the next mpacket of the transmit bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FrameAssembly {
-    /// It expects a frame's first.
+    /// The port expects a frame's first mpacket.
     #[default]
     Between,
-    /// It collects a frame.
+    /// The port collects a frame.
     Within,
-    /// It throws away what is left of a frame.
+    /// The port discards the rest of a frame.
     Discarding,
 }
 
@@ -89,7 +89,7 @@ pub enum FrameAssembly {
 pub struct PortCounts {
     /// Frames that started to arrive.
     pub received_frames: u64,
-    /// Their bytes.
+    /// The bytes of the received frames.
     pub received_bytes: u64,
     /// Frames wholly in RBUF.
     pub delivered_frames: u64,
@@ -99,7 +99,7 @@ pub struct PortCounts {
     pub receive_fifo_peak: u64,
     /// Frames that have left.
     pub sent_frames: u64,
-    /// Their bytes.
+    /// The bytes of the sent frames.
     pub sent_bytes: u64,
     /// Most bytes in the transmit FIFO.
     pub transmit_fifo_peak: u64,
@@ -113,7 +113,7 @@ pub struct Port {
     pub bits_per_second: u64,
     /// Frames that arrive, first one first.
     incoming: VecDeque<Incoming>,
-    /// Their bytes that are not in RBUF. They follow from the frames.
+    /// The bytes of these frames that are not in RBUF, derived from the frames.
     #[serde(skip)]
     backlog: u64,
     /// From when on the first of them has an mpacket that can go over the bus; `Cycle::MAX` if
@@ -202,7 +202,7 @@ impl Port {
         }
     }
 
-    /// So many bytes more of the first frame are in RBUF; a frame that is there as a whole is
+    /// Moves this many bytes more of the first frame to RBUF; a frame that is there as a whole is
     /// done with.
     pub(super) fn moved(&mut self, bytes: usize, element_bytes: u16) {
         let Some(frame) = self.incoming.front_mut() else {

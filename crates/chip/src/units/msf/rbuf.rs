@@ -14,10 +14,10 @@ pub(super) const LEAST_ELEMENT: u16 = 64;
 const PAYLOAD_TYPE: u32 = 1 << 8;
 use crate::kernel::port_io::PacketTag;
 
-/// Who has an element.
+/// The holder of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ElementHolder {
-    /// None: it was never put into the pool.
+    /// No holder: the element was never put into the pool.
     Withheld,
     /// The pool.
     Pool,
@@ -39,7 +39,7 @@ pub enum ElementHolder {
 /// What an element holds and who has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RbufElement {
-    /// Who has it.
+    /// The present holder.
     pub holder: ElementHolder,
     /// Port its mpacket came from.
     pub port: u8,

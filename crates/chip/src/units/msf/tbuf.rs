@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(tbuf.sequence(), 0x8000_002c);
         assert_eq!((tbuf.sent, tbuf.skipped), (200, 100));
 
-        // One that waits behind an element that is not valid is waiting all the same.
+        // An element that waits behind one that is not valid is waiting all the same.
         tbuf.set_valid(50, [64 << 24, 0], 0).unwrap();
         assert_eq!(tbuf.head(), None);
         assert_eq!(tbuf.sequence(), 0x2c);

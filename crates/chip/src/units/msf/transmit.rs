@@ -223,7 +223,7 @@ impl Transmit {
             port.assembly = FrameAssembly::Discarding;
         }
         if port.assembly == FrameAssembly::Within {
-            // It is free again, and still as it was.
+            // The element is free again, and its bytes are unchanged.
             self.tbuf.extract(element, &mut port.partial.bytes);
         } else {
             port.unreserve(u64::from(control.bytes()));

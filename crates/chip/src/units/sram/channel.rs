@@ -55,7 +55,7 @@ pub(super) struct Channel {
     atomics: Vec<(u32, Cycle)>,
     /// In order of arrival.
     waiting: Vec<QueuedCommand>,
-    /// Those of them that have left the inlet, readers and writers.
+    /// The commands among them that have left the inlet, readers and writers.
     in_fifo: [usize; 2],
     fifo_depth: usize,
     /// The windows of those that wait for devices.
@@ -292,8 +292,7 @@ impl Channel {
             if candidate.is_ready() && self.pins_free_at(candidate.marks) < earliest {
                 let candidate = *candidate;
                 let free = self.free_at(candidate, fabric);
-                // One that another holds back books no turn: it cannot start before that other
-                // does, and the scan goes on behind a start.
+                // A command that another one holds back books no turn: it cannot start before that other
                 let leads_all = at == 0 || candidate.marks.has(CommandFlags::NO_OLDER_CONFLICT);
                 if free < earliest && (leads_all || !self.is_held_back(at)) {
                     if free <= now {
@@ -374,7 +373,7 @@ impl Channel {
     /// When the last atomic operation writes that has read a longword.
     #[inline]
     fn written_at(&self, longword: u32, now: Cycle) -> Cycle {
-        // They write in the order in which they read, so the last ones come last.
+        // Atomic operations write in the order in which they read, so the last ones come last.
         let mut busy = self.atomics.iter().rev().take_while(|busy| busy.1 > now);
         let own = busy.find(|busy| busy.0 == longword);
         own.map_or(0, |busy| busy.1)

@@ -25,7 +25,7 @@ const CHANNEL_SPACE: u64 = 1 << 30;
 /// Where a device is attached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// Its name in the project file.
+    /// The name in the project file.
     pub name: String,
     /// SRAM channel.
     pub channel: u8,
@@ -228,7 +228,7 @@ pub trait StoredDevice {
     /// A copy.
     fn clone_box(&self) -> Box<dyn Device>;
 
-    /// Its state as bytes.
+    /// The state as bytes.
     ///
     /// # Errors
     /// The encoder refuses.

@@ -5,29 +5,29 @@
 pub(super) struct CommandFlags(u16);
 
 impl CommandFlags {
-    /// None of them.
+    /// No flags.
     pub const NONE: Self = Self(0);
-    /// It needs the pins that read.
+    /// The command needs the pins that read.
     pub const READS: Self = Self(1);
-    /// It needs the pins that write.
+    /// The command needs the pins that write.
     pub const WRITES: Self = Self(1 << 1);
-    /// It reads and writes a longword in one.
+    /// The command reads and writes a longword in one.
     pub const ATOMIC: Self = Self(1 << 2);
-    /// It changes what it concerns.
+    /// The command changes the longwords or the entry that it accesses.
     pub const CHANGES: Self = Self(1 << 3);
-    /// It needs the push bus.
+    /// The command needs the push bus.
     pub const PUSHES: Self = Self(1 << 4);
-    /// Its data is there.
+    /// The command's data is there.
     pub const READY: Self = Self(1 << 5);
-    /// It works on an entry of the Q-array.
+    /// The command works on an entry of the Q-array.
     pub const ENTRY: Self = Self(1 << 6);
-    /// It is for a device.
+    /// The command is for a device.
     pub const WINDOW: Self = Self(1 << 7);
-    /// None before it holds it back: it was looked for, and what comes later comes behind it.
+    /// No older command holds it back: the search has been made, and later ones come behind it.
     pub const NO_OLDER_CONFLICT: Self = Self(1 << 8);
     /// One behind it may wait for it to start: such a one has looked for what holds it back.
     pub const BLOCKS_YOUNGER: Self = Self(1 << 9);
-    /// Those that need more than their pins to be free.
+    /// Commands that need more than their pins to be free.
     pub const SPECIAL: Self = Self(Self::ATOMIC.0 | Self::ENTRY.0 | Self::WINDOW.0);
     /// What a plain read of memory has.
     pub const READ: Self = Self(Self::READS.0 | Self::PUSHES.0);
@@ -44,7 +44,7 @@ impl CommandFlags {
         self.0 & other.0 != 0
     }
 
-    /// Those of them that it has, and others.
+    /// The flags of this set that are in `some`, and `others`.
     #[inline]
     pub const fn among(self, some: Self, others: Self) -> Self {
         Self(self.0 & some.0 | others.0)

@@ -122,7 +122,7 @@ pub struct SystemArguments {
     pub no_skip: bool,
     /// Do not run a context for a while, as if it were stalled: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
-    /// Its signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
+    /// The signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
     /// contexts of three microengines, `2:0.3@100us+1ms` is router 2 of --hops alone. The
     /// summary and the stats say that the run is disturbed. `--set disturb.dram=400` makes answers come late at random
     /// (`npsim docs project`).
@@ -148,7 +148,7 @@ impl SystemArguments {
         Ok(project)
     }
 
-    /// Its programs, and what the assembler said of them; nothing where that was errors.
+    /// The programs, and what the assembler said of them; nothing where that was errors.
     pub fn programs(&self, project: &Project) -> Result<Option<Vec<Program>>, Problem> {
         let (programs, messages) = assemble_project_from(&Disk, project, &self.messages.lints());
         self.messages.show(&messages);

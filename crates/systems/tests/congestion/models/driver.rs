@@ -47,7 +47,7 @@ pub type Part = (usize, usize);
 /// A memory that has longwords of [`State`].
 #[derive(Clone, Copy)]
 pub struct Memory {
-    /// Its name in the project. Of a coprocessor it begins with `FEEDBACK`.
+    /// The name in the project. Of a coprocessor it begins with `FEEDBACK`.
     pub name: &'static str,
     /// `scratch`, or `sram1`.
     pub space: &'static str,
@@ -73,7 +73,7 @@ pub struct Variant {
 pub struct Packet {
     /// The frame as far as its headers go: at most 128 bytes.
     pub frame: Vec<u8>,
-    /// Its length on the line.
+    /// The length on the line.
     pub length: u32,
     /// The port by which it leaves.
     pub port: u32,

@@ -346,7 +346,7 @@ pub fn traffic(seed: u64, count: u32, layout: Layout, limits: Limits) -> Vec<Pac
 pub enum Part {
     /// Nothing: it is not even counted.
     None,
-    /// Its bytes are counted.
+    /// The bytes are counted.
     Bytes,
     /// It takes feedback.
     Whole,

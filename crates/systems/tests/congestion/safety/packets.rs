@@ -34,7 +34,7 @@ pub struct Packet {
 #[derive(Clone, Debug)]
 pub struct Done {
     pub ticket: u32,
-    /// Its congestion header afterwards.
+    /// The congestion header afterwards.
     pub header: Vec<u8>,
 }
 

@@ -82,7 +82,7 @@ fn an_invalid_element_blocks_those_behind_it() {
     send(&mut bench, 2, &[2; 60], SOP | EOP);
     bench.run();
     assert!(bench.lines.departed.is_empty());
-    // They wait, so the transmitter is not idle.
+    // Elements wait, so the transmitter is not idle.
     assert_eq!(bench.msf.read_register(0x60, 0), Some(0));
     send(&mut bench, 0, &[0; 60], SOP | EOP);
     bench.run();

@@ -118,7 +118,7 @@ impl Channel {
     ) {
         let now = fabric.now;
         let fifo = waiting.fifo();
-        // Nothing is in the inlet as long as no FIFO can be full.
+        // The inlet is empty as long as no FIFO can be full.
         if self.waiting.len() >= self.fifo_depth && self.has_to_stay(fifo) {
             return self.stay(waiting, fabric, leads);
         }
@@ -137,7 +137,7 @@ impl Channel {
         if self.turn_at <= now {
             return self.join(waiting, fabric, leads);
         }
-        // It alone is asked whether it can start, before it stands among those that wait.
+        // The new command alone is asked whether it can start, before it joins those that wait.
         let free = self.free_at(waiting, fabric);
         let held_back = self.waiting.iter().any(|other| other.conflicts(waiting));
         if free <= now && !held_back {

@@ -97,7 +97,7 @@ impl Channel {
         }
     }
 
-    /// Its pins were waited for, so they are free.
+    /// The command has waited for its pins, so they are free.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Half of the commands are such.
     fn start_read(
@@ -121,7 +121,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Its read pins were waited for, so they are free.
+    /// The command has waited for its read pins, so they are free.
     #[inline(always)]
     #[allow(clippy::inline_always)] // A third of the commands are such.
     fn start_atomic(
