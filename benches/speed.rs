@@ -185,7 +185,7 @@ fn forwarder(criterion: &mut Criterion) {
         .measurement_time(Duration::from_secs(10));
     group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
 
-    // The same, observed: what a profile and what a timeline cost.
+    // The kernel with a profile and with a timeline: the cost of observers.
     let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Links)| {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the forwarder fits the chip");

@@ -1,4 +1,4 @@
-; Turns: contexts of one microengine act in order because a signal goes round.
+; Turns: contexts of one microengine act in order because a signal rotates through them.
 ;
 ; Each turn is one volatile signal of the same name in every context. Context 0
 ; starts it; a context that wants its turn waits for the signal, acts, and

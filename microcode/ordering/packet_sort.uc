@@ -8,7 +8,7 @@
 ;                      16 bytes at ((buffer / 4) modulo 128) * 16
 ;
 ; Lanes are more than local memory would hold, so a context fetches its lane, sorts
-; without giving up the microengine, and brings the lane back; meanwhile others take
+; without yielding the microengine, and brings the lane back; meanwhile others take
 ; care of other lanes. Packets of one flow come one after the other.
 ;
 ; Nodes are pointed to with bit 0 set. Packets that may go stand in a list of nodes

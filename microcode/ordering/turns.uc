@@ -1,4 +1,4 @@
-; Turns that go round all contexts of a stage: from context to context, and from the
+; Turns that rotate through all contexts of a stage: from context to context, and from the
 ; last context of a microengine to the first one of the next.
 ;
 ; The includer defines STAGE_FIRST and STAGE_COUNT, the stage's microengines, and

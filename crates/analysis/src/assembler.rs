@@ -22,7 +22,7 @@ pub struct Job {
     pub(crate) files: Overlay,
 }
 
-/// What became of a [`Job`].
+/// The outcome of a [`Job`].
 #[derive(Clone, Debug, Default)]
 pub struct Assembled {
     /// That of the job.

@@ -203,7 +203,7 @@ words! {
         Warn: "#warn", "#warn \"text\"", "A warning with this text.";
         Info: "#info", "#info \"text\"", "A note with this text.";
         Pragma: "#pragma", "#pragma warning(disable:NAME)",
-            "What becomes of a warning from here on: `disable`, `enable`, `error` or `default`; `push` and `pop` save and restore.";
+            "Sets the treatment of a warning from here on: `disable`, `enable`, `error` or `default`; `push` and `pop` save and restore.";
         Line: "#line", "#line number \"file\"",
             "The next line is shown as this line of this file.";
     }

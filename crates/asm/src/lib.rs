@@ -55,14 +55,14 @@ pub struct Options {
     /// [`Image::imports`].
     pub imports: Vec<(String, u32)>,
     /// Where registers of one bank meet in an instruction, copy one of them
-    /// instead of giving up; each copy is reported as a note.
+    /// instead of failing; each copy is reported as a note.
     pub spill_moves: bool,
     /// Warnings that are to be kept silent or to count as errors, by code, or
     /// `all` for every one; of several entries for one code the last counts.
     pub lints: Vec<(String, LintLevel)>,
 }
 
-/// What becomes of a warning.
+/// The treatment of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LintLevel {
     /// It is not reported.

@@ -51,7 +51,7 @@ pub enum ChipError {
         /// Which one.
         index: u8,
     },
-    /// A context is to hang that does not run.
+    /// A context is to be stalled that does not run.
     #[error("context {context} of microengine {me} does not run, so it cannot be stalled")]
     NoSuchContext {
         /// Index of the microengine.

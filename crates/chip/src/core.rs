@@ -99,7 +99,7 @@ pub struct ContextView {
     pub since: Cycle,
     /// Address at which it is or goes on.
     pub pc: u16,
-    /// The instruction with which it last gave up the pipeline.
+    /// The instruction with which the context last yielded the pipeline.
     pub yielded_at: u16,
     /// Bit s: signal s has arrived and is not consumed.
     pub signals: u16,
@@ -238,7 +238,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     /// an instruction that uses them reads what others change.
     fn expose(&mut self, exposed: RemoteAccess);
 
-    /// Lets a context hang for a while; false if the microengine does not run such
+    /// Stalls a context for a while; false if the microengine does not run such
     /// a context.
     fn stall(&mut self, stall: Stall) -> bool;
 

@@ -8,9 +8,9 @@ use crate::names::Memory;
 /// What a command does to a longword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
-    /// It reads it.
+    /// The command reads the memory.
     pub reads: bool,
-    /// It writes it.
+    /// The command writes the memory.
     pub writes: bool,
 }
 

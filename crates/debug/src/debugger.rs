@@ -26,11 +26,11 @@ use crate::timeline::{TimePoint, Timeline};
 /// Why the run stands where it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopCause {
-    /// It has not begun.
+    /// The run has not begun.
     Entry,
     /// A step is done.
     Step,
-    /// It was gone to.
+    /// The user went to this cycle.
     Goto,
     /// Breakpoints: their numbers, and for watchpoints the value before and after.
     Breakpoint(Vec<(u32, Option<(u64, u64)>)>),
@@ -38,7 +38,7 @@ pub enum StopCause {
     Fault(Box<Fault>),
     /// The run ends otherwise.
     End(Ending),
-    /// It was gone back to its beginning.
+    /// The run was moved back to its beginning.
     Beginning,
     /// The user broke off.
     Interrupted,

@@ -11,20 +11,20 @@ use serde::Serialize;
 
 use crate::debugger::Debugger;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It is in the chip or on its way in.
+    /// The packet is in the chip or on its way in.
     Inside,
-    /// It has left by a port.
+    /// The packet has left by a port.
     Left {
         /// Which.
         port: u8,
         /// The cycle of its last bit.
         at: Cycle,
     },
-    /// It was lost at the media interface.
+    /// The packet was lost at the media interface.
     Lost {
         /// Why, in words.
         reason: String,
@@ -38,7 +38,7 @@ pub enum Fate {
 pub struct PacketRecord {
     /// Port, bytes and first bit, if it came in these cycles.
     pub came: Option<(u8, u32, Cycle)>,
-    /// What became of it.
+    /// The packet's fate.
     pub fate: Fate,
 }
 

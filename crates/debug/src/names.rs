@@ -70,7 +70,7 @@ pub struct ProjectNames {
 }
 
 impl ProjectNames {
-    /// Those of a project.
+    /// The names of a project.
     #[must_use]
     pub fn of(project: &Project) -> Self {
         let series = Series::new(project);

@@ -1,7 +1,7 @@
 //! The frames of a run in memory, so that it can be run again from anywhere.
 //!
-//! They are taken from where they come from when the run first asks for them. A frame
-//! is found by its number, so going back costs nothing however long the run is.
+//! Frames are read from their source when the run first asks for them. A frame is found by its
+//! number, so going back costs nothing however long the run is.
 
 use std::fmt;
 use std::io;
@@ -36,7 +36,7 @@ impl fmt::Debug for Recording {
 }
 
 impl Recording {
-    /// Nothing was asked for yet.
+    /// A recording that has read nothing yet.
     pub fn new(source: Frames) -> Self {
         Self(Arc::new(Mutex::new(Tape {
             source: Some(source),

@@ -52,7 +52,7 @@ pub struct Candidate {
     pub moment: TimePoint,
     /// The condition's own mark.
     pub mark: usize,
-    /// Who does what is looked for, if a context does.
+    /// The instruction that makes the candidate, if a context does.
     pub place: Option<CodePoint>,
 }
 
@@ -249,7 +249,7 @@ impl Timeline {
         let mut goes_on = true;
         while goes_on && live.handled() < to {
             let next = if looks {
-                // Nothing changes before the next event.
+                // The state is constant up to the next event.
                 let event = live.chip().next_event().max(live.handled());
                 event.saturating_add(1).min(to)
             } else {
@@ -283,7 +283,7 @@ impl Timeline {
 
     /// Judges candidates in order: all of the first or last moment of which one is it.
     ///
-    /// They come sorted by moment, so one copy of the chip, made when the first candidate needs
+    /// The candidates are sorted by moment, so one copy of the chip, made when the first of them needs
     /// it, can run from each to the next. Searching backwards judges all of them as well and
     /// keeps the last hit: a copy cannot run back, and conditions count their hits in order.
     fn first_of(

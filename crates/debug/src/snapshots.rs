@@ -10,9 +10,9 @@ const LEAST: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct ReplicaState {
     pub node: NodeCopy,
-    /// It cannot be had by running from an earlier one.
+    /// The state cannot be had by running from an earlier one.
     pub pinned: bool,
-    /// Bytes that it takes beside the one before it.
+    /// Bytes that the state takes beside the one before it.
     bytes: usize,
 }
 

@@ -94,7 +94,7 @@ pub struct Setup {
     pub budget: usize,
 }
 
-/// Something that has nothing to show of itself.
+/// A value without a `Debug` output of its own.
 pub struct NoDebug<T>(pub T);
 
 impl<T> std::fmt::Debug for NoDebug<T> {

@@ -45,7 +45,7 @@ pub struct StopView {
 pub enum StopReason {
     /// The run has not begun.
     Entry,
-    /// It was gone back to its beginning.
+    /// The run was moved back to its beginning.
     Beginning,
     /// A step is done.
     Step,
@@ -108,15 +108,15 @@ pub struct ContextAtStop {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum ContextActivity {
-    /// It is not enabled.
+    /// The context is not enabled.
     Inactive,
-    /// It is awake, and another context has the pipeline.
+    /// The context is awake, and another one has the pipeline.
     Ready,
-    /// It has the pipeline.
+    /// The context has the pipeline.
     Executing,
-    /// It has exited (`ctx_arb[kill]`).
+    /// The context has exited (`ctx_arb[kill]`).
     Killed,
-    /// It sleeps.
+    /// The context sleeps.
     Waiting {
         /// Signals that have not come, in words.
         missing: Vec<String>,
@@ -179,12 +179,12 @@ pub struct RingAtStop {
     pub words: Vec<u32>,
 }
 
-/// A packet, where it is and what became of it.
+/// A packet, its place and its fate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PacketAtStop {
     /// The number.
     pub number: u64,
-    /// How it came and what became of it.
+    /// The arrival and the fate.
     #[serde(flatten)]
     pub packet: PacketRecord,
     /// The buffers of the media interface that have parts of it, in words.

@@ -84,9 +84,9 @@ impl Thread {
         } += spent;
     }
 
-    /// The times up to a cycle. The phase that the context entered may lie after that cycle, at the end
-    /// of slots that were aborted or of a refill: then it was ready until then
-    /// for at most `ready` cycles, and executed before.
+    /// The times up to a cycle. The phase that the context entered may lie after that cycle, at the
+    /// end of slots that were aborted or of a refill: then the context was ready until then for at
+    /// most `ready` cycles, and executed before.
     pub fn times_at(&self, until: Cycle, ready: Cycle) -> ContextTimes {
         let mut it = self.clone();
         it.account(until);

@@ -1,4 +1,4 @@
-//! What becomes of the operands of an instruction: slots of the register file, and for those that
+//! Operands of an instruction, decoded: slots of the register file, and for those that
 //! are no plain registers what the slow path has to do.
 
 use npsim_isa::{IndexStep, Instruction, Operand};

@@ -20,7 +20,7 @@ pub(crate) struct Timers {
     /// Addresses of the readings that are for timers alone.
     readings: Vec<u16>,
     /// For each address the registers that may hold what was made of one there, as in
-    /// [`Traces`]. All that can still become of their values is a time for a timer.
+    /// [`Traces`]. Their values can only become the time of a timer.
     registers: Vec<u64>,
     /// Whether such a value is written to no register at all.
     sink: bool,

@@ -13,7 +13,7 @@ pub enum CommandLocation {
     Fifo {
         /// Since when.
         since: Cycle,
-        /// Those before it in the FIFO, oldest first.
+        /// The commands before it in the FIFO, oldest first.
         before: Vec<CommandId>,
     },
     /// On the command bus.
@@ -23,26 +23,26 @@ pub enum CommandLocation {
     },
     /// In the inlet of its unit or a queue behind it.
     Queue {
-        /// Those that get their turn before it. In SRAM one whose data, port or bus is
-        /// not there when its turn comes lets others pass, but none that concerns the
-        /// same longwords or the same entry of the Q-array.
+        /// The commands that are served before it. In SRAM a command whose data, port or bus is not there
+        /// at its turn lets others pass, but none that concerns the same longwords or the same entry of
+        /// the Q-array.
         before: Vec<CommandId>,
         /// When the data is there that the unit has asked its OUT registers for.
         data: Option<Cycle>,
     },
-    /// The unit takes data from its OUT registers, and has kept no place for it.
+    /// In its unit, which takes data from the OUT registers, and has kept no place in the queue for it.
     Data {
         /// When the last longword is taken.
         until: Cycle,
     },
-    /// The unit serves it, or will once those before it are done.
+    /// In service, or booked behind commands of the unit that are not done.
     Served {
         /// When it acts.
         until: Cycle,
-        /// Those of the same unit that act before it.
+        /// The commands of the same unit that act before it.
         before: Vec<CommandId>,
     },
-    /// The data or its signal is on the way to the microengine.
+    /// Past its unit: the data or the signal is on the way to the microengine.
     Result {
         /// When the last longword is in the IN registers and the signal is raised.
         until: Cycle,
@@ -54,7 +54,7 @@ pub enum CommandLocation {
 /// A command in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flight {
-    /// The number, by which others name it. It is given out again after its end.
+    /// The number, by which other commands name it; reused after the command's end.
     pub slot: CommandId,
     /// The command.
     pub command: BusCommand,

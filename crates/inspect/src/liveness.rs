@@ -155,7 +155,7 @@ pub fn never_woken_fault(chip: &Chip, outlook: Outlook) -> Option<Fault> {
         ),
         notes,
         help: Some(
-            "raise it on every path: a turn has to be passed on also where a packet is dropped; a context that has nothing more to do gives up with ctx_arb[kill]"
+            "raise it on every path: a turn has to be passed on also where a packet is dropped; a context that has nothing more to do exits with ctx_arb[kill]"
                 .to_owned(),
         ),
         also: Vec::new(),

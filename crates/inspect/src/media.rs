@@ -13,7 +13,7 @@ pub struct RbufView {
     pub element: usize,
     /// The number by which microcode knows it.
     pub number: u8,
-    /// Who has it.
+    /// The present holder.
     pub holder: BufferHolder,
     /// Port that its mpacket came from.
     pub port: u8,
@@ -38,11 +38,11 @@ pub struct TbufView {
     pub element: usize,
     /// The number by which microcode knows it.
     pub number: u32,
-    /// It is the one that is sent next.
+    /// Whether the element is sent next.
     pub next: bool,
     /// Since when it is valid; none while microcode has it.
     pub valid_since: Option<Cycle>,
-    /// The control words, as they were written last.
+    /// The control words, as last written.
     pub control: [u32; 2],
     /// The arrival whose data it got last.
     pub frame: Option<u64>,

@@ -35,7 +35,7 @@ pub struct RingView {
 pub struct NeighbourRing {
     /// The register, 0 to 127, of the next get.
     pub get: u8,
-    /// That of the next put.
+    /// The position of the next put.
     pub put: u8,
     /// The longwords that have arrived, the oldest first.
     pub words: Vec<u32>,

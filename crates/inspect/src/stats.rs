@@ -74,7 +74,7 @@ pub struct MicroengineStats {
     pub stalled: u64,
     /// Cycles with no context ready.
     pub idle: u64,
-    /// Times a context gave up the pipeline.
+    /// Times a context yielded the pipeline.
     pub swaps: u64,
     /// Commands issued.
     pub commands: u64,
@@ -100,13 +100,13 @@ pub struct ReferenceStats {
 pub struct ContextStats {
     /// Number, 0-7.
     pub context: u64,
-    /// It had the pipeline.
+    /// The context had the pipeline.
     pub executing: u64,
-    /// It was awake but not running, because another context ran.
+    /// The context was awake but not running, because another one ran.
     pub ready: u64,
-    /// It was asleep, waiting for signals.
+    /// The context was asleep, waiting for signals.
     pub waiting: u64,
-    /// It was not enabled.
+    /// The context was not enabled.
     pub inactive: u64,
 }
 
@@ -198,7 +198,7 @@ pub struct PortStats {
     pub bits_per_second: u64,
     /// Frames that started to arrive.
     pub received_frames: u64,
-    /// Their bytes.
+    /// The bytes of received frames.
     pub received_bytes: u64,
     /// Frames whose last byte is in RBUF.
     pub delivered_frames: u64,
@@ -210,7 +210,7 @@ pub struct PortStats {
     pub receive_fifo_peak: u64,
     /// Frames that have left.
     pub sent_frames: u64,
-    /// Their bytes.
+    /// The bytes of sent frames.
     pub sent_bytes: u64,
     /// Frames given to the MAC whose last bit has not left.
     pub sending_frames: u64,
@@ -355,7 +355,7 @@ pub struct LockStats {
 /// A hold of a lock that is not over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HoldStats {
-    /// Who took it; absent for the general-purpose core, and for a lock that was
+    /// The microengine that took the lock; absent for the general-purpose core, and for a lock that was
     /// held before the start.
     pub microengine: Option<u8>,
     /// The context.

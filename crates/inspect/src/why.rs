@@ -17,16 +17,16 @@ use npsim_chip::units::msf::may_list;
 /// Why a context does not go on, or that it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It is not enabled.
+    /// The context is not enabled.
     Inactive,
-    /// It exited.
+    /// The context has exited.
     Killed {
         /// The instruction with which it did.
         at: u16,
         /// Since when.
         since: Cycle,
     },
-    /// It has the pipeline.
+    /// The context has the pipeline.
     Executing {
         /// Since when it waits for room in the command FIFO, and the unit that is to
         /// blame; no unit where the command bus is.
@@ -34,7 +34,7 @@ pub enum Why {
         /// A breakpoint stopped it.
         halted: bool,
     },
-    /// It wants the pipeline.
+    /// The context is ready for the pipeline.
     Ready {
         /// Since when.
         since: Cycle,
@@ -42,10 +42,10 @@ pub enum Why {
         executing: Option<u8>,
         /// The contexts that get it before this one if nothing changes.
         before: Vec<u8>,
-        /// It is stalled on purpose until this cycle.
+        /// The context is stalled by the user until this cycle.
         stalled_until: Option<Cycle>,
     },
-    /// It waits for signals.
+    /// The context waits for signals.
     Asleep(Asleep),
 }
 
@@ -90,7 +90,7 @@ impl Missing {
 /// What raises a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalOrigin {
-    /// It is on its way.
+    /// The signal is on its way.
     OnTheWay {
         /// When it comes.
         due: Cycle,

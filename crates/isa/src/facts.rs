@@ -330,7 +330,7 @@ impl Instruction {
     }
 
     /// Whether execution may continue elsewhere than at the next word, or the
-    /// context may give up the microengine. Such an instruction may not stand in
+    /// context may yield the microengine. Such an instruction may not stand in
     /// a defer slot.
     #[must_use]
     pub fn is_control_flow(&self) -> bool {

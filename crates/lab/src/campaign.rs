@@ -43,15 +43,14 @@ pub struct Campaign<'a> {
 
 /// Observes how far a campaign is, from any thread.
 pub trait Progress: Sync {
-    /// So many points are looked at first, to see which of them are to be run.
+    /// The campaign begins to look at this many points, to see which of them are to be run.
     fn prepares(&self, _points: usize) {}
-    /// One of them was.
+    /// One more point was looked at.
     fn prepared(&self) {}
-    /// So many points are to be run, which simulate so many cycles, of all routers, if
-    /// none of them ends early; so many were run before.
+    /// The runs begin: the number of points to be run, the cycles that they simulate, of all routers,
+    /// if none of them ends early, and the number of points that were run before.
     fn begins(&self, to_run: usize, cycles: Cycle, done_before: usize);
-    /// So many cycles of it are behind a point. What one that ends early leaves comes
-    /// with its end.
+    /// A point has simulated this many cycles more. The rest of one that ends early comes with its end.
     fn advanced(&self, cycles: Cycle);
     /// A point is done.
     fn finished(&self, point: &Point, outcome: &PointOutcome);
@@ -77,7 +76,7 @@ impl Campaign<'_> {
         Ok(cached.unwrap_or_default())
     }
 
-    /// None if it was broken off.
+    /// The keys; none if the user interrupted.
     fn cached_with(
         &self,
         points: Vec<Point>,

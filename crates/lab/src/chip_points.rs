@@ -40,7 +40,7 @@ pub(crate) struct PlayedCapture {
 /// What comes in at the ports.
 #[derive(Clone, Debug)]
 pub(crate) enum PointTraffic {
-    /// Nothing.
+    /// No traffic.
     Nothing,
     /// A capture.
     Trace(PlayedCapture),

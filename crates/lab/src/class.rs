@@ -13,16 +13,16 @@ pub enum RowClass {
     Calibrated,
     /// A constant was chosen with it in view.
     Chosen,
-    /// Nothing was: it could have failed.
+    /// No constant was chosen for the row: it could have failed.
     Predicted,
-    /// It cannot fail, or follows from other rows; it is shown and not counted.
+    /// The row cannot fail, or follows from other rows; it is shown and not counted.
     Arithmetic,
-    /// It is about the study itself, not about what was published.
+    /// The row is about the study itself, not about what was published.
     OwnCheck,
 }
 
 impl RowClass {
-    /// Those that are counted, in the order of reports.
+    /// The classes that are counted, in the order of reports.
     pub const COUNTED: [Self; 3] = [Self::Calibrated, Self::Chosen, Self::Predicted];
 
     /// As it is shown.

@@ -5,14 +5,14 @@ use serde::Serialize;
 use crate::class::RowClass;
 use crate::verdict::{Comparison, Verdict};
 
-/// How many rows of a class there are, and what became of them.
+/// The number of rows of a class, and their verdicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClassCount {
-    /// All of them.
+    /// All rows of the class.
     pub rows: usize,
     /// Reproduced.
     pub reproduced: usize,
-    /// Neither reproduced nor missed: their interval has the border inside.
+    /// Neither reproduced nor missed: the border lies within the interval.
     pub undecided: usize,
 }
 

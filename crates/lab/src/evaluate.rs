@@ -13,7 +13,7 @@ type CurvePlaces = Vec<(f64, f64)>;
 /// Whether a shape holds, and what was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeFinding {
-    /// It holds.
+    /// The shape holds.
     pub holds: bool,
     /// How far it is from not holding, or below 0 from holding: a share.
     pub slack: f64,

@@ -203,9 +203,9 @@ pub struct Shape {
     pub within: Option<f64>,
     /// The share by which it must be clear; 0 if left out.
     pub margin: Option<f64>,
-    /// It is to hold from this place on.
+    /// The place from which the shape is to hold.
     pub from: Option<f64>,
-    /// It is to hold up to this place.
+    /// The place up to which the shape is to hold.
     pub until: Option<f64>,
     /// Of `bounded`: no value is below this.
     pub least: Option<f64>,

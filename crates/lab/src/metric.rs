@@ -75,12 +75,12 @@ pub enum Measure {
     },
     /// The part of all delivered data that some flows have, in percent.
     Share {
-        /// These flows.
+        /// The flows.
         flows: FlowNames,
     },
     /// Jain's index of what flows delivered.
     Jain {
-        /// These flows.
+        /// The flows.
         flows: FlowNames,
     },
     /// Bytes that wait before a line, in KB.
@@ -176,9 +176,9 @@ impl Default for DelayStamp {
 pub struct ByteFilter {
     /// The byte, from 0.
     pub byte: usize,
-    /// It has this value.
+    /// The byte has this value.
     pub is: Option<u8>,
-    /// It has another value than this.
+    /// The byte has another value than this.
     pub not: Option<u8>,
 }
 
@@ -280,7 +280,7 @@ pub enum MemoryUnit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ObservedFlows {
-    /// All of them.
+    /// All flows.
     #[default]
     All,
     /// The first one, and those that take its place one after the other.

@@ -59,7 +59,7 @@ pub struct PointFiles {
 }
 
 impl PointFiles {
-    /// Those of the point of a key, in a study's folder of results:
+    /// The files of the point of a key, in a study's folder of results:
     /// `observed/KEY/`.
     #[must_use]
     pub fn new(results: &Path, key: &str, what: &[Observe]) -> Self {

@@ -39,7 +39,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Those of a campaign that was broken off before its points were known.
+    /// The results of a campaign that was interrupted before its points were known.
     pub(crate) fn broken_off() -> Self {
         Self {
             interrupted: true,

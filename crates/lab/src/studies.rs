@@ -65,7 +65,7 @@ impl Study {
     }
 }
 
-/// All of them.
+/// All shipped studies.
 ///
 /// # Errors
 /// One of them is wrong, which a test excludes.

@@ -107,9 +107,9 @@ impl Default for Replication {
     expecting = "a list of places on the first axis, or `true` for all"
 )]
 pub enum Replicated {
-    /// All of them, or none.
+    /// All points, or none.
     All(bool),
-    /// Those at these places of the first axis.
+    /// The points at these places of the first axis.
     At(Vec<f64>),
 }
 

@@ -32,13 +32,13 @@ pub enum Verdict {
     /// The value is within the tolerance, or on the right side of the bound.
     #[serde(rename = "hit")]
     Hit,
-    /// It is not.
+    /// The value is outside its tolerance.
     #[serde(rename = "miss")]
     Miss,
     /// The curves have the shape.
     #[serde(rename = "shape hit")]
     ShapeHit,
-    /// They have it not.
+    /// The curves do not have the shape.
     #[serde(rename = "shape miss")]
     ShapeMiss,
     /// The interval of what was measured has the border of what would be a hit inside.
@@ -117,7 +117,7 @@ pub struct Comparison {
     pub source: String,
     /// Why nothing was measured.
     pub why: Option<String>,
-    /// It is about the study itself, not about what was published.
+    /// The row is about the study itself, not about what was published.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own_check: bool,
 }

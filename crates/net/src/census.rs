@@ -107,7 +107,7 @@ impl Census {
         self.flows.len() as u64
     }
 
-    /// Whether there are more flows than were told apart.
+    /// Whether there are more flows than were counted.
     #[must_use]
     pub fn has_more_flows(&self) -> bool {
         self.flows.len() >= MOST_FLOWS

@@ -81,7 +81,7 @@ impl LineCounters {
         }
     }
 
-    /// So many bytes have waited until now.
+    /// Adds up the bytes that have waited until now.
     pub(crate) fn waited(&mut self, now: Time, bytes: u64) {
         self.waited += u128::from(now - self.at) * u128::from(bytes);
         self.time += now - self.at;

@@ -45,14 +45,14 @@ pub enum Content {
     },
 }
 
-/// What becomes of a frame at a router that is a model.
+/// The outcome of a frame at a router that is a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hop {
-    /// It goes on.
+    /// The frame goes on.
     Goes,
-    /// The time to live is over.
+    /// The frame's time to live is over.
     Expires,
-    /// It was for this link alone.
+    /// The frame was for this link alone.
     Ends,
 }
 
@@ -121,7 +121,7 @@ impl Frame {
         }
     }
 
-    /// What tells it from the other packets of its network; none for ARP.
+    /// A packet's label among all of its network; none for ARP.
     pub(crate) fn label(&self, topology: &Topology) -> Option<PacketLabel> {
         match &self.content {
             Content::Packet(packet) => {
@@ -179,19 +179,19 @@ impl Frame {
     }
 }
 
-/// What tells the packets of a network apart while they are in a chip.
+/// The fields that identify a packet of the network while it is in a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PacketLabel {
     source: Ipv4Addr,
     destination: Ipv4Addr,
     protocol: u8,
     identification: u16,
-    /// Those of TCP: each connection of a host counts its packets from 0 on.
+    /// Ports of TCP: each connection of a host counts its packets from 0 on.
     ports: Option<[u16; 2]>,
 }
 
 impl PacketLabel {
-    /// That of a packet, from its IPv4 header on, which need not be whole.
+    /// The label of a packet, from its IPv4 header on, which need not be whole.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let datagram = Datagram::of(packet)?;
         let protocol = datagram.protocol();

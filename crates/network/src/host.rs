@@ -47,7 +47,7 @@ pub enum Endpoint {
     Sink,
 }
 
-/// What the sender of a flow shows of itself, as far as its transport has it.
+/// The sender's state of a flow, as far as its transport has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FlowView {
     /// Congestion window, bytes of payload.
@@ -60,22 +60,22 @@ pub struct FlowView {
     pub rate: Option<u64>,
     /// Smoothed round-trip time.
     pub srtt: Option<Time>,
-    /// What it is at, if it is open.
+    /// The sender's state, if the connection is open.
     pub state: Option<FlowState>,
 }
 
-/// What the sender of a flow is at.
+/// The state of a flow's sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlowState {
-    /// It asks its peer for a connection.
+    /// The sender asks its peer for a connection.
     Opening,
-    /// The window is below its threshold, or it has none yet.
+    /// The window is below its threshold, or has none yet.
     SlowStart,
-    /// It is above.
+    /// The window is above its threshold.
     Avoidance,
     /// Fast recovery.
     Recovery,
-    /// It sends, and knows no such states.
+    /// The sender's transport has no such states.
     Open,
 }
 
@@ -280,7 +280,7 @@ impl Endpoint {
         }
     }
 
-    /// What it shows of itself as a sender.
+    /// The sender's state.
     pub fn view(&self) -> FlowView {
         match self {
             Self::Sender(sender) => {

@@ -182,7 +182,7 @@ impl Network {
         chips.map(|node| node.node.chip().memory_bytes()).sum()
     }
 
-    /// The state between two runs, or where one was broken off.
+    /// The state between two runs, or where one was interrupted.
     ///
     /// # Errors
     /// The state of a chip cannot be encoded.

@@ -195,7 +195,7 @@ pub struct LineResult {
     pub utilisation: f64,
     /// Packets sent.
     pub packets: u64,
-    /// Their bytes of IP.
+    /// The IP bytes of these frames.
     pub bytes: u64,
     /// Mean length of the queue.
     pub mean_queue_bytes: f64,

@@ -60,7 +60,7 @@ pub struct Simulation {
     lines: Vec<Line>,
     /// The law at each line, where a router with one has it.
     laws: Vec<Option<LineLaw>>,
-    /// Those of flow n at 2 n, which sends, and 2 n + 1.
+    /// The endpoints: of flow n the sender at 2 n, the receiver at 2 n + 1.
     ends: Vec<FlowEndpoint>,
     flows: Vec<FlowCounters>,
     /// What has begun to go to chips and was not taken yet.
@@ -311,7 +311,7 @@ impl Simulation {
         self.lines.iter_mut().for_each(Line::forget_longest);
     }
 
-    /// What the sender of a flow shows of itself.
+    /// The state of the sender of a flow.
     #[must_use]
     pub fn view(&self, flow: usize) -> FlowView {
         self.ends[2 * flow].endpoint.view()

@@ -1,4 +1,4 @@
-//! Who watches a network.
+//! Observers of a network.
 
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::line::DropReason;
 /// The sender of a flow after it has acted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderSeen {
-    /// What it shows of itself.
+    /// The state of the flow's sender.
     pub view: FlowView,
     /// Segments that it has sent again, so far.
     pub retransmitted: u64,

@@ -115,7 +115,7 @@ pub enum NodeKind {
 /// What a router does to packets besides queueing them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum RouterLaw {
-    /// Nothing.
+    /// No law.
     #[default]
     None,
     /// XCP.
@@ -246,9 +246,9 @@ pub struct QueueParameters {
 pub enum QueueLimit {
     /// Endless.
     None,
-    /// So many packets.
+    /// A number of packets.
     Packets(u64),
-    /// So many bytes.
+    /// A number of bytes.
     Bytes(u64),
 }
 
@@ -273,7 +273,7 @@ pub struct Red {
 /// What a line loses.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Loss {
-    /// Nothing.
+    /// No loss.
     #[default]
     None,
     /// Each packet with a chance in parts per million.

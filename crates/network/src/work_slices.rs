@@ -47,7 +47,7 @@ impl<'a> WorkSlice<'a> {
             self.node.run_to(until, progress);
         }
         self.begun = true;
-        // One that has sent stops before an answer could come.
+        // A node that has sent stops before an answer could come.
         self.node.node.ending().is_none()
             && self.node.node.handled() == until
             && until < self.horizon

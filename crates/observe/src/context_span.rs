@@ -1,4 +1,4 @@
-//! What a context has done since a cycle, as trace events tell it.
+//! The history of a context since a cycle, from trace events.
 
 use npsim_isa::CONTEXTS;
 use std::mem;
@@ -15,7 +15,7 @@ pub(crate) struct ContextSpan<T> {
     pub pc: u16,
     /// The first cycle of it.
     pub since: Cycle,
-    /// Nothing at the beginning.
+    /// Empty at the beginning.
     pub collected: T,
 }
 

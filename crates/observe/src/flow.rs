@@ -54,18 +54,18 @@ impl WorkEnd {
 /// What a microengine does at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkDirection {
-    /// It takes work from there.
+    /// The microengine takes work from there.
     Takes,
-    /// It gives work on there.
+    /// The microengine gives work on there.
     Gives,
 }
 
 /// What a microengine does with the words of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemoryAccess {
-    /// It reads them.
+    /// The microengine reads the region.
     Reads,
-    /// It writes them.
+    /// The microengine writes the region.
     Writes,
 }
 
@@ -93,14 +93,14 @@ pub struct TrafficFlow {
 }
 
 impl TrafficFlow {
-    /// Nothing seen yet.
+    /// A record of nothing yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Nothing seen yet; who reads and writes the `[[memory]]`s that lie in
-    /// these spaces, and the devices beside SRAM, will be noted as well.
+    /// A record of nothing yet, which will also have the readers and writers of the `[[memory]]`s in
+    /// these spaces, and of the devices beside SRAM.
     #[must_use]
     pub fn over(spaces: &[MemoryLayout]) -> Self {
         let mut memories = Vec::new();

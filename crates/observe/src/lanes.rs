@@ -31,22 +31,22 @@ const NOTEWORTHY: u64 = 100;
 /// What a context did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Activity {
-    /// It had the pipeline.
+    /// The context had the pipeline.
     Executing,
-    /// It had the pipeline, and issue slots were thrown away.
+    /// The context had the pipeline, and issue slots were aborted.
     Aborted,
-    /// It had the pipeline and waited for room in the command FIFO.
+    /// The context had the pipeline and stalled on a full command FIFO.
     Stalled,
-    /// It was awake, but another context ran.
+    /// The context was awake, but another one ran.
     Ready,
-    /// It was asleep.
+    /// The context was asleep.
     Waiting,
-    /// It was not enabled, or exited.
+    /// The context was not enabled, or had exited.
     Inactive,
 }
 
 impl Activity {
-    /// All of them, in the order of legends.
+    /// All activities, in the order of legends.
     pub const ALL: [Self; 6] = [
         Self::Executing,
         Self::Aborted,
@@ -135,7 +135,7 @@ enum CaptureReason {
     Loss,
     /// A place, by its index in the series, is fuller than any was before.
     Full(usize),
-    /// So many frames had arrived.
+    /// A number of frames had arrived.
     Frames(u64),
 }
 
@@ -179,14 +179,14 @@ pub struct ContextRecorder {
 }
 
 impl ContextRecorder {
-    /// Nothing recorded yet of a chip as it stands.
+    /// A recorder that has recorded nothing yet of a chip as it stands.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
         Self::remembering(chip, REMEMBERED)
     }
 
-    /// Nothing recorded yet of a chip as it stands; what lies further back than so many
-    /// cycles may be forgotten.
+    /// A recorder that has recorded nothing yet of a chip as it stands; events further back than this
+    /// many cycles may be forgotten.
     #[must_use]
     pub fn remembering(chip: &Chip, cycles: Cycle) -> Self {
         let now = chip.now();
@@ -225,7 +225,7 @@ impl ContextRecorder {
             self.lost = true;
         }
         for (index, (place, fill)) in places.iter().zip(&sample.fills).enumerate() {
-            // Its bytes may be on the line still.
+            // The bytes may be on the line still.
             if matches!(place.kind, ProbeKind::ReceiveFifo { .. }) {
                 continue;
             }

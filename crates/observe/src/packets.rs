@@ -1,4 +1,4 @@
-//! What became of each packet: rows for all of them, written while the run goes on, and
+//! The fate of each packet: rows for all of them, written while the run goes on, and
 //! the stations of one.
 
 mod drops;

@@ -112,7 +112,7 @@ pub struct RaceDetector {
 }
 
 impl RaceDetector {
-    /// Nothing seen yet of a chip as it stands.
+    /// A detector that has seen nothing yet of a chip as it stands.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
         let count = chip.microengines().len() * EACH;
@@ -509,7 +509,7 @@ fn remember(races: &mut Vec<Race>, race: Race) {
     match races.iter_mut().find(|it| places(it) == places(&race)) {
         Some(known) => {
             known.count += 1;
-            // One that was lost says more than one that might have been.
+            // A race with a lost update says more than one that might have lost it.
             if race.has_lost() && !known.has_lost() {
                 *known = Race {
                     count: known.count,

@@ -256,7 +256,7 @@ impl Series {
     }
 }
 
-/// It needs no events.
+/// A series samples the chip and needs no events.
 impl Observer for Series {
     fn wants(&self) -> Kinds {
         Kinds::NONE

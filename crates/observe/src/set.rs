@@ -34,13 +34,13 @@ pub struct ObserverConfig {
     pub timeline: Option<(PathBuf, TimeWindow)>,
     /// How counters and depths go over time.
     pub series: bool,
-    /// Who gives work to whom.
+    /// The flow of work between microengines.
     pub flow: bool,
     /// What every context does in the moments of interest, which the series finds.
     pub lanes: bool,
     /// Memory that two contexts update with nothing that keeps them apart.
     pub races: bool,
-    /// What became of each packet, written to a file as it goes; `-` is the standard
+    /// The packets' rows, written to a file as the run goes; `-` is the standard
     /// output. Flows and order are known as far as they are given.
     pub packets: Option<(PathBuf, Flows)>,
     /// The packets to follow, by number.
@@ -130,7 +130,7 @@ pub struct Observations {
     pub profile: Option<Profile>,
     /// How counters and depths went over time.
     pub series: Option<Series>,
-    /// Who gave work to whom.
+    /// The flow of work between microengines.
     pub flow: Option<TrafficFlow>,
     /// The moments of interest.
     pub moments: Option<CapturePoints>,

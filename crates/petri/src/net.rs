@@ -60,7 +60,7 @@ pub enum TokenChoice {
     EqualColours,
 }
 
-/// What becomes of a token's step as a transition ends.
+/// The change of a token's step as a transition ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFate {
     /// It stays.
@@ -86,7 +86,7 @@ pub struct Rule {
     pub service: Service,
     /// Where the token goes, by its step; the last one holds for all further steps.
     pub to: Vec<Place>,
-    /// What becomes of the token's step.
+    /// The change of the token's step.
     pub next: TokenFate,
     /// Who is taken first.
     pub choice: TokenChoice,

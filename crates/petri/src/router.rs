@@ -27,7 +27,7 @@ pub struct Packet {
     pub sequence: u64,
 }
 
-/// What became of the packets that came to a router.
+/// The fate of the packets that came to a router.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     /// Those that left, with the moment, in their order.

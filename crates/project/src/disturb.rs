@@ -37,9 +37,9 @@ pub struct DisturbSection {
     pub seed: Option<u64>,
     /// Most cycles by which completions of DRAM are late; 0 if not given.
     pub dram: Option<Spanned<u32>>,
-    /// The same of SRAM.
+    /// Cycles by which SRAM answers late.
     pub sram: Option<Spanned<u32>>,
-    /// The same of the scratchpad.
+    /// Cycles by which the scratchpad answers late.
     pub scratch: Option<Spanned<u32>>,
 }
 

@@ -72,7 +72,7 @@ pub struct ProjectFile {
     pub gpp: GppSection,
     /// Traffic that comes in when a run is given none.
     pub load: Option<Load>,
-    /// Contexts that hang.
+    /// Contexts that stall.
     #[serde(default)]
     pub stall: Vec<StallSection>,
     /// Units that answer late.

@@ -107,7 +107,7 @@ impl Reference {
         Ok(())
     }
 
-    /// Nothing in a defer slot may lead elsewhere.
+    /// An instruction in a defer slot must not lead elsewhere.
     pub(crate) fn check_not_in_slot(&self, fabric: &mut Fabric) -> Result<(), Stop> {
         if self.state.deferral.is_none() {
             return Ok(());

@@ -12,7 +12,7 @@ pub struct Thread {
     times: ContextTimes,
     /// Where it goes on.
     pub pc: u16,
-    /// The instruction with which it last gave up the pipeline.
+    /// The instruction with which the context last yielded the pipeline.
     pub yielded_at: u16,
     /// Bit s: signal s has arrived and is not consumed.
     pub signals: u16,
@@ -86,8 +86,8 @@ impl Thread {
         }
     }
 
-    /// It wakes, and takes the signals that it waited for; with `any` it takes
-    /// none, since the program finds out which came.
+    /// Wakes the context, which takes the signals that it waited for; with `any` it takes none, since
+    /// the program finds out which came.
     pub fn wake(&mut self) {
         if !self.any {
             self.signals &= !self.wakeup;

@@ -70,7 +70,7 @@ enum FrameSource {
     Network(NetworkPort),
 }
 
-/// Frames on their way in, and what becomes of them.
+/// Frames on their way in, and their fate.
 pub struct Links {
     source: FrameSource,
     /// The frame after the one that the chip knows of.

@@ -67,7 +67,7 @@ pub struct Node {
     mark: Option<Cycle>,
     marked: Option<NodeCounts>,
     ending: Option<Ending>,
-    /// Nothing is left to happen before this cycle.
+    /// The cycle before which no event is left.
     handled: Cycle,
     /// Whether it cannot go on before more is known of what comes.
     waits: bool,

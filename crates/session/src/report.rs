@@ -123,7 +123,7 @@ pub struct FaultReport {
     pub also: Vec<PlaceReport>,
     /// The registers that matter where its context stands.
     pub registers: Vec<RegisterValue>,
-    /// That place, if the context has gone on since the instruction at fault.
+    /// The place of the registers, if the context has gone on since the instruction at fault.
     pub registers_at: Option<String>,
 }
 
@@ -164,11 +164,11 @@ pub struct HaltReport {
 pub struct Packets {
     /// Put on the lines.
     pub offered: u64,
-    /// Their bytes without preamble, gap and check sequence.
+    /// The bytes of these frames without preamble, gap and check sequence.
     pub offered_bytes: u64,
     /// Left the chip.
     pub sent: u64,
-    /// Their bytes.
+    /// The bytes of these frames.
     pub sent_bytes: u64,
     /// Left the chip and could be traced to no frame that came.
     pub untraced: u64,
@@ -186,7 +186,7 @@ pub struct Packets {
     /// Offered and made less all of the other above but `untraced`: still inside, or
     /// dropped without a counter. Negative if the microcode makes packets.
     pub unaccounted: i64,
-    /// Those of them that will not leave any more: the run has come to rest, or a check
+    /// Unaccounted frames that will not leave any more: the run has come to rest, or a check
     /// found at its end why they stay. 0 where frames may still be in flight.
     pub lost: u64,
 }

@@ -96,7 +96,7 @@ pub struct Endpoints {
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunStatus {
-    /// Nothing is left to happen before the pause.
+    /// No event is left before the pause.
     Paused,
     /// A node waits for one whose time is up: [`Session::release_waiting`].
     Stalled,

@@ -143,7 +143,7 @@ pub struct Simulation {
 pub(crate) enum Advance {
     /// To its end.
     Ended(Ending),
-    /// Nothing is left to happen before this cycle.
+    /// No event is left before this cycle.
     To(Cycle),
 }
 

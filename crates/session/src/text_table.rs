@@ -148,9 +148,9 @@ fn is_short(cell: &str) -> bool {
 
 /// How wide a column may be.
 struct Column {
-    /// Nothing in it is wrapped.
+    /// The width at which no cell is wrapped.
     whole: u16,
-    /// Words and numbers are in one piece still.
+    /// The width at which words and numbers are still unbroken.
     least: u16,
 }
 

@@ -16,8 +16,8 @@ pub struct Workers(Option<ThreadPool>);
 type WaitingWork<W> = Mutex<Vec<(u64, W)>>;
 
 impl Workers {
-    /// So many threads, but no more than there are nodes. Where the system gives none, the calling
-    /// thread does all the work.
+    /// Workers on this many threads, but no more than there are nodes. Where the system gives none, the
+    /// calling thread does all the work.
     #[must_use]
     pub fn new(threads: usize, nodes: usize) -> Self {
         let threads = threads.min(nodes);

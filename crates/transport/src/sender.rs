@@ -90,7 +90,7 @@ pub struct SenderCounters {
     pub completed_at: Option<Time>,
 }
 
-/// What a sender shows of itself.
+/// The state of a sender, for observers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderView {
     /// Where the connection is.

@@ -3,7 +3,7 @@
 ;
 ; Contexts of one microengine take packets in turn; nothing else is ordered
 ; here. Each packet carries a number, and its outcome goes into the slot of that
-; number, whatever became of the packet.
+; number, whether the packet was forwarded or dropped.
 
 #include "constant.uc"
 #include "turn.uc"

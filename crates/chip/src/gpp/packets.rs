@@ -205,7 +205,7 @@ enum OutgoingStage {
     Send,
 }
 
-/// What has become of an outgoing packet.
+/// The stage that an outgoing packet has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
     /// There is more to do.

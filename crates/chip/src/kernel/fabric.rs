@@ -323,8 +323,8 @@ impl Fabric {
         }
     }
 
-    /// The raisers of a signal that was raised twice for a context, which is at this instruction of this
-    /// image.
+    /// The raisers of a signal that was raised twice for a context, which is at this instruction of
+    /// this image.
     #[must_use]
     pub fn raised_twice(&self, at: (u8, u8, u16), signal: u8, image: &Image) -> Twice {
         let (me, context, _) = at;

@@ -33,7 +33,7 @@ pub struct BreakpointSet {
     direction: Option<Direction>,
     /// Only what this context does at an instruction stops the run.
     only: Option<Thread>,
-    /// Nothing stops the run: hits are counted.
+    /// Hits are counted without stopping the run.
     counts: bool,
     said: Vec<LogOutput>,
 }
@@ -50,7 +50,7 @@ pub struct LogOutput {
 }
 
 impl BreakpointSet {
-    /// None yet.
+    /// A set without breakpoints.
     #[must_use]
     pub fn new(names: ProjectNames) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl BreakpointSet {
         }
     }
 
-    /// All of them.
+    /// All breakpoints.
     #[must_use]
     pub fn points(&self) -> &[Breakpoint] {
         &self.points
@@ -255,7 +255,7 @@ impl BreakpointSet {
             };
             if wanted && self.points[mark].is_for(thread) {
                 out.push(Candidate {
-                    // It has happened then.
+                    // The hit has happened by then.
                     moment: TimePoint::before(at + 1),
                     mark,
                     place: Some(CodePoint {

@@ -8,9 +8,9 @@ use crate::timeline::TimePoint;
 /// Which hits count, by their number from the beginning of the run, 1 for the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hits {
-    /// This one.
+    /// The hit of this number.
     Exactly(u64),
-    /// This one and all after it.
+    /// The hit of this number and all after it.
     From(u64),
     /// Each of so many.
     Every(u64),

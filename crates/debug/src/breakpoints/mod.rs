@@ -37,7 +37,7 @@ pub enum What {
     Code(Vec<(u8, u16)>),
     /// A value.
     Watch {
-        /// It, with its names bound.
+        /// The watched expression, with its names bound.
         value: Expression,
         /// The longword, for accesses.
         location: Option<Lvalue>,

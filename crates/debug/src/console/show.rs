@@ -226,7 +226,7 @@ pub(super) fn contexts_text(debugger: &Debugger, me: Option<u8>) -> Vec<String> 
         .collect()
 }
 
-/// Who has an element of RBUF; nothing for one that is free.
+/// The holder of an element of RBUF; nothing for one that is free.
 #[must_use]
 pub fn holder_text(holder: BufferHolder) -> Option<String> {
     Some(match holder {

@@ -3,7 +3,7 @@
 /// What stands where a word is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completes {
-    /// Nothing that is known.
+    /// Nothing is completed.
     Nothing,
     /// Names that are live, memories, rings.
     Expression,

@@ -31,9 +31,9 @@ pub struct Holding {
 pub struct BufferView {
     /// The handle.
     pub handle: u32,
-    /// The number among the packet buffers, if it is one.
+    /// The number among the packet buffers, if the handle is one.
     pub number: Option<usize>,
-    /// Who has the handle now.
+    /// The present holders of the handle.
     pub held: Vec<Holding>,
     /// The commands that carried the handle last, the last first.
     pub carried: Vec<Deed>,

@@ -88,7 +88,7 @@ impl Debugger {
             SearchResult::Nothing | SearchResult::Interrupted => None,
         };
         let mut stop = self.arrived(&found, Direction::Forward);
-        // It has not got the pipeline yet: it still stands where it waited.
+        // The context has not got the pipeline yet: it still stands where it waited.
         if woken.is_some() {
             stop.reason = crate::StopCause::Goto;
         }

@@ -1,4 +1,4 @@
-//! Who wrote a register or a longword, or raised a signal: the last one, and those before.
+//! The writers of a register or a longword, or the raisers of a signal: the last one, and those before.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -152,7 +152,7 @@ impl<'n> Deeds<'n> {
         if let Some(PhysicalRegister::Transfer(kind, Side::Read | Side::Both, number)) =
             self.physical
         {
-            // They go on at the beginning of their file.
+            // The registers of a command wrap around to the beginning of their file.
             let words = command.op.info().push_words.of(u32::from(command.count));
             let within = u32::from(number.wrapping_sub(command.transfer) & 127) < words;
             if within && (command.transfer_me, command.transfer_kind) == (self.thread.me, kind) {
@@ -254,7 +254,7 @@ impl Condition for Deeds<'_> {
 }
 
 impl Debugger {
-    /// Who wrote that which an expression names, or raised the signal: at most so many, the
+    /// The commands that wrote the location of an expression, or raised the signal: at most `most`, the
     /// last before this moment first.
     ///
     /// # Errors

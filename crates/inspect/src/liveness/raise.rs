@@ -78,7 +78,7 @@ fn of_csr(program: &FlowProgram, csr: u16, src: Operand, issuer: Issuer<'_>) -> 
         csr::SAME_ME_SIGNAL => own,
         csr::NEXT_NEIGHBOR_SIGNAL => issuer.me.checked_add(1),
         csr::PREV_NEIGHBOR_SIGNAL => issuer.me.checked_sub(1),
-        // They change what others have or wait for, or arm timers of others.
+        // These CSRs change what other contexts have or wait for, or arm their timers.
         csr::CTX_ENABLES
         | csr::INDIRECT_CTX_STS
         | csr::INDIRECT_CTX_SIG_EVENTS

@@ -12,9 +12,9 @@ use super::raise::{ALL_SIGNALS, Issuer, Raise, raise_at};
 /// What a run that ends leaves behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
-    /// It has come to rest: no frame moves, and what did not happen so far does not.
+    /// The run has come to rest: no frame moves, and an event that has not happened so far will not.
     AtRest,
-    /// It could go on.
+    /// The run could go on.
     GoesOn,
 }
 
@@ -46,9 +46,9 @@ pub(super) struct SearchThread {
     pub any: bool,
     /// Signals that may still reach it.
     pub possible: u16,
-    /// It can still go on.
+    /// The context can still go on.
     pub live: bool,
-    /// It may go on from any address.
+    /// The context may go on from any address.
     anywhere: bool,
 }
 
@@ -105,7 +105,7 @@ pub(super) fn threads(chip: &Chip) -> Vec<SearchThread> {
 /// Adds to `possible` of each thread the signals that may still come without any context doing
 /// anything: from commands in flight, events of the queue, and frames.
 ///
-/// It may add too many and must never leave one out, or a run that goes on would be called
+/// The set may be too large and must never be too small, or a run that goes on would be called
 /// deadlocked:
 ///
 /// | what is pending | whom it may reach |
@@ -221,7 +221,7 @@ impl<'a> Search<'a> {
             return flow.addresses().collect();
         }
         let view = self.chip.microengines()[usize::from(thread.me)].context(thread.context);
-        // One that executes may be in the defer slots of a branch that lies before it.
+        // A context that executes may be in the defer slots of a branch that lies before it.
         let first = match view.phase {
             ContextPhase::Executing => view.pc.saturating_sub(3),
             _ => view.pc,

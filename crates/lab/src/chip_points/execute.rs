@@ -136,7 +136,7 @@ fn begin<'a>(
     outcome.from = found.cycle;
     outcome.settled = Some(found.settled);
     let begun = match ran.at_pauses.get(found.pause) {
-        // Those before the last router may have run ahead of a pause.
+        // Routers before the last one may have run ahead of a pause.
         _ if point.hops > 1 => Err(SEVERAL.to_owned()),
         Some(counts) => Ok(counts),
         None => Err("the run ended before the window began".to_owned()),

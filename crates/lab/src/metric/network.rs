@@ -66,11 +66,11 @@ pub enum LossShare {
 /// Whose utilisation is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Utilisation {
-    /// That of the microengines that run something.
+    /// Utilisation of the microengines that run a program.
     Running,
-    /// That of a stage's microengines, by its name, or by indices such as `4-7`.
+    /// Utilisation of a stage's microengines, by its name, or by indices such as `4-7`.
     Microengines(String),
-    /// That of a line.
+    /// Utilisation of a line.
     Link(String),
 }
 

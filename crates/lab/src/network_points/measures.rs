@@ -253,7 +253,7 @@ fn instant(
         .map(|&value| value as u64)
         .collect();
     let value = state.statistic.of(&values);
-    value.ok_or_else(|| "no flow shows that of itself".into())
+    value.ok_or_else(|| "no flow reports that".into())
 }
 
 fn completion(seen: &WindowData<'_>, statistic: Statistic, flows: &[usize]) -> Result<f64, String> {

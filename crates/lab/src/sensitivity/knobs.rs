@@ -156,7 +156,7 @@ impl Knobs {
         Ok(Self { all, projects })
     }
 
-    /// Those of these names; all for no names. A name is also that of a parameter without
+    /// The knobs of these names; all for no names. A name may also be that of a parameter without
     /// its chip.
     ///
     /// # Errors

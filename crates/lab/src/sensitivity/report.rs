@@ -107,7 +107,7 @@ impl RowRange {
     }
 }
 
-/// All of it.
+/// The whole analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SensitivityReport {
     /// Name of the format.

@@ -17,7 +17,7 @@ use crate::root;
 
 const STUDY: &str = r#"
 name = "hangs"
-title = "What the forwarder hangs on"
+title = "What the forwarder depends on"
 [window]
 warm_up = "20us"
 measure = "60us"

@@ -42,7 +42,7 @@ struct Port {
     peer: usize,
     /// Own address.
     own: Mac,
-    /// That of the other end.
+    /// The address of the other end.
     neighbour: Mac,
 }
 

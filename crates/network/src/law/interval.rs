@@ -42,7 +42,7 @@ impl Intervals {
         self.control.parameters().max_interval
     }
 
-    /// So many bytes wait as a packet leaves.
+    /// Notes the bytes that wait as a packet leaves.
     pub fn observe(&mut self, waiting: u64) {
         self.queue.observe(bytes(waiting));
     }

@@ -54,7 +54,7 @@ impl QuickStartLine {
         if packet.quick_start.is_none() {
             return true;
         }
-        // Who counts the TTL down has done so; the model would once more.
+        // The router has counted the TTL down already; the model would do so once more.
         let before = Packet {
             ttl: packet.ttl.saturating_add(1),
             ..*packet

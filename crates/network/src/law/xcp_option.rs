@@ -41,7 +41,7 @@ struct OptionPools {
     input: u64,
 }
 
-/// What a packet tells of its flow, in 2^-28 s.
+/// The flow's figures in a packet, in 2^-28 s.
 #[derive(Debug, Clone, Copy)]
 struct FlowHint {
     rtt: u32,

@@ -12,7 +12,7 @@ pub enum DropReason {
     Early,
     /// The average of random early detection was too long for any.
     Forced,
-    /// It is for a router's slow path.
+    /// The frame is for a router's slow path.
     SlowPath,
     /// A chip's microcode dropped it, or sent it to its slow path: others of its flow that came
     /// later have left.

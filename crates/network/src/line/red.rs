@@ -33,7 +33,7 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// Nothing has come yet. `capacity` is the line's, bytes per second.
+    /// A detector before the first packet. `capacity` is the line's, bytes per second.
     pub fn new(red: Red, capacity: u64, seed: u64) -> Self {
         let time = u128::from(red.packet) * u128::from(SECOND) / u128::from(capacity.max(1));
         Self {

@@ -183,7 +183,7 @@ impl Simulation {
                 let payload = u64::from(frame.bytes).saturating_sub(HEADERS as u64);
                 self.flows[flow].delivered += payload;
             }
-            // They are of no flow's own.
+            // These belong to no flow.
             Content::Icmp(_) | Content::Arp { .. } => {}
         }
         self.put_out(end, self.now, tap);
@@ -239,7 +239,7 @@ impl Simulation {
         if it.armed == Some(self.now) {
             it.armed = None;
         }
-        // It may have been put off since this was posted.
+        // The timer may have been put off since this event was posted.
         let mut since = self.now;
         if it.endpoint.wake_at().is_some_and(|at| at <= self.now) {
             if let Some(cpu) = &mut self.cpus[it.node] {

@@ -201,7 +201,7 @@ fn a_row_of_chips_is_a_chain() {
         .expect("no fault");
     assert!(sent.1.len() > 300);
 
-    // The same into a chain, in which what leaves by port 1 comes in at port 1 again.
+    // Traffic into a chain, in which frames that leave by port 1 come in at port 1 again.
     let bits = (400 + 26) * 8;
     let frames: Vec<_> = { sent.1.iter().enumerate() }
         .map(|(number, at)| {

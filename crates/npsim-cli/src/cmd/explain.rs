@@ -21,7 +21,7 @@ Examples:
   npsim explain firmware.uc                         the whole file, one line a word
   npsim explain microcode/forward/forward.uc:99 --project microcode/forward
   npsim explain microcode/lib/turn.uc --project microcode/forward
-                                                    what became of a macro, at every use
+                                                    the expansion of a macro, at every use
   npsim explain firmware.uc:12 --format json        the same for programs";
 
 /// Explain a line of microcode: its words and their bits, meaning, registers, cost, hazards

@@ -42,7 +42,7 @@ impl MessageOptions {
         self.message_format = other.message_format;
     }
 
-    /// What becomes of warnings. Where options contradict each other, the stricter
+    /// The treatment of warnings. Where options contradict each other, the stricter
     /// one counts.
     pub fn lints(&self) -> Vec<(String, LintLevel)> {
         let (all, named): (Vec<_>, Vec<_>) =

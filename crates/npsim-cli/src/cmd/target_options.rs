@@ -11,7 +11,7 @@ use npsim::project::Project;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
 
-/// What is set over the project, and what becomes of messages.
+/// Settings over the project, and the treatment of messages.
 #[derive(Debug, Args)]
 pub struct TargetOptions {
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub struct Assembled {
     pub project: Project,
     /// The programs, unless there were errors or no instruction.
     pub programs: Option<Vec<Program>>,
-    /// How many errors were told.
+    /// Number of errors that were reported.
     pub errors: usize,
 }
 

@@ -128,7 +128,7 @@ fn heard(frames: &[Vec<u8>]) -> Vec<Heard> {
     frames.iter().filter_map(arp).collect()
 }
 
-/// What the next hop says of itself.
+/// The next hop's own message.
 fn says(case: &Case, operation: Operation) -> Vec<u8> {
     let request = ArpMessage::request((PORT_2, case.own.into()), case.hop.into());
     match operation {

@@ -109,7 +109,7 @@ fn two_who_did_not_meet_but_might_have_race_too() {
     );
 }
 
-/// Contexts of one microengine add to a longword of its local memory, and give up the
+/// Contexts of one microengine add to a longword of its local memory, and yield the
 /// pipeline between read and write, or before them.
 fn local(update: &str) -> String {
     format!(

@@ -33,7 +33,7 @@ impl Default for Given {
 }
 
 impl Given {
-    /// So much more is given, not before what was added earlier.
+    /// Adds work that is given, not before what was added earlier.
     pub fn add(&mut self, at: Cycle, me: u8, end: WorkEnd, count: u64) {
         let noted = self.notes.last().map_or(0, |(cycle, _)| *cycle);
         if at >= noted + self.interval {

@@ -79,7 +79,7 @@ impl DropFinder {
         TraceEventKind::Carried,
     ]);
 
-    /// Nothing seen yet.
+    /// A finder that has seen nothing yet.
     pub fn new(chip: &Chip) -> Self {
         let counters = chip.gpp().counters().iter().enumerate();
         let drops = counters.filter(|(_, counter)| counter.drop);

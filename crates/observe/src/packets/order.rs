@@ -14,7 +14,7 @@ struct Trail {
     left: u64,
     /// Packets that are inside.
     inside: u64,
-    /// Those that left with a number above all before them, and how many left before each.
+    /// The packets that left with a number above all before them, and how many left before each.
     records: VecDeque<(u64, u64)>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct IncomingPacket {
     pub time: (Cycle, Cycle),
 }
 
-/// What became of a packet.
+/// The end of a packet.
 #[derive(Clone, Debug)]
 pub(super) enum PacketEnd {
     Sent {
@@ -50,7 +50,7 @@ pub(super) enum PacketEnd {
         at: Cycle,
         reason: String,
     },
-    /// Neither, when the run ended or too many came behind it.
+    /// Neither left nor lost, when the run ended or too many came behind it.
     Inside,
 }
 

@@ -72,7 +72,7 @@ pub struct PacketRows<W> {
 }
 
 impl<W: Write> PacketRows<W> {
-    /// Writes what becomes of the packets that come to a chip from now on.
+    /// Writes a row for each packet that comes to a chip from now on.
     pub fn new(out: W, chip: &Chip, flows: Flows) -> Self {
         let mut rows = Self {
             out,

@@ -289,7 +289,7 @@ impl Observer for Stations {
 pub struct Following(Vec<Stations>);
 
 impl Following {
-    /// These; none if there are none.
+    /// The packets that are followed; none if none were chosen.
     #[must_use]
     pub fn of(all: Vec<Stations>) -> Option<Self> {
         (!all.is_empty()).then_some(Self(all))

@@ -6,7 +6,7 @@ use super::lines::stages;
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
 use crate::names;
 
-/// What the file says of itself.
+/// The header of the file.
 const FORMAT: &str = "npsim-profile-1";
 
 #[derive(Serialize)]

@@ -70,7 +70,7 @@ impl Spent {
 pub enum Waited {
     /// A signal came.
     For {
-        /// The number.
+        /// The signal's number.
         signal: u8,
         /// Where it came from; its microengine, context and instruction are 0,
         /// so that equal causes are one.
@@ -78,7 +78,7 @@ pub enum Waited {
         /// The instruction of the command, if the context issued it itself.
         issued: Option<u16>,
     },
-    /// Nothing has: the run is over. Bit s: signal s is waited for.
+    /// No signal has: the run is over. Bit s: signal s is waited for.
     Still(u16),
     /// The wake-up condition was changed by a CSR write.
     Changed,
@@ -93,7 +93,7 @@ pub struct Wait {
     pub waited: Waited,
     /// How many there were.
     pub count: u64,
-    /// Their cycles.
+    /// The cycles of these waits.
     pub cycles: Cycle,
 }
 

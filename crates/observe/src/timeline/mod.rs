@@ -1,8 +1,8 @@
 //! What happened when: a [`Recorder`] observes a run and writes what it sees in
 //! a [`TimeWindow`] of time as Chrome trace events, which the Perfetto viewer shows.
 //!
-//! It writes as the run goes and keeps only what is not over: the present state
-//! of each context and the journeys of the packets inside.
+//! Events are written as the run goes, and only open ones are kept: the present state of each
+//! context and the journeys of the packets inside.
 
 mod journeys;
 mod network;

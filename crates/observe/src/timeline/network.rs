@@ -33,7 +33,7 @@ pub struct NetworkTimes {
 /// The sender of a flow, as it shows itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderNow {
-    /// What it is at, if it is open.
+    /// The sender's state, if the connection is open.
     pub state: Option<&'static str>,
     /// Congestion window in bytes.
     pub window: Option<u64>,

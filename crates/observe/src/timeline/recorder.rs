@@ -51,7 +51,7 @@ struct MicroengineTrack {
 #[derive(Debug)]
 struct OriginTexts {
     image: Arc<Image>,
-    /// None for those that were not asked for yet.
+    /// The texts; none for those that were not asked for yet.
     known: Vec<Option<Box<[u8]>>>,
 }
 
@@ -87,7 +87,7 @@ impl Waits {
 struct LockNow {
     /// When it was taken or released, if that was seen.
     since: Option<Cycle>,
-    /// Who has it; `None` while it is free.
+    /// The holder; `None` while the lock is free.
     holder: Option<Holder>,
 }
 
@@ -110,7 +110,7 @@ pub struct Recorder<W> {
     rings: Vec<OccupancyProbe>,
     /// What those are called that were seen.
     ring_names: BTreeMap<RingName, String>,
-    /// Contexts that hang on purpose, by time.
+    /// Contexts that are stalled by the user, by time.
     stalls: Vec<Stall>,
     /// Finds what microcode drops.
     drops: DropFinder,
@@ -502,7 +502,7 @@ impl<W: Write> Observer for Recorder<W> {
     }
 
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
-        // Nothing earlier follows.
+        // No event with an earlier cycle follows.
         self.past |= at >= self.writer.until();
         if !self.past {
             for drop in self.drops.see(at, what) {

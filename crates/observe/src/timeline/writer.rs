@@ -124,7 +124,7 @@ pub(super) fn quoted(text: &str) -> Box<[u8]> {
 fn quote(text: &str, out: &mut Vec<u8>) {
     let escapes = |letter: u8| letter < 0x20 || letter == b'"' || letter == b'\\';
     out.push(b'"');
-    // All of them are looked at, so that many are at a time.
+    // All bytes are looked at, so that the compiler can look at many at a time.
     if text.bytes().fold(false, |any, it| any | escapes(it)) {
         for letter in text.bytes() {
             match letter {
@@ -196,7 +196,7 @@ impl<W: Write> Writer<W> {
         writer
             .line
             .extend_from_slice(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"npsim\"");
-        // They go on in an object that is begun.
+        // The arguments continue an object that is begun.
         let mut about = Arguments {
             out: &mut writer.line,
             any: true,

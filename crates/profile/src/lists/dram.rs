@@ -3,7 +3,7 @@
 use crate::named::named;
 
 named! {
-    /// What becomes of a bank's row after an access.
+    /// The state of a bank's row after an access.
     pub enum RowPolicy {
         /// It is closed behind each access.
         Closed = "closed",
@@ -40,7 +40,7 @@ macro_rules! parameters {
             bank_fifo_depth: u8, "commands", 1..=64 => dram_bank_fifo_depth;
             /// Bytes after which the next bank follows.
             bank_interleave: u32, "bytes", 8..=16777216 => dram_bank_interleave;
-            /// What becomes of a bank's row after an access.
+            /// The state of a bank's row after an access.
             rows: crate::RowPolicy => dram_rows;
             /// Bytes that one burst moves.
             burst_bytes: u32, "bytes", 8..=256 => dram_burst_bytes;

@@ -1,4 +1,4 @@
-//! What disturbs the run: which contexts hang when, and what comes late.
+//! Disturbances of a run: contexts that stall, and memories that answer late.
 
 use std::ops::Range;
 

@@ -20,7 +20,7 @@ const fn ticks(cycles: Cycle) -> u128 {
     cycles as u128 * CYCLE
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Taken {
     /// Ticks from the request to the edge that took it.

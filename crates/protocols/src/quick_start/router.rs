@@ -4,7 +4,7 @@ use super::option::{LENGTH, QuickStartOption, RATE_REQUEST, find};
 use super::pool::GrantPool;
 use crate::checksum;
 
-/// What became of a packet.
+/// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RequestOutcome {
     /// The request is granted as asked; TTL, QS TTL and checksum are brought up to date.

@@ -81,7 +81,7 @@ pub struct FeedbackPools {
     pub cn: Factor,
 }
 
-/// What became of a packet's request.
+/// The outcome of a packet's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feedback {
     /// What was taken from the positive pool; below zero if something was added to it.

@@ -11,11 +11,11 @@ use super::link::{FrameOrigin, Inlet};
 /// What comes in next.
 #[derive(Debug)]
 pub enum NextFrame {
-    /// This frame, or why it cannot be read.
+    /// The frame, or why it cannot be read.
     Frame(Result<LineFrame, CaptureError>),
-    /// Nothing any more, or nothing yet where the lines are [asked again](LineRole::is_polled).
+    /// No more frames, or none yet where the lines are [asked again](LineRole::is_polled).
     Nothing,
-    /// It depends on a node that has not come so far.
+    /// The next frame depends on a node that has not come so far.
     Unknown,
 }
 

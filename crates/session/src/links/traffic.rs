@@ -13,11 +13,11 @@ use crate::histogram::Histogram;
 pub struct Traffic {
     /// Frames put on the lines.
     pub offered_frames: u64,
-    /// Their bytes, padded to the least Ethernet frame, without check sequence.
+    /// The bytes of these frames, padded to the least Ethernet frame, without check sequence.
     pub offered_bytes: u64,
     /// Frames that left.
     pub sent_frames: u64,
-    /// Their bytes.
+    /// The bytes of these frames.
     pub sent_bytes: u64,
     /// Frames that left and could be traced to no frame that came.
     pub untraced_frames: u64,
@@ -43,11 +43,11 @@ pub struct Traffic {
 pub struct PortTraffic {
     /// Frames put on the line.
     pub offered_frames: u64,
-    /// Their bytes.
+    /// The bytes of these frames.
     pub offered_bytes: u64,
     /// Frames that left.
     pub sent_frames: u64,
-    /// Their bytes.
+    /// The bytes of these frames.
     pub sent_bytes: u64,
     /// Frames lost at the media interface, on their way in or out.
     pub dropped_frames: u64,

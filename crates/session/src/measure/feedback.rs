@@ -17,7 +17,7 @@ pub(super) const ALONE: &str = "module alone, no buses";
 const CHANNEL: u8 = 1;
 /// Longwords that an XCP request writes.
 const REQUEST_LONGWORDS: u64 = 4;
-/// So much that a request for the lowest rate is always granted.
+/// A limit so high that a request for the lowest rate is always granted.
 const LIMIT: u32 = i32::MAX as u32;
 /// Milliseconds that a module is driven alone.
 const MILLISECONDS: u64 = 1;

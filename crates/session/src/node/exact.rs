@@ -93,7 +93,7 @@ impl Node {
                     Ending::Fault(fault) => fault.cycle,
                     _ => 0,
                 };
-                // It ends with something that happens in this cycle.
+                // The run ends with an event in this cycle.
                 let last = self.simulation.now().max(fault).saturating_add(1);
                 self.handled = last.min(to);
                 self.ending = Some(ending);

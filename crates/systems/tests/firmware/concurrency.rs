@@ -78,7 +78,7 @@ impl Outcome {
     }
 }
 
-/// Everything late, and two contexts that hang for a while.
+/// Everything late, and two contexts that stall for a while.
 const DISTURBED: [&str; 3] = [
     "disturb.scratch=900",
     "disturb.sram=900",

@@ -190,7 +190,7 @@ fn equal_disturbances_give_equal_bytes() {
     assert!(late[1] != plain[1], "nothing comes late");
     let hung = run("hung", HANG);
     assert!(hung == run("hung_again", HANG));
-    assert!(hung[1] != plain[1], "nothing hangs");
+    assert!(hung[1] != plain[1], "no context stalls");
     // Perturbations that disturb nothing leave no trace in a run.
     let nothing = run("nothing", "--set disturb.seed=9");
     assert!(nothing[1] == plain[1]);

@@ -1,5 +1,5 @@
 ; feedback.uc: every context asks the coprocessor for rates of two groups and then
-; for feedback of two groups, and keeps what it asked and what it was told.
+; for feedback of two groups, and keeps its requests and the answers.
 
 #include "constant.uc"
 #include "context_number.uc"

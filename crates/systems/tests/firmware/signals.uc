@@ -1,4 +1,4 @@
-; signals.uc: a turn goes round all contexts of all microengines through
+; signals.uc: a turn rotates through all contexts of all microengines by
 ; INTERTHREAD_SIGNAL. The next place in the log is a plain longword of SRAM, read
 ; and written back: only the turn keeps it right.
 

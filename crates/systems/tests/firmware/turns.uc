@@ -1,4 +1,4 @@
-; turns.uc: a turn goes round the contexts of each microengine through
+; turns.uc: a turn rotates through the contexts of each microengine by
 ; SAME_ME_SIGNAL, whatever each has to do between its turns. A context writes
 ; its number at the next place when it has the turn.
 

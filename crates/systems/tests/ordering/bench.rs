@@ -127,7 +127,7 @@ impl Bench {
         contexts.sum()
     }
 
-    /// What becomes of a frame.
+    /// The outcome of a frame.
     pub fn routes(&self) -> &Routes {
         &self.routes
     }

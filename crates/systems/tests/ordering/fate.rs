@@ -1,4 +1,4 @@
-//! What has to become of a frame, stated without any of the microcode's ways.
+//! The expected outcome of a frame, stated independently of the microcode.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -64,7 +64,7 @@ impl Routes {
         longest.map(|route| route.mac)
     }
 
-    /// What has to become of a frame.
+    /// The expected outcome of a frame.
     pub fn fate(&self, frame: &[u8]) -> Fate {
         if frame[12..14] != [8, 0] {
             return Err("DROP_NOT_IPV4");

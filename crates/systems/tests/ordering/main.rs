@@ -1,5 +1,5 @@
 //! The schemes of `microcode/ordering` and the order of packets, by random loads on random arrangements of
-//! microengines and contexts, with answers of the memories that come late and contexts that hang.
+//! microengines and contexts, with late answers of the memories and with stalled contexts.
 //!
 //! Every run is observed as it goes: no packet of a flow may leave after a later one, every frame must leave
 //! as a router has to change it, and what came is what left and what was counted as lost, with nothing left

@@ -1,4 +1,4 @@
-//! One context hangs for a millisecond in the middle of 3 Gb/s: what goes on meanwhile, what is lost, and
+//! A context that stalls for a millisecond in the middle of 3 Gb/s: what goes on meanwhile, what is lost, and
 //! that everything goes on in order afterwards.
 
 use npsim_chip::Cycle;
@@ -8,7 +8,7 @@ use crate::bench::{Bench, Setup};
 use crate::order::three_gigabits;
 use crate::verdict::Verdict;
 
-/// The times, in microseconds: all, when the context hangs, and for how long.
+/// The times, in microseconds: all, when the context stalls, and for how long.
 const TIME: u64 = 2200;
 const FROM: u64 = 500;
 const FOR: u64 = 1000;
@@ -111,7 +111,7 @@ enum Waits {
 
 use Waits::{All, Depends};
 
-/// Contexts that hang, and who waits for them.
+/// Contexts that stall, and the contexts that wait for them.
 const CASES: [(&str, &str, Waits); 16] = [
     ("contiguous.toml", "2.3", All),
     ("strided.toml", "2.3", All),

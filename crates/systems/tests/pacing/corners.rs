@@ -118,7 +118,7 @@ fn flows_without_a_gap_are_not_held() {
 
 #[test]
 fn packets_due_in_the_past_leave_at_once() {
-    // The wheel hangs for 60 us while packets come that are due each 10 us.
+    // The wheel is stalled for 60 us while packets come that are due each 10 us.
     let (from, until) = (80 * US, 140 * US);
     let stall = "[[stall]]\nme = \"2\"\ncontext = \"0\"\nfrom = \"80us\"\nfor = \"60us\"\n";
     let packets: Vec<_> = (0..20).map(|n| (n * 5 * US, n as u32 % 2 + 1)).collect();
@@ -137,7 +137,7 @@ fn packets_due_in_the_past_leave_at_once() {
             .released
             .partition_point(|at| *at < from + 2 * US)],
     );
-    assert!(!during, "nothing is released while the wheel hangs");
+    assert!(!during, "nothing is released while the wheel is stalled");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::middle::program::{Item, Side, VariableId, cell};
 use crate::middle::scope::RegisterFile;
 use npsim_image::TransferDirection;
 
-/// Placements that are tried before giving up.
+/// Placements that are tried before the search fails.
 const TRIES: usize = 20_000;
 
 struct TransferSearch<'a> {

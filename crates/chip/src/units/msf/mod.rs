@@ -158,7 +158,7 @@ impl Msf {
     }
 
     /// Before which cycle the first bit of no frame has left or can leave but of
-    /// those that [were told](PortIo::departed), if nothing is left to happen
+    /// those that [were reported](PortIo::departed), if nothing is left to happen
     /// before `now`.
     #[must_use]
     pub fn departures_known(&self, now: Cycle) -> Cycle {

@@ -36,7 +36,7 @@ fn requests(more: &str) -> String {
         .replace("from = \"30s\"", "from = \"0s\"")
 }
 
-/// A packet as a router sends it on that has granted what `pool` says, and what became of it.
+/// A packet as a router sends it on that has granted what `pool` says, and its fate.
 fn passed_on(frame: &Frame, pool: &mut GrantPool, file: &NetworkFile) -> (RequestOutcome, Frame) {
     let mut bytes = frame.to_bytes(&file.topology).expect("a packet");
     let outcome = process(&mut bytes, pool, RANDOM);

@@ -154,7 +154,7 @@ impl Captures {
     }
 }
 
-/// What becomes of a frame.
+/// The outcome of a frame.
 #[derive(Clone, Copy)]
 enum FrameFate {
     Sent,

@@ -48,7 +48,7 @@ pub struct ObserverOptions {
     /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<TimeWindow>())]
     window: Option<TimeWindow>,
-    /// Write what became of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz
+    /// Write the fate of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz
     ///
     /// When it came and left, by which ports, how long, how late in its flow; or where
     /// it was dropped, by the media interface or by which line of microcode. Rows are

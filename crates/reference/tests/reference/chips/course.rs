@@ -11,7 +11,7 @@ use super::told::Watcher;
 use super::view::{View, view_on_the_way};
 use super::{Bench, MOST_CYCLES, chip};
 
-/// Where the frames of a bench come from, and what became of any.
+/// The source of the frames of a bench, and their fate.
 struct Wire {
     coming: VecDeque<Arrival>,
     told: Vec<String>,

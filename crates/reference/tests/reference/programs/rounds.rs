@@ -1,4 +1,4 @@
-//! Programs with lines that go round before they go on.
+//! Programs with loops that run several times before the program goes on.
 
 use npsim_isa::{AluOp, Bank, Condition, Instruction, Operand, ShfOp, Shift, encode};
 use proptest::prelude::*;
@@ -74,7 +74,7 @@ fn back() -> impl Strategy<Value = Instruction> {
     ]
 }
 
-/// A program with lines that go round before they go on, several times over.
+/// A program with loops that run several times before it goes on.
 pub fn of_rounds() -> impl Strategy<Value = Vec<Instruction>> {
     let chain = |most| proptest::collection::vec(chained(), 0..most);
     let line = (

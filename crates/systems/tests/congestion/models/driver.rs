@@ -81,7 +81,7 @@ pub struct Packet {
     pub state: Option<State>,
 }
 
-/// What became of a frame.
+/// The fate of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Forwarded,

@@ -37,7 +37,7 @@ pub struct Bench {
     project: Project,
 }
 
-/// What became of packets.
+/// The fate of packets.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It left by this port as this packet.

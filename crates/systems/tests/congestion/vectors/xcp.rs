@@ -147,7 +147,7 @@ fn only_the_requests_bytes_change() {
         assert_eq!(bench.pass(&packets), expected, "{project}");
         let counted = sums(&bench, by_thread);
         assert_eq!(counted[..2], [3_000, 42_950], "{project}");
-        // The same bytes in TCP.
+        // These bytes within TCP.
         let tcp = of_protocol(6, 64, 1_000, &bytes(requests[0]));
         let out = of_protocol(6, 63, 1_000, &bytes(requests[0]));
         assert_eq!(bench.pass(&[tcp]), [Fate::Left(1, out)], "{project}");

@@ -1,4 +1,4 @@
-//! The shipped forwarder in `microcode/forward`: what becomes of each frame, that
+//! The shipped forwarder in `microcode/forward`: the outcome of each frame, that
 //! nothing is lost without a name, and that the same inputs give the same bytes.
 
 mod bench;
