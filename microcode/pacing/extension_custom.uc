@@ -69,7 +69,7 @@ hit#:
     alu[class, class, OR, (1 << KIND_TCP_BIT)]
 
 back#:
-    ; What acknowledges is not paced; with data it tells no loss.
+    ; Pure acknowledgements are not paced; with data one indicates no loss.
     alu[--, --, B, payload]
     bne[stranger#]
     br_bclr[$$h11, TCP_ACK_BIT, stranger#]

@@ -30,7 +30,7 @@
 #endif
 
 #if (HORIZON > 0x20000000)
-#error "HORIZON: the wheel tells the past from what is less than 2^30 steps ahead"
+#error "HORIZON: a time is taken for past unless it is less than 2^30 steps ahead"
 #endif
 #if (PORT_COUNT > 4)
 #error "a slot has two bits for the port"

@@ -6,7 +6,7 @@
 ; writes. Its counters of a group in RCP_COUNTERS, 16 bytes, at (thread * groups +
 ; group) * 16:
 ;    0  bytes          of all packets
-;    1  rtt_bytes      of those that tell a round-trip time
+;    1  rtt_bytes      of those that carry a round-trip time
 ;    2  rtt_sum        of round-trip time * bytes, lower and upper half
 ; They only grow, modulo 2^32 and 2^64; the slow path takes differences.
 ;

@@ -21,7 +21,7 @@
 ;   0  number << 16 | SLOT_SKIP if there is nothing to send | queue
 ;   1  buffer handle
 ;   2  bytes of the frame
-; The queue manager tells in NEXT_SLOT which number it waits for. A slot may be
+; The queue manager keeps in NEXT_SLOT the number that it waits for. A slot may be
 ; written when its number is less than WINDOW ahead of that, so that no more than
 ; WINDOW packets wait there when the queue manager is behind.
 #define SLOTS          32

@@ -99,7 +99,7 @@ codes! {
     MAX_COUNT "max-count" "A count of max_N is used in a command without indirect_ref."
     MISSING_OPERAND "missing-operand" "An operand is -- where the instruction needs one."
     MUL_STEP "mul-step" "A mul_step does not say which step it is."
-    NO_COMPLETION "no-completion" "A command that moves transfer registers has no signal that tells when they are free again."
+    NO_COMPLETION "no-completion" "A command that moves transfer registers has no signal to say when they are free again."
     NOT_A_TRANSFER_REGISTER "not-a-transfer-register" "A register that no memory unit reaches is given where a transfer register must be."
     OPERAND_COUNT "operand-count" "An instruction has too few or too many operands."
     OPERATOR_WITH_SHIFT "operator-with-shift" "An operator is used with a shift that does not go through the shifter."
@@ -160,7 +160,7 @@ pub fn explain(name: &str) -> Option<&'static str> {
 }
 
 /// The shortest source that earns the message of this name. What the assembler says
-/// to it tells the cause at its place, and what to do.
+/// to it gives the cause at its place, and what to do.
 #[must_use]
 pub fn example(name: &str) -> Option<&'static str> {
     let all = include_str!("codes/examples.txt");

@@ -216,7 +216,7 @@ pub enum DirectiveName {
     Scope(ScopeDirective),
     /// It declares names.
     Declaration(DeclarationDirective),
-    /// It tells the analyses something of the place where it stands.
+    /// The directive informs the analyses about the place where it stands.
     Hint(HintDirective),
     /// It says something of the program or its names.
     Program(ProgramDirective),

@@ -321,7 +321,7 @@ pub trait Core: fmt::Debug + Send + Sync {
     fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError>;
 
     /// A number that is the same when the core stands as it did before, relative to
-    /// `now`, and hardly ever otherwise: what tells cheaply when a comparison of
+    /// `now`, and hardly ever otherwise: a cheap indication of when a comparison of
     /// [the whole state](Self::write_vector) may be worth while. `None` if time is
     /// never skipped with this kind of core.
     fn state_digest(&self, now: Cycle) -> Option<u64> {

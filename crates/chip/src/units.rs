@@ -218,7 +218,7 @@ units! { |profile, media, outside|
     dram: Dram = Dram::new(profile), serves Dram, beside msf;
 }
 
-/// The unit of each operation, so that one look tells it.
+/// The unit of each operation, for lookup by index.
 static SERVED: [Served; CommandOp::ALL.len()] = {
     let mut all = [LINES[0].0; CommandOp::ALL.len()];
     let mut at = 0;

@@ -163,7 +163,7 @@ impl Debugger {
         &self.timeline
     }
 
-    /// The run, to go through it otherwise. [`Self::goto`] tells the debugger where it is.
+    /// The run, for other searches. [`Self::goto`] sets the debugger's position.
     pub(crate) fn timeline_mut(&mut self) -> &mut Timeline {
         &mut self.timeline
     }

@@ -97,7 +97,7 @@ impl Observer for HistoryRecorder {
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         self.lanes.see(at, event);
-        // Microengines run ahead, and tell of it.
+        // A microengine runs ahead, so its trace events may lie beyond the end.
         if at >= self.until {
             return;
         }

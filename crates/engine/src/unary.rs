@@ -15,7 +15,7 @@ impl Datapath {
         let result = self.unary_result(unary, source);
         let form = unary.form();
         if form.sets_codes {
-            // `ffs` tells in Z whether there was a one at all.
+            // `ffs` sets Z if there was no one at all.
             let coded = if unary == UnaryOp::Ffs {
                 source
             } else {

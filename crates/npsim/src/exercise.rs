@@ -28,7 +28,7 @@ use serde::Serialize;
 
 /// Simulated milliseconds after which a run without traffic is stopped.
 const PATIENCE_MS: u64 = 100;
-/// So many times longer than a goal allows does a run without traffic go on, to tell
+/// The factor by which a run without traffic goes on beyond what a goal allows, to tell
 /// by how much the goal is missed.
 const PATIENCE_OVER_GOAL: u64 = 100;
 /// Cycles that a context executes at most that stops at once, when it has asked who it is.

@@ -493,7 +493,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// An empty router; `stream` tells the draws of one from those of another.
+    /// An empty router; `stream` makes the draws of one independent of another's.
     #[must_use]
     pub fn new(p: &Parameters, stream: u64) -> Self {
         let (engines, contexts) = (p.microengines, p.working());

@@ -30,13 +30,13 @@ pub struct Capacity {
     pub queue_entries: u8,
     /// Populated DRAM, all channels together.
     pub dram_bytes: u64,
-    /// Ports that the media interface can tell apart.
+    /// Ports that the media interface can distinguish.
     pub ports: u8,
 }
 
 /// Scratch rings of every chip of the family.
 const SCRATCH_RINGS: u8 = 16;
-/// Ports that the port field of a receive status word can tell apart.
+/// Ports that the port field of a receive status word can distinguish.
 const PORTS: u8 = 16;
 
 impl Capacity {

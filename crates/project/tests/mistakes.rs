@@ -215,7 +215,7 @@ fn with_line(number: usize, other: &str) -> String {
     })
 }
 
-/// Checks every key; tells all that fail together.
+/// Checks every key; reports all failures together.
 fn every_key(check: impl Fn(usize, &str, &str) -> Result<(), String>) {
     let wrong: Vec<String> = keys()
         .filter_map(|(number, key, value)| check(number, key, value).err())

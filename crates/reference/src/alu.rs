@@ -171,7 +171,7 @@ impl Reference {
             UnaryOp::Ffs => {
                 let found = (0..32).find(|bit| x >> bit & 1 == 1);
                 self.store(dest, 0, found.unwrap_or(0), fabric)?;
-                // Z tells whether there was a one, so the codes are the source's.
+                // Z says whether there was a one, so the codes are the source's.
                 self.set_codes([x >> 31 == 1, x == 0, false, false]);
                 Ok(())
             }

@@ -220,7 +220,7 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 /// What the cycles were spent on has a colour of its own; lines and macros have
-/// warm ones that tell neighbours apart.
+/// warm ones that make neighbours distinct.
 fn colour(name: &str) -> String {
     let fixed = match name {
         "issued" => Some("#8ac926"),

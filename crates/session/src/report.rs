@@ -26,7 +26,7 @@ pub struct Report {
     pub seed: Option<u64>,
     /// Settings over the project file, `PATH=VALUE` each.
     pub settings: Vec<String>,
-    /// What settings changed in the chip profile; such a run tells nothing of
+    /// Changes to the chip profile by settings; such a run says nothing of
     /// the chip that the profile describes.
     pub profile_changes: Vec<ProfileChange>,
     /// What disturbs all nodes on purpose, the random numbers as those of the first

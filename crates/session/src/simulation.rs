@@ -190,7 +190,7 @@ impl Simulation {
     }
 
     /// Runs to the end, telling `progress` the cycle and the traffic now and
-    /// then. What it tells does not depend on the host.
+    /// then. The advice does not depend on the host.
     pub fn run(&mut self, links: &mut Links, progress: &mut dyn FnMut(Cycle, &Traffic)) -> Ending {
         self.run_while(links, &mut |cycle, traffic| {
             progress(cycle, traffic);

@@ -1,4 +1,4 @@
-//! Colours. Whatever they tell, a sign or a word tells as well.
+//! Colours. Everything that a colour shows is also shown by a sign or a word.
 
 use npsim_observe::lanes::Activity;
 use ratatui::style::{Color, Modifier, Style};

@@ -92,7 +92,7 @@ pub trait Controller {
         None
     }
 
-    /// The handshake is done; `lost` tells that the SYN had to be sent again.
+    /// The handshake is done; `lost` says that the SYN had to be sent again.
     fn opened(&mut self, moment: &ControlInputs, lost: bool);
 
     /// `bytes` of new data were acknowledged.
@@ -124,13 +124,13 @@ pub trait Controller {
         let _ = moment;
     }
 
-    /// A packet is about to leave: marks it. `first` tells that its data, or its SYN, is sent the first
+    /// A packet is about to leave: marks it. `first` says that its data, or its SYN, is sent the first
     /// time.
     fn mark(&mut self, moment: &ControlInputs, packet: &mut Packet, first: bool) {
         let _ = (moment, packet, first);
     }
 
-    /// A packet came from the peer, before anything is done with it. `new` tells that it acknowledges
+    /// A packet came from the peer, before anything is done with it. `new` says that it acknowledges
     /// new data.
     fn read(&mut self, moment: &ControlInputs, packet: &Packet, new: bool) {
         let _ = (moment, packet, new);

@@ -3,7 +3,7 @@
 //!
 //! After the simulator of RCP's authors (Zhang and Dukkipati), which repairs by count where this knows the
 //! numbers, and whose senders may give up at a rate of 0. The header of routers is that of the
-//! shipped microcode; what endpoints tell each other beyond it is
+//! shipped microcode; what endpoints exchange beyond it is
 //! [`RcpDatagram`](crate::wire::RcpDatagram).
 
 mod numbers;

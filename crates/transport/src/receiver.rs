@@ -180,7 +180,7 @@ impl Receiver {
         times.into_iter().flatten().min()
     }
 
-    /// The application takes up to `bytes`. A segment tells the sender where the window opens by one
+    /// The application takes up to `bytes`. A segment updates the sender where the window opens by one
     /// segment, or by half of the buffer (RFC 9293, section 3.8.6.2.2).
     pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Packet>) {
         self.unread -= bytes.min(self.unread);

@@ -2,7 +2,7 @@
 ;
 ; Ports take turns. Within a port, classes share the line by surplus round
 ; robin: a class sends while its credit is positive, and pays for a packet when
-; the queue manager tells its length. A port is asked for no more than it can
+; the queue manager reports its length. A port is asked for no more than it can
 ; send: its clock goes forward by the time of each packet on the line, and it
 ; waits while the clock is too far ahead.
 ;
@@ -185,7 +185,7 @@ start#:
     local_csr_wr[SAME_ME_SIGNAL, (&asked << 3)]
     .set_sig asked
 
-    ; ---- what the queue manager tells ----
+    ; ---- notices of the queue manager ----
 listen#:
 #if (QUEUE_MANAGERS > 1)
     br_!signal[heard, near#]

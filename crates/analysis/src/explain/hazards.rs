@@ -189,7 +189,7 @@ fn in_flight(instruction: &Instruction, told: &mut Vec<String>) {
         Completion::Silent => {
             if pulled + pushed > 0 {
                 told.push(format!(
-                    "Without a signal nothing tells when the unit is done with {}.",
+                    "Without a signal the program cannot know when the unit is done with {}.",
                     range(pulled.max(pushed))
                 ));
             }

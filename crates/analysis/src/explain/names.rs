@@ -9,7 +9,7 @@ pub struct ExplainedName {
     /// The register or signal: `a5`, `$3`, `s7`.
     pub allocated: String,
     /// The name; several where the image does not say which of them is live and
-    /// the line does not tell either.
+    /// the line does not say either.
     pub names: Vec<String>,
     /// `read` or `written` where the word writes another name to the register
     /// than it reads from it.

@@ -145,7 +145,7 @@ impl BitSet {
         self.rows.clear();
     }
 
-    /// Becomes `other`; tells of each number that comes in (true) or goes.
+    /// Becomes `other`; reports each number that comes in (true) or goes.
     pub fn follow(&mut self, other: &Self, mut tell: impl FnMut(usize, bool)) {
         let mut each = |row: u32, mine: u64, theirs: u64| {
             let mut changed = mine ^ theirs;

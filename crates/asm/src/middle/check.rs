@@ -298,9 +298,9 @@ pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
                     format!("this `{}` has no signal", micro.mnemonic),
                 )
                 .note(if pushes {
-                    "Without one nothing tells when the data is in the transfer registers."
+                    "Without a signal the program cannot know when the data is in the transfer registers."
                 } else {
-                    "Without one nothing tells when the transfer registers may be written again."
+                    "Without a signal the program cannot know when the transfer registers may be written again."
                 })
                 .help("add `sig_done[signal]` and wait for it, or `ctx_swap[signal]`"),
         );

@@ -140,7 +140,7 @@ pub struct Scope {
 }
 
 /// Registers and signals have names of their own. What is wanted is looked up
-/// first; the other tells what a name means instead.
+/// first; the other says what a name means instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// A register.

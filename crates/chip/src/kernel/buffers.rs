@@ -2,7 +2,7 @@
 //! its handle last.
 //!
 //! A handle is the longword address of the buffer's descriptor, in the low 24 bits of a
-//! longword on a ring or of a queue's command. Units tell what they carry, at the time
+//! longword on a ring or of a queue's command. Units report what they carry, at the time
 //! of service.
 
 use serde::{Deserialize, Serialize};

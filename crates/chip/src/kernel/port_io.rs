@@ -30,7 +30,7 @@ pub struct Departure<'a> {
     /// The frame without its frame check sequence.
     pub bytes: &'a [u8],
     /// The arrival whose first mpacket its first mpacket was made from, as far
-    /// as the data's way through RBUF, DRAM and TBUF tells.
+    /// known from the data's way through RBUF, DRAM and TBUF.
     pub frame: Option<u64>,
     /// Last bit of that arrival's frame check sequence.
     pub arrived: Option<Cycle>,

@@ -1,4 +1,4 @@
-//! The wires that tell every microengine one status bit per scratch ring. They
+//! The wires that carry one status bit per scratch ring to every microengine. They
 //! lag behind the rings.
 
 use serde::{Deserialize, Serialize};

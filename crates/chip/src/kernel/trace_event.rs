@@ -520,7 +520,7 @@ impl TraceEvent {
 
     /// Where it stands among the events of one cycle: 0 for what concerns the
     /// chip, 1 + n for what concerns microengine n, and after all of that what its
-    /// local memory is used for, which an engine tells ahead of signals of the same cycle.
+    /// local memory is used for, which an engine reports ahead of signals of the same cycle.
     #[must_use]
     #[inline]
     pub const fn rank(&self) -> u8 {

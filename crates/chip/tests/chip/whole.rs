@@ -262,7 +262,7 @@ fn a_copy_of_a_running_chip_goes_on_alike() {
     assert_eq!(Stats::collect(&chip), Stats::collect(&copy));
 }
 
-/// A microengine that is alone goes far beyond a pause, and has much to tell of it.
+/// A microengine that is alone runs far ahead of a pause, with many trace events.
 #[test]
 fn observers_receive_nothing_beyond_a_pause() {
     struct Last(Cycle);

@@ -74,7 +74,7 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
             Ok(immed_word(dest, u16::from(value), ImmedWidth::Byte)? | selector)
         }
         Instruction::ImmedWord { dest, word, value } => {
-            // Only the upper selector bit tells the words apart.
+            // Only the upper selector bit distinguishes the words.
             let upper = ranged(OperandRole::Value, word, 0, 1)? << (raw::immed::SELECTOR.width - 1);
             Ok(immed_word(dest, value, ImmedWidth::Word)? | raw::immed::SELECTOR.put(upper))
         }

@@ -118,7 +118,7 @@ fn completion(completion: Completion, rule: SignalRule) -> Result<u64, EncodeErr
     Ok(number(OperandRole::Signal, signal, memory::SIGNAL)? | memory::NEXT.put(next.code().into()))
 }
 
-/// Registers of one kind that the field tells apart with eight contexts; its
+/// Registers of one kind that the field distinguishes with eight contexts; its
 /// top bit selects the other kind.
 pub(crate) const OTHER_KIND: u8 = 1 << (raw::memory::TRANSFER.width - 1);
 

@@ -23,7 +23,7 @@ const CLASSIC: [[u8; 4]; 4] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
-/// Bytes that are enough to tell what something is.
+/// Bytes that suffice to recognise a format.
 const ENOUGH_TO_TELL: usize = 4096;
 
 #[derive(Debug)]

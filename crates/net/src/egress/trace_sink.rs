@@ -31,7 +31,7 @@ pub enum CaptureForm {
 }
 
 impl CaptureForm {
-    /// The form that a file's name tells, and whether it is gzipped: `.pcap`, `.cap`, `.pcapng`, and these
+    /// The format by a file's name, and whether it is gzipped: `.pcap`, `.cap`, `.pcapng`, and these
     /// with `.gz`.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<(CaptureForm, bool)> {

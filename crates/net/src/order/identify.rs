@@ -21,11 +21,11 @@ use crate::load::{FrameKind, Stamp};
 pub struct FlowId {
     /// Of generated traffic the number of its stamps, else how many flows were seen before it.
     pub number: u32,
-    /// What tells it from others.
+    /// The identity of the packet.
     pub ends: FlowKey,
 }
 
-/// What tells a flow from others.
+/// The identity of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlowKey {
     /// Generated traffic of this kind, with the flow's number.

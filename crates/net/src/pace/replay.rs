@@ -66,7 +66,7 @@ struct Stored {
     copy: Option<NamedTempFile>,
 }
 
-/// More than enough to tell whether something is a capture.
+/// Bytes that suffice to recognise a capture.
 const BEGINNING: u64 = 64 * 1024;
 
 impl Stored {

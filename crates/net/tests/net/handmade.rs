@@ -30,7 +30,7 @@ impl Order {
     }
 }
 
-/// A frame whose bytes tell it from others.
+/// A frame whose bytes are unique.
 pub fn frame(mark: u8, len: usize) -> Vec<u8> {
     (0..len).map(|n| mark.wrapping_add(n as u8)).collect()
 }

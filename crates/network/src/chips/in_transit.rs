@@ -1,4 +1,4 @@
-//! What is inside a chip, as far as its lines tell: what came in by them and has not left.
+//! Frames inside a chip, as far as its lines show: those that came in and have not left.
 //!
 //! A chip says which frame it is that leaves, and nothing of frames that its microcode drops. A
 //! frame is taken for dropped when one of its flow that came later leaves before it.
@@ -112,7 +112,7 @@ impl InTransit {
         self.frames_inside.get(&number)
     }
 
-    /// A frame is lost for a reason that the chip tells: itself as it was.
+    /// The original of a frame that is lost for a reason that the chip reports.
     pub fn lose(&mut self, number: u64, reason: DropReason) -> Option<TransitFrame> {
         let transit = self.frames_inside.get_mut(&number)?;
         let before = transit.clone();

@@ -316,7 +316,7 @@ impl ChipNode {
         }
     }
 
-    /// A frame that came is lost, for a reason that the chip tells.
+    /// An incoming frame is lost, for a reason that the chip reports.
     fn lose(
         &mut self,
         number: u64,

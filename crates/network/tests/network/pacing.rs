@@ -73,7 +73,7 @@ fn ran(file: &NetworkFile) -> (Vec<Vec<Time>>, Vec<Time>) {
     (seen.of, took.collect())
 }
 
-/// Hosts of the same network that pace by a clock at the same rate, and a router that only tells them
+/// Hosts of the same network that pace by a clock at the same rate, and a router that only signals them
 /// so.
 fn with_ring(clock: TimerClock) -> NetworkFile {
     let text = std::fs::read_to_string(path()).expect("a file");

@@ -1,4 +1,4 @@
-//! What ns-2 2.35 gives, as data; `ns-2.md` tells how it was made.
+//! Results of ns-2 2.35, as data; `ns-2.md` says how they were made.
 
 use npsim_transport::time::{MILLISECOND, SECOND};
 

@@ -157,7 +157,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How large a program is, as JSON tells it.
+/// How large a program is, as JSON.
 #[derive(Serialize)]
 struct ProgramSize<'a> {
     source: String,

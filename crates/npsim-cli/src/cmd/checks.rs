@@ -33,7 +33,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// A check, as JSON tells it.
+/// A check, as JSON.
 #[derive(Serialize)]
 struct CheckOutput {
     name: &'static str,
@@ -133,7 +133,7 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
         ),
         Check::NeverYields => (
             "Nothing takes the pipeline from a context: the others of its microengine wait until \
-             it gives it up, and a loop without end stops them all.",
+             it yields, and a loop without end stops them all.",
             "Let the loop come to an end, or yield in it: wait for a signal with \
              `ctx_arb`, or read what it waits for anew in each round.",
         ),

@@ -146,7 +146,7 @@ impl ChipList {
     }
 }
 
-/// The numbers of a chip on a board, as JSON tells them: all of both.
+/// The numbers of a chip on a board, as JSON: all of both.
 #[derive(Serialize)]
 struct ChipNumbers<'a> {
     name: &'a str,

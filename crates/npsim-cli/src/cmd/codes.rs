@@ -34,7 +34,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// A message, as JSON tells it.
+/// A message, as JSON.
 #[derive(Serialize)]
 struct Explained<'a> {
     name: &'a str,

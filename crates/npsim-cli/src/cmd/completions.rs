@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<ExitCode> 
 }
 
 /// The command with the names that its arguments may be. They are for completion only: an
-/// argument takes files of one's own as well, and tells mistakes better.
+/// argument takes users' own files as well, and has better messages for mistakes.
 fn with_names(command: Command, parent: &str) -> anyhow::Result<Command> {
     let name = command.get_name().to_owned();
     let below: Vec<_> = command.get_subcommands().map(Command::get_name).collect();

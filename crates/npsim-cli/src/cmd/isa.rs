@@ -36,7 +36,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// A page, as JSON tells it.
+/// A page, as JSON.
 #[derive(Serialize)]
 struct IsaPage<'a> {
     title: &'a str,

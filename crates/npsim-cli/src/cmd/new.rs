@@ -48,7 +48,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// The project file that was written, as JSON tells it.
+/// The project file that was written, as JSON.
 #[derive(Serialize)]
 struct NewProjectOutput {
     project: String,

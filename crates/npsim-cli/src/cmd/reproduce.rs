@@ -136,7 +136,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A study, as JSON tells it.
+/// A study, as JSON.
 #[derive(Serialize)]
 struct ListedStudy {
     name: String,

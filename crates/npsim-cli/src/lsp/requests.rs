@@ -1,5 +1,5 @@
 //! The requests that the server answers, each with the question of the analysis that it becomes,
-//! and what the server tells an editor of them.
+//! and the capabilities that the server announces.
 
 use std::path::Path;
 use std::str::FromStr as _;

@@ -88,7 +88,7 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
     );
     assert_eq!(names[1]["order"]["missing"], 1);
 
-    // What entered tells the same, but for what is missing at the end: 40 entered.
+    // The capture of what entered gives the same order, but for the missing ones at the end: 40 entered.
     let mut against = report(&dir, "out.pcap --against in.pcap");
     assert_eq!(against["by"], "against");
     assert_eq!(against["order"]["missing"], 29);

@@ -143,7 +143,7 @@ fn unwritable_stats_end_the_command_before_the_run() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_fault_is_told_also_when_its_stats_cannot_be_written() {
-    // A device of which only writing tells that it is full.
+    // A device that is found to be full only by writing.
     let dir = Dir::new().with("a.uc", DEADLOCK);
     dir.npsim("run a.uc --until 1ms --stats /dev/full")
         .expect(3, &["error[deadlock]", "cannot write `/dev/full`"]);

@@ -193,7 +193,7 @@ fn traffic_that_cannot_be_asked_for_is_refused() {
     dir.npsim("trace gen --load 1 -o x.bin")
         .expect(1, &[".pcapng"]);
     dir.npsim("trace gen --load 1 --port-count 2 -o x.pcap")
-        .expect(1, &["cannot tell 2 ports apart"]);
+        .expect(1, &["cannot distinguish 2 ports"]);
     dir.npsim("trace gen --load 1 --port-count 2 --project . -o x.pcapng")
         .expect(2, &["--project"]);
     assert_eq!(

@@ -133,7 +133,7 @@ impl<W: Write> Recorder<W> {
             .microengines()
             .iter()
             .map(|me| {
-                // Viewers cut long names in the middle; the folder tells least.
+                // Viewers cut long names in the middle; the folder matters least.
                 let name = &me.program().image().name;
                 let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
                 format!("microengine {} {file}", me.index())

@@ -46,7 +46,7 @@ pub(super) struct ChipPart {
     pub before: String,
 }
 
-/// What things are called whose number alone does not tell.
+/// Names of things that a number alone does not identify.
 #[derive(Debug, Default)]
 pub(super) struct Titles {
     /// The microengines' groups.

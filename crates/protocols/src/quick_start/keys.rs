@@ -110,7 +110,7 @@ impl TaskKind for QuickStartKind {
                     .map_or(span.clone(), Spanned::span),
                 "a port can send more than 4 GB between two samples",
                 "",
-                "the core tells bytes from the low half of a counter; use a shorter `sample`",
+                "the core derives bytes from the low half of a counter; use a shorter `sample`",
             );
         }
         let samples = keys.samples.as_ref().map_or(3, |it| *it.get_ref());

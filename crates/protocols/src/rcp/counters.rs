@@ -9,7 +9,7 @@ use crate::thread_counters::ThreadRecord;
 pub struct Counters {
     /// Bytes of all packets (IP total lengths).
     pub bytes: u32,
-    /// Bytes of packets that tell a round-trip time.
+    /// Bytes of packets that carry a round-trip time.
     pub rtt_bytes: u32,
     /// Sum of round-trip time (2^-14 s) x bytes over those.
     pub rtt_sum: u64,

@@ -35,7 +35,7 @@ pub(crate) struct RcpSection {
     pub eta: Option<Spanned<Decimal>>,
     /// The first rate; 5 % of the capacity if not given.
     pub initial_rate: Option<Spanned<String>>,
-    /// The round-trip time before a packet tells one; `200ms` if not given.
+    /// The round-trip time before a packet carries one; `200ms` if not given.
     pub initial_rtt: Option<Spanned<String>>,
     /// The queues' counters; `QUEUE_COUNTERS` if not given, `none` for none.
     pub queues: Option<Spanned<String>>,

@@ -11,7 +11,7 @@ const MILLION: i128 = 1_000_000;
 /// Units of the header's round-trip times in a second.
 const RTT_UNITS: u128 = 1 << 14;
 
-/// The longest interval and round-trip time: 4 s, what the header can tell.
+/// The longest interval and round-trip time: 4 s, the most that the header can carry.
 pub const LONGEST: u64 = 4_000_000_000;
 
 /// What an operator sets. Times are in nanoseconds.
@@ -29,7 +29,7 @@ pub struct RcpSettings {
     pub period: u64,
     /// Rate before the first update, bytes per second.
     pub initial_rate: u32,
-    /// Average round-trip time before a packet tells one.
+    /// Average round-trip time before a packet carries one.
     pub initial_rtt: u64,
 }
 

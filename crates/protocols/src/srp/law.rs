@@ -12,9 +12,9 @@ use super::fixed::Fixed;
 use super::loss_interval::{LossIntervals, MEAN_BITS};
 use crate::time::{SECOND, Time, rate_of};
 
-/// The shortest interval that p can tell, packets: the formula's rate goes to 0 as p goes to 1.
+/// The shortest interval that p can express, packets: the formula's rate goes to 0 as p goes to 1.
 const SHORTEST_INTERVAL: u64 = 2;
-/// The longest interval that p can tell, packets.
+/// The longest interval that p can express, packets.
 const LONGEST_INTERVAL: u64 = 1 << 30;
 /// Most doublings of the sending timer.
 const MOST_DOUBLINGS: u32 = 6;

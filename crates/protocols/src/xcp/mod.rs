@@ -1,4 +1,4 @@
-//! XCP (draft-falk-xcp-spec-03): routers tell senders by how much to change their throughput.
+//! XCP (draft-falk-xcp-spec-03): routers signal to senders by how much to change their throughput.
 //!
 //! A packet carries a congestion [`XcpHeader`]. On arrival it is counted ([`Sums::arrive`]); on
 //! departure it gets its share of what the link has to give or to take ([`FeedbackPools::depart`]). Between

@@ -123,7 +123,7 @@ fn average_round_trip_times_come_to_what_was_worked_out_by_hand() {
             bench.set(thread(number), RTT_BYTES, bytes);
             bench.set(thread(number), RTT_SUM, sum);
         }
-        // A packet that does not tell its round-trip time.
+        // A packet that does not carry its round-trip time.
         bench.set(thread(2), BYTES, 40);
         bench.run_until(INTERVAL + LAW);
         let state = bench

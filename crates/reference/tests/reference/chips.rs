@@ -395,7 +395,7 @@ proptest! {
             };
             let (told, expected) = (around(&told), around(&expected));
             prop_assert!(
-                false, "the engine tells\n{}\nthe reference core\n{}\n{}", told, expected, source()
+                false, "the engine reports\n{}\nthe reference core\n{}\n{}", told, expected, source()
             );
         }
         prop_assert_eq!(place(&alone), place(&reference), "unwatched, {}", source());

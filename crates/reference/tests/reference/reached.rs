@@ -190,7 +190,7 @@ fn reflected_reads_are_of_their_time() {
             },
             ..read
         }),
-        // So many rounds that the time of the end tells what was read.
+        // Enough rounds for the time of the end to show what was read.
         Instruction::AluShf {
             op: ShfOp::B,
             dest: counter,

@@ -277,7 +277,7 @@ impl Narrative<'_> {
         lines
     }
 
-    /// How full a place was; nothing for one that tells nothing new.
+    /// How full a place was; nothing for one without new information.
     fn place(&self, side: &str, index: usize) -> Option<String> {
         let place = &self.observed.series.places()[index];
         let fill = self.window.fills[index];

@@ -1,6 +1,6 @@
 //! Short names for long data: equal data have equal ones, on any machine.
 
-/// 64 bits of FNV-1a as sixteen hexadecimal digits. It tells versions apart; it
+/// 64 bits of FNV-1a as sixteen hexadecimal digits. It distinguishes versions; it
 /// does not resist someone who wants two to be equal.
 #[must_use]
 pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {

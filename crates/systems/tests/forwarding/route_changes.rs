@@ -94,7 +94,7 @@ impl Change {
     }
 }
 
-/// The changes, and the file that tells npsim of them.
+/// The changes, and the file that has them for npsim.
 fn changes(random: &mut Random, count: u32) -> (Vec<Change>, String) {
     let (mut there, mut text) = (BTreeSet::new(), String::from("# time,kind,prefix,way\n"));
     let each = |number: u32| {

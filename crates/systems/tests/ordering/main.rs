@@ -11,7 +11,7 @@
 //! NPSIM_ORDER_PACKETS=10000000 cargo test --release -p npsim-systems --test ordering
 //! ```
 //!
-//! A case is the same whenever it is run: its number, which a failure tells, makes it.
+//! A case is the same whenever it is run: it is generated from its number, which a failure prints.
 
 mod bench;
 mod cases;

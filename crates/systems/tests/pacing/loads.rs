@@ -28,7 +28,7 @@ struct Load {
     rest: u64,
 }
 
-/// Runs the load, and tells what came of it; cycles of the wheel a packet.
+/// Runs the load, and prints the result; cycles of the wheel a packet.
 fn run(load: &Load) -> (Run, u64) {
     let &Load {
         size,

@@ -127,6 +127,6 @@ fn packets_of_the_opposite_direction_are_not_paced() {
     let mut traffic = arrivals((0..10).map(|_| (30_000, answer(1040))));
     bench.run(60_000 + 200 * US, &mut traffic);
     assert_eq!(traffic.left.len(), 10);
-    assert_eq!(counted(&bench), [0; 5], "with data they tell nothing");
+    assert_eq!(counted(&bench), [0; 5], "with data they count for nothing");
     assert_eq!(bench.record(1, 8), 0);
 }

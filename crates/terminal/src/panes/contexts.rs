@@ -122,7 +122,7 @@ pub(crate) fn doing(look: &PaneContext<'_>, thread: Thread) -> String {
         Some(ContextActivity::Inactive) => "off".to_owned(),
         Some(ContextActivity::Ready) => "ready".to_owned(),
         Some(ContextActivity::Executing) => "runs".to_owned(),
-        Some(ContextActivity::Killed) => "gave up".to_owned(),
+        Some(ContextActivity::Killed) => "exited".to_owned(),
         Some(ContextActivity::Waiting { missing, any }) => {
             let joint = if any { " or " } else { ", " };
             // A signal with a name is said by that alone.
@@ -131,7 +131,7 @@ pub(crate) fn doing(look: &PaneContext<'_>, thread: Thread) -> String {
             // Both signals of a DRAM command have its name.
             names.dedup();
             if names.is_empty() {
-                "gave up".to_owned()
+                "exited".to_owned()
             } else {
                 format!("waits {}", names.join(joint))
             }

@@ -151,7 +151,7 @@ impl XcpControl {
     }
 }
 
-/// A header that tells and asks nothing.
+/// A header that carries and requests nothing.
 pub(crate) fn empty_header(format: u8) -> XcpHeader {
     XcpHeader {
         protocol: TCP,

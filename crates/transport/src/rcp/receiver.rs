@@ -27,7 +27,7 @@ pub struct RcpReceiver {
 }
 
 impl RcpReceiver {
-    /// A receiver of a flow with these ends, its own first. RCP has no ports: addresses tell flows.
+    /// A receiver of a flow with these ends, its own first. RCP has no ports: addresses identify flows.
     #[must_use]
     pub fn new(ends: FlowEnds) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What comes back: new acknowledgements, duplicates, SACK blocks, and the losses that they tell.
+//! Acknowledgements: new ones, duplicates, SACK blocks, and the losses that they indicate.
 
 use crate::host::PartialAck;
 use crate::sequence;
@@ -7,7 +7,7 @@ use npsim_protocols::time::Time;
 
 use super::{Recovery, Sender};
 
-/// Duplicate ACKs that tell a loss (RFC 5681's fast retransmit).
+/// Duplicate ACKs that indicate a loss (RFC 5681's fast retransmit).
 const DUPLICATES: u32 = 3;
 
 impl Sender {
@@ -86,13 +86,13 @@ impl Sender {
         out && bare && if self.sack() { news > 0 } else { !opened }
     }
 
-    /// How many bytes the SACK blocks tell that were not known.
+    /// Number of bytes newly reported by the SACK blocks.
     fn take_blocks(&mut self, segment: &Segment) -> u64 {
         let mut news = 0;
         for &(first, after) in segment.options.sack.as_slice() {
             let offset = |wire| sequence::from_wire(self.initial, self.acknowledged, wire);
             if let (Some(first), Some(after)) = (offset(first), offset(after)) {
-                // What is before the acknowledgement is old or tells a duplicate (RFC 2883).
+                // A block before the acknowledgement is old or reports a duplicate (RFC 2883).
                 let first = first.max(self.acknowledged);
                 if first < after && after <= self.highest {
                     news += self.scoreboard.insert(first, after);

@@ -1,4 +1,4 @@
-//! What the peer has told by SACK blocks, and what follows from it (RFC 6675).
+//! Data that the peer has reported by SACK blocks, and what follows from it (RFC 6675).
 
 use serde::{Deserialize, Serialize};
 

@@ -300,7 +300,7 @@ impl Tester<'_, '_> {
                     codes::CONDITION,
                     "no branch tests the codes for this unsigned comparison",
                 )
-                .note("The carry tells less from not less; equality is apart from it.")
+                .note("The carry distinguishes less from not less; equality needs another test.")
                 .help("name a register before the comparison, as in `(x > 0)`"));
         }
         self.writer
@@ -443,7 +443,7 @@ impl Tester<'_, '_> {
         }
     }
 
-    /// Computes a part into `dest`; the condition codes N and Z tell of the result.
+    /// Computes a part into `dest`; the condition codes N and Z are those of the result.
     fn compute(&mut self, node: &ConditionNode, dest: Vec<Token>) -> Result<(), Diagnostic> {
         let none = vec![self.writer.punct("--")];
         if node.known != BindingTime::Running || is_leaf(node) {

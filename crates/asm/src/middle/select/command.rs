@@ -276,7 +276,7 @@ impl Builder<'_, '_> {
     /// A reference count from 1 to `most`: a constant, or `max_N` where an `indirect_ref`
     /// (`indirect`) supplies the count when the program runs.
     ///
-    /// `open_count` then tells the later stages that the number of registers is not known:
+    /// `open_count` then marks for the later stages that the number of registers is not known:
     /// `middle/groups.rs` and `back/allocate/transfers.rs` keep all of them that the command
     /// may reach for it.
     fn count(&mut self, index: usize, indirect: bool, most: i64) -> Result<u8, Diagnostic> {

@@ -173,7 +173,7 @@ impl Builder<'_, '_> {
         };
         let value = self.late_number(1, LateKind::Word)?.unwrap_or(0);
         // With a shift, an upper half of ones says that the result is inverted:
-        // no other way to write tells `~(v << 8)` from other forms of it.
+        // no other notation distinguishes `~(v << 8)` from its other forms.
         let invert = (0xffff_0000..=0xffff_ffff).contains(&value);
         Ok(Template::Immed {
             dest,

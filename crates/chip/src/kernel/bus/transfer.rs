@@ -90,7 +90,7 @@ impl Buses {
     }
 
     /// Whether no push bus is booked so far ahead that a unit has to wait for it. Where one
-    /// is, [`Self::push_ready`] tells.
+    /// is, [`Self::push_ready`] says.
     #[must_use]
     #[inline]
     pub(crate) fn push_is_free(&self, now: Cycle) -> bool {

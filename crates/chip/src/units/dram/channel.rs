@@ -158,7 +158,7 @@ pub(super) struct Channel {
     refresh: Refresh,
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
-    /// Bit b: the first command of bank b has its data. It follows from `banks`, and tells
+    /// Bit b: the first command of bank b has its data. It follows from `banks`, and shows
     /// without a look at each of them where nothing can start.
     #[serde(skip)]
     ready: u64,

@@ -1,4 +1,4 @@
-//! What the media interface tells observers about its buffers.
+//! Trace events of the media interface about its buffers.
 
 use super::{DATA_WINDOW, Msf};
 use crate::kernel::fabric::{BusCommand, CommandId, Fabric};

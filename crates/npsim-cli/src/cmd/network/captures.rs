@@ -57,7 +57,7 @@ impl Captures {
             let (form, gzipped) = CaptureForm::of_name(path).unwrap_or((CaptureForm::Pcap, false));
             if form == CaptureForm::Pcap && links.len() > 1 {
                 let message = format!(
-                    "a classic pcap cannot tell links apart, and `{}` is to have {}",
+                    "a classic pcap cannot distinguish links, and `{}` is to have {}",
                     path.display(),
                     links.len()
                 );

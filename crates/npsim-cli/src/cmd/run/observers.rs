@@ -76,7 +76,7 @@ impl ObserverOptions {
             .chain(self.flame_waits.iter().map(|path| ("--flame-waits", path)))
     }
 
-    /// What tells the table of packets which flow each frame is of, if there is one.
+    /// The source of each frame's flow for the table of packets, if there is one.
     pub fn flow_tap(&self, flows: &Flows) -> Option<Box<dyn Tap + Send>> {
         let tap = || Box::new(FlowTap(flows.clone())) as Box<dyn Tap + Send>;
         self.packets.is_some().then(tap)

@@ -42,7 +42,7 @@ pub struct Ended<'a> {
 }
 
 impl Ended<'_> {
-    /// Writes the files, prints the summary, and tells what went wrong.
+    /// Writes the files, prints the summary, and reports what went wrong.
     pub fn tell(mut self) -> anyhow::Result<ExitCode> {
         let arguments = self.arguments;
         let report = self.session.stats();

@@ -60,7 +60,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// The capture that was made, as JSON tells it.
+/// The capture that was made, as JSON.
 #[derive(Serialize)]
 struct CaptureOutput {
     file: String,
@@ -115,14 +115,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     });
     let (form, gzipped) = CaptureForm::of_name(out).or(unnamed).ok_or_else(|| {
         Problem::new(format!(
-            "the name `{}` does not tell what kind of capture it is to be",
+            "the name `{}` has no ending of a kind of capture",
             out.display()
         ))
         .help("let it end in .pcap or .pcapng, or one of these and .gz")
     })?;
     if form == CaptureForm::Pcap && ports.len() > 1 {
         return Err(Problem::new(format!(
-            "a classic pcap cannot tell {} ports apart",
+            "a classic pcap cannot distinguish {} ports",
             ports.len()
         ))
         .help("let the name end in .pcapng")

@@ -38,7 +38,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// A capture, as JSON tells it.
+/// A capture, as JSON.
 #[derive(Debug, Serialize)]
 struct Info {
     file: String,

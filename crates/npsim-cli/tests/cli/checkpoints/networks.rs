@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::harness::{Dir, root};
 
-/// Outputs that must not tell a run that was broken off from one that was not.
+/// Outputs that must be equal for an interrupted and an uninterrupted run.
 const OUTPUTS: [&str; 4] = ["json", "csv", "pcapng", "pcap"];
 
 fn shipped(name: &str) -> String {

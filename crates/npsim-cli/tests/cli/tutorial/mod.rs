@@ -76,7 +76,7 @@ fn frames(path: &Path, ports: Option<usize>) -> Vec<VecDeque<Vec<u8>>> {
     queues
 }
 
-/// Whether a capture of departures, which does not tell ports, has all frames
+/// Whether a capture of departures, which has no ports, has all frames
 /// of all queues and each queue in its order.
 fn assert_merged(departures: &Path, mut queues: Vec<VecDeque<Vec<u8>>>) {
     let departures = frames(departures, None)

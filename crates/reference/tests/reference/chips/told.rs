@@ -71,7 +71,7 @@ impl Watcher for Told {
 
 impl Told {
     /// By cycle and rank, as they are promised to come. Within them what the pipeline does
-    /// comes first, for a core may tell it ahead of signals of the same cycle; the rest stays
+    /// comes first, for a core may report it ahead of signals of the same cycle; the rest stays
     /// as it came. A fault ends a run within its cycle, and what is reported of that cycle and
     /// beyond depends on who had his turn.
     pub fn of(mut self, chip: &Chip) -> Vec<(Cycle, TraceEvent)> {

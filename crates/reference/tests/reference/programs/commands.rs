@@ -49,7 +49,7 @@ pub(super) enum Fixed {
     Operand,
     /// The control words of TBUF elements.
     ControlWords,
-    /// The bits that tell them apart.
+    /// The bits that distinguish them.
     AnyControlWord,
     /// How a thread lists itself that waits for an mpacket, but for which it is.
     ThreadWaits,

@@ -40,7 +40,7 @@ fn forward_by(project: &Path, trace: &Path, arguments: &[&str]) -> Outcome {
     }
 }
 
-/// Drops and exceptions by name, as the stats file tells them.
+/// Drops and exceptions by name, from the stats file.
 fn losses(stats: &serde_json::Value) -> BTreeMap<String, u64> {
     let named = |list: &str, key: &str| {
         stats[list]
@@ -109,7 +109,7 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
     assert_eq!(outcome.stats["packets"]["unaccounted"], 0, "{trace}");
 }
 
-/// The fingerprint in the stats tells on which numbers a run was.
+/// The fingerprint in the stats identifies the numbers of a run's chip.
 #[test]
 fn runs_on_one_board_have_one_fingerprint() {
     let trace = root().join("traces/exceptions.pcap");
