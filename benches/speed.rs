@@ -103,7 +103,7 @@ fn kernel(criterion: &mut Criterion, name: &str, operations: u64, text: &str) {
     let source = root().join("benches").join(name).with_extension("uc");
     let (project, programs) = load(&source, &defines);
     let make = || {
-        // It computes for longer than a packet program ever would.
+        // The yardstick computes for longer than a packet program ever would.
         let settings = RunSettings {
             allow: vec![Check::NeverYields],
             ..RunSettings::new(ENGINE)

@@ -19,7 +19,7 @@ pub struct Action {
     pub edits: Vec<Edit>,
     /// What it is about.
     pub diagnostic: Diagnostic,
-    /// It mends what is wrong, in the way that is most likely meant.
+    /// The action that mends the problem in the way that is most likely meant.
     pub preferred: bool,
 }
 

@@ -281,7 +281,7 @@ struct Row<'a> {
     live: Vec<&'a LiveRange>,
 }
 
-/// So many ranges of one register are shown.
+/// Ranges of one register that are shown at most.
 const MOST_RANGES: usize = 4;
 
 /// The rows that hold at some of the words, or all with their ranges.

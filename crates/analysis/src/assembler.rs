@@ -25,7 +25,7 @@ pub struct Job {
 /// The outcome of a [`Job`].
 #[derive(Clone, Debug, Default)]
 pub struct Assembled {
-    /// That of the job.
+    /// The number of the job.
     pub(crate) number: u64,
     /// The program, if it has no errors.
     pub(crate) image: Option<Image>,

@@ -1,4 +1,4 @@
-//! Who uses a macro, and what it uses.
+//! Callers of a macro, and the macros that it uses.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -20,7 +20,7 @@ pub struct Diagnostic {
     pub place: Place,
     /// How much it weighs.
     pub severity: Severity,
-    /// It repeats, at the text of a macro, what is said of a use.
+    /// The message repeats, at the text of a macro, a message about a use.
     pub repeated: bool,
     /// The name in `npsim codes`; none for a project file.
     pub code: Option<&'static str>,
@@ -43,7 +43,7 @@ impl Workspace {
             }
         };
         for analysis in self.analyses() {
-            // That a library makes no program is no news to who edits it.
+            // An author of a library knows that it makes no program.
             let told = |d: &&npsim_asm::Diagnostic| {
                 d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Severity::Note
             };

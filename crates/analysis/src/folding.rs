@@ -13,7 +13,7 @@ use super::workspace::{Workspace, is_toml};
 pub struct Fold {
     /// The lines, from 0; the first one stays in sight.
     pub lines: RangeInclusive<usize>,
-    /// They are comments.
+    /// The lines are comments.
     pub comment: bool,
 }
 

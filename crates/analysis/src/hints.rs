@@ -20,7 +20,7 @@ pub struct Hint {
     pub offset: usize,
     /// The text.
     pub label: String,
-    /// It says what a name stands for.
+    /// The hint says what a name stands for.
     pub of_name: bool,
 }
 

@@ -15,7 +15,7 @@ use super::scan::{Context, context_at, first_word_at, word_at};
 use super::vocabulary;
 use super::workspace::{Spot, Workspace};
 
-/// So many meanings of one text are shown.
+/// Meanings of one text that are shown at most.
 const MOST_USES: usize = 3;
 
 /// What a word means.

@@ -83,7 +83,7 @@ impl Projects {
             };
             canonical(&path)
         }));
-        // Those found on the way up from a source are not below a folder.
+        // Projects that were found on the way up from a source are not below a folder.
         files.extend(self.files.iter().filter(|path| path.is_file()).cloned());
         files.sort();
         files.dedup();

@@ -4,7 +4,7 @@ use super::outline::SymbolKind;
 use super::position::Place;
 use super::workspace::Workspace;
 
-/// So many are shown at most: who asks for one letter wants to type on.
+/// Symbols that are shown at most: a user who asks for one letter wants to type on.
 const MOST: usize = 200;
 
 /// A macro, or a name that stands for a text.

@@ -23,7 +23,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Nothing of it is read yet.
+    /// A text of which no line is read yet.
     #[must_use]
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self {

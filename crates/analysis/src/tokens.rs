@@ -47,7 +47,7 @@ pub struct Word {
     pub range: Range<usize>,
     /// What it is.
     pub kind: WordKind,
-    /// It is declared here.
+    /// The word is declared here.
     pub declares: bool,
     /// All contexts share it.
     pub shared: bool,
@@ -57,7 +57,7 @@ pub struct Word {
 struct Outer {
     start: usize,
     end: usize,
-    /// Their places in the list of macros.
+    /// The macros' places in the list of macros.
     macros: Range<usize>,
 }
 

@@ -40,7 +40,7 @@ pub struct Workspace {
 enum Stale {
     #[default]
     Nothing,
-    /// These open texts.
+    /// The open texts that are stale.
     Texts(BTreeSet<PathBuf>),
     Everything,
 }

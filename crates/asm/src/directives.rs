@@ -41,15 +41,15 @@ impl Block {
 /// What a directive is to the lines around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It opens a block.
+    /// The directive opens a block.
     Opens(Block),
-    /// It ends one part of a block and begins the next.
+    /// The directive ends one part of a block and begins the next.
     Divides(Block),
-    /// It closes a block.
+    /// The directive closes a block.
     Closes(Block),
-    /// It declares something or speaks of the whole program.
+    /// The directive declares something or concerns the whole program.
     Declares,
-    /// It stands among the statements.
+    /// The directive stands among the statements.
     Stands,
 }
 
@@ -214,15 +214,15 @@ words! {
 pub enum DirectiveName {
     /// Where names are declared, it opens or closes a scope.
     Scope(ScopeDirective),
-    /// It declares names.
+    /// The directive declares names.
     Declaration(DeclarationDirective),
     /// The directive informs the analyses about the place where it stands.
     Hint(HintDirective),
-    /// It says something of the program or its names.
+    /// The directive says something about the program or its names.
     Program(ProgramDirective),
     /// The front end puts something else in its place.
     Rewrite(RewriteDirective),
-    /// It is lowered to compares and branches.
+    /// The directive is lowered to compares and branches.
     Structured(StructuredDirective),
 }
 

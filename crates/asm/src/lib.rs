@@ -65,11 +65,11 @@ pub struct Options {
 /// The treatment of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LintLevel {
-    /// It is not reported.
+    /// The warning is not reported.
     Allow,
-    /// It is reported, and the program assembles.
+    /// The warning is reported, and the program assembles.
     Warn,
-    /// It is an error.
+    /// The warning is an error.
     Deny,
 }
 

@@ -7,13 +7,13 @@ use npsim_isa::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Who writes the next-neighbour registers.
+/// The writer of the next-neighbour registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum NnMode {
     /// The previous microengine.
     #[default]
     Neighbor,
-    /// This microengine itself.
+    /// The microengine itself.
     Own,
 }
 

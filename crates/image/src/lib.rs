@@ -1,6 +1,6 @@
 //! The image: one microengine's program as the assembler leaves it and everything after it takes it.
 //!
-//! It holds the 40-bit words, where each came from, the names of registers and
+//! An image holds the 40-bit words, where each came from, the names of registers and
 //! signals with the places where each of them holds its register, labels, and
 //! what a loader still has to fill in. [`mod@file`] is its
 //! text format (`.npi`), [`disassemble`] and [`listing`] its views for people.

@@ -14,7 +14,7 @@ pub enum TransferKind {
 /// How many longwords a command moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Words {
-    /// None.
+    /// No longwords.
     Zero,
     /// One, whatever the count.
     One,
@@ -55,7 +55,7 @@ impl Words {
 /// Which signals a command raises, given the signal number n of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignalRule {
-    /// None, even if one is named.
+    /// No signal, even if one is named.
     None,
     /// n, with the last longword.
     Single,

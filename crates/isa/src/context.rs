@@ -27,7 +27,7 @@ pub const fn context_index(context: u8) -> usize {
 
 /// The number of a context of a microengine, below [`CONTEXTS`].
 ///
-/// It is serialized as its number; one from outside is taken modulo [`CONTEXTS`], so that no
+/// A context is serialized as its number; one from outside is taken modulo [`CONTEXTS`], so that no
 /// damaged state names a context that is not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for Context {
 
 /// A set of contexts of a microengine.
 ///
-/// It is serialized as the number of its [bits](Self::bits), in as many bytes as they need.
+/// The set is serialized as the number of its [bits](Self::bits), in as many bytes as they need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContextSet(u16);
 

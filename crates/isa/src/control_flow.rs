@@ -56,7 +56,7 @@ impl Instruction {
         }
     }
 
-    /// This instruction as [`decode`](crate::decode()) returns it. The two differ
+    /// The instruction as [`decode`](crate::decode()) returns it. The two differ
     /// for commands only: the address operands are added, so the word does not
     /// keep their order, and a `--` transfer register that `indirect_ref`
     /// replaces reads as register 0.

@@ -9,7 +9,7 @@ pub enum Evidence {
     Listing,
     /// One disassembler for this family says so.
     OneDisassembler,
-    /// These bits have this meaning in the NFP descendant.
+    /// The bits have this meaning in the NFP descendant.
     Descendant,
     /// The hardware reference manual.
     Manual,
@@ -17,7 +17,7 @@ pub enum Evidence {
     Library,
     /// The host-side loader relies on it.
     Loader,
-    /// Nothing confirms it.
+    /// No source confirms it.
     Uncertain,
 }
 

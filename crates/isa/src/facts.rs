@@ -10,11 +10,11 @@ use crate::{
 /// How an instruction treats an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It reads the register or constant.
+    /// The instruction reads the register or constant.
     Read,
-    /// It writes the register.
+    /// The instruction writes the register.
     Write,
-    /// It writes a part of the register and keeps the rest.
+    /// The instruction writes a part of the register and keeps the rest.
     Both,
     /// The operand is no register: a number, label, operator or name.
     Text,

@@ -30,7 +30,7 @@ impl Generation {
     }
 }
 
-/// That of the IXP2400 and the IXP2800.
+/// The generation of the IXP2400 and the IXP2800.
 impl Default for Generation {
     fn default() -> Self {
         Self::MEv2

@@ -64,7 +64,7 @@ struct Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.keep {
-            // Nothing is left to do for who cannot remove it; after a rename it is gone already.
+            // A failure to remove the file has no remedy here; after a rename the file is gone already.
             let _ = fs::remove_file(&self.path);
         }
     }

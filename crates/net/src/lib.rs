@@ -2,7 +2,7 @@
 //! wires of ports ([`pace`]), or traffic is made ([`load`]), and what the chip sends is written as a
 //! capture again ([`egress`]).
 //!
-//! Nothing here knows the chip. Times are integers: nanoseconds in captures, picoseconds on wires.
+//! The crate knows no chip. Times are integers: nanoseconds in captures, picoseconds on wires.
 //!
 //! ```
 //! use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};

@@ -46,7 +46,7 @@ pub struct Sequences<F> {
 /// The packets of one flow that left.
 #[derive(Clone, Debug, Default)]
 struct DepartedPackets {
-    /// Their sequence numbers.
+    /// The packets' sequence numbers.
     numbers: Vec<u64>,
     /// How many of them, from the first, are not counted.
     history: usize,
@@ -81,8 +81,8 @@ impl<F: Ord> Sequences<F> {
         trail.numbers.push(sequence);
     }
 
-    /// So many packets of a flow entered. Without it, packets after the last one that left are not known to
-    /// be missing.
+    /// Notes how many packets of a flow entered. Without it, packets after the last one that left
+    /// are not known to be missing.
     pub fn entered(&mut self, flow: F, packets: u64) {
         self.flows.entry(flow).or_default().entered = Some(packets);
     }

@@ -64,7 +64,7 @@ impl Ratio {
         self.denominator
     }
 
-    /// This ratio times `factor`.
+    /// The ratio times `factor`.
     ///
     /// # Errors
     /// As [`Ratio::new`].

@@ -13,7 +13,7 @@ use crate::output;
 
 /// What a program asks for its messages by.
 const OPTIONS: [&str; 2] = ["--format", "--message-format"];
-/// So many subcommands are named in a line; more are what `--help` lists.
+/// Subcommands that are named in a line; more are what `--help` lists.
 const FEW: usize = 8;
 /// The value that asks for objects.
 const JSON: &str = "json";

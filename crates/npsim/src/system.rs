@@ -185,7 +185,7 @@ impl System {
 /// What comes in at the ports of a system.
 #[derive(Clone, Debug)]
 pub enum Traffic {
-    /// Nothing.
+    /// No traffic.
     None,
     /// Frames that are made as they come.
     Load(Box<Load>),

@@ -63,11 +63,11 @@ pub enum TokenChoice {
 /// The change of a token's step as a transition ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFate {
-    /// It stays.
+    /// The step stays.
     Same,
-    /// It grows by one.
+    /// The step grows by one.
     Further,
-    /// It begins again with 0.
+    /// The step begins again with 0.
     First,
 }
 
@@ -88,7 +88,7 @@ pub struct Rule {
     pub to: Vec<Place>,
     /// The change of the token's step.
     pub next: TokenFate,
-    /// Who is taken first.
+    /// The token that is taken first.
     pub choice: TokenChoice,
 }
 

@@ -30,9 +30,9 @@ pub enum Freed {
 /// What TBUF does at a place whose packet is on its way there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drain {
-    /// It waits for it: places are sent strictly in their order.
+    /// TBUF waits for the packet: places are sent strictly in their order.
     Waits,
-    /// It goes on to the next that is full.
+    /// TBUF goes on to the next place that is full.
     Skips,
 }
 
@@ -41,7 +41,7 @@ pub enum Drain {
 pub enum Arbitration {
     /// Each microengine that waits, with equal probability; within one, each context.
     Equal,
-    /// Who has waited longest.
+    /// The token that has waited longest.
     Oldest,
 }
 

@@ -30,7 +30,7 @@ pub struct Packet {
 /// The fate of the packets that came to a router.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// Those that left, with the moment, in their order.
+    /// The packets that left, with the moment, in their order.
     pub left: Vec<(Tick, Packet)>,
     /// How many found no room.
     pub lost: u64,
@@ -248,7 +248,7 @@ impl Stations {
         }
     }
 
-    /// Those of contexts.
+    /// The stations of contexts.
     const fn of_contexts(&self) -> [Place; 10] {
         [
             self.free,

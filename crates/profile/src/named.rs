@@ -4,7 +4,7 @@
 pub trait Named: Copy + Eq + 'static {
     /// The variants in order.
     const ALL: &'static [Self];
-    /// Their names, in that order.
+    /// The variants' names, in that order.
     const NAMES: &'static [&'static str];
 
     /// The variant of a name.

@@ -154,7 +154,7 @@ pub enum Foundation {
 }
 
 impl Foundation {
-    /// All of them, best first.
+    /// All foundations, best first.
     pub const ALL: [Self; 5] = [
         Self::Source,
         Self::Likely,

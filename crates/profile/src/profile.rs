@@ -248,7 +248,7 @@ impl Profile {
         self.errata.iter().find(|e| e.number == number)
     }
 
-    /// This profile with one parameter changed, for sweeps and tests. The
+    /// The profile with one parameter changed, for sweeps and tests. The
     /// value is marked as assumed.
     ///
     /// # Errors

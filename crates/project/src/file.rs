@@ -123,11 +123,11 @@ pub struct MeSection {
     pub spill_moves: bool,
     /// 4 or 8 contexts, for a source of bare words.
     pub contexts: Option<Spanned<i64>>,
-    /// Who writes the next-neighbour registers, for a source of bare words.
+    /// The writer of the next-neighbour registers, for a source of bare words.
     pub nn_mode: Option<Spanned<NnModeKind>>,
 }
 
-/// Who writes the next-neighbour registers.
+/// The writer of the next-neighbour registers.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NnModeKind {

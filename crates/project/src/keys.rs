@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// A value and where it is typed, in bytes.
 ///
-/// It reads what [`toml::Spanned`] reads, and has the schema of its value.
+/// The value is read as by [`toml::Spanned`], and has the schema of its inner value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(transparent, bound(deserialize = "T: Deserialize<'de>"))]
 pub struct Spanned<T>(toml::Spanned<T>);
@@ -79,7 +79,7 @@ impl Decimal {
     expecting = "a number of threads or a list such as \"32-55\""
 )]
 pub enum Threads {
-    /// So many, from thread 0 on.
+    /// A number of threads, from thread 0 on.
     Count(u16),
     /// A list of numbers and ranges.
     List(String),

@@ -24,9 +24,9 @@ pub struct MemoryLayout {
 /// Why a range cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPlace {
-    /// It meets another.
+    /// The region meets another.
     Overlap(Region),
-    /// It ends behind the populated memory.
+    /// The region ends behind the populated memory.
     Outside,
     /// No gap is large enough; the largest there is.
     Full(u64),

@@ -53,7 +53,7 @@ pub trait LookAside: Clone + Debug + Serialize + DeserializeOwned + Send + Sync 
     /// of them.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// One that a project has.
+    /// A device of a project.
     ///
     /// # Errors
     /// The keys ask for none that there can be.

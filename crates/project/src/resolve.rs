@@ -68,7 +68,7 @@ pub struct ProgramPlan {
 pub struct Modes {
     /// How many contexts run.
     pub contexts: ContextMode,
-    /// Who writes the next-neighbour registers.
+    /// The writer of the next-neighbour registers.
     pub nn_mode: NnMode,
 }
 

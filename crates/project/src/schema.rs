@@ -1,7 +1,7 @@
 //! The JSON schema of project files, for editors: made from the types that read them, so
 //! that it has their keys, and their texts.
 //!
-//! It says less than the loader: a file that extends another may leave out any key, so
+//! The schema is less strict than the loader: a file that extends another may leave out any key, so
 //! none is required, and only the kind of a text (`x-names`) says what it has to be.
 
 use npsim_profile::{Board, Profile};
@@ -49,7 +49,7 @@ pub fn schema(registry: &Registry) -> Value {
         ("profile", Profile::names().collect::<Vec<_>>()),
         ("board", Board::names().collect()),
     ] {
-        // Those that are built in, and the path of any other.
+        // The built-in ones, or the path of any other.
         let either = json!([{ "enum": names }, { "type": "string" }]);
         let key = &mut root["definitions"]["ChipSection"]["properties"][key];
         key["anyOf"] = either;

@@ -29,7 +29,7 @@ use crate::toml_errors::KeyError;
 pub enum AfterAccess {
     /// The job's next access.
     More,
-    /// Nothing until the timer goes off again.
+    /// The job rests until the timer goes off again.
     Done,
 }
 
@@ -43,7 +43,7 @@ pub trait TimerJob: Clone + Debug + Serialize + DeserializeOwned + Send + Sync +
     /// finds what is misspelt. Their texts are what editors say of them.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// One that a project has.
+    /// A job of a project.
     ///
     /// # Errors
     /// The keys ask for none that there can be.

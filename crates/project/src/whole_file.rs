@@ -79,7 +79,7 @@ impl WholeFile {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder)?;
-        // Who may read and run what is replaced may do so afterwards.
+        // The new file keeps the permissions of the one that it replaces.
         if let Ok(existing) = before {
             file.as_file().set_permissions(existing.permissions())?;
         }
@@ -124,7 +124,7 @@ impl Write for WholeFile {
 /// As those of [`WholeFile::create`].
 pub fn try_place(path: &Path) -> io::Result<()> {
     let other = |it: std::fs::Metadata| !it.is_file() && !it.is_dir();
-    // Who opens a pipe to look at it ends it for its reader.
+    // Opening a pipe to look at it would end it for its reader.
     if std::fs::metadata(path).is_ok_and(other) {
         return Ok(());
     }

@@ -24,7 +24,7 @@ pub trait ThreadRecord<const WORDS: usize>: Copy + Default {
 /// Where the records are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadCounters {
-    /// That of thread 0 and the first group.
+    /// The record of thread 0 and the first group.
     pub place: LongwordAddress,
     /// The threads that count; those that are left out have room as well.
     pub threads: Vec<u16>,
@@ -56,7 +56,7 @@ pub(crate) struct GroupCounters<C, const WORDS: usize> {
 }
 
 impl<C: ThreadRecord<WORDS>, const WORDS: usize> GroupCounters<C, WORDS> {
-    /// Nothing has been read of `group`, one of `groups`.
+    /// Counters of `group`, one of `groups`, of which none has been read.
     pub fn new(threads: usize, group: usize, groups: usize) -> Self {
         Self {
             group: (group, groups),

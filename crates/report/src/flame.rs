@@ -10,10 +10,10 @@ use npsim_observe::profile::{MicroengineProfile, Profile, Waited, chain};
 /// Which cycles a flame graph shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flame {
-    /// Those of the pipelines: each microengine has the cycles of the run, with
-    /// what it was idle.
+    /// Cycles of the pipelines: each microengine has the cycles of the run, with
+    /// its idle ones.
     Pipeline,
-    /// Those in which contexts waited or were ready while another ran.
+    /// Cycles in which contexts waited or were ready while another ran.
     Waits,
 }
 

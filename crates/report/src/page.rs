@@ -26,7 +26,7 @@ pub struct Run<'a> {
     pub series: &'a Series,
     /// What limits it.
     pub analysis: &'a Analysis,
-    /// Who runs what.
+    /// The stages and their programs.
     pub stages: &'a [Stage],
     /// The project.
     pub project: &'a Project,

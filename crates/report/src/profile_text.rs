@@ -17,7 +17,7 @@ const WIDEST: usize = 60;
 /// How many source lines are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Those that took most cycles of the pipeline.
+    /// The lines that took most cycles of the pipeline.
     Top(usize),
     /// All lines of all sources, in their order.
     All,

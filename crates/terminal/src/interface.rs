@@ -396,7 +396,7 @@ impl<'s> Interface<'s> {
         let Some(row) = rows.get(self.view.line.unwrap_or(here)) else {
             return;
         };
-        // It may stand on the next line that has code.
+        // The breakpoint may stand on the next line that has code.
         let (line, asked) = match &row.place {
             source::RowPlace::Line(file, line) => {
                 let resolved = self.debugger.line(file, *line).ok();

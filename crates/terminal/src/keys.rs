@@ -40,7 +40,7 @@ pub enum Action {
     Zoom(bool),
     /// The next pane, or the one before.
     Focus(bool),
-    /// This pane.
+    /// Go to a pane.
     Pane(Pane),
     /// The next context, or the one before.
     Context(bool),

@@ -33,7 +33,7 @@ impl Pane {
         Self::Console,
     ];
 
-    /// Those beside the source, of which a small screen shows one.
+    /// The panes beside the source, of which a small screen shows one.
     const SIDE: [Self; 4] = [Self::Names, Self::Rings, Self::Units, Self::Packets];
 
     /// The heading.

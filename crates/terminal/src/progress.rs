@@ -56,7 +56,7 @@ impl CommandProgress {
         self.state().begun = Some(Instant::now());
     }
 
-    /// It is over.
+    /// Ends the display.
     pub fn end(&self) {
         self.state().begun = None;
     }

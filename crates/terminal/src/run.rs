@@ -31,7 +31,7 @@ pub fn run(
     let mut interface = Interface::new(debugger, sources, theme);
     let progress = Arc::new(CommandProgress::new(stop));
     interface.report(Arc::clone(&progress));
-    // It puts the terminal right where something panics.
+    // The guard restores the terminal when something panics.
     let mut terminal = ratatui::try_init()?;
     let done = serve(&mut interface, &mut terminal, &progress);
     ratatui::try_restore()?;

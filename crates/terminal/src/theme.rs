@@ -47,7 +47,7 @@ impl Theme {
         self.in_colour(Color::Red)
     }
 
-    /// Who has something, and what a thing is called.
+    /// The style of holders, and of names.
     pub(crate) fn name(self) -> Style {
         self.in_colour(Color::Green)
     }

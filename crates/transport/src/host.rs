@@ -99,7 +99,7 @@ impl Default for HostParameters {
 }
 
 impl HostParameters {
-    /// This host in a world whose times are divided by `scale` and whose rates the caller multiplies by
+    /// The host in a world whose times are divided by `scale` and whose rates the caller multiplies by
     /// it: it sends the same segments, `scale` times as fast.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ impl Default for RcpParameters {
 }
 
 impl RcpParameters {
-    /// This host in a world whose times are divided and whose rates are multiplied by `scale`. The
+    /// The host in a world whose times are divided and whose rates are multiplied by `scale`. The
     /// unit of stamps stays: it only has to be small.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ const ENDLESS: u64 = 1 << 62;
 /// What there is to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Supply {
-    /// So many bytes, then the connection closes.
+    /// A number of bytes, then the connection closes.
     Bytes(u64),
     /// Data without an end.
     Endless,
@@ -118,7 +118,7 @@ pub struct SenderView {
 /// How losses are being repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Recovery {
-    /// None is.
+    /// No recovery.
     None,
     /// Fast recovery until `Sender::recover` is acknowledged; whether a partial ACK came.
     Fast { partial: bool },
@@ -140,7 +140,7 @@ struct ReceiverPeer {
 
 /// The sending end of a connection.
 ///
-/// It is opened with [`open`](Self::open), then told of packets ([`receive`](Self::receive)) and of the
+/// A sender is opened with [`open`](Self::open), then gets packets ([`receive`](Self::receive)) and the
 /// times that it asked for ([`wake_at`](Self::wake_at), [`wake`](Self::wake)). All packets that it wants
 /// to send are appended to `out`; they leave at the time of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,11 +10,11 @@ use toml::{Table, Value};
 use super::super::documents::Documents;
 use super::super::workspace::is_toml;
 
-/// So deep are files that extend one another looked into.
+/// The depth to which files that extend one another are read.
 const DEEPEST: usize = 8;
 /// Files are offered from so many folders below.
 const DEEPEST_FOLDER: usize = 2;
-/// So many files are offered at most.
+/// Files that are offered at most.
 const MOST: usize = 200;
 
 /// The names of a kind (`x-names` of the schema) in a file.

@@ -186,7 +186,7 @@ impl Scan<'_> {
             } else if letter == '\\' && quote == '"' {
                 escaped = true;
             } else if letter == '\n' && !long {
-                // It was not closed: what follows is another line.
+                // The text was not closed: another line follows.
                 self.at = at;
                 return Some(start..at);
             } else if letter == quote {

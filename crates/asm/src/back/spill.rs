@@ -156,7 +156,7 @@ pub fn insert(
             .items
             .insert(copy.item, Item::Micro(Box::new(made)));
         for label in &mut selection.labels {
-            // Who comes over a label must come over the copy too.
+            // A jump to a label must execute the copy too.
             label.item += usize::from(label.item > copy.item);
         }
     }

@@ -40,7 +40,7 @@ fn run(lines: &[Printed<'_>]) -> usize {
     for line in lines {
         match &line.comment {
             Some(comment) if !line.code.is_empty() => column = comment.column,
-            // It goes on with the comment above it.
+            // The line continues the comment above it.
             Some(comment) if comment.column == column && column > 0 => {}
             _ => break,
         }

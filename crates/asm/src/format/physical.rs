@@ -9,13 +9,13 @@ const TAB: usize = 4;
 /// What a line has to do with the statements of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinePart {
-    /// It is blank or a comment between statements.
+    /// The line is blank or a comment between statements.
     Nothing,
     /// A statement or directive begins in it.
     Begins,
-    /// It goes on with one.
+    /// The line continues a statement.
     GoesOn,
-    /// It is not read as microcode, or its end is inside a comment or a text.
+    /// The line is not read as microcode, or ends inside a comment or a text.
     Verbatim,
 }
 

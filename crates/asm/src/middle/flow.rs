@@ -138,7 +138,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
         }) else {
             continue;
         };
-        // Who enters in the middle of the shadow goes on in line.
+        // Control flow that enters in the middle of the shadow goes on in line.
         let entered = shadow.iter().any(|&slot| flow.entered[slot]);
         let mut edges = exit.taken;
         match (exit.falls, entered) {

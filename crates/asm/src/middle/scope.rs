@@ -66,7 +66,7 @@ pub struct Variable {
     pub space: RegisterFile,
     /// Which sides of a transfer register it stands for.
     pub direction: TransferDirection,
-    /// It shares its register with no other, whatever the data flow says.
+    /// The variable shares its register with no other, whatever the data flow says.
     pub private: bool,
     /// All contexts or all scopes share it, and nothing outside of the program sets it.
     pub shared: bool,
@@ -87,7 +87,7 @@ pub struct SignalVariable {
     pub name: String,
     /// The scope it was declared in.
     pub scope: usize,
-    /// It shares its number with no other.
+    /// The signal shares its number with no other.
     pub private: bool,
     /// The number that the source asks for.
     pub fixed: Option<u8>,

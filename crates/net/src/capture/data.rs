@@ -69,7 +69,7 @@ impl Data {
         &self.window[self.start..]
     }
 
-    /// So many bytes have been read.
+    /// Notes that these bytes have been read.
     pub(super) fn advance(&mut self, bytes: usize) {
         self.start += bytes;
     }

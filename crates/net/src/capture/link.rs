@@ -11,7 +11,7 @@ use super::data::Data;
 /// What is done with captures of other link types than Ethernet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkTypes {
-    /// They are refused.
+    /// Other link types are refused.
     #[default]
     Ethernet,
     /// Where they carry IP, their packets get Ethernet headers with made-up
@@ -38,7 +38,7 @@ pub(super) enum Framing {
     Typed { at: usize, header: usize },
     /// An address family of four bytes, in either byte order.
     Family,
-    /// Nothing but the packet.
+    /// The bare packet.
     Raw,
     /// PPP, perhaps with its address and control bytes.
     Ppp,

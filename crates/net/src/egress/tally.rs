@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Position {
     /// Bytes in the file.
     pub bytes: u64,
-    /// Their CRC-32.
+    /// The CRC-32 of these bytes.
     pub checksum: u32,
     /// Frames; 0 if it is no capture.
     pub frames: u64,

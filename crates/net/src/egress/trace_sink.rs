@@ -161,7 +161,7 @@ impl TraceSink {
     ) -> io::Result<Self> {
         let (file, target) = reopen(path, position)?;
         let mut blocks = with_interfaces(form, seen_at)?;
-        // They stand in the file already.
+        // The blocks stand in the file already.
         if let Some(blocks) = &mut blocks {
             blocks.get_mut().clear();
         }

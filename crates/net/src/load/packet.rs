@@ -150,7 +150,7 @@ impl Template {
         ];
         let block: Box<[[u8; 8]; 8]> = Box::new(longwords.map(u64::to_be_bytes));
         let mut frame = (block as Box<[_]>).into_vec().into_flattened();
-        // It is zero behind the stamp, and the shortest frames end within it.
+        // The payload is zero behind the stamp, and the shortest frames end within it.
         if length < frame.len() {
             frame.truncate(length);
         } else {

@@ -24,7 +24,7 @@ pub struct SpanError(String);
 const LIMIT_PS: u64 = 86_400_000_000_000_000;
 
 impl TimeSpan {
-    /// So many picoseconds, at most 24 hours of them.
+    /// A span of picoseconds, at most 24 hours.
     #[must_use]
     pub fn from_picoseconds(ps: u64) -> Self {
         Self(ps.min(LIMIT_PS))

@@ -34,7 +34,7 @@ pub enum ShareError {
 }
 
 impl Share {
-    /// None.
+    /// A share of none.
     pub const NONE: Share = Share(None);
 
     /// As a fraction; `None` for no frames.

@@ -56,7 +56,7 @@ pub struct OrderMeasures {
 pub struct Extents {
     /// The largest.
     pub largest: u64,
-    /// Their sum; divided by the reordered packets it is the mean.
+    /// The sum of all extents; divided by the reordered packets it is the mean.
     pub sum: u64,
 }
 
@@ -120,7 +120,7 @@ pub enum Counter {
 }
 
 impl Counter {
-    /// All of them.
+    /// All counters.
     pub const ALL: [Self; 6] = [
         Self::DuplicateAcks,
         Self::FastRetransmits,

@@ -49,7 +49,7 @@ impl Interrupt {
     /// meanwhile the first signal ends the process.
     pub fn wait<T>(&self, come: impl FnOnce() -> T) -> T {
         self.waits.store(true, Ordering::SeqCst);
-        // It came just before.
+        // The interrupt came just before.
         if self.stop.load(Ordering::SeqCst) {
             process::exit(i32::from(INTERRUPTED));
         }

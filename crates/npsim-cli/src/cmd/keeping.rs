@@ -6,14 +6,14 @@ use std::path::Path;
 use npsim::checkpoint::{CheckpointFile, Outputs};
 use npsim::problem::Problem;
 
-/// Whether the outputs of a run are to be gone on with, and from where.
+/// Whether a run's outputs are kept for a later run to continue, and from which position.
 #[derive(Debug)]
 pub enum Keeping<'a, O> {
-    /// They are not.
+    /// Outputs are not kept.
     Not,
-    /// They are, and begin now.
+    /// Outputs are kept from the beginning.
     Begun,
-    /// They are, and stand there.
+    /// Outputs are kept from this position.
     At(&'a O),
 }
 

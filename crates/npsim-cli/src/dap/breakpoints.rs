@@ -40,7 +40,7 @@ fn read<T: DeserializeOwned>(asked: &Value) -> Result<T, DebugError> {
 impl Session<'_> {
     fn replace(&mut self, group: &str) {
         for id in self.points.remove(group).unwrap_or_default() {
-            // It may have been taken away on the console.
+            // The breakpoint may have been deleted on the console.
             let _ = self.debugger.remove(id);
         }
     }

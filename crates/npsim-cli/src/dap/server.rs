@@ -25,7 +25,7 @@ pub struct Server {
     seq: i64,
     /// Set when something came in that has to break off what is done.
     stop: Arc<AtomicBool>,
-    /// Nothing comes in any more.
+    /// The client has closed its end.
     gone: Arc<AtomicBool>,
 }
 

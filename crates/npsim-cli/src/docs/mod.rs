@@ -48,7 +48,7 @@ pub enum TopicMatch {
     Section(Page, Vec<Block>),
     /// Several places whose headings have all the words.
     Places(Vec<Heading>),
-    /// Nothing, and a topic of nearly the same name if there is one.
+    /// No topic, but one of nearly the same name if there is one.
     Nothing(Option<String>),
 }
 

@@ -211,7 +211,7 @@ impl Server<'_> {
     /// Gives the assembler the next program, if it has nothing to do.
     fn assemble(&mut self) -> Sent {
         self.editor.workspace.refresh();
-        // Who waits for a program that is no more is answered without it.
+        // Requests for a program that is gone are answered without it.
         self.answer_due()?;
         if !self.busy
             && let Some(job) = self.editor.workspace.job()
@@ -243,7 +243,7 @@ impl Server<'_> {
                     notification.method.as_str(),
                     DidChangeTextDocument::METHOD | DidCloseTextDocument::METHOD
                 ) {
-                    // Their places are those of a text that is no more.
+                    // The places of these requests are those of a text that is gone.
                     for request in self.inbox.due(|_| true) {
                         self.refuse(
                             request.id,

@@ -5,9 +5,9 @@ use crate::named::named;
 named! {
     /// The state of a bank's row after an access.
     pub enum RowPolicy {
-        /// It is closed behind each access.
+        /// The row is closed behind each access.
         Closed = "closed",
-        /// It stays open until another row of the bank is accessed, or a refresh comes. A row
+        /// The row stays open until another row of the bank is accessed, or a refresh comes. A row
         /// holds the bytes after which the next bank follows.
         Open = "open",
     }

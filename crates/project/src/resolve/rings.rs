@@ -48,7 +48,7 @@ impl Resolver<'_> {
                 continue;
             }
             let number = if let Some(number) = &section.number {
-                // One that there is not has been told; what names the ring is no mistake.
+                // A ring that does not exist has been reported; naming it is no further mistake.
                 *number.get_ref()
             } else {
                 let Some(number) = taken.iter().position(Option::is_none) else {
@@ -83,7 +83,7 @@ impl Resolver<'_> {
                 "",
                 "use 128, 256, 512 or 1024",
             );
-            // So that what names the ring is no mistake as well.
+            // With a size that is possible, naming the ring is no mistake as well.
             size = LONGWORDS;
         }
         let bytes = u64::from(size) * 4;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Ticks of an ME cycle.
 const CYCLE: u128 = 1_000_000;
 
-/// So many ME cycles in ticks.
+/// ME cycles in ticks.
 const fn ticks(cycles: Cycle) -> u128 {
     cycles as u128 * CYCLE
 }
@@ -75,7 +75,7 @@ impl ModuleClock {
         }
     }
 
-    /// So many requests in ME cycles of the module, rounded down.
+    /// The cycles of the module's requests in ME cycles, rounded down.
     pub fn busy(&self, requests: u64) -> Cycle {
         (u128::from(requests) * self.period() / CYCLE) as Cycle
     }

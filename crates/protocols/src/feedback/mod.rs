@@ -1,7 +1,7 @@
 //! The feedback coprocessor: programmable logic beside an SRAM channel that
 //! answers Quick-Start and XCP requests, one a clock of its module.
 //!
-//! It is a look-aside device, as content-addressable memories and classifiers
+//! The coprocessor is a look-aside device, as content-addressable memories and classifiers
 //! are: it shares the channel's pins with the memory and answers commands to a
 //! window of addresses behind it. Of its two modules each has a clock of its
 //! own; the shared variables of a scheme are registers that only the

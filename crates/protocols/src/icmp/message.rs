@@ -31,7 +31,7 @@ pub enum Trouble {
     ProtocolUnreachable,
     /// The router itself is to have it and nothing listens at the port.
     PortUnreachable,
-    /// It is larger than a link takes, and must not be fragmented.
+    /// The packet is larger than a link takes, and must not be fragmented.
     TooBig {
         /// Largest packet of the link, in bytes.
         mtu: u16,

@@ -33,15 +33,15 @@ impl RouterInterface {
 /// Why nothing is said about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// It came as a broadcast or multicast of the link layer.
+    /// The packet came as a broadcast or multicast of the link layer.
     LinkGroup,
-    /// It is for an IP broadcast or multicast address.
+    /// The packet is for an IP broadcast or multicast address.
     Group,
     /// The source is no single host.
     Source,
-    /// It is a fragment but the first.
+    /// The packet is a fragment but the first.
     Fragment,
-    /// It is an ICMP error message, or could be one.
+    /// The packet is an ICMP error message, or could be one.
     Error,
 }
 

@@ -51,13 +51,13 @@ pub fn gap(packet: u64, rate: u64, mhz: u64) -> u32 {
     u32::try_from(gap).map_or(u32::MAX - 0xff, |gap| gap.min(u32::MAX - 0xff))
 }
 
-/// So many cycles of `mhz` megahertz, rounded down.
+/// The time of cycles at `mhz` megahertz, rounded down.
 pub(crate) fn time_of(cycles: u64, mhz: u64) -> Time {
     let time = u128::from(cycles) * 1_000_000 / u128::from(mhz);
     Time::try_from(time).unwrap_or(Time::MAX)
 }
 
-/// So many steps of the timestamp.
+/// The time of steps of the timestamp.
 pub(crate) fn time_of_steps(steps: u32, mhz: u64) -> Time {
     time_of(u64::from(steps) * STEP, mhz)
 }

@@ -18,10 +18,10 @@ use super::observed::Observed;
 use super::stage_load::{OCCUPIED, StageLoad, pressed};
 use super::window::AnalysisWindow;
 
-/// So many polls for ten writes and more are waiting. A stage that need not wait polls
+/// Polls for ten writes beyond which a stage is taken to wait. A stage that need not wait polls
 /// once for each or less, since one poll is good for several writes.
 const POLLS: u64 = 20;
-/// So many are where one stage sleeps and the other never rests.
+/// The limit where one stage sleeps and the other never rests.
 const POLLS_ASLEEP: u64 = 11;
 
 /// A stage that waits for another to take what it hands over.

@@ -44,11 +44,11 @@ pub struct ResourceLoad {
 pub struct MicroengineShare {
     /// Index on the chip.
     pub index: u64,
-    /// It executed.
+    /// The microengine executed.
     pub executing: u64,
-    /// It lost slots to taken branches and context swaps.
+    /// The microengine lost slots to taken branches and context swaps.
     pub aborted: u64,
-    /// It waited for room in its command FIFO.
+    /// The microengine waited for room in its command FIFO.
     pub stalled: u64,
 }
 

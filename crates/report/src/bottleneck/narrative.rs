@@ -422,7 +422,7 @@ impl Narrative<'_> {
         }
     }
 
-    /// Nothing limits: how much more would pass?
+    /// The finding without a limit: how much more would pass?
     fn slack(&self) -> Finding {
         let nearest = self.loads.iter().find(|load| Self::is_inside(load));
         let Some(nearest) = nearest else {

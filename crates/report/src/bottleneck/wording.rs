@@ -5,7 +5,7 @@
 pub(super) struct Subject<'a> {
     /// The name: `microengine 0 (forward.uc)`.
     pub name: &'a str,
-    /// It is several things.
+    /// The subject is plural.
     pub plural: bool,
 }
 

@@ -60,7 +60,7 @@ fn shares(
             let cycles = (end - at) as Cycle;
             share[stretch.activity as usize] += cycles;
             if matches!(stretch.activity, Activity::Aborted | Activity::Stalled) {
-                // It lies over what the context executed.
+                // Aborted and stalled slots lie over what the context executed.
                 let under = &mut share[Activity::Executing as usize];
                 *under = under.saturating_sub(cycles);
             }

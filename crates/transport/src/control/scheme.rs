@@ -28,7 +28,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// This law where all times are divided and all rates multiplied by `scale`.
+    /// The law with all times divided and all rates multiplied by `scale`.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ pub struct CpuCost {
 }
 
 impl CpuCost {
-    /// These costs with all times divided.
+    /// The costs with all times divided.
     ///
     /// # Errors
     ///

@@ -16,9 +16,9 @@ const OWN_WINDOW: u16 = u16::MAX;
 enum SendReason {
     /// The turn has come: new data, or old data after a timeout.
     Turn,
-    /// It was lost.
+    /// The segment was lost.
     Repair,
-    /// Nothing else may be sent and the end of the window may be lost (RFC 6675, `NextSeg` rule 4).
+    /// No other segment may be sent and the end of the window may be lost (RFC 6675, `NextSeg` rule 4).
     Rescue,
 }
 

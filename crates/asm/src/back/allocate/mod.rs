@@ -136,7 +136,7 @@ impl Interference {
             let others = self.cells[cell(id, side)].iter().filter(same_side);
             all.extend(others.map(|other| other / 2));
         }
-        // Those of one side ascend already.
+        // The numbers of one side ascend already.
         if !all.is_sorted() {
             all.sort_unstable();
         }

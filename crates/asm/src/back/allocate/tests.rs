@@ -349,7 +349,7 @@ fn a_read_in_flight_keeps_its_register_until_the_signal() {
     local_csr_wr[0x10, q]
     ctx_arb[kill]
 ";
-    // Nothing reads $x, yet the hardware writes it while $y is in use.
+    // No instruction reads $x, yet the hardware writes it while $y is in use.
     let program = placed(text).unwrap_or_else(|d| panic!("{d:#?}"));
     let registers = &program.assignment.registers;
     assert_ne!(registers[0], registers[1]);

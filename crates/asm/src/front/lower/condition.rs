@@ -114,7 +114,7 @@ pub enum ConditionKind {
     Bit(Box<ConditionNode>, Box<ConditionNode>),
     /// `BYTE(x, n)`
     Byte(Box<ConditionNode>, Box<ConditionNode>),
-    /// Nothing before a comparison, as in `(==0)`: the condition codes as they are.
+    /// No operand before a comparison, as in `(==0)`: the condition codes as they are.
     Codes,
     /// `COUT`
     Carry,

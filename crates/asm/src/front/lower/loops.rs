@@ -43,7 +43,7 @@ impl Lowering<'_, '_> {
             }
             Some(false) => {
                 open.dropped = true;
-                // Nothing comes back to the top of a loop that never runs.
+                // No branch leads back to the top of a loop that never runs.
                 self.writer.out.pop();
             }
         }

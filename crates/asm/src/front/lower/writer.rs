@@ -20,7 +20,7 @@ pub struct StatementWriter<'n> {
 }
 
 impl<'n> StatementWriter<'n> {
-    /// Nothing yet.
+    /// A writer without statements.
     #[must_use]
     pub fn new(names: &'n BTreeSet<String>, place: SourcePlace) -> Self {
         Self {

@@ -21,7 +21,7 @@ use crate::vocabulary::Function;
 enum Arm {
     /// No arm was taken yet.
     Seeking,
-    /// This arm is taken.
+    /// The arm is taken.
     Taken,
     /// An arm was taken, or none may be.
     Done,

@@ -285,8 +285,8 @@ impl Selector<'_> {
             }
             return;
         }
-        // Who fills a transfer register by other means does so at a time that the
-        // program does not show, so nothing else may live in it.
+        // A transfer register that is filled by other means is filled at a time that the program does not
+        // show, so no other variable may live in it.
         if transfer {
             variable.private = true;
         }

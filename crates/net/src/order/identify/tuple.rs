@@ -11,9 +11,9 @@ use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 pub enum Tuple {
     /// IP. Fragments, even first ones, have no ports, so that all of a datagram are of one flow.
     Ip {
-        /// Who sends.
+        /// The sender.
         source: IpAddr,
-        /// Who receives.
+        /// The receiver.
         destination: IpAddr,
         /// The protocol's number.
         protocol: u8,

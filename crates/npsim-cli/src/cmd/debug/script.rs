@@ -97,7 +97,7 @@ pub fn file(
 ) -> anyhow::Result<ScriptEnd> {
     let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
     let name = path.display().to_string();
-    // All of it is looked at before anything is done.
+    // The whole script is checked before any of it is executed.
     if let Err(error) = std::str::from_utf8(&bytes) {
         let before = &bytes[..error.valid_up_to()];
         let line = before.split(|it| *it == b'\n').count();

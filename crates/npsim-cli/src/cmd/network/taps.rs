@@ -1,4 +1,4 @@
-//! Who sees what goes over lines: captures and the timeline.
+//! Observers of lines: captures and the timeline.
 
 use std::path::{Path, PathBuf};
 

@@ -97,7 +97,7 @@ pub struct Arguments {
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    // These have headings of their own, under which all that follows would stand.
+    // These groups have headings of their own, under which later options would stand.
     #[command(flatten)]
     pub(super) observers: ObserverOptions,
     #[command(flatten)]

@@ -67,7 +67,7 @@ impl ObserverOptions {
         timeline.chain(self.packets.iter().map(|path| ("--packets", path)))
     }
 
-    /// Those that are written at its end.
+    /// The outputs that are written at the run's end.
     pub fn at_the_end(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
         let profile = self.profile.iter().flatten();
         profile

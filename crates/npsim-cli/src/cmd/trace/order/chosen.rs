@@ -7,9 +7,9 @@ use npsim_net::order::identify::FlowId;
 /// The value of `--flow`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChosenFlow {
-    /// This number.
+    /// The flow of this number.
     Number(u32),
-    /// This number and those that follow at this distance.
+    /// The flow of this number and those that follow at this distance.
     Slot(u32, u32),
     /// A part of the name.
     Name(String),
