@@ -1,4 +1,4 @@
-; Fair locks in scratch: who asks first has it first.
+; Fair locks in scratch: first come, first served.
 ;
 ; A lock is two longwords, both 0 at the beginning: the number that is given out
 ; next, and the number whose turn it is.

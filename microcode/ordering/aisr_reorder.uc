@@ -1,7 +1,7 @@
 ; aisr_reorder.uc: the third stage, a counting sort. Contexts 1 to 7 take packets off
 ; REORDER_RING and put each in the place of its sequence number, in any order: the
 ; asynchronous insert. Context 0 walks over the places, waits where one is empty,
-; claims elements of TBUF and hands the packet to who transmits: the synchronous
+; claims elements of TBUF and hands the packet to the transmitter: the synchronous
 ; remove.
 ;
 ; A place is two longwords in scratch: 1 << 31 | port << 24 | buffer, and the length,

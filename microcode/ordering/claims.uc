@@ -10,7 +10,7 @@
 .reg @left
 
 ; Elements that may be claimed and have not left: so few that the transmitter's count
-; of eight bits is unequivocal. Those who claimed wait for room on their own.
+; of eight bits is unequivocal. Contexts with a claim wait for room on their own.
 #define CLAIMED_LIMIT 192
 
 ; claim_bound(end)

@@ -1,4 +1,4 @@
-; Who may fill which elements of TBUF.
+; The elements of TBUF that each context may fill.
 
 #ifndef ORDERING_SLOTS_UC
 #define ORDERING_SLOTS_UC

@@ -41,7 +41,7 @@
 
 ; ---- from the pacer to the wheel ----
 ;
-; Next-neighbour ring: buffer, due time. Who puts a message while WHEEL_CALLED is 0
+; Next-neighbour ring: buffer, due time. A sender of a message while WHEEL_CALLED is 0
 ; raises WOKEN_SIGNAL in the wheel's first context; the wheel writes 0 before it looks
 ; at the ring. So the signal is never raised twice, and a wheel without packets sleeps
 ; until there is one.

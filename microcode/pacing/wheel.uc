@@ -353,7 +353,7 @@ armed#:
     br_!signal[rung, message#]
 message#:
     br_!signal[woken, look#]
-    ; Who puts a message from now on calls again.
+    ; A sender of a message from now on calls again.
     immed[$zero, 0]
     scratch[write, $zero, called, 0, 1], ctx_swap[written]
     look_again()

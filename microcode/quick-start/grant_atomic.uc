@@ -1,6 +1,6 @@
 ; Grants by atomic operations: a request adds all that it asks for, learns what
 ; was granted before, and gives back what it did not get. No context waits
-; for another, and no more is ever granted than the limit: who comes later sees at
+; for another, and no more is ever granted than the limit: a later context sees at
 ; least what earlier ones got. While a surplus is on its way back, a request may
 ; get less than there is.
 

@@ -17,7 +17,7 @@
     quick_start_state(state, port_out)
     rate_units(want, requested)
 
-    ; Who is far from its turn does not yet compete for the lock.
+    ; A context far from its turn does not yet compete for the lock.
     hand_over_room(sequence)
     lock_take($share0, state, QS_LOCK, QS_SPACE, shared, rung)
 locked#:

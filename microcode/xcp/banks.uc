@@ -100,7 +100,7 @@ done#:
 
 ; pool_return(pools, positive)
 ;   `positive`, which is below 0, comes back to the positive pool, which is held below
-;   2^31: who brings it above takes the rest out again. If it was above that already
+;   2^31: a context that brings it above takes the rest out again. If it was above that already
 ;   (bits 31 and 30 are 1 and 0; vain subtractions do not reach so far), all of it.
 #macro pool_return(pools, positive)
 .begin

@@ -323,7 +323,7 @@ impl Chip {
     }
 
     /// Runs as [`Self::run_or_pause`] does, but also comes back with `None` before the first event at `progress_at`
-    /// or later: for callers who have something to do from time to time on which the
+    /// or later: for callers with periodic work on which the
     /// run does not depend. Where time is skipped, that event may lie far behind
     /// `progress_at`; whether `pause` is reached, [`Self::next_event`] says.
     pub fn run_for(

@@ -21,7 +21,7 @@ pub(crate) struct Unresolved {
     pub overridden: bool,
 }
 
-/// A command but for who issues it and its address.
+/// A command without its issuer and its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandTemplate {
     /// Complete but for microengine, context and their registers.
@@ -70,7 +70,7 @@ pub(crate) struct BoundCommand {
     pub pushed: RegisterRange,
     /// Addresses from here on take the fast path: nothing but the address is open, and the slots
     /// of each are bits of one word. `u64::MAX` if none do. Writes to the media interface start
-    /// behind its freelists, since who is put there gives registers away.
+    /// behind its freelists, since a context that is put there gives registers away.
     pub fast_from: u64,
     /// As in the template.
     pub swap: Option<(u16, Swap)>,

@@ -2,7 +2,7 @@
 //! end of a run.
 //!
 //! Everything here borrows a [`Chip`](npsim_chip::chip::Chip) between two runs and costs a run
-//! nothing. [`Inspect`] has registers and who owns them, memories, rings and queues, commands in
+//! nothing. [`Inspect`] has registers and their owners, memories, rings and queues, commands in
 //! flight, buffers of the media interface, and [why](Inspect::why) a context does not go on.
 //! [`stats::Stats`] is what the chip has counted. [`liveness`] finds contexts that nothing can wake
 //! any more, [`buffer_leaks`] packet buffers that are lost.

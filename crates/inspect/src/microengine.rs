@@ -1,4 +1,4 @@
-//! One microengine: contexts, registers and who has them, local memory, CAM, CSRs.
+//! One microengine: contexts, registers and their owners, local memory, CAM, CSRs.
 
 use npsim_image::{Image, TransferDirection};
 use npsim_isa::{CONTEXTS, Context, Operand, csr};

@@ -15,7 +15,7 @@ use crate::verdict::{Comparison, FigureValue};
 #[must_use]
 pub fn comparison(rows: &[Comparison], width: usize) -> String {
     // Few columns, for each that has no place stands far below: units go with what they are of,
-    // and who reads a verdict reads the class with it.
+    // and a verdict is read with its class.
     let heads = [
         "id",
         "what",

@@ -1,4 +1,4 @@
-//! Traffic that is made, not captured: a [`Load`] says how much comes, when, how long and to whom, and a
+//! Generated traffic: a [`Load`] says how much comes, when, with which sizes and addresses, and a
 //! [`Generator`] gives its frames in the order of their arrival.
 //!
 //! A load gives the same bytes at the same picosecond on every machine: times are integers, and no

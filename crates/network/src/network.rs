@@ -1,4 +1,4 @@
-//! A network with whole chips in it: who runs when.
+//! A network with whole chips in it: the schedule of its parts.
 //!
 //! The packets between chips are simulated in one piece, the outside, and each chip by itself.
 //! What one does reaches another one over a link, which takes its time; so each may go on to the

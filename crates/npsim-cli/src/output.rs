@@ -90,7 +90,7 @@ pub fn show(text: &str) -> anyhow::Result<()> {
     if !DATA.load(Ordering::Relaxed) {
         return print(text);
     }
-    // As messages: who reads the data need not read this.
+    // As messages: a reader of the data need not read this.
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
     Ok(())
 }

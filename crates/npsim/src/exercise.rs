@@ -31,7 +31,7 @@ const PATIENCE_MS: u64 = 100;
 /// The factor by which a run without traffic goes on beyond what a goal allows, to tell
 /// by how much the goal is missed.
 const PATIENCE_OVER_GOAL: u64 = 100;
-/// Cycles that a context executes at most that stops at once, when it has asked who it is.
+/// The most cycles that a context executes if it only asks for its number and stops.
 const AT_ONCE: u64 = 16;
 /// Microseconds that the media interface has to be idle after the last frame.
 const DRAIN_US: u64 = 100;

@@ -87,7 +87,7 @@ pub struct TrafficFlow {
     memories: Vec<NamedMemory>,
     /// Commands by microengine and index of the memory.
     accesses: BTreeMap<(u8, usize, MemoryAccess), u64>,
-    /// How often a lock was taken, by its index and who took it: a microengine,
+    /// How often a lock was taken, by its index and holder: a microengine,
     /// or else the general-purpose core.
     taken: BTreeMap<(u16, Option<u8>), u64>,
 }

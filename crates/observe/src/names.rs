@@ -14,7 +14,7 @@ pub fn operation(op: CommandOp) -> String {
     format!("{}.{}", info.unit.info().name, info.name)
 }
 
-/// What a signal came from, without who caused it: `sram.read`, `mpacket`.
+/// The origin of a signal, without its cause: `sram.read`, `mpacket`.
 #[must_use]
 pub fn cause(cause: Cause) -> String {
     match cause {

@@ -7,7 +7,7 @@
 //! - by a signal that the other raises,
 //! - by what it takes from a ring or a queue that the other put there, longword by
 //!   longword and buffer by buffer,
-//! - by an atomic operation that returns the longword's old value, of all who wrote that
+//! - by an atomic operation that returns the longword's old value, of all contexts that wrote that
 //!   longword before: a lock that was free, a ticket, a test and set,
 //! - by reading a longword that the other wrote without having read it (a flag, a
 //!   result), or that is polled: read in a loop with no other command in it.

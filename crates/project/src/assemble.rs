@@ -28,7 +28,7 @@ pub struct Program {
     pub sources: SourceMap,
 }
 
-/// Messages of one level that are shown; who has more reads the first ones.
+/// Messages of one level that are shown: the first ones.
 const SHOWN_MOST: usize = 100;
 
 /// Messages as they are shown, each once however many microengines run the

@@ -43,7 +43,7 @@ pub struct Problem {
     pub notes: Vec<String>,
     /// What to do.
     pub help: Option<String>,
-    /// Whether it is only that who reads a pipe has gone away.
+    /// Whether the only problem is that the reader of a pipe has gone away.
     pub reader_left: bool,
 }
 

@@ -80,7 +80,7 @@ impl Node {
         path.iter().try_fold(self, |node, key| node.key(key))
     }
 
-    /// What it is, in the words of who wrote the key.
+    /// The key's meaning, from the comment in its source.
     #[must_use]
     pub fn text(self) -> Option<&'static str> {
         let mut ways = self.ways().into_iter();

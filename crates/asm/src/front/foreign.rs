@@ -1,4 +1,4 @@
-//! What people write who come from other assemblers, and how it is written here.
+//! Spellings of other assemblers, and how they are written here.
 
 use npsim_isa::mnemonic;
 

@@ -1,4 +1,4 @@
-//! The event loop: cycle by cycle, what happens in each, and whom it is handed to.
+//! The event loop: cycle by cycle, the events of each, and their receivers.
 
 use std::hint::cold_path;
 

@@ -1,4 +1,4 @@
-//! Where packet buffers go: who took each from its freelist, and which command carried
+//! The path of packet buffers: the context that took each from its freelist, and the command that carried
 //! its handle last.
 //!
 //! A handle is the longword address of the buffer's descriptor, in the low 24 bits of a

@@ -56,7 +56,7 @@ impl FreelistEntry {
         })
     }
 
-    /// Whether who issues the command that puts it on a freelist gives its registers away then:
+    /// Whether the issuer of the command that puts it on a freelist gives its registers away then:
     /// a microengine for a thread of its own, if it has the word that it writes.
     #[must_use]
     pub const fn claimed_by_issuer(self, command: &BusCommand) -> bool {

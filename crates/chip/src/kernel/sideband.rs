@@ -1,6 +1,6 @@
 //! What units ask of one another and of the cores: ways that silicon has beside
 //! the command bus. Each is as narrow as the wires are, so that a unit knows what
-//! it needs and not who has it.
+//! it needs and not its holder.
 
 use crate::kernel::command::CommandId;
 use crate::kernel::fabric::Fabric;

@@ -43,7 +43,7 @@ pub struct BreakpointSet {
 pub struct LogOutput {
     /// When.
     pub moment: TimePoint,
-    /// By whom.
+    /// The context.
     pub place: Option<CodePoint>,
     /// The text.
     pub text: String,

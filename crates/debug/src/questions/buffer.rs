@@ -26,7 +26,7 @@ pub struct Holding {
     pub place: Option<CodePoint>,
 }
 
-/// Where a buffer is, and who had it.
+/// The place of a buffer, and its holders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferView {
     /// The handle.

@@ -28,7 +28,7 @@ impl Debugger {
         format!("{me}.{context} at {at}")
     }
 
-    /// What a signal came from, with who caused it.
+    /// The origin of a signal, with its cause.
     #[must_use]
     pub fn cause_text(&self, cause: Cause) -> String {
         let what = npsim_observe::names::cause(cause);

@@ -17,14 +17,14 @@ use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
-/// Something that was done, and by whom.
+/// An event, and the context that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deed {
     /// The cycle in which it was done.
     pub cycle: Cycle,
     /// A moment to go to: before the instruction, or after what a unit did.
     pub moment: TimePoint,
-    /// By whom, if a context did it.
+    /// The context that caused it, if one did.
     pub place: Option<CodePoint>,
     /// What was done: `sram.write`, `instruction`, `mpacket`.
     pub what: String,

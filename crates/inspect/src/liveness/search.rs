@@ -108,7 +108,7 @@ pub(super) fn threads(chip: &Chip) -> Vec<SearchThread> {
 /// The set may be too large and must never be too small, or a run that goes on would be called
 /// deadlocked:
 ///
-/// | what is pending | whom it may reach |
+/// | what is pending | what it may reach |
 /// | --- | --- |
 /// | any command | the context that it names, with its signals |
 /// | a command to the media interface | also its own context, with any signal, which it may put on a freelist (`units/msf/command.rs`) |

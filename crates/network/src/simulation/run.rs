@@ -189,7 +189,7 @@ impl Simulation {
         self.put_out(end, self.now, tap);
     }
 
-    /// A message has come to a host, which reacts as hosts do (RFC 1122): it answers who asks for its
+    /// A message has come to a host, which reacts as hosts do (RFC 1122): it answers requests for its
     /// address on the link, and counts the rest. What ICMP says of a flow is not final: the flow
     /// goes on (3.2.2.1, 4.2.3.9).
     fn hear(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {

@@ -112,7 +112,7 @@ macro_rules! answers {
     };
 }
 
-/// Each request and who answers it.
+/// Each request and the function that answers it.
 const REQUESTS: &[(&str, Answer)] = answers![
     (HoverRequest, |editor, asked| {
         let spot = editor.spot(&asked.text_document_position_params)?;

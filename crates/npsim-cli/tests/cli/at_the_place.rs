@@ -1,4 +1,4 @@
-//! What a run that was stopped says of the place: who halted, registers by name, and the
+//! The report of a stopped run about the place: the context, registers by name, and the
 //! first of two that raised a signal.
 
 use serde_json::Value;
@@ -224,7 +224,7 @@ fn a_name_is_told_though_others_share_its_number() {
         .expect(3, &["waits for signal 1 (`late`)"]);
 }
 
-/// A unit finds the fault of a command when who issued it has gone on.
+/// A unit finds the fault of a command when its issuer has gone on.
 #[test]
 fn registers_are_those_of_the_place_where_the_context_stands() {
     let source = "\

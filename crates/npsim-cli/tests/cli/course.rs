@@ -266,7 +266,7 @@ fn wrong_ways_under_a_lock() {
         &["no race"],
         &[(SOURCE, release, ""), (SOURCE, write, backwards)],
     );
-    // Those who wait look too seldom.
+    // Waiting contexts poll too seldom.
     wrong(
         "short-lock",
         &["done in time"],

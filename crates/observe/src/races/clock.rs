@@ -19,7 +19,7 @@ impl VectorClock {
         self.0.get(who).copied().unwrap_or(0)
     }
 
-    /// A context goes on: what it does from now on is not known to those who have heard
+    /// A context goes on: its later accesses are not ordered before those of contexts that have heard
     /// of it until now.
     pub fn step(&mut self, own: usize) {
         if let Some(time) = self.0.get_mut(own) {

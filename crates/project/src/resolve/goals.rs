@@ -66,7 +66,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Refuses keys that say nothing of what is measured.
+    /// Refuses keys that do not apply to the measure.
     fn foreign_keys(&mut self, section: &GoalSection, kind: MeasureKind) {
         use MeasureKind as Kind;
         let stages = [Kind::Cycles, Kind::Instructions, Kind::Words];
@@ -76,7 +76,7 @@ impl Resolver<'_> {
             };
             let kinds = kinds.iter().map(|kind| format!("`{}`", kind.name()));
             let kinds = kinds.collect::<Vec<_>>().join(" or ");
-            let message = format!("`{key}` says nothing of `{}`", kind.name());
+            let message = format!("`{key}` does not apply to `{}`", kind.name());
             let help = format!("take it out, or measure {kinds}");
             self.fail(span, message, "", &help);
         };
@@ -131,7 +131,7 @@ impl Resolver<'_> {
                 let message = "both bounds of a throughput are in frames, or both in bits";
                 self.fail(span.clone(), message, "", "");
             } else if least.value() > most.value() {
-                let message = "no figure is at least the one and at most the other";
+                let message = "`at_least` is above `at_most`";
                 self.fail(span.clone(), message, "", "exchange the bounds");
             }
         }
@@ -415,7 +415,7 @@ mod tests {
             ),
             (
                 "measure = \"races\"\nequals = 0\nof = \"p99\"",
-                "`of` says nothing of `races`",
+                "`of` does not apply to `races`",
             ),
         ] {
             let message = bad(&format!("{ME}{SUM}[[goal]]\nname = \"g\"\n{text}\n"), 1);

@@ -66,7 +66,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Where the routing table is; `span` is the section of who needs it.
+    /// Where the routing table is; `span` is the section that needs it.
     pub fn table_place(&mut self, span: std::ops::Range<usize>) -> Option<TablePlace> {
         if let Some(routes) = self.boot.task::<Routes>() {
             return Some(TablePlace::of(routes.setup()));

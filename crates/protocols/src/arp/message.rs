@@ -60,7 +60,7 @@ impl ArpMessage {
         })
     }
 
-    /// A question of the sender's to all, who has an address.
+    /// The sender's request to all for an address.
     #[must_use]
     pub const fn request(sender: (Mac, Ipv4Addr), wanted: Ipv4Addr) -> Self {
         Self {

@@ -19,7 +19,7 @@ use crate::job::after_access;
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 32;
 /// Where the counters of grants stand, from the state's beginning, and how far from
-/// one to the other: the lock of those who use one stands between them.
+/// one to the other: a lock, where one is used, stands between them.
 const GRANTED: u32 = 8;
 const PHASE: u32 = 8;
 

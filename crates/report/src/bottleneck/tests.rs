@@ -30,7 +30,7 @@ struct Made {
     /// Elements of RBUF, longwords of the ring, elements of TBUF.
     fills: [u64; 3],
     /// Of a lock: cycles held and handed over, how often it was taken, handed over
-    /// to who waited, and not taken.
+    /// to a waiting context, and not taken.
     lock: [u64; 5],
 }
 

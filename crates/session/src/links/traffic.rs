@@ -1,4 +1,4 @@
-//! What came and went on the lines, and who looks at it.
+//! Frames that came and went on the lines, and their observers.
 
 use std::collections::BTreeMap;
 

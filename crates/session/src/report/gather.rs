@@ -199,7 +199,7 @@ impl FaultReport {
             })
             .collect();
         if let (Some(me), Some(context), Some(pc)) = (fault.me, fault.context, fault.pc) {
-            // A command's fault is found at its unit, when who issued it has gone on: names
+            // A command's fault is found at its unit, when its issuer has gone on: names
             // and values are of one moment.
             let core = chip.microengines().get(usize::from(me));
             let now = core.map_or(pc, |core| core.context(context).place());

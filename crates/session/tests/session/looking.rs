@@ -1,5 +1,5 @@
-//! What a look at a chip says comes true: who wakes a context and when, in which order
-//! commands are served, who has a register.
+//! Predictions of an inspection come true: what wakes a context and when, in which order
+//! commands are served, which command has a register.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Names that are live where the context is, with their values and who will fill them.
+//! Names that are live where the context is, with their values and the commands that will fill them.
 
 use crate::theme::Theme;
 use npsim_chip::core::ContextPhase;

@@ -1,4 +1,4 @@
-//! The receive buffer: elements, who has them, and the list of full ones.
+//! The receive buffer: elements, their holders, and the list of full ones.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ pub enum ElementHolder {
     },
 }
 
-/// What an element holds and who has it.
+/// An element's contents and holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RbufElement {
     /// The present holder.

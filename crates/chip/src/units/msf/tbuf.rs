@@ -144,7 +144,7 @@ impl Tbuf {
         (number.is_multiple_of(self.unit()) && element < self.elements.len()).then_some(element)
     }
 
-    /// How elements are counted, for who used a number that is none.
+    /// The range of element numbers, for the message about a wrong one.
     #[must_use]
     pub(crate) const fn numbering(&self) -> &'static str {
         match self.bus {

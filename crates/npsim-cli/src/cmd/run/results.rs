@@ -270,7 +270,7 @@ pub fn show_fault(
     }
 }
 
-/// Shows who came to a breakpoint, and with what in the registers.
+/// Shows the context at a breakpoint, and its registers.
 fn show_halts(arguments: &Arguments, report: &Report) {
     for (router, node) in arguments.chain.all().zip(&report.nodes) {
         for halt in &node.halts {

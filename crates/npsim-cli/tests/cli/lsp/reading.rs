@@ -1,4 +1,4 @@
-//! Finding one's way in a text: folds, highlights, links, names of all projects, who uses
+//! Navigation in a text: folds, highlights, links, names of all projects, callers
 //! a macro, and what one becomes.
 
 use serde_json::{Value, json};

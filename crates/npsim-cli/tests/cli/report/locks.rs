@@ -3,7 +3,7 @@
 use super::shown;
 
 /// The verdict on a run of 2 ms of least frames at line rate, which must name the
-/// lock, who takes it, and what it allows; and the rate at which sections go.
+/// lock, its holders, and what it allows; and the rate of critical sections.
 fn limited_by(lock: &str, project: &str, settings: &[&str]) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let rate = ["--rate", "4.464Mpps", "--time", "2ms"];
@@ -19,7 +19,7 @@ fn limited_by(lock: &str, project: &str, settings: &[&str]) -> u64 {
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
-    // Who waits for who waits for the lock is no limit.
+    // A stage that waits for contexts that wait for the lock is no limit.
     assert!(!text.contains("queue_manager.uc) is the limit"), "{text}");
     let (_, most) = text.split_once("so there are at most ").unwrap();
     let (most, _) = most.split_once(" sections a second").unwrap();

@@ -73,7 +73,7 @@ impl Told {
     /// By cycle and rank, as they are promised to come. Within them what the pipeline does
     /// comes first, for a core may report it ahead of signals of the same cycle; the rest stays
     /// as it came. A fault ends a run within its cycle, and what is reported of that cycle and
-    /// beyond depends on who had his turn.
+    /// beyond depends on the order of turns.
     pub fn of(mut self, chip: &Chip) -> Vec<(Cycle, TraceEvent)> {
         let end = chip.fault().map_or(Cycle::MAX, |fault| fault.cycle);
         self.events.retain(|(at, _)| *at < end);

@@ -242,7 +242,7 @@ fn places(op: CommandOp) -> Option<BoxedStrategy<(Fixed, u8)>> {
         Op::DramRead | Op::DramWrite | Op::DramRbufRd | Op::DramTbufWr => {
             (Just(Fixed::Zero), (0..12_u8).prop_map(|n| 8 * n)).boxed()
         }
-        // Control words are for who knows which element is free.
+        // Control words are for a program that knows which element is free.
         Op::MsfWrite | Op::MsfWrite64 => words(&[Fixed::FirstElements, Fixed::FartherElements]),
         Op::MsfRead | Op::MsfRead64 => words(&[
             Fixed::FirstElements,
