@@ -75,7 +75,7 @@ another#:
 .sig volatile arrived
 .sig moved fetched handed
 
-; What a context keeps from packet to packet.
+; Registers that a context keeps from packet to packet.
 .reg ticket free_queue tx_ring exception_ring route_root next_hops
 .reg spare ones ttl_step ttl_one
 

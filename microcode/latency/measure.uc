@@ -36,7 +36,7 @@
     immed[left, REPEATS]
 #endm
 
-; What went before is given time to end, a row of DRAM to close. A taken branch
+; Commands in flight get time to complete, a row of DRAM to close. A taken branch
 ; costs an odd number of cycles more than one that is not taken,
 ; so that every second repetition begins on the other phase.
 #macro measure_before()

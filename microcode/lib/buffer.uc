@@ -37,8 +37,8 @@
 #endif
 #endm
 
-; What a descriptor says of a packet that microcode and the general-purpose core hand
-; to one another, in bytes from its start; the first longword is the link. In a message
+; Fields of the descriptor of a packet between microcode and the general-purpose core,
+; in bytes from its start; the first longword is the link. In a message
 ; to or from the core a handle has the port or the reason in bits 31-24.
 #define DESCRIPTOR_LENGTH 4     ; bytes of the frame
 #define DESCRIPTOR_INPUT  8     ; port on which it came

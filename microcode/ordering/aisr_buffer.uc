@@ -73,7 +73,7 @@ have#:
     packet_store(length, count, status, buffer, verdict, bad#)
     br[hand_over#]
 bad#:
-    ; It has a number, so the others must hear of it: a packet of no length.
+    ; The packet has a number, so it is passed on with length 0.
     scratch[incr, --, verdict, 0]
     immed[length, 0]
 

@@ -1,4 +1,4 @@
-; What the microengines and contexts of a stage must be like. The includer defines
+; Constraints on the microengines and contexts of a stage. The includer defines
 ; STAGE_FIRST, STAGE_COUNT and CONTEXTS.
 
 #ifndef ORDERING_ARRANGEMENT_UC

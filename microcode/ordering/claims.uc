@@ -5,7 +5,7 @@
 
 #include "transmit.uc"
 
-; What has left TBUF at least, as far as a context of this microengine has seen. To
+; Elements that have left TBUF, as far as a context of this microengine has seen. To
 ; be set to 0 by one context at the beginning.
 .reg @left
 

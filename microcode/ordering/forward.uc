@@ -113,8 +113,8 @@ next#:
     br[next#]
 
 idle#:
-    ; Nothing comes. Packets behind this context's slot must not wait for ever: when
-    ; some wait, and the transmitter for this very slot, it is passed over.
+    ; No packet comes. Packets behind this context's slot must not wait for ever: when
+    ; some wait, and the transmitter waits for this very slot, the slot is skipped.
 #if (!SLOTS_GLOBAL)
     immed[place, TX_SEQUENCE_0]
     msf[read, $sequence, place, 0, 1], ctx_swap[valid]

@@ -87,7 +87,7 @@ full#:
     br[next#]
 
 unknown#:
-    ; It belongs to no lane; the buffer serves the next packet.
+    ; The packet belongs to no lane; the buffer serves the next one.
     ctx_arb[order]
     turns_pass(order)
     scratch[incr, --, verdict, 0]

@@ -1,4 +1,4 @@
-; What pacing adds to the router's processing stage: the flow's number goes to the pacer
+; Pacing in the router's processing stage: the flow's number goes to the pacer
 ; in the place of the class of service, and of TCP the number that the flow's record
 ; needs (pacing.uc). classify.uc has left the bucket of the flow in $flow0 to $flow7.
 

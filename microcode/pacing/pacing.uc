@@ -1,4 +1,4 @@
-; What the stages of the pacing system share, besides the router's metadata, messages
+; Common to the stages of the pacing system, besides the router's metadata, messages
 ; and slots (../router/router.uc).
 
 #ifndef PACING_UC

@@ -171,7 +171,7 @@ nothing#:
     alu_shf[shift, 0x18, AND, option, <<3]
     nop
     nop
-    ; What changes, moved to where the option lies.
+    ; The changed bits, moved to the place of the option.
     alu[first, first, XOR, *l$index1[OPTIONS_FIRST]]
     alu[nonce, nonce, XOR, *l$index1[OPTIONS_NONCE]]
     local_csr_wr[ACTIVE_LM_ADDR_1, place]

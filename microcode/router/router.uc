@@ -1,4 +1,4 @@
-; What the stages of the router share: metadata, messages, sequence slots.
+; Common to the stages of the router: metadata, messages, sequence slots.
 
 #ifndef ROUTER_UC
 #define ROUTER_UC

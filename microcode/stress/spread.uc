@@ -1,4 +1,4 @@
-; What the stress programs share: all contexts run, and each has a number of its
+; Common to the stress programs: all contexts run, and each has a number of its
 ; own among all threads of the chip.
 
 #ifndef SPREAD_UC

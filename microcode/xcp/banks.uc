@@ -117,7 +117,7 @@ done#:
 whole#:
     alu[sum, sum, +, amount]
     bpl[done#]
-    ; What is above 2^31 - 1.
+    ; The excess over 2^31 - 1.
     alu_shf[sum, sum, AND~, 1, <<31]
     alu[sum, sum, +, 1]
 surplus#:

@@ -175,7 +175,7 @@ no_cp#:
     xcp_negative(negative, size, *l$index0[SHARE_NEG], *l$index0[SHARE_CN], *l$index0[SHARE_SHIFTS])
 no_cn#:
     xcp_settle(positive, negative, delta, *l$index0[SHARE_NEG])
-    ; What is left. With nothing left there may be more in the pool, or it is empty.
+    ; The rest of the share. If it is 0 there may be more in the pool, or that is empty.
     alu[negative, *l$index0[SHARE_NEG], -, negative]
     bne[covered#], defer[1]
     alu[positive, *l$index0[SHARE_POS], -, positive]

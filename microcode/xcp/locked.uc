@@ -34,7 +34,7 @@
     xcp_positive(positive, $pool0, $pool2, $pool4)
     xcp_negative(negative, size, $pool1, $pool3, $pool4)
     xcp_settle(positive, negative, delta, $pool1)
-    ; What is left. Something may come back to the positive pool, up to 2^31 - 1.
+    ; The rest of the pool. Bytes may come back to the positive pool, up to 2^31 - 1.
     alu[positive, $pool0, -, positive]
     bpl[positive#]
     alu[positive, --, ~B, 0]

@@ -1,4 +1,4 @@
-; What arrived, counted by each thread for itself. A group's longwords of a thread in
+; Sums over arrivals, counted by each thread for itself. A group's longwords of a thread in
 ; XCP_SUMS, 32 bytes, at (thread * groups + group) * 32:
 ;    0  input_traffic  bytes that arrived
 ;    1  sum_x          sum of the times between packets, lower and upper half

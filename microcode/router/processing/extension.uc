@@ -1,4 +1,4 @@
-; What a congestion control protocol adds to the processing stage. A project
+; The part of the processing stage that a congestion control protocol adds. A project
 ; chooses one by a define of its processing microengines; without any these
 ; macros do what a plain router does.
 ;

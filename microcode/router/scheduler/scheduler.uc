@@ -36,7 +36,7 @@
 ; Bytes on the line besides the frame: check sequence, preamble, gap.
 #define LINE_OVERHEAD 24
 
-; What a port may be asked for ahead: cycles of its line, requests. Its clock stands
+; Limits of the requests ahead for a port: cycles of its line, requests. Its clock stands
 ; AHEAD_CYCLES before the cycle in which the line will be free, and no further behind
 ; that than BEHIND_CYCLES, about the time of the requests that it may have: lengths are
 ; known only when they are answered.
@@ -49,7 +49,7 @@
 #error "ASKED_LIMIT: 1 to 64 requests of a port"
 #endif
 
-; What a port is sent beyond the room in its transmit FIFO, 4 KB, holds up all that is
+; Data for a port beyond the room in its transmit FIFO, 4 KB, holds up all that is
 ; behind it in TBUF, for other ports too. A slow port, whose line takes longer than
 ; SLOW_MICROSECONDS for a full frame, is asked for one packet at a time: its clock
 ; then knows of all but one frame on the way, and the FIFO has room for that.
@@ -337,7 +337,7 @@ first#:
 #endif
 
 round#:
-    ; Its round is over; it gets its quantum for the next.
+    ; The queue's round is over; it gets its quantum for the next.
     alu[*l$index0[QUEUE_CREDIT], credit, +, *l$index0[QUEUE_QUANTUM]]
 next_class#:
     alu[class, class, +, 1]

@@ -68,7 +68,7 @@
     immed[tx_sequence, TX_SEQUENCE_0]
     load_constant(next_hops, NEXT_HOPS)
     load_constant(port_counters, PORT_COUNTERS)
-    ; What a context sent last is known to be taken over.
+    ; The context's previous packet is known to be taken over.
     local_csr_rd[ACTIVE_CTX_STS]
     immed[context, 0]
     alu[context, context, AND, 7]
@@ -209,7 +209,7 @@ own#:
     alu[$h1, --, B, second]
 
 core#:
-    ; This context has the turn `ask`.
+    ; The context has the turn `ask` here.
     immed[place, CORE_RING]
     scratch[get, $packet, place, 0, 1], ctx_swap[got]
     immed[place, (0x80 | (&ask << 3))]

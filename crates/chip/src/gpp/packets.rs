@@ -27,7 +27,7 @@ pub(super) const DRAM_ACCESS_BYTES: u32 = 32;
 /// Longwords of a descriptor that the core may write: all but the link.
 const MOST_WORDS: usize = 7;
 
-/// What a descriptor says of a packet that microcode and core hand to one another: the
+/// Fields of the descriptor of a packet between microcode and core: the
 /// longwords behind the link, of which a descriptor of four has the first three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descriptor {

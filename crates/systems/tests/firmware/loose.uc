@@ -1,4 +1,4 @@
-; What comes in on a port goes out on it, in any order: contexts enter the receive
+; Frames go out on the port that they came in on, in any order: contexts enter the receive
 ; freelist as they like, but their places among the TBUF elements are fixed.
 
 #include "rbuf.uc"

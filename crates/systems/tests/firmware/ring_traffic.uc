@@ -1,4 +1,4 @@
-; What the firmware on rings shares: TOTAL entries of two longwords, a value and
+; Common to the firmware on rings: TOTAL entries of two longwords, a value and
 ; its complement, go from even contexts to odd ones. Of a value bits 31-16 are
 ; the producer's number + 1 and bits 15-0 count on.
 

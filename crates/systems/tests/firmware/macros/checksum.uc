@@ -16,7 +16,7 @@
     checksum_update(change, $$i2, $$i6)
     checksum_fold(change)
     checksum_ttl_step($$o2, $$i3, ones, change)
-    ; The same header with the other longword behind it: six longwords.
+    ; The header again, with the other longword behind it: six longwords.
     ld_field_w_clr[sum, 0011, $$i0]
     alu_shf[last, --, B, $$i7, >>16]
     alu_shf[low, --, B, $$i7, <<16]
