@@ -101,7 +101,7 @@ fn tokens_are_neither_made_nor_lost() {
         net.begin(&mut ());
         let standing: usize = places.iter().map(|&place| net.tokens(place)).sum();
         assert_eq!(standing + net.firing(), 20);
-        // Who fires has one token of a pool.
+        // Each firing token has one token of a pool.
         assert_eq!(net.free(one) + net.free(each) + net.firing(), 2 + 4);
         assert!(net.end_next().is_some());
     }

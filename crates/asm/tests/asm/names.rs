@@ -18,8 +18,8 @@ fn the_programs_of_the_corpus_are_named_exactly() {
         if path.extension().is_none_or(|extension| extension != "uc") {
             continue;
         }
-        // They paste names together, keep them in values, spell them otherwise, or give words
-        // as numbers, so that no text holds them.
+        // These sources paste names together, keep them in values, spell them otherwise, or give words
+        // as numbers, so that no text holds the names.
         let nameless = [
             "pp-paste",
             "pp-define-eval-text",
@@ -103,7 +103,7 @@ fn transfer_registers_are_alive_until_their_signal() {
     assert_eq!(text(&symbol("$in").live), "3+..6");
     let signals: Vec<String> = image.signals.iter().map(|s| text(&s.live)).collect();
     assert_eq!(signals, ["2+..5+", "3+..5+"]);
-    // Nothing holds a register that is not used any more.
+    // No register is live at address 8.
     assert!(image.registers.iter().all(|symbol| {
         let ranges = symbol.live.iter().chain(&symbol.live_out);
         ranges

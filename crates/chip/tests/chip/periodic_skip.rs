@@ -306,11 +306,11 @@ impl Observer for Told {
 /// How a chip comes to a cycle at which it is looked at, and how it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Halt {
-    /// It is the end of a run.
+    /// The end of a run.
     Horizon,
-    /// Nothing in the chip knows of it.
+    /// A pause, of which no part of the chip knows.
     Pause,
-    /// Nothing in the chip knows of it, and what was saved there goes on in another chip.
+    /// A pause of which no part of the chip knows; the state saved there continues in another chip.
     Saved,
 }
 
@@ -322,7 +322,7 @@ struct Course {
     surprised: bool,
     /// Ascending.
     halts: Vec<(Cycle, Halt)>,
-    /// It comes back whenever so many cycles have passed, if no time is skipped there.
+    /// The watcher comes back after this many cycles, if no time is skipped there.
     breath: Cycle,
 }
 

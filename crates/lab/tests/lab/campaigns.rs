@@ -328,7 +328,7 @@ fn progress_comes_to_all_that_was_ahead() {
     let ahead = sum.ahead.into_inner();
     assert_eq!(ahead, 4 * 80 * 600);
     assert_eq!(sum.behind.into_inner(), ahead);
-    // It moves within a point.
+    // Progress is reported within a point.
     let steps = sum.steps.into_inner();
     assert!(steps > 8, "{steps} steps");
 }

@@ -404,7 +404,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
         };
         assert!((used - expected).abs() < 0.3, "{second} s: {used}");
     }
-    // One that is run alone has the same key and comes to the same, also beside others.
+    // A point that is run alone has the same key and result, also beside others.
     let alone = Bench::new();
     std::fs::write(alone.path("net.toml"), NETWORK).expect("write");
     let one = alone.with(&text, true, 1, |campaign, points| {

@@ -77,7 +77,7 @@ fn all_points_of_all_studies_have_the_routers_chip() {
     assert!(seen.len() == reference.len(), "{seen:?}");
 }
 
-/// So do all projects that come with the program and are on one of these chips.
+/// All shipped projects on one of these chips agree as well.
 #[test]
 fn all_shipped_projects_have_the_routers_chip() {
     let reference = reference();

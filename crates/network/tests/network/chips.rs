@@ -392,7 +392,7 @@ fn mistakes_at_chips_have_places() {
 
 #[test]
 fn microcode_that_does_not_assemble_is_told() {
-    // It lacks all that the router's project defines.
+    // The source alone lacks all that the router's project defines.
     let other = "../router/processing/processing.uc";
     let system = "system = \"../../microcode/forward\"";
     let problem = mistake(&row(1, SACK).replace(

@@ -152,7 +152,7 @@ fn hosts_hear_why_packets_do_not_arrive_and_go_on() {
         (unreachable, exceeded),
         (all.unreachable, all.time_exceeded)
     );
-    // Nothing is lost from the books: what is to go over the line was sent, or is on its way to the
+    // The books balance: data for the line was sent, or is on its way to the
     // chip or in it: acknowledgements of the last milliseconds.
     let counters = network.outside().counters();
     let line = &counters.lines[back];

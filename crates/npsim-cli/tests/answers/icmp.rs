@@ -140,7 +140,7 @@ fn pings_come_back_with_what_they_carry() {
             .zip(&payloads)
             .map(|(n, p)| ping([10, 1, 0, 1], n, p))
             .collect();
-        // One that was damaged on its way is not answered.
+        // A packet that was damaged on its way is not answered.
         let mut damaged = ping([10, 1, 0, 1], 99, &[7; 200]);
         damaged[200] ^= 1;
         probes.push(damaged);
@@ -258,7 +258,7 @@ fn packets_that_must_not_be_answered_get_no_message() {
         let mut smurf = ping([10, 1, 0, 1], 1, &[0; 20]);
         smurf[26..30].copy_from_slice(&[10, 1, 255, 255]);
         probes.push(with_checksum(smurf));
-        // That others are answered is what the test can fail by.
+        // These are answered: without answers the test could not fail.
         probes.push(changed(&[]));
         probes.push(changed(&[(20, &[0x20, 0])]));
         probes.push(changed(&[(23, &[1]), (34, &[8, 0])]));

@@ -79,7 +79,7 @@ fn a_fault_shows_the_registers_of_the_instruction_and_those_alive_by_name() {
             "  limit = 0x00000009 (9)",
         ],
     );
-    // Nothing needs it any more.
+    // The register is dead there.
     assert!(!done.out.contains("  base "), "{}", done.out);
     let stats: Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     let registers = stats["nodes"][0]["fault"]["registers"]

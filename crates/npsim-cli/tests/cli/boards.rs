@@ -330,7 +330,7 @@ fn the_library_tells_how_full_a_port_is() {
                   alu[--, --, B, status]\nbne[full#]\nctx_arb[kill]\nfull#:\nbr[full#]\n";
     let dir = Dir::new().with("a.uc", source);
     for board in ["enp-2611", "ixp2800-6g"] {
-        // It ends only if the status is 0.
+        // The program ends only if the status is 0.
         dir.npsim(&format!(
             "run a.uc -I {library} --until 1ms --board {board}"
         ))

@@ -13,7 +13,7 @@ use crate::manners::{Lines, Row, command, ended, folder, rows};
 /// How a command ends that is interrupted long before it is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ends {
-    /// It saves what it has, and says that it was broken off.
+    /// The command saves its results, and says that it was interrupted.
     Saves,
     /// There is nothing to be saved: it ends where it is.
     AtOnce,
@@ -151,7 +151,7 @@ fn every_command_ends_when_it_is_asked_to() {
             assert!(child.try_wait().expect("its state").is_none(), "`{what}`");
             std::thread::sleep(Duration::from_millis(10));
         }
-        // It is in progress by then, or about to be.
+        // The run is in progress by then, or about to be.
         std::thread::sleep(Duration::from_millis(200));
         let asked = Command::new("kill").arg(child.id().to_string()).status();
         assert!(asked.expect("kill").success(), "`{what}`");

@@ -103,7 +103,7 @@ fn compare(program: &[Instruction], profile: &Profile) -> bool {
     let slots = run(&image, profile);
     let issued = slots.issued.iter().filter(|&&pc| pc == AT).count() as u64;
     if issued == 0 {
-        // It or the one before it is no good without the rest of a chip.
+        // This instruction or the one before needs the rest of a chip.
         return false;
     }
     let instruction = &program[usize::from(AT)];

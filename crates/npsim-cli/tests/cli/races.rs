@@ -53,7 +53,7 @@ pub fn unguarded() -> Dir {
 #[test]
 fn two_who_read_and_write_the_same_longword_race() {
     let dir = project(&program(UPDATE));
-    // Nothing stops it otherwise.
+    // No check stops the run otherwise.
     dir.npsim("run .").expect(0, &["no events pending"]);
     let done = dir.npsim("run . --look-for races").expect(
         3,

@@ -62,7 +62,7 @@ fn every_example_gives_what_it_says_on_both_cores() {
     let mut wrong = Vec::new();
     for row in mnemonics() {
         let Some(example) = &row.example else {
-            // Nothing answers on the PCI bus.
+            // No device answers on the PCI bus.
             assert_eq!(row.name, "pci", "{} has no example", row.name);
             continue;
         };

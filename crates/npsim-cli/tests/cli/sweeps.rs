@@ -158,7 +158,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
         list.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"))
             .count()
     };
-    // It ends by itself if it is faster than we look.
+    // The command ends by itself if it is faster than this loop.
     while saved() == 0 && child.try_wait().expect("a child").is_none() {
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -257,7 +257,7 @@ fn a_study_of_ones_own_is_compared() {
     assert_eq!(json["rows"][0]["verdict"], "hit");
     assert_eq!(json["rows"][0]["calibrated"], "nothing");
     assert!(!dir.path("one/index.html").exists());
-    // Its other points are run: now it is whole.
+    // The study's other points are run: now the results are complete.
     dir.npsim("reproduce study.toml T-2 --out one")
         .expect(0, &["2 run now, 1 from before; see one"]);
     assert_eq!(dir.read("one/index.html"), whole);
@@ -272,7 +272,7 @@ fn a_part_of_a_study_leaves_the_whole_as_it_is() {
     dir.npsim("reproduce study.toml T-1 --quick")
         .expect(0, &["npsim-results/turns stays as it is"]);
     assert_eq!(dir.read("npsim-results/turns/results.json"), before);
-    // Nothing that was saved is of the changed program.
+    // No saved result is of the changed program.
     let dir = dir.with("count.uc", COUNT.replace("again#:\n", "again#:\n    nop\n"));
     dir.npsim("reproduce study.toml T-1")
         .expect(0, &["1 run now", "npsim-results/turns stays as it is"]);

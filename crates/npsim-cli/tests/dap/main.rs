@@ -294,7 +294,7 @@ fn a_line_is_gone_to_in_the_future_and_in_the_past() {
     let second = go(&mut client, 0);
     assert_ne!(first, second);
     assert_eq!(go(&mut client, 1), first);
-    // Nothing is before the first time, and the run stays where it is.
+    // No cycle is before the first one, and the run stays where it is.
     let none = json!({ "threadId": thread(3), "targetId": id(1) });
     assert!(
         client

@@ -25,7 +25,7 @@ fn neovim_steps_through_a_macro_and_back() {
         ))
         .env("NPSIM", env!("CARGO_BIN_EXE_npsim"))
         .env("NPSIM_ROOT", &root)
-        // Nothing of the user's counts.
+        // The user's own settings do not count.
         .env("HOME", home.path())
         .env("XDG_STATE_HOME", home.path())
         .current_dir(&root)

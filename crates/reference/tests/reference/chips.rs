@@ -64,7 +64,7 @@ pub(super) struct Bench {
     /// What the general-purpose core does.
     pub(super) tasks: Vec<Box<dyn Task>>,
     pub(super) disturbances: Perturbations,
-    /// Who uses a register that a unit owns ends the run.
+    /// A use of a register that a unit owns ends the run.
     pub(super) strict: bool,
 }
 
@@ -264,7 +264,7 @@ fn steps() -> impl Strategy<Value = Steps> {
         4 => Just((MOST_CYCLES, false)),
         4 => (1..400_u64, Just(false)),
         4 => (300..3000_u64, Just(true)),
-        // So often that hardly a command is served without a save between.
+        // Saves so frequent that hardly a command is served without one between.
         1 => (40..300_u64, Just(true)),
     ];
     let answered = proptest::option::of(1..600_u64);

@@ -234,7 +234,7 @@ fn registers_are_given_away_where_a_thread_lists_itself() {
         ((CommandOp::MsfWrite, first, 1), 1, true),
         ((CommandOp::MsfWrite, first - 4, 2), 1, true),
         ((CommandOp::MsfWrite, first - 4, 1), 1, false),
-        // It ignores bit 2 of its address.
+        // The command ignores bit 2 of its address.
         ((CommandOp::MsfWrite64, last + 4, 1), 1, true),
     ] {
         let mut program = first_context_only();

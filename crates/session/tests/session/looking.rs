@@ -38,7 +38,7 @@ fn expected(look: &Inspect<'_>) -> BTreeMap<Awaited, Vec<Cycle>> {
                     SignalOrigin::Command(slot) => {
                         let flight = look.flight(slot).unwrap();
                         if !flight.raises(me.index(), context, missing.signal) {
-                            // It sends it.
+                            // The command sends the signal when it is served.
                             return match flight.location {
                                 CommandLocation::Served { until, .. }
                                 | CommandLocation::Data { until } => Some(until),
@@ -166,7 +166,7 @@ fn predictions_of_the_inspector_come_true() {
         assert_eq!(session.step(20_000), None);
         let (mut woken, mut left, mut owned) = (0, 0, 0);
         for round in 0..800 {
-            // It takes most of the time.
+            // Saving takes most of the time.
             let save = || session.node(0).chip().save().unwrap();
             let before = (round % 50 == 0).then(save);
             let look = Inspect::new(session.node(0).chip());

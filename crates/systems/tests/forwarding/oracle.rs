@@ -1,16 +1,16 @@
-//! What a router must do with a frame, stated without any of the microcode's ways.
+//! The required outcome of a frame at a router, stated independently of the microcode.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// What must happen to a frame.
+/// The outcome of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
-    /// It leaves by a port, and looks like this.
+    /// The frame leaves by a port with these bytes.
     Forwarded(usize, Vec<u8>),
     /// Microcode drops it under this counter.
     Dropped(&'static str),
-    /// It goes to the slow path for this reason.
+    /// The frame goes to the slow path for this reason.
     Exception(&'static str),
 }
 

@@ -39,7 +39,7 @@ fn sum(header: &[u8]) -> u16 {
 }
 
 impl Routes {
-    /// Those that the shipped projects share.
+    /// The routes that the shipped projects share.
     pub fn shipped(folder: &Path) -> Self {
         let text = std::fs::read_to_string(folder.join("ordering.part.toml")).unwrap();
         let table: toml::Table = text.parse().unwrap();

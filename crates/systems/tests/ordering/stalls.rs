@@ -99,7 +99,7 @@ fn stalled(plain: &Run, project: &str, who: &str) -> Stalled {
     }
 }
 
-/// Who waits.
+/// The contexts that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
     /// All contexts.
@@ -151,7 +151,7 @@ fn contexts_that_wait_for_a_stalled_one_are_as_listed() {
         let text = &stalled.text;
         match waits {
             All => assert!(stalled.permille < 10, "{project}, {who}: {text}"),
-            // It does not matter that one of many does not look for work.
+            // One of many contexts that does not look for work does not matter.
             Depends => assert!(
                 stalled.permille < 400 || stalled.permille > 950,
                 "{project}, {who}: {text}"

@@ -119,7 +119,7 @@ fn commands_are_completed_and_come_back() {
     screen.keys(":con");
     screen.press(KeyCode::Tab);
     assert!(screen.text().contains("> cont\n"), "{}", screen.text());
-    // Nothing more is common: what it can be is shown.
+    // The names have no longer prefix in common: the choices are shown.
     screen.press(KeyCode::Tab);
     assert!(screen.text().contains("context  contexts  continue"));
     screen.press(KeyCode::Esc);

@@ -149,7 +149,7 @@ fn unused_window_is_given_up() {
     }
     let after = rig.sender.view().window;
     assert!(after * 2 <= before, "{before} {after}");
-    // Nothing is asked for by a sender without data.
+    // A sender without data requests nothing.
     assert_eq!(headers(&rig).last().unwrap().delta_throughput, 0);
 }
 

@@ -43,7 +43,7 @@ fn passed_on(frame: &Frame, other: &Frame) -> Frame {
 
 /// The end of an interval, as the chip's slow path has it.
 struct Ended {
-    /// It ended after the look before this time.
+    /// The flow ended after the look before this time.
     seen: Time,
     /// All that was counted until its end.
     counted: Sums,

@@ -155,7 +155,7 @@ fn options_that_change_results_are_refused() {
         assert!(text.is_empty(), "{text}");
     }
     dir.npsim("run own.uc --checkpoint-every 1ms", 2, "--checkpoint");
-    // Nothing that watches a run is in a checkpoint.
+    // Observers of a run are not in a checkpoint.
     for option in [
         "--report @page",
         "--profile",

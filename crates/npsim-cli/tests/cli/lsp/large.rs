@@ -79,7 +79,7 @@ fn keys_typed_at_once_are_one_change() {
     let shown = editor.type_at_once("main.uc", "end#: br[end#]", typed);
     assert!(shown < typed.len() / 2, "{shown} of {}", typed.len());
     assert_eq!(editor.diagnostics("main.uc"), [""; 0]);
-    // It is answered once, whichever comes first.
+    // The request is answered once, whichever comes first.
     let question = editor.at("main.uc", "immed[tot|al");
     let code = editor.ask_in_vain("textDocument/hover", question);
     assert!(code.is_none_or(|code| code == -32800), "{code:?}");

@@ -62,7 +62,7 @@ pub struct Steps {
     pub looks: Vec<Cycle>,
     /// Whether these are pauses, of which the chip knows nothing; else they are horizons.
     pub pauses: bool,
-    /// It comes back whenever so many cycles have passed from its next event on.
+    /// The watcher comes back after this many cycles from its next event on.
     pub breath: Option<Cycle>,
 }
 

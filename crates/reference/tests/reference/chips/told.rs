@@ -5,7 +5,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
 use npsim_chip::kernel::trace_event::TraceEvent;
 
-/// Who watches a chip, or not.
+/// An observer of a chip, or none.
 pub trait Watcher {
     fn seeing(&mut self) -> &mut dyn Observer;
 

@@ -31,9 +31,9 @@ pub(super) enum Fixed {
     Unloaded,
     /// Registers of context 0 of the first microengine, as the reflector names them.
     Reflected,
-    /// Those of the first one of the second cluster.
+    /// Registers of the first microengine of the second cluster.
     ReflectedFarther,
-    /// Those of the first one as an override word names them.
+    /// Registers of the first microengine, as an override word names them.
     OtherMicroengine,
     /// Two more longwords than one.
     ThreeOfThem,
@@ -111,7 +111,7 @@ impl Fixed {
         (Self::Skipped, 1 << 11),
     ];
 
-    /// Those of bank A but the counter of rounds, then those of bank B.
+    /// Registers of bank A but the counter of rounds, then those of bank B.
     pub(super) fn register(self) -> Operand {
         match self as u8 {
             n @ 0..15 => Operand::GprAbsolute(Bank::A, 112 + n),
@@ -166,8 +166,8 @@ fn beginning(reach: Reach) -> Vec<Instruction> {
         target,
         defer: 0,
     };
-    // It is never executed: the chip knows by it that registers are reached by others, whatever
-    // else there is.
+    // The command is never executed: by its presence the chip knows that registers are reached by
+    // others.
     let reflects = CommandOp::CapReflectWrite;
     let reflects = command_of(reflects, 0, (0, 1), Completion::Silent, false);
     let mut program = match reach {

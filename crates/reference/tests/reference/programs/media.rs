@@ -38,7 +38,7 @@ fn settings(reach: Reach) -> BoxedStrategy<(u16, u16)> {
             signal << 12 | me << 7 | context << 4 | register
         })
         .boxed();
-    // Those of the first list get the mpackets.
+    // Threads of the first list get the mpackets.
     let threads = prop_oneof![
         6 => (Just(msf_csr::RX_THREAD_FREELIST_0), thread.clone()),
         1 => (Just(msf_csr::RX_THREAD_FREELIST_1), thread.clone()),

@@ -90,7 +90,7 @@ pub fn of_rounds() -> impl Strategy<Value = Vec<Instruction>> {
             a: ROUNDS,
             b: Operand::Constant(1),
         });
-        // It leaves the codes.
+        // This instruction leaves the codes.
         line.extend(between.map(|value| immed(Operand::Gpr(Bank::A, 1), value)));
         line.push(back);
         vec![vec![immed(ROUNDS, rounds)], line]

@@ -29,7 +29,7 @@
 #define DROP_DISCARD   0x105
 #define DROP_PORT_DOWN 0x106
 
-; Nothing is handed over, so there is always room.
+; No packet is handed over, so there is always room.
 #macro hand_over_room(sequence)
 #endm
 

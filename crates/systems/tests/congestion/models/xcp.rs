@@ -344,11 +344,11 @@ pub fn traffic(seed: u64, count: u32, layout: Layout, limits: Limits) -> Vec<Pac
 /// What a packet is to XCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// Nothing: it is not even counted.
+    /// No part: the packet is not even counted.
     None,
     /// The bytes are counted.
     Bytes,
-    /// It takes feedback.
+    /// The packet takes feedback.
     Whole,
 }
 

@@ -24,7 +24,7 @@
 .sig ticketed
 #endif
 
-; What the router has around the protocol.
+; The router around the protocol.
 #macro hand_over_room(sequence)
 #endm
 

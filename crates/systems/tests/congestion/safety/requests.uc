@@ -13,7 +13,7 @@
 #include "timer.uc"
 #include "quick_start.uc"
 
-; What the router has around the protocol.
+; The router around the protocol.
 #macro hand_over_room(sequence)
 #endm
 

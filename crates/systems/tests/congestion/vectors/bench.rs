@@ -40,7 +40,7 @@ pub struct Bench {
 /// The fate of packets.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It left by this port as this packet.
+    /// The packet left by this port with these bytes.
     Left(u8, Vec<u8>),
     /// The slow path got it, unchanged as far as it looked, for this reason.
     Exception(String),

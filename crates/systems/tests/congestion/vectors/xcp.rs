@@ -152,7 +152,7 @@ fn only_the_requests_bytes_change() {
         let out = of_protocol(6, 63, 1_000, &bytes(requests[0]));
         assert_eq!(bench.pass(&[tcp]), [Fate::Left(1, out)], "{project}");
         assert_eq!(sums(&bench, by_thread), counted, "{project}");
-        // Nothing is charged for a packet that the slow path gets.
+        // No bytes are charged for a packet that the slow path gets.
         let left = bench.word(state, pos);
         let late = xcp(1, 1_000, &bytes(requests[0]));
         let reason = "time to live exceeded".to_string();

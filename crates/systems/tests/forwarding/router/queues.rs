@@ -73,7 +73,7 @@ fn a_fifo_drops_at_its_limit_alone() {
         let limit_given = format!("me.queue_manager.define.QUEUE_LIMIT={limit}");
         let set = ["me.queue_manager.define.EARLY_DETECTION=0", &limit_given];
         let (first, most) = filled(&set);
-        // It is looked at now and then: a few packets may have left by then.
+        // The queue is sampled now and then: a few packets may have left by then.
         assert!(first > limit - 5 * FULL, "{first} of {limit}");
         assert!(
             most <= limit && most > limit - 2 * FULL,

@@ -63,7 +63,7 @@ fn longest_pause(lines: &RecordedLines) -> Cycle {
     let sent: Vec<_> = lines.departures.iter().filter(of_port).collect();
     assert!(sent.len() > 3);
     let pauses = sent.windows(2).map(|pair| pair[1].start - pair[0].end);
-    // Its queue has to fill first.
+    // The port's queue has to fill first.
     pauses.skip(sent.len() / 4).max().unwrap()
 }
 
