@@ -17,7 +17,7 @@ use crate::names::Ring;
 use crate::source::SourceFrame;
 use crate::thread::Thread;
 
-/// All that there is to see at a stop.
+/// The state of a run at a stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StopView {
     /// The cycle before which everything has happened, of the microengines' clock.

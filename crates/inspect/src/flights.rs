@@ -189,7 +189,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             }
         })
         .collect();
-    // They are ascending by slot still.
+    // The flights are still ascending by slot.
     let mut steps = vec![Steps::default(); flights.len()];
     let at =
         |flights: &[Flight], slot: CommandId| flights.binary_search_by_key(&slot, |it| it.slot);
@@ -224,7 +224,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
         .collect();
     for (flight, steps) in flights.iter_mut().zip(&steps) {
         if steps.pull.is_some() {
-            // It is asked for and not there.
+            // The data has been requested and is not there.
             flight.data.clear();
         }
         if matches!(flight.location, CommandLocation::Fifo { .. }) {

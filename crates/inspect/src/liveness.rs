@@ -6,7 +6,7 @@
 //! until nothing changes, those that wait for what an instruction raises that a live context
 //! may still reach. The others are deadlocked, however busy the rest of the chip is.
 //!
-//! All that is not known counts as possible: the value of a register, the way a branch
+//! Whatever is unknown counts as possible: the value of a register, the way a branch
 //! goes, where a computed jump leads. So a context that is named here is deadlocked;
 //! one that is not named may be. Where a run has come to rest, two things are taken from what
 //! has happened: a command gives its signals to another context by `indirect_ref`, and a

@@ -101,7 +101,7 @@ pub enum Measured {
     },
     /// Computed from other values.
     Formula {
-        /// Such as `600 / R`.
+        /// A formula such as `600 / R`.
         formula: String,
         /// What the names stand for: numbers and values.
         #[serde(default)]

@@ -14,6 +14,6 @@ pub struct CurvePoint {
 pub(crate) enum Runs {
     /// The mean of all of them.
     Mean,
-    /// One of them; of a point that was run once, that one.
+    /// A value of one run; of a point that was run once, that one.
     One(usize),
 }

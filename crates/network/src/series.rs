@@ -195,7 +195,7 @@ impl<W: Write> Series<W> {
         writeln!(self.out, "{seconds},{of},{name},{quantity},{value}")
     }
 
-    /// All that was written.
+    /// The writer, with everything written.
     ///
     /// # Errors
     /// `out` fails.

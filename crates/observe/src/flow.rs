@@ -1,6 +1,5 @@
-//! Who puts what where: which microengine takes work from which ring, queue or
-//! buffer, and which gives it on. Learnt from the commands of a run, since
-//! microcode computes its ring numbers.
+//! The flow of work: which microengine takes work from which ring, queue or buffer, and which gives
+//! it on. Learnt from the commands of a run, since microcode computes its ring numbers.
 
 mod given;
 

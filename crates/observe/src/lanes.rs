@@ -86,9 +86,9 @@ pub struct Stretch {
 pub enum FrameMark {
     /// One begins to arrive.
     Arrives,
-    /// One has left.
+    /// A frame has left.
     Departed,
-    /// One is lost at the media interface.
+    /// A frame is lost at the media interface.
     Dropped,
 }
 

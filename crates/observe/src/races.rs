@@ -19,8 +19,8 @@
 //! lies between the read and the write of the second: they are never preempted, so
 //! where they come one after the other the order may be the work of the pipeline.
 //!
-//! It sees scratch and SRAM, by the commands of microengines, and their local memories;
-//! not DRAM, nor what the general-purpose core does. An instruction that reads another
+//! The detector sees scratch and SRAM, by the commands of microengines, and their local memories;
+//! not DRAM, nor accesses of the general-purpose core. An instruction that reads another
 //! longword of local memory ends what it began with the one before, since the register that
 //! it loads has a new value.
 

@@ -1,17 +1,17 @@
 //! The reference core: a microengine that is written to be read.
 //!
-//! It does what the engine (`npsim-engine`) does, at the same cycles, and shares
-//! nothing with how that does it: words are decoded and executed one at a time, one
-//! instruction an event, each at its own cycle; operands are looked up when they
-//! are used; condition codes are four flags; a branch asks what ran before it
-//! instead of what stands before it. What the two disagree about is a mistake in
-//! one of them, which is what it is for: `npsim run --core reference` gives the
+//! This core does what the engine (`npsim-engine`) does, at the same cycles, and shares no code with
+//! it: words are decoded and executed one at a time, one instruction an event, each at its own cycle;
+//! operands are looked up when they are used; condition codes are four flags; a branch asks which
+//! instruction ran before it instead of which stands before it. A difference between the two is a
+//! mistake in one of them, which is the purpose of this core: `npsim run --core reference` gives the
+//! same capture and the same counts, several times slower.
 //! same capture and the same counts, several times slower.
 //!
-//! It raises the same checks with shorter messages. Two things differ when a fault
-//! ends a run: of several complaints about one instruction another may come first,
-//! and the counts of microengines that did not fault are exact, where the engine,
-//! which has run ahead of the fault, estimates them.
+//! Both cores raise the same checks; here with the shorter messages. Two things differ when a fault
+//! ends a run: of several faults of one instruction another may come first, and the counts of
+//! microengines that did not fault are exact, where the engine, which has run ahead of the fault,
+//! estimates them.
 //!
 //! Where to read what: `turn` has the arbiter and the course of one instruction,
 //! `perform` what an instruction does and leads to, `operands` registers and local

@@ -1,4 +1,4 @@
-//! All that the past leaves in a microengine.
+//! The state that the past leaves in a microengine.
 
 use npsim_chip::Cycle;
 use npsim_chip::core::MeStats;

@@ -112,7 +112,7 @@ pub trait Controller {
         let _ = (moment, bytes);
     }
 
-    /// All that was out when fast recovery began has arrived; told without SACK only, where the window
+    /// All data that was out when fast recovery began has arrived; called without SACK only, where the window
     /// was inflated meanwhile.
     fn recovered(&mut self, moment: &ControlInputs);
 

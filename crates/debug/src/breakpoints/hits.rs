@@ -12,7 +12,7 @@ pub enum Hits {
     Exactly(u64),
     /// The hit of this number and all after it.
     From(u64),
-    /// Each of so many.
+    /// Every hit of a multiple.
     Every(u64),
 }
 

@@ -77,7 +77,7 @@ pub enum Utilisation {
 /// What the number of drops is divided by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DropsPer {
-    /// Nothing.
+    /// No divisor.
     Window,
     /// Seconds.
     Second,

@@ -11,7 +11,7 @@ pub(super) const EXPERIMENT: u8 = 253;
 /// What stamps begin with.
 pub(super) const MARK: [u8; 2] = *b"np";
 
-/// Who a frame is: the first bytes of what it carries, after UDP, TCP or ICMP header, in network order:
+/// The identity of a frame: the first bytes of its payload, after UDP, TCP or ICMP header, in network order:
 /// the letters `np`, the kind, the port (1 byte each), the flow (4 bytes) and the sequence (8 bytes). A
 /// fragment and a frame with options have it right after the IP header, an ARP request has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

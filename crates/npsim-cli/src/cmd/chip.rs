@@ -159,7 +159,7 @@ struct ChipNumbers<'a> {
     ports: Vec<BoardPort<'a>>,
 }
 
-/// One of them.
+/// One parameter.
 #[derive(Serialize)]
 struct ChipNumber<'a> {
     name: String,

@@ -21,7 +21,7 @@ Examples:
 
 /// Print a completion script for a shell
 ///
-/// It knows the commands and options, and the names of chips, boards, checks, messages,
+/// The script knows the commands and options, and the names of chips, boards, checks, messages,
 /// instructions and studies of this build.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

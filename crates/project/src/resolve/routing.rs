@@ -117,7 +117,7 @@ impl Resolver<'_> {
         };
         // Next hops that `arp` finds are in the table from the start: it knows their places.
         let mut reserved: Vec<NextHop> = self.gateways.iter().map(Gateway::next_hop).collect();
-        // So is that of own addresses, which a router whose own are all typed would lack.
+        // The next hop of own addresses, too, which a router whose own are all typed would lack.
         reserved.extend(own.iter().flatten().next().map(|route| route.next_hop));
         let mut routers = Vec::with_capacity(own.len());
         for own in own {

@@ -101,11 +101,10 @@ fn times_ratio(value: u32, numerator: u128, denominator: u128) -> u64 {
 }
 
 /// The average round-trip time in ns after an interval of `length` ns in which packets of
-/// `counters.rtt_bytes` bytes told theirs, rounded down; as it was if none did.
+/// `counters.rtt_bytes` bytes carried theirs, rounded down; unchanged if none did.
 ///
-/// The samples' mean s (rounded down to a nanosecond) moves the average d by the gain length
-/// d if it is
-/// longer, and by the smaller gain (rate / capacity) x (s / d) x (length / d) if it is shorter.
+/// The samples' mean s (rounded down to a nanosecond) moves the average d by the gain length / d
+/// if it is longer, and by the smaller gain (rate / capacity) x (s / d) x (length / d) if it is shorter.
 #[must_use]
 pub(crate) fn average_rtt(
     parameters: &RcpSettings,

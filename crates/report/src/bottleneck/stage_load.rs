@@ -120,7 +120,7 @@ fn behind_the_first(observed: &Observed<'_>, window: &AnalysisWindow, loads: &mu
 pub(super) fn pressed(observed: &Observed<'_>, window: &AnalysisWindow, place: usize) -> bool {
     let fill = window.fills[place];
     let kind = observed.series.places()[place].kind;
-    // Its bytes may be on the line still; only what found no room counts.
+    // The frame's bytes may be on the line still; only frames that found no room count.
     let line = matches!(kind, ProbeKind::ReceiveFifo { .. });
     (!line && fill.samples > 0 && fill.full * 2 >= fill.samples)
         || window.lost_at(observed.series, place) > 0

@@ -22,7 +22,7 @@ const BACKLOG: usize = 1024;
 /// Why nodes run no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// Each has ended or come to the target.
+    /// Each node has ended or come to the target.
     Complete,
     /// One waits for another whose time is up.
     Stalled,

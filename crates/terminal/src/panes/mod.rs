@@ -18,7 +18,7 @@ use crate::layout::Pane;
 use crate::theme::Theme;
 use crate::view::View;
 
-/// All that a screen is made of.
+/// The inputs of a screen.
 #[derive(Clone, Copy)]
 pub(crate) struct PaneContext<'l> {
     pub debugger: &'l Debugger,

@@ -37,7 +37,7 @@ pub enum RcpPhase {
     Congested,
     /// Data flows.
     Running,
-    /// All is sent; waits for answers, and sends again what got none.
+    /// All data is sent; waits for answers, and sends again what got none.
     Draining,
     /// All was answered.
     Closed,
@@ -329,7 +329,7 @@ impl RcpSender {
         self.answered.contains(number)
     }
 
-    /// All is sent: what is not answered within two round-trip times is missing.
+    /// All data is sent: segments that are not answered within two round-trip times are missing.
     fn drain(&mut self, now: Time) {
         self.phase = RcpPhase::Draining;
         self.pace_at = None;

@@ -138,7 +138,7 @@ impl Sender {
         self.close_if_done(now);
     }
 
-    /// All that there was to send has arrived: waits for the peer's FIN, then for its retransmissions.
+    /// All data has arrived: waits for the peer's FIN, then for its retransmissions.
     fn close_if_done(&mut self, now: Time) {
         if !self.closing || self.acknowledged != self.end() || self.phase != ConnectionPhase::Open {
             return;

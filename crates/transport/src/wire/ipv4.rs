@@ -10,7 +10,7 @@ use super::{IPV4, WireError};
 const WHAT: &str = "the IPv4 header";
 /// "Do not fragment".
 const DONT_FRAGMENT: u16 = 0x4000;
-/// All of the field of flags and offset that a fragment has set.
+/// The bits of the field of flags and offset that a fragment has set.
 const FRAGMENT: u16 = 0x3fff;
 
 /// What a host writes and reads.
