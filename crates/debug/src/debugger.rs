@@ -40,7 +40,7 @@ pub enum StopCause {
     End(Ending),
     /// The run was moved back to its beginning.
     Beginning,
-    /// The user broke off.
+    /// The user interrupted.
     Interrupted,
 }
 
@@ -103,11 +103,11 @@ pub struct Debugger {
     made: Vec<Made>,
     allowed: Vec<Check>,
     reason: StopCause,
-    /// Asked now and then whether to break off.
+    /// Polled for whether to interrupt.
     stop: Option<InterruptCheck>,
 }
 
-/// Whether to break off.
+/// Whether to interrupt.
 struct InterruptCheck(Box<dyn FnMut(Cycle) -> bool + Send>);
 
 impl std::fmt::Debug for InterruptCheck {
@@ -151,7 +151,7 @@ impl Debugger {
         Ok(debugger)
     }
 
-    /// Lets long ways be broken off: `asked` is called between stretches of a search with
+    /// Makes long searches interruptible: `asked` is called between stretches of a search with
     /// the cycle it has come to.
     pub fn ask(&mut self, asked: impl FnMut(Cycle) -> bool + Send + 'static) {
         self.stop = Some(InterruptCheck(Box::new(asked)));

@@ -106,7 +106,7 @@ pub enum SearchResult {
     Hit(Vec<Candidate>),
     /// There is no such moment; the timeline is at the end or the beginning of the run.
     Nothing,
-    /// The search was broken off; the timeline is where it had come to.
+    /// The search was interrupted; the timeline is where it had come to.
     Interrupted,
 }
 

@@ -238,7 +238,7 @@ pub fn end_text(ending: &Ending) -> String {
         Ending::Fault(fault) => fault.message.clone(),
         Ending::OutputFailed => "the run ends: what left could not be written".to_owned(),
         Ending::InputFailed => "the run ends: the frames could not be read".to_owned(),
-        Ending::Interrupted => "broken off".to_owned(),
+        Ending::Interrupted => "interrupted".to_owned(),
     }
 }
 

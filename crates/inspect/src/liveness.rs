@@ -11,7 +11,7 @@
 //! one that is not named may be. Where a run has come to rest, two things are taken from what
 //! has happened: a command gives its signals to another context by `indirect_ref`, and a
 //! context puts another one on a freelist, only if some have done so in the run. Where it
-//! is broken off they count as possible too.
+//! is interrupted they count as possible too.
 
 mod program;
 mod raise;

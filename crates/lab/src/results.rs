@@ -34,7 +34,7 @@ pub struct Results {
     pub outcomes: BTreeMap<String, PointOutcome>,
     /// How many were run now.
     pub ran: usize,
-    /// Whether it was broken off.
+    /// Whether the campaign was interrupted.
     pub interrupted: bool,
 }
 

@@ -2,7 +2,7 @@
 //! chips that is assumed or calibrated is moved by a fifth, down and up, one at a time
 //! and, sampled, all together; and each row is looked at again.
 //!
-//! The runs are points like any other, kept by their keys: what was broken off goes on
+//! The runs are points like any other, kept by their keys: an interrupted analysis goes on
 //! where it was, and what a move does not touch is not run again.
 
 pub mod knobs;
@@ -137,7 +137,7 @@ impl SensitivityPlan {
         &self.knobs
     }
 
-    /// Runs what was not run before and looks at the rows; none if it was broken off.
+    /// Runs the points that were not run before and evaluates the rows; none if interrupted.
     ///
     /// # Errors
     /// As [`Campaign::run`].

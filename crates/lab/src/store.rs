@@ -1,5 +1,5 @@
 //! What points came to, one file each, named by the point's key. A file is there
-//! whole or not at all, so that a run can be broken off at any moment and goes on
+//! whole or not at all, so that a run can be interrupted at any moment and goes on
 //! where it was.
 
 use std::collections::BTreeMap;

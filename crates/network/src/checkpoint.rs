@@ -22,7 +22,7 @@ pub use crate::snapshot::Snapshot;
 /// Where a run stands besides its network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// The time to which all has run. A network that was broken off may be beyond it.
+    /// The time to which all has run. An interrupted network may be beyond it.
     pub now: Time,
     /// Time from one sample of series to the next.
     pub every: Time,

@@ -54,7 +54,7 @@ impl<'a> WorkSlice<'a> {
     }
 }
 
-/// Runs each chip to its horizon, or less far where it has sent something or is broken off.
+/// Runs each chip to its horizon, or less far where it has sent something or is interrupted.
 pub fn run(
     chosen: Vec<(&mut ChipNode, Cycle)>,
     workers: &Workers,

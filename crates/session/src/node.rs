@@ -206,7 +206,7 @@ impl Node {
         self.links.backlog()
     }
 
-    /// A node that was broken off can go on.
+    /// A node that was interrupted can go on.
     pub(crate) fn take_up(&mut self) {
         if self.ending == Some(Ending::Interrupted) {
             self.ending = None;

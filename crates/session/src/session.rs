@@ -378,7 +378,7 @@ impl Session {
 
     /// The worst ending of the nodes that have come to theirs, and which of them, from
     /// 0, came to it first: a fault, then output or input that failed, then a run that
-    /// was broken off, whose time was up, that is drained, that is quiet.
+    /// was interrupted, whose time was up, that is drained, that is quiet.
     #[must_use]
     pub fn ending(&self) -> Option<(usize, &Ending)> {
         let endings = self.nodes.iter().enumerate();

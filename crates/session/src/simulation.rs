@@ -198,7 +198,7 @@ impl Simulation {
         })
     }
 
-    /// Runs to the end, or until `progress` breaks off. Where that happens
+    /// Runs to the end, or until `progress` interrupts. Where that happens
     /// depends on when it is asked; the chip is between two events then.
     pub fn run_while(
         &mut self,

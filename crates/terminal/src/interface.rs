@@ -59,7 +59,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// Lets what takes long be broken off, and shows how far it is.
+    /// Makes long commands interruptible, and shows their progress.
     pub(crate) fn report(&mut self, progress: Arc<CommandProgress>) {
         let asked = Arc::clone(&progress);
         self.debugger.ask(move |cycle| asked.ask(cycle));

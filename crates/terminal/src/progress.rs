@@ -71,7 +71,7 @@ impl CommandProgress {
         self.state().typed.pop_front()
     }
 
-    /// Whether to break off at a cycle.
+    /// Whether to interrupt at a cycle.
     pub fn ask(&self, cycle: Cycle) -> bool {
         if self.stops() {
             return true;
@@ -89,7 +89,7 @@ impl CommandProgress {
         if waited && old {
             state.shown = Some(Instant::now());
             // A terminal that is gone is noticed where the screen is drawn.
-            let _ = say(&format!("at cycle {cycle}; Ctrl-C or Esc breaks off"));
+            let _ = say(&format!("at cycle {cycle}; Ctrl-C or Esc interrupts"));
         }
         false
     }

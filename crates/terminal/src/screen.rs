@@ -174,7 +174,7 @@ fn reason(look: &PaneContext<'_>) -> String {
     match view::reason(look.debugger, look.debugger.reason()) {
         StopReason::Entry | StopReason::Beginning => "the beginning of the run".to_owned(),
         StopReason::Step | StopReason::Goto => String::new(),
-        StopReason::Interrupted => "broken off".to_owned(),
+        StopReason::Interrupted => "interrupted".to_owned(),
         StopReason::Breakpoint { hits } => {
             let numbers: Vec<_> = hits.iter().map(|it| it.number.to_string()).collect();
             format!("breakpoint {}", numbers.join(", "))

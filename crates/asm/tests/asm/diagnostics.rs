@@ -1,4 +1,4 @@
-//! Every diagnostic of parser, allocator and encoder: a text that earns it.
+//! Every diagnostic of parser, allocator and encoder: a text that causes it.
 
 #![allow(
     clippy::format_push_string,

@@ -35,7 +35,7 @@ fn reason_text(reason: &StopReason) -> Vec<String> {
     match reason {
         StopReason::Entry | StopReason::Step | StopReason::Goto => Vec::new(),
         StopReason::Beginning => vec!["the beginning of the run".to_owned()],
-        StopReason::Interrupted => vec!["broken off".to_owned()],
+        StopReason::Interrupted => vec!["interrupted".to_owned()],
         StopReason::End { text } => vec![text.clone()],
         StopReason::Fault {
             name,

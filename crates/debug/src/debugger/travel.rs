@@ -36,7 +36,7 @@ impl Debugger {
         self.stopped(reason)
     }
 
-    /// Comes near a cycle that lies far ahead, unless it is broken off; whether it was not.
+    /// Runs close to a cycle that lies far ahead; false if interrupted.
     fn approach(&mut self, cycle: Cycle) -> bool {
         while self.timeline.ending().is_none() && self.timeline.end().is_none() {
             // What was seen already is come to from a state that is kept.

@@ -92,7 +92,7 @@ fn asked(only: &[&str], samples: usize) -> (usize, SensitivityReport) {
     };
     let stop = AtomicBool::new(false);
     let (results, report) = plan().run(&campaign, &question, &stop, &()).expect("runs");
-    let report = report.expect("not broken off");
+    let report = report.expect("not interrupted");
     // A second time there is nothing to do, and it comes to the same.
     let (again, same) = plan().run(&campaign, &question, &stop, &()).expect("runs");
     assert_eq!((again.ran, same.as_ref()), (0, Some(&report)));

@@ -211,7 +211,7 @@ fn messages_under_way_go_on() {
     check(&file, &[2_333, 500_000, 668_900]);
 }
 
-/// A run that is broken off has chips at other times than the rest, and goes on all the same.
+/// An interrupted run has chips at other times than the rest, and goes on all the same.
 #[test]
 fn a_network_that_was_broken_off_goes_on() {
     let file = chip();

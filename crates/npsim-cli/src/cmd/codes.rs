@@ -22,8 +22,8 @@ Examples:
 
 /// Explain the names of the assembler's messages, such as `bank-conflict`
 ///
-/// With a name: what it means, an example that earns it, and what the assembler says
-/// to that, which is the cause at its place and what to do.
+/// With a name: its meaning, an example that causes it, and the assembler's message
+/// about the example, with cause, place and remedy.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -112,7 +112,7 @@ impl Includes for LoneExample<'_> {
     }
 }
 
-/// The message that an example earns.
+/// The message that an example causes.
 fn said(name: &str, example: &str) -> Option<String> {
     let options = Options {
         // The copies are only made, and told, where they are wanted.

@@ -212,12 +212,12 @@ pub fn tell_unsettled(results: &Results) {
     });
 }
 
-/// `5 points: 3 run now, 1 from before, 1 the same as another`; what was broken off or
+/// `5 points: 3 run now, 1 from before, 1 the same as another`; what was interrupted or
 /// lost is counted apart, so that the numbers add up.
 pub fn tally(results: &Results) -> String {
     let all = results.points.len();
     if all == 0 && results.interrupted {
-        return "broken off before a point was run".to_owned();
+        return "interrupted before a point was run".to_owned();
     }
     let word = if all == 1 { "point" } else { "points" };
     let keys: BTreeSet<&str> = results.points.iter().map(|point| &*point.key).collect();

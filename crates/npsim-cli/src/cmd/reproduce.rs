@@ -31,8 +31,8 @@ Examples:
   npsim reproduce baseline --out results --format json
   npsim reproduce my/study.toml         a study of your own
 
-A study that is broken off, in whatever way, goes on where it was when it is
-started again; only points whose inputs changed are run anew.
+An interrupted study resumes where it was when it is started again; only points
+whose inputs changed are run anew.
 
 Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
 --strict a value that was not reproduced; 130 ended by Ctrl-C.";

@@ -23,7 +23,7 @@ pub struct Server {
     input: Receiver<io::Result<Request>>,
     output: Box<dyn Write>,
     seq: i64,
-    /// Set when something came in that has to break off what is done.
+    /// Set when a request came in that interrupts the present command.
     stop: Arc<AtomicBool>,
     /// The client has closed its end.
     gone: Arc<AtomicBool>,
@@ -182,7 +182,7 @@ impl Server {
         self.event("terminated", None)
     }
 
-    /// Begins to debug what the client launched: the debugger asks whether to break off.
+    /// Begins to debug what the client launched: the debugger asks whether to stop early.
     pub(super) fn begin(
         &mut self,
         launch: &Launch,
@@ -196,7 +196,7 @@ impl Server {
         Ok(debugger)
     }
 
-    /// What was to break off has been.
+    /// The interruption is done.
     pub(super) fn go_on(&self) {
         self.stop.store(false, Ordering::Relaxed);
     }

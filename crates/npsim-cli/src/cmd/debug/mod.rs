@@ -1,4 +1,4 @@
-//! `npsim debug`: a run that one goes through forward and back.
+//! `npsim debug`: the time-travel debugger.
 
 pub mod opened;
 mod script;
@@ -30,7 +30,7 @@ Examples:
 
 `help` lists the commands, `npsim docs debugger` has an example of each.";
 
-/// Go through a run forward and back: breakpoints, values, who did what and why not
+/// Debug a run forward and backward: breakpoints, values, writers, reasons for waits
 ///
 /// The run is made as by `npsim run`, of which it takes the options, and it is the
 /// same run each time. On a terminal there is a screen with source, contexts, values and a
@@ -50,7 +50,7 @@ pub struct Arguments {
     /// End after the script; without a script do the commands of standard input as one
     #[arg(long)]
     batch: bool,
-    /// Megabytes of memory for states of the past; the more, the faster one gets back
+    /// Megabytes of memory for states of the past; more make steps back faster
     #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     memory: u64,
     #[command(flatten)]
