@@ -402,8 +402,10 @@ impl Call<'_, '_> {
     fn who(&mut self, default: u32, oldest_first: bool) -> Result<Reply, DebugError> {
         let (text, count) = last_count(self.rest, default);
         if text.is_empty() {
-            return Err(DebugError::new("whose write or signal?")
-                .help("name a register, a signal or a longword such as `scratch[0x100]`"));
+            return Err(
+                DebugError::new("`who` needs the name of what was written or raised")
+                    .help("name a register, a signal or a longword such as `scratch[0x100]`"),
+            );
         }
         let thread = self.debugger.thread();
         let mut deeds = self.debugger.who(text, thread, count as usize)?;
