@@ -143,7 +143,7 @@ impl KernelResult for Simulation {
     }
 }
 
-/// A run that is not broken off.
+/// A run without interruption.
 fn on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

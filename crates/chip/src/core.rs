@@ -349,9 +349,9 @@ pub trait Core: fmt::Debug + Send + Sync {
     }
 
     /// What a context does, as
-    /// [`TraceEvent::Context`](crate::kernel::trace_event::TraceEvent::Context) tells
+    /// [`TraceEvent::Context`](crate::kernel::trace_event::TraceEvent::Context) reports
     /// it, and the next instruction when it executes, else the one with which it
-    /// gave up the pipeline.
+    /// yielded the pipeline.
     #[inline]
     fn doing(&self, context: u8) -> (ContextState, u16) {
         let it = self.context(context);

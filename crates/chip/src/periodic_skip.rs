@@ -32,7 +32,7 @@
 //! Comparing states costs the host some million instructions, so a chip is left alone
 //! until its media interface and tasks have been idle for a while, and as long as
 //! there is little to be gained. A cheap [digest](crate::core::Core::state_digest) of the
-//! microengines tells which lengths are worth a comparison. None of that changes
+//! microengines shows which lengths are worth a comparison. None of that changes
 //! results, which are the same for all choices.
 
 mod period;

@@ -4,7 +4,7 @@
 //! handed and that says afterwards what it saw: [`profile`] where the cycles went,
 //! [`timeline`] what happened when, [`series`] how counters and depths went over
 //! time, [`flow`] which microengine gives work to which, [`lanes`] what every context did in the
-//! moment of interest, [`packets`] what became of each packet, [`races`] which memory two
+//! moment of interest, [`packets`] the fate of each packet, [`races`] which memory two
 //! contexts update with nothing that keeps them apart. [`set`] is all of them as plain data, for a driver that runs
 //! something.
 

@@ -16,7 +16,7 @@
 ; order and has the queues of every other port: QUEUE_MANAGER says which. They share
 ; nothing but the ring to the transmit stage; what leaves by one port comes from one
 ; of them, so its order is kept. The second one is no neighbour of the scheduler and
-; tells it by a ring.
+; reports it by a ring.
 
 #include "constant.uc"
 #include "timer.uc"

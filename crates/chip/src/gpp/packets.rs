@@ -228,7 +228,7 @@ impl Outgoing {
         }
     }
 
-    /// Makes the next access: what it is for, what has become of the packet, and how long
+    /// Makes the next access: its purpose, the packet's stage, and how long
     /// it takes.
     pub fn step(
         &mut self,

@@ -280,7 +280,7 @@ pub enum TraceEvent {
         /// The context's new state.
         doing: ContextState,
         /// The next instruction when it executes, else the one with which it
-        /// gave up the pipeline.
+        /// yielded the pipeline.
         pc: u16,
     },
     /// A command is issued. Its slot names it until it is [`Done`](Self::Done).

@@ -41,7 +41,7 @@ impl Period {
 /// numbers change as much from the second to the third as from the first to the
 /// second.
 ///
-/// The comparison tells a count from a maximum: the largest of the values of a period
+/// The comparison distinguishes a count from a maximum: the largest of the values of a period
 /// cannot grow in the next one, which has the same values.
 pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
     before.classes == last.classes && { first.row.iter().zip(&before.row) }

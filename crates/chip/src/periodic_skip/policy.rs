@@ -40,7 +40,7 @@ pub(super) enum SkipOutcome {
     },
 }
 
-/// A try in progress: what tells afterwards whether it paid.
+/// A try in progress: the figures that show afterwards whether it paid.
 pub(super) struct Attempt {
     /// Cycles with events and cycles in all since idle time began to be measured.
     handled: u128,

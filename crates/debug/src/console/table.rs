@@ -49,7 +49,7 @@ pub enum CommandGroup {
     BreakpointSet,
     /// What there is.
     Look,
-    /// What became and will become of it.
+    /// The past and the future of a packet.
     Questions,
     /// The rest.
     Other,

@@ -17,7 +17,7 @@ pub struct Counters {
 
 impl Counters {
     /// Counts a packet of `size` bytes (IP total length) with round-trip time `rtt` in 2^-14 s, 0 if
-    /// it tells none.
+    /// it carries none.
     pub fn arrive(&mut self, size: u16, rtt: u16) {
         let size = u32::from(size);
         self.bytes = self.bytes.wrapping_add(size);

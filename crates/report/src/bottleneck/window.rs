@@ -108,7 +108,7 @@ impl AnalysisWindow {
         sum(&self.after) - sum(&self.before)
     }
 
-    /// Frames that found no room in a place. The media interface tells; of the
+    /// Frames that found no room in a place. The media interface reports them; of the
     /// microcode's counters those count whose name has the place's in it, or
     /// ends like `PROCESSING_FULL` for `PROCESSING_RING`.
     #[must_use]

@@ -117,7 +117,7 @@ impl Cubic {
     fn reduce(&mut self, moment: &ControlInputs) {
         let window = self.reno.window().max(moment.mss);
         self.prior = window;
-        // Fast convergence: a flow that has less than it had gives up more.
+        // Fast convergence: a flow that has less than it had releases more.
         self.greatest = if window < self.greatest {
             window * (BETA.1 + BETA.0) / (2 * BETA.1)
         } else {

@@ -129,7 +129,7 @@ impl Controller for Reno {
 
     fn timed_out(&mut self, moment: &ControlInputs, again: bool) {
         // The threshold of the first expiry stays (RFC 5681, section 3.1). In a fast recovery what is out
-        // and not acknowledged tells of the window before the loss, which was halved already: half of
+        // and not acknowledged reflects the window before the loss, which was halved already: half of
         // it again would be the window at which the queue overflowed.
         if !again {
             let out = moment.flight.min(self.window());

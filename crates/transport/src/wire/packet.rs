@@ -206,7 +206,7 @@ impl Packet {
 
     /// Reads a packet from its IPv4 header on; bytes behind its total length are the padding of a
     /// frame. The second part is the payload as it came: [`first_difference`](super::first_difference)
-    /// tells whether it is the pattern.
+    /// says whether it is the pattern.
     ///
     /// # Errors
     ///

@@ -246,7 +246,7 @@ impl Msf {
     ///
     /// The status of an mpacket is two longwords, for which the thread's IN registers have to be
     /// reserved in the scoreboard. A core that lists a thread of its own has done so at issue;
-    /// for any other thread it is done here (`claimed_by_issuer`). `lists_others` tells the
+    /// for any other thread it is done here (`claimed_by_issuer`). `lists_others` informs the
     /// search for deadlocks (`npsim-inspect`, `liveness/raise.rs`) that such a write may wake
     /// any context. `last_activity` moves only when an element was handed out: time in which
     /// threads merely enlist may be skipped (`periodic_skip.rs`).

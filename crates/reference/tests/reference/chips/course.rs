@@ -89,7 +89,7 @@ pub struct Look {
     pub told: usize,
 }
 
-/// A chip at its end, how that came, what became of frames, and what was seen before.
+/// A chip at its end, the cause of the end, the fate of frames, and earlier observations.
 pub struct Ended {
     pub chip: Chip,
     pub stop: Stop,

@@ -248,7 +248,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// What a reference model says of a frame: what becomes of it, and its bytes from
+/// A reference model's result for a frame: its outcome, and its bytes from
 /// the IPv4 header on and the state afterwards. It leaves by a port.
 pub type Model<'a> = dyn FnMut(&mut [u8], &mut State, u32) -> Verdict + 'a;
 

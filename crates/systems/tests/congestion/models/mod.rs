@@ -1,5 +1,5 @@
 //! The microcode of Quick-Start, XCP and RCP against the reference models, packet
-//! by packet: bytes, shared state and what becomes of the packet.
+//! by packet: bytes, shared state and the packet's outcome.
 
 mod driver;
 mod packets;

@@ -96,7 +96,7 @@ pub fn is_later_fragment(bytes: &[u8]) -> bool {
     u16::from_be_bytes([bytes[6], bytes[7]]) & 0x1fff != 0
 }
 
-/// What becomes of a packet without options in the fast path, before any protocol;
+/// The outcome of a packet without options in the fast path, before any protocol;
 /// `None` for one that is forwarded, which has been changed as a router does.
 pub fn plain(bytes: &mut [u8]) -> Option<Verdict> {
     // The slow path checks what it is given.
