@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     });
     let (form, gzipped) = CaptureForm::of_name(out).or(unnamed).ok_or_else(|| {
         Problem::new(format!(
-            "the name `{}` has no ending of a kind of capture",
+            "the ending of `{}` names no kind of capture",
             out.display()
         ))
         .help("let it end in .pcap or .pcapng, or one of these and .gz")

@@ -21,7 +21,7 @@ mod chosen;
 
 const EXAMPLES: &str = "\
 Examples:
-npsim trace order out.pcap                          generated traffic has its order in stamps
+  npsim trace order out.pcap                          generated traffic has its order in stamps
   npsim trace order out.pcap --flow 0/10 --each       flows 0, 10, 20 and so on, a line each
   npsim trace order out.pcap --against in.pcap        any traffic, by what it was when it entered
   npsim trace order out.pcap --format json | jq .order.duplicate_acks";
