@@ -37,9 +37,9 @@ pub struct DisturbSection {
     pub seed: Option<u64>,
     /// Most cycles by which completions of DRAM are late; 0 if not given.
     pub dram: Option<Spanned<u32>>,
-    /// Cycles by which SRAM answers late.
+    /// Most cycles by which completions of SRAM are late; 0 if not given.
     pub sram: Option<Spanned<u32>>,
-    /// Cycles by which the scratchpad answers late.
+    /// Most cycles by which completions of the scratchpad are late; 0 if not given.
     pub scratch: Option<Spanned<u32>>,
 }
 

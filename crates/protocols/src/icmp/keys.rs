@@ -24,11 +24,11 @@ pub(crate) struct IcmpSection {
     pub ring: Spanned<String>,
     /// The microcode's reason code of packets whose time to live is over.
     pub ttl_reason: Option<Spanned<u8>>,
-    /// The exception code of packets for the router itself.
+    /// The microcode's reason code of packets for the router itself.
     pub local_reason: Option<Spanned<u8>>,
-    /// The exception code of packets without a route.
+    /// The microcode's reason code of packets without a route.
     pub no_route_reason: Option<Spanned<u8>>,
-    /// The exception code of packets that are larger than the next hop's MTU.
+    /// The microcode's reason code of packets that are larger than the next hop's MTU.
     pub too_big_reason: Option<Spanned<u8>>,
     /// Error messages a second; 1000 if not given.
     pub rate: Option<Spanned<u32>>,
