@@ -249,6 +249,9 @@ fn analyse_program(
             sources,
             diagnostics,
         );
+        if round == 0 {
+            labels.addresses_like_labels(&selection.items, diagnostics);
+        }
         let flow = flow::build(&selection.items, &labels, diagnostics);
         let groups = Groups::new(symbols, &selection.orders, diagnostics);
         groups.check(&selection.items, symbols, diagnostics);

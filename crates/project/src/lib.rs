@@ -163,7 +163,6 @@ impl Project {
         let noted = NotedFiles::new(files);
         let files: &dyn Files = &noted;
         let (text, is_default) = read(files, target, overrides)?;
-        let merged = text.files.clone();
         let (text, applied) = {
             let routes = overrides.routes.as_deref();
             settings::apply(&text, &overrides.set, routes, registry)?
@@ -193,13 +192,7 @@ impl Project {
             .unwrap_or_else(|| folder_name(files, &folder));
         let link_delay = file.chain.delay(&text)?;
         let mut inputs = noted.into_inputs();
-        inputs.retain(|input| !merged.contains(&input.path));
-        // The project file itself stays the last one.
-        let besides = inputs.iter().map(|input| input.path.clone());
-        let text = ProjectText {
-            files: besides.chain(merged).collect(),
-            ..text
-        };
+        inputs.retain(|input| !text.files.contains(&input.path));
         Ok(Self {
             name,
             is_default,

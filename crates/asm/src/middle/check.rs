@@ -7,6 +7,7 @@ use npsim_isa::{CapAccess, Instruction, Leaves, Operand, OperandRole, Takes, Tra
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::front::statement::SourcePlace;
 use crate::middle::flow::FlowGraph;
 use crate::middle::liveness::{Liveness, backward};
 use crate::middle::program::signal_rule;
@@ -466,14 +467,23 @@ fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic
 }
 
 /// The first place that needs the register's value; else the first that keeps parts of it.
-fn first_read(items: &[Item], id: VariableId) -> Option<crate::front::statement::SourcePlace> {
-    let slots = || {
-        let micros = items.iter().filter_map(Item::micro);
-        let slots = micros.flat_map(|micro| &micro.slots);
-        slots.filter(|slot| slot.reads && slot.value == OperandValue::Register(id))
+fn first_read(items: &[Item], id: VariableId) -> Option<SourcePlace> {
+    let reads = |keeps: bool| {
+        items.iter().find_map(|item| match item {
+            Item::Micro(micro) => {
+                let mut slots = micro.slots.iter();
+                let slot = slots.find(|slot| {
+                    slot.value == OperandValue::Register(id) && slot.reads && slot.writes == keeps
+                })?;
+                Some(slot.place)
+            }
+            Item::Hint(hint) => {
+                let needs = !keeps && hint.uses.contains(&cell(id, Side::In));
+                hint.place.filter(|_| needs)
+            }
+        })
     };
-    let found = slots().find(|slot| !slot.writes).or_else(|| slots().next());
-    found.map(|slot| slot.place)
+    reads(false).or_else(|| reads(true))
 }
 
 /// Warns if control can run past the last instruction.

@@ -227,6 +227,8 @@ pub enum SubroutineMark {
 /// A remark to the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Hint {
+    /// The directive; none if a construct of the assembler makes the hint.
+    pub place: Option<SourcePlace>,
     /// Subroutines.
     pub mark: Option<SubroutineMark>,
     /// Cells that get a value here.

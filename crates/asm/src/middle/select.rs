@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::front::foreign;
 use crate::front::statement::{Body, Instruction, SourcePlace, Statement};
 use crate::middle::program::{Item, LabelDefinition, VariableId};
-use crate::middle::scope::Symbols;
+use crate::middle::scope::{Element, Symbols};
 use crate::spelling::closest;
 use builder::Builder;
 use npsim_image::{ContextMode, InitialValue, NnMode};
@@ -79,6 +79,8 @@ pub struct Selector<'a> {
     pub scope: usize,
     /// What is found.
     pub out: SelectedProgram,
+    /// Names whose numbers directives ask for, and where.
+    pub numbered: Vec<(Element, SourcePlace)>,
     /// What is wrong.
     pub diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -99,6 +101,7 @@ pub fn select(
         generation,
         scope: 0,
         out: SelectedProgram::default(),
+        numbered: Vec::new(),
         diagnostics,
     };
     for (statement, &scope) in statements.iter().zip(scopes) {
@@ -159,6 +162,11 @@ fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic
             format!("there is no {kind} `{called}`"),
         )
         .label(label);
+    if called == name
+        && let Some(meant) = foreign::without_mark(name, place)
+    {
+        return meant;
+    }
     if let Some(written) = foreign::written_here(called)
         && !macros.iter().any(|known| known.starts_with(called))
     {

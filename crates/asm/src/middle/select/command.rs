@@ -236,15 +236,14 @@ impl Builder<'_, '_> {
                 } else {
                     ("write", "fills its IN register")
                 };
+                let (why, mended) = self.selector.one_sided(name, read.or(write), declared);
+                let why = why.trim_end_matches(',');
                 return Err(place
                     .error(
                         codes::TRANSFER_DIRECTION,
-                        format!(
-                            "`{}` is declared `{declared}`, but this command {done}",
-                            name.text
-                        ),
+                        format!("`{}` {why}, but this command {done}", name.text),
                     )
-                    .help(format!("declare it without `{declared}`")));
+                    .help(mended.unwrap_or_else(|| format!("declare it without `{declared}`"))));
             }
             if pulls && pushes && read != write {
                 return Err(place

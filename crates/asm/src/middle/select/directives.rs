@@ -235,7 +235,10 @@ impl Selector<'_> {
         direction: TransferDirection,
         set: bool,
     ) -> Result<(), Diagnostic> {
-        let mut hint = Hint::default();
+        let mut hint = Hint {
+            place: Some(directive.place),
+            ..Hint::default()
+        };
         for item in Self::items(directive)? {
             if !self.symbols.is_declared(self.scope, &item.name.text)
                 && physical_register(&item.name.text).is_some()
@@ -300,7 +303,10 @@ impl Selector<'_> {
 
     /// `.set_sig` says that signals are raised, `.io_completed` that commands are done.
     fn signal_hint(&mut self, directive: &Directive, raised: bool) -> Result<(), Diagnostic> {
-        let mut hint = Hint::default();
+        let mut hint = Hint {
+            place: Some(directive.place),
+            ..Hint::default()
+        };
         for item in Self::items(directive)? {
             if item.index.is_none() && !self.symbols.is_declared(self.scope, &item.name.text) {
                 let tokens = std::slice::from_ref(item.name);
@@ -389,10 +395,13 @@ impl Selector<'_> {
         let value = std::slice::from_ref(number);
         match element {
             Element::Signal(id) => {
-                let number = self.number(value, 1..=15, "a signal number", place)?;
-                self.symbols.signals[id].fixed = Some(number as u8);
+                let number = self.number(value, 1..=15, "a signal number", place)? as u8;
+                let before = self.symbols.signals[id].fixed.replace(number);
+                let shown = |number: u8| number.to_string();
+                self.asked(element, before.map(shown), shown(number), directive, name)?;
             }
             Element::Register { .. } => {
+                let mut asked = None;
                 for id in directed(element, TransferDirection::Both) {
                     let space = self.symbols.variables[id].space;
                     let limit = if space == RegisterFile::Absolute {
@@ -413,12 +422,62 @@ impl Selector<'_> {
                             )
                             .help("use `.areg` or `.breg`, or add `A` or `B`"));
                     }
-                    let number = self.number(value, 0..=limit, "a register number", place)?;
-                    self.symbols.variables[id].fixed = Some((bank.filter(|_| gpr), number as u8));
+                    let number = self.number(value, 0..=limit, "a register number", place)? as u8;
+                    let fixed = (bank.filter(|_| gpr), number);
+                    let before = self.symbols.variables[id].fixed.replace(fixed);
+                    let shown = |(bank, number): (Option<Bank>, u8)| match bank {
+                        Some(bank) => format!("{bank:?}{number}"),
+                        None => number.to_string(),
+                    };
+                    asked = Some((before.map(shown), shown(fixed)));
+                }
+                if let Some((before, number)) = asked {
+                    self.asked(element, before, number, directive, name)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Notes where the number of a name is asked for, and says so if another directive asked
+    /// for one before.
+    fn asked(
+        &mut self,
+        element: Element,
+        before: Option<String>,
+        number: String,
+        directive: &Directive,
+        name: &Token,
+    ) -> Result<(), Diagnostic> {
+        let place = SourcePlace::of(name);
+        let first = { self.numbered.iter() }.find(|(known, _)| *known == element);
+        let (Some(before), Some(&(_, first))) = (before, first) else {
+            self.numbered.push((element, place));
+            return Ok(());
+        };
+        let spelling = directive.spelling;
+        if before == number {
+            self.diagnostics.push(
+                place
+                    .warning(
+                        codes::DECLARED_TWICE,
+                        format!("`{}` gets the number {number} twice", name.text),
+                    )
+                    .also(first.span, first.expansion, "first here")
+                    .help(format!("remove this `{spelling}`")),
+            );
+            return Ok(());
+        }
+        Err(place
+            .error(
+                codes::ADDRESS_TAKEN,
+                format!(
+                    "`{}` has the number {before} and cannot have {number} too",
+                    name.text
+                ),
+            )
+            .also(first.span, first.expansion, "it gets its number here")
+            .help("remove one of the directives, or name another register in one of them"))
     }
 
     fn contexts(&mut self, directive: &Directive) -> Result<(), Diagnostic> {

@@ -7,7 +7,7 @@ use super::values::of_project;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::statement::SourcePlace;
-use crate::front::token::{Token, TokenKind, arguments};
+use crate::front::token::{Token, TokenKind, arguments, element_tokens};
 use crate::middle::program::{BoundExpression, SignalRef, SymbolReference};
 use crate::middle::scope::{Element, Wanted, physical_signal};
 use crate::vocabulary::Function;
@@ -195,11 +195,4 @@ impl Selector<'_> {
             },
         )
     }
-}
-
-/// `[...]` right after a name: what stands in the brackets.
-fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
-    tokens.first().filter(|token| token.is("["))?;
-    let close = tokens.iter().position(|token| token.is("]"))?;
-    Some(&tokens[1..close])
 }

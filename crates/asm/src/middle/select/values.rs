@@ -199,13 +199,12 @@ impl Selector<'_> {
                 "keep the value in a general-purpose register and read it there",
             )
         };
+        let (why, mended) = self.one_sided(name, other, declared);
+        let help = mended.unwrap_or_else(|| help.to_owned());
         let mut diagnostic = SourcePlace::of(name)
             .error(
                 codes::TRANSFER_DIRECTION,
-                format!(
-                    "`{}` is declared `{declared}` and cannot be {done} here",
-                    name.text
-                ),
+                format!("`{}` {why} and cannot be {done} here", name.text),
             )
             .note(format!(
                 "A transfer number stands for two registers: {kind}."
@@ -218,6 +217,23 @@ impl Selector<'_> {
         Err(diagnostic)
     }
 
+    /// How a transfer register came to have one side, and what gives it both if no declaration
+    /// of its own is to be changed.
+    pub fn one_sided(
+        &self,
+        name: &Token,
+        variable: Option<VariableId>,
+        side: &str,
+    ) -> (String, Option<String>) {
+        match variable.and_then(|id| self.symbols.variables[id].implied_by) {
+            Some(directive) => (
+                format!("is named by `{directive}` alone, which makes it `{side}`,"),
+                Some(format!("declare it before: `.reg {}`", name.text)),
+            ),
+            None => (format!("is declared `{side}`"), None),
+        }
+    }
+
     /// Looks up a name with an optional element number and marks it as used.
     pub fn find(
         &mut self,
@@ -225,7 +241,7 @@ impl Selector<'_> {
         index: Option<&[Token]>,
         wanted: Wanted,
     ) -> Result<Option<Element>, Diagnostic> {
-        // A transfer register has a second spelling, which its number decides.
+        // The number may be part of the name of a transfer register.
         if !self.symbols.is_declared(self.scope, &name.text)
             && !RegisterFile::of(&name.text).is_transfer()
         {
