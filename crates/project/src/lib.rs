@@ -341,6 +341,27 @@ fn read(
     Ok((extends::merged(files, text)?, false))
 }
 
+/// The project file beside a source that runs it.
+pub(crate) fn project_beside(files: &dyn Files, source: &Path) -> Option<PathBuf> {
+    let folder = folder_of(source);
+    let path = folder.join(FILE_NAME);
+    if !files.is_file(&path) {
+        return None;
+    }
+    let (text, _) = read(files, &path, &Overrides::default()).ok()?;
+    let table: toml::Table = text.text.parse().ok()?;
+    let own = files.canonical(source).ok()?;
+    let programs = table.get("me")?.as_array()?.iter();
+    let mut sources = programs.filter_map(|me| me.get("source")?.as_str());
+    sources
+        .any(|source| {
+            files
+                .canonical(&folder.join(source))
+                .is_ok_and(|it| it == own)
+        })
+        .then(|| files::tidy(files, Path::new("."), &path))
+}
+
 /// What to do about a folder without a project file of the usual name.
 fn no_project_in(files: &dyn Files, folder: &Path) -> String {
     let paths = files.list(folder).unwrap_or_default();

@@ -77,14 +77,21 @@ pub fn explain(tokens: &[Token]) -> Option<Diagnostic> {
     instruction_without_brackets(statement).or_else(|| assignment(statement))
 }
 
-/// A line's first word, which may be several tokens as `br=ctx` is, and what follows it.
+/// A line's first word, which is several tokens if it is an instruction like `br=ctx`, and what
+/// follows it.
 fn first_word(statement: &[Token]) -> Option<(String, &[Token], &[Token])> {
-    let joined = |token: &Token| token.joined && !["(", "["].iter().any(|it| token.is(it));
-    let rest = statement.get(1..)?;
-    let more = rest.iter().take_while(|token| joined(token)).count();
-    let (word, rest) = statement.split_at(1 + more);
-    let text: String = word.iter().map(|token| &*token.text).collect();
-    Some((text.to_ascii_lowercase(), word, rest))
+    let joined = |token: &&Token| token.joined && !["(", "["].iter().any(|it| token.is(it));
+    let more = { statement.get(1..)?.iter() }.take_while(joined).count();
+    let split = |length| {
+        let (word, rest) = statement.split_at(length);
+        let text: String = word.iter().map(|token| &*token.text).collect();
+        (text.to_ascii_lowercase(), word, rest)
+    };
+    let whole = split(1 + more);
+    Some(match mnemonic(&whole.0) {
+        Some(_) => whole,
+        None => split(1),
+    })
 }
 
 /// Whether a token can begin an operand.
@@ -112,17 +119,20 @@ pub fn in_brackets(
     operands: &[Token],
     [open, close]: [&str; 2],
 ) -> Diagnostic {
-    rewritten(
-        error,
-        name,
-        operands,
-        &format!("{open}{}{close}", spell(operands)),
-    )
+    let given = format!("{open}{}{close}", spell(operands));
+    rewritten(error, &name.text, name, operands, &given)
 }
 
-/// Says what stands behind a name in place of its operands, and offers the change.
-fn rewritten(error: Diagnostic, name: &Token, operands: &[Token], given: &str) -> Diagnostic {
-    let error = error.help(format!("write `{}{given}`", name.text));
+/// Says what stands behind a word, of which `name` is the last token, in place of its operands,
+/// and offers the change.
+fn rewritten(
+    error: Diagnostic,
+    word: &str,
+    name: &Token,
+    operands: &[Token],
+    given: &str,
+) -> Diagnostic {
+    let error = error.help(format!("write `{word}{given}`"));
     let after = SourcePlace::of(name);
     let together = operands.iter().all(|token| {
         token.expansion == name.expansion
@@ -203,7 +213,7 @@ fn bracketed(
         given += ", ";
         given += &option;
     }
-    rewritten(error, name, operands, &given)
+    rewritten(error, word, name, operands, &given)
 }
 
 /// How many operands an instruction takes at most; none if it has no brackets.

@@ -114,14 +114,17 @@ impl Preprocessor<'_> {
     /// Whether a text names something that preprocessing knows no value of: a register, a
     /// signal, a label, no operand.
     fn is_foreign(&self, text: &[Token]) -> bool {
-        let foreign = |token: &Token| match token.kind {
+        let foreign = |(at, token): (usize, &Token)| match token.kind {
             TokenKind::Ident => {
-                Function::by_name(&token.text).is_none() && !self.defines.contains_key(&token.text)
+                let called = text.get(at + 1).is_some_and(|next| next.is("("));
+                let function = called || Function::by_name(&token.text).is_some();
+                !function && !self.defines.contains_key(&token.text)
             }
             TokenKind::Label => true,
             TokenKind::Number(_) | TokenKind::Str | TokenKind::Quoted | TokenKind::Punct => false,
         };
-        bracketed_name(text).is_some_and(|name| name.is("--")) || text.iter().any(foreign)
+        bracketed_name(text).is_some_and(|name| name.is("--"))
+            || text.iter().enumerate().any(foreign)
     }
 
     /// Whether expansion would change the tokens.
