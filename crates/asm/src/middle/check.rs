@@ -191,6 +191,9 @@ fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
 /// Marks signals that DRAM and other two-part commands raise as pairs, and
 /// reports signals whose commands do not agree.
 pub fn pair_signals(items: &[Item], symbols: &mut Symbols, diagnostics: &mut Vec<Diagnostic>) {
+    for signal in &mut symbols.signals {
+        signal.pair |= signal.half.is_some();
+    }
     let mut first: Vec<Option<(bool, &Micro)>> = vec![None; symbols.signals.len()];
     for micro in items.iter().filter_map(Item::micro) {
         let Some(used) = micro.completion else {
@@ -206,6 +209,21 @@ pub fn pair_signals(items: &[Item], symbols: &mut Symbols, diagnostics: &mut Vec
             SignalRule::Pair | SignalRule::PullPush | SignalRule::PushOdd
         ) {
             symbols.signals[id].pair = true;
+        }
+        let signal = &symbols.signals[id];
+        if let (SignalRule::Single, Some(half)) = (rule, signal.half) {
+            diagnostics.push(
+                used.place
+                    .error(
+                        codes::SIGNAL_KINDS,
+                        format!(
+                            "`{}` is used as a pair, but this command raises one signal",
+                            signal.name
+                        ),
+                    )
+                    .also(half.span, half.expansion, "one of the pair is named here")
+                    .help("declare another signal for this command, or leave the number out"),
+            );
         }
         match first[id] {
             None => first[id] = Some((odd_only, micro)),

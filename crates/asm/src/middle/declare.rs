@@ -343,6 +343,7 @@ impl Walk<'_> {
                         private: qualifiers.private,
                         fixed: None,
                         pair: false,
+                        half: None,
                         place,
                         used: false,
                     });

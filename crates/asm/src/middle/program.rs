@@ -102,6 +102,8 @@ pub struct TransferOperand {
 pub struct SignalUse {
     /// Which.
     pub signal: SignalRef,
+    /// The one signal of a pair that is meant: the odd one, or the even one.
+    pub odd: Option<bool>,
     /// Where it stands.
     pub place: SourcePlace,
 }

@@ -95,6 +95,8 @@ pub struct SignalVariable {
     pub fixed: Option<u8>,
     /// A DRAM command raises it: it owns an even number and the next.
     pub pair: bool,
+    /// Where one signal of the pair is named, as `s[1]` is of `s`.
+    pub half: Option<SourcePlace>,
     /// Where it was declared.
     pub place: SourcePlace,
     /// Whether an instruction or directive names it.

@@ -329,6 +329,14 @@ impl Builder<'_, '_> {
             let tokens = Self::argument(choice)?;
             let place = SourcePlace::of_all(tokens).unwrap_or(choice.place);
             let used = self.selector.signal(tokens, place)?;
+            if used.odd == Some(true) {
+                return Err(place
+                    .error(
+                        codes::SIGNAL_ODD,
+                        "a command that raises a pair of signals names the pair",
+                    )
+                    .help("leave the number out; a wait may name one of the two"));
+            }
             self.locate_at(Role::Signal, place);
             self.completion = Some(used);
             let number = Self::signal_number(used);

@@ -2,8 +2,8 @@
 
 use npsim_isa::Bank;
 
-use super::values::directed;
-use super::{Initial, Selector, TransferOrder};
+use super::values::{directed, initial_value};
+use super::{Initial, InitialRegister, Selector, TransferOrder};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{DirectiveName, HintDirective, ProgramDirective};
@@ -12,7 +12,7 @@ use crate::front::statement::{Directive, SourcePlace};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{Hint, Item, Side, SignalRef, SubroutineMark, VariableId, cell};
 use crate::middle::scope::{Element, RegisterFile, Wanted};
-use npsim_image::{ContextMode, InitialValue, NnMode, TransferDirection};
+use npsim_image::{ContextMode, NnMode, TransferDirection};
 use npsim_isa::physical_register;
 
 /// What a directive that gives a number is about.
@@ -308,6 +308,13 @@ impl Selector<'_> {
             ..Hint::default()
         };
         for item in Self::items(directive)? {
+            if let Some(index) = item.index
+                && let Some((id, _)) = self.half(item.name, index)?
+            {
+                // What is said of one signal of a pair holds for its command.
+                self.push_signal(&mut hint, raised, SignalRef::Symbol(id));
+                continue;
+            }
             if item.index.is_none() && !self.symbols.is_declared(self.scope, &item.name.text) {
                 let tokens = std::slice::from_ref(item.name);
                 let used = self.signal(tokens, SourcePlace::of(item.name))?;
@@ -551,43 +558,52 @@ impl Selector<'_> {
             index = Some(&rest[1..close]);
             rest = &rest[close + 1..];
         }
-        let place = SourcePlace::of_all(rest).unwrap_or(directive.place);
-        let value = self.number(
-            rest,
-            i64::from(i32::MIN)..=i64::from(u32::MAX),
-            "an initial value",
-            place,
-        )? as u32;
-        match self.find(name, index, Wanted::Register)? {
-            Some(Element::Register { read, write }) => {
-                if let Some(variable) = read.or(write) {
-                    self.symbols.variables[variable].initialised = true;
-                    self.out.initial.push(Initial::Symbolic {
-                        variable,
-                        context,
-                        value,
-                    });
-                }
-                Ok(())
-            }
-            Some(Element::Signal(_)) => Err(SourcePlace::of(name)
+        // A distance from a name is one in memory.
+        let distance =
+            { rest.first() }.is_some_and(|sign| sign.joined && (sign.is("+") || sign.is("-")));
+        if distance && self.find(name, None, Wanted::Register)?.is_none() {
+            return Err(SourcePlace::of(name)
                 .error(
-                    codes::SIGNAL_AS_REGISTER,
-                    format!("`{}` is a signal", name.text),
+                    codes::UNDEFINED_REGISTER,
+                    format!("`{}` is given first values in memory", name.text),
                 )
-                .help("only registers have initial values")),
-            None => match physical_register(&name.text) {
-                Some(register) if index.is_none() => {
-                    self.out.initial.push(Initial::Physical(InitialValue {
-                        register,
-                        context,
-                        value,
-                    }));
-                    Ok(())
-                }
-                _ => Err(self.undefined_register(name)),
-            },
+                .label("only registers have initial values in a source")
+                .help("give a `[[memory]]` of the project file these `words`"));
         }
+        let place = SourcePlace::of_all(rest).unwrap_or(directive.place);
+        let value = self.expression(rest)?;
+        if value.references.is_empty() {
+            initial_value(constant::evaluate(&value.tokens, place)?, place)?;
+        }
+        let register = match self.find(name, index, Wanted::Register)? {
+            Some(Element::Register { read, write }) => {
+                let Some(variable) = read.or(write) else {
+                    return Ok(());
+                };
+                self.symbols.variables[variable].initialised = true;
+                InitialRegister::Symbolic(variable)
+            }
+            Some(Element::Signal(_)) => {
+                return Err(SourcePlace::of(name)
+                    .error(
+                        codes::SIGNAL_AS_REGISTER,
+                        format!("`{}` is a signal", name.text),
+                    )
+                    .help("only registers have initial values"));
+            }
+            None => match physical_register(&name.text) {
+                Some(register) if index.is_none() => InitialRegister::Physical(register),
+                _ => return Err(self.undefined_register(name)),
+            },
+        };
+        self.out.initial.push(Initial {
+            register,
+            context,
+            value,
+            place,
+            scope: self.scope,
+        });
+        Ok(())
     }
 
     fn assertion(directive: &Directive) -> Result<(), Diagnostic> {
