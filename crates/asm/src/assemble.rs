@@ -29,8 +29,7 @@ use crate::middle::select::{SelectedProgram, select};
 use crate::middle::webs;
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 use npsim_image::{
-    Image, ImageExpansion, ImageScope, LabelSymbol, Origin, RegisterSymbol,
-    SignalSymbol, Synonym,
+    Image, ImageExpansion, ImageScope, LabelSymbol, Origin, RegisterSymbol, SignalSymbol, Synonym,
 };
 use npsim_isa::Target;
 
