@@ -279,3 +279,16 @@ fn a_new_name_that_is_taken_is_refused() {
         assert!(refused.contains(why), "{mark}: {refused}");
     }
 }
+
+#[test]
+fn a_transfer_register_that_is_named_in_its_other_spelling_is_not_renamed() {
+    let text = ".reg $x[2] $y0\nimmed[$x[0], 1]\nimmed[$x1, 2]\nimmed[$y[0], 3]\nctx_arb[kill]\n";
+    let workspace = workspace(&[(FILE, text)]);
+    for (mark, of) in [("$x[2]", 2), ("$x1, 2", 2), ("$y0", 1), ("$y[0]", 1)] {
+        let spot = spot(&workspace, FILE, mark, 1);
+        // All places are known, whichever spelling they have.
+        assert_eq!(workspace.references(&spot).len(), of + 1, "{mark}");
+        let refused = workspace.rename(&spot, "$z").expect_err(mark);
+        assert!(refused.contains("put together from pieces"), "{refused}");
+    }
+}

@@ -19,7 +19,7 @@ use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
 use crate::middle::declare::declare;
 use crate::middle::labels::Labels;
 use crate::middle::program::LabelDefinition;
-use crate::middle::scope::{Declared, Symbols, Wanted};
+use crate::middle::scope::{Declared, Symbols, Wanted, single_name};
 use crate::source::{ExpansionId, SourceMap, Span};
 
 /// What a name stands for.
@@ -170,7 +170,16 @@ impl NameIndex {
         {
             text.extend(after[..=close].iter().map(|token| &*token.text));
         }
-        self.enter(kind, declared.scope, name, text);
+        // What a directive implies are single registers, also where it names them as elements.
+        let implied = matches!(directive.name, DirectiveName::Program(_));
+        let single = element(after).filter(|_| implied);
+        let single = single.and_then(|number| single_name(&name.text, number));
+        let text_of_name = single.map_or_else(|| Rc::clone(&name.text), Rc::from);
+        let name = Token {
+            text: text_of_name,
+            ..name.clone()
+        };
+        self.enter(kind, declared.scope, &name, text);
     }
 
     /// Enters the name of an `.operand_synonym`.

@@ -147,9 +147,7 @@ pub fn assemble_project_from(
             let includes = FileIncludes::new(files, &project.include);
             let main = plan.source.display().to_string();
             let mut assembly = npsim_asm::assemble(&main, &includes, &options);
-            if project.is_default {
-                say_whose(files, &plan.source, &mut assembly.diagnostics);
-            }
+            say_whose(files, project, plan, &mut assembly.diagnostics);
             messages.add(&assembly.diagnostics, &assembly.sources);
             assembly
                 .image
@@ -173,12 +171,17 @@ pub fn assemble_project_from(
     (programs, messages)
 }
 
-/// Says with the first error of a source that is assembled by itself which project it
-/// belongs to: what it lacks may come from there.
-fn say_whose(files: &dyn Files, source: &Path, diagnostics: &mut [Diagnostic]) {
+/// Says with the first error of a source that is read by itself which project it belongs to:
+/// what it lacks may come from there.
+pub fn say_whose(
+    files: &dyn Files,
+    project: &Project,
+    plan: &ProgramPlan,
+    diagnostics: &mut [Diagnostic],
+) {
     let first = diagnostics.iter_mut().find(|it| it.is_error());
-    if let Some(first) = first
-        && let Some(project) = project_beside(files, source)
+    if let Some(first) = first.filter(|_| project.is_default)
+        && let Some(project) = project_beside(files, &plan.source)
     {
         first.notes.push(format!(
             "`{}` runs this source with names, includes and a chip of its own; give `{}` in place of the source.",

@@ -2,7 +2,7 @@
 
 #define OPEN (1 + 2
 immed[a0, OPEN]
-immed[a1, OPEN]
+there#: immed[a1, OPEN]
 .areg x OPEN
 #if OPEN > 2
 immed[a2, 1]
@@ -15,4 +15,4 @@ m(OPEN)
 #define TWICE (OPEN * 2)
 #while TWICE
 #endloop
-ctx_arb[kill]
+br[there#]

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use npsim::includes::decode;
 use npsim::problem::{Problem, Problems};
-use npsim::project::includes::decode;
 use npsim::whole_file::write_whole;
 use npsim_asm::format::{format as laid_out, mistake};
 use serde::Serialize;

@@ -45,6 +45,9 @@ fn a_source_of_a_project_beside_it_says_so_where_it_fails_alone() {
             .expect(1, &["RING"]);
         assert!(!other.err.contains("npsim.toml"), "{}", other.err);
     }
+    let dir = dir.with("p/tx.uc", source.to_owned() + "#include \"part.uc\"\n");
+    dir.npsim("pp p/tx.uc")
+        .expect(1, &["part.uc", "`p/npsim.toml` runs this source"]);
     // What the project extends may name the source.
     let dir = dir
         .with("q/npsim.toml", "extends = \"../q/base.part.toml\"\n")

@@ -453,15 +453,18 @@ impl Preprocessor<'_> {
             self.call(&call, expansion);
             return;
         }
-        if let Some(error) = self.call_without_brackets(statement) {
-            self.report(error);
-            return;
-        }
         if !self.needs_expansion(&tokens) {
+            if let Some(error) = self.call_without_brackets(statement) {
+                self.report(error);
+                tokens.truncate(labels);
+            }
             self.emit(tokens, expansion);
             return;
         }
+        // A line of which nothing can be made keeps its labels, for those that go there.
+        let kept = tokens[..labels].to_vec();
         let Ok(mut tokens) = self.expand(tokens) else {
+            self.emit(kept, expansion);
             return;
         };
         let (labels, statement) = split_labels(&tokens);
@@ -470,6 +473,11 @@ impl Preprocessor<'_> {
             let call = tokens.split_off(labels);
             self.emit(tokens, expansion);
             self.call(&call, expansion);
+            return;
+        }
+        if let Some(error) = self.call_without_brackets(statement) {
+            self.report(error);
+            self.emit(kept, expansion);
             return;
         }
         if let Some(open) = unfinished(&tokens) {
