@@ -155,9 +155,10 @@ impl TextName {
             }
         }
         let texts = paths.into_iter().map(|path| {
-            let text = match path == self.path {
-                true => Some(Rc::clone(&self.text)),
-                false => workspace.text(&path),
+            let text = if path == self.path {
+                Some(Rc::clone(&self.text))
+            } else {
+                workspace.text(&path)
             };
             text.map(|text| (path, text))
         });

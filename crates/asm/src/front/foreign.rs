@@ -242,7 +242,7 @@ fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
 /// The parts of a text between commas outside of brackets.
 fn parts(tokens: &[Token]) -> Vec<&[Token]> {
     let mut nesting = Nesting::default();
-    { tokens }
+    tokens
         .split(|token| nesting.meet(token) == Some(Met::Comma) && nesting.depth == 0)
         .collect()
 }

@@ -327,7 +327,7 @@ fn a_file_that_is_named_is_an_input_and_no_part_of_the_text() {
             .map(|name| name.to_string_lossy().into_owned())
             .collect()
     };
-    let merged = project.text.files.iter().map(|path| path.as_path());
+    let merged = project.text.files.iter().map(std::path::PathBuf::as_path);
     assert_eq!(names(merged.collect()), ["base.toml", "npsim.toml"]);
     let inputs = project.inputs.iter().map(|input| input.path.as_path());
     assert_eq!(names(inputs.collect()), ["chip.toml"]);

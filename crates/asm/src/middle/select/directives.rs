@@ -405,7 +405,8 @@ impl Selector<'_> {
                 let number = self.number(value, 1..=15, "a signal number", place)? as u8;
                 let before = self.symbols.signals[id].fixed.replace(number);
                 let shown = |number: u8| number.to_string();
-                self.asked(element, before.map(shown), shown(number), directive, name)?;
+                let before = before.map(shown);
+                self.asked(element, before.as_deref(), &shown(number), directive, name)?;
             }
             Element::Register { .. } => {
                 let mut asked = None;
@@ -439,7 +440,7 @@ impl Selector<'_> {
                     asked = Some((before.map(shown), shown(fixed)));
                 }
                 if let Some((before, number)) = asked {
-                    self.asked(element, before, number, directive, name)?;
+                    self.asked(element, before.as_deref(), &number, directive, name)?;
                 }
             }
         }
@@ -451,8 +452,8 @@ impl Selector<'_> {
     fn asked(
         &mut self,
         element: Element,
-        before: Option<String>,
-        number: String,
+        before: Option<&str>,
+        number: &str,
         directive: &Directive,
         name: &Token,
     ) -> Result<(), Diagnostic> {
