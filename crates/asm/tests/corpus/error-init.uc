@@ -1,16 +1,11 @@
+; error undefined-register 7
+; error constant-range 8
 ; error undefined-register 9
-; error import-value 10
-; error constant-range 11
-; error constant-range 12
 
-; Memory has its first values elsewhere, and an import has none yet.
-.import_var FAR
-.reg x y z
+; Memory has its first values elsewhere; a register has 32 bits.
+.reg x
 .init TABLE+8 (1 + 2)
-.init x (FAR >> 16)
-.init y (end# << 32)
-.init z 0x100000000
-nop
-end#: alu[--, x, +, y]
-alu[--, z, +, 1]
+.init x 0x100000000
+.init TABLE[1] 2
+alu[--, x, +, 1]
 ctx_arb[kill]

@@ -13,8 +13,11 @@ br_!signal[two[0], first#]
 second#:
 br_!signal[two[1], second#]
 immed[a, (&two[1] << 4)]
+local_csr_wr[MAILBOX_0, a]
 immed[a, mask(two[1])]
+local_csr_wr[MAILBOX_0, a]
 .set_sig other
 immed[a, &other[1]]
+local_csr_wr[MAILBOX_0, a]
 ctx_arb[other[1], other[0]]
 ctx_arb[kill]
