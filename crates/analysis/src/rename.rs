@@ -1,4 +1,5 @@
-//! New names for registers, signals and labels, where every use is known.
+//! New names for registers, signals and labels, where every use is known, and for what the
+//! preprocessor knows (`text_names.rs`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,8 +10,10 @@ use npsim_asm::source::ExpansionId;
 use npsim_isa::mnemonic;
 
 use super::analysis::Analysis;
+use super::name_form::{is_physical, is_plain, split_sigil};
 use super::position::Edit;
 use super::scan::word_at;
+use super::text_names;
 use super::workspace::{Spot, Workspace};
 
 impl Workspace {
@@ -19,6 +22,10 @@ impl Workspace {
     /// # Errors
     /// Says why it cannot.
     pub fn renameable(&self, spot: &Spot) -> Result<Range<usize>, String> {
+        if let Some(name) = text_names::at(self, spot) {
+            name.check(self)?;
+            return Ok(name.range);
+        }
         let found = symbols(self, spot)?;
         let range = word_at(&spot.text, spot.offset).ok_or("there is no name here")?;
         for (analysis, id) in found {
@@ -32,6 +39,10 @@ impl Workspace {
     /// # Errors
     /// Says why it cannot have that name.
     pub fn rename(&self, spot: &Spot, new: &str) -> Result<Vec<Edit>, String> {
+        if let Some(name) = text_names::at(self, spot) {
+            name.check(self)?;
+            return name.edits(self, new.trim());
+        }
         let mut edits: BTreeMap<(&Path, u32, u32), Edit> = BTreeMap::new();
         for (analysis, id) in symbols(self, spot)? {
             check(analysis, id)?;
@@ -67,7 +78,9 @@ fn symbols<'a>(
     Err(if from_project {
         format!("`{word}` is a name of the project; change it in the project file")
     } else {
-        format!("`{word}` is no register, signal or label that is declared here")
+        format!(
+            "`{word}` is no register, signal or label, and no macro or define, that is declared here"
+        )
     })
 }
 
@@ -184,52 +197,4 @@ fn free(
         return Err(format!("`{new}` is a macro or a defined name"));
     }
     Ok(())
-}
-
-fn split_sigil(name: &str) -> (&str, &str) {
-    for sigil in ["$$", "$", "n$", "@"] {
-        if let Some(stem) = name.strip_prefix(sigil) {
-            return (sigil, stem);
-        }
-    }
-    ("", name)
-}
-
-fn is_plain(stem: &str) -> bool {
-    stem.bytes()
-        .next()
-        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
-        && stem
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// `a5`, `@b3`, `$2`, `s1`, `L7#`: a letter or sigil and a number.
-fn is_physical(name: &str) -> bool {
-    let (_, stem) = split_sigil(name.trim_end_matches('#'));
-    let digits = stem.strip_prefix(['a', 'A', 'b', 'B', 's', 'S', 'L', 'l']);
-    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{is_physical, is_plain, split_sigil};
-
-    #[test]
-    fn names_are_taken_apart() {
-        assert_eq!(split_sigil("$$x"), ("$$", "x"));
-        assert_eq!(split_sigil("n$x"), ("n$", "x"));
-        assert_eq!(split_sigil("next"), ("", "next"));
-        assert!(is_plain("_a1") && !is_plain("1a") && !is_plain("") && !is_plain("a b"));
-    }
-
-    #[test]
-    fn physical_names_are_known() {
-        for name in ["a5", "@b16", "s1", "L7#"] {
-            assert!(is_physical(name), "{name}");
-        }
-        for name in ["a", "sum1", "b1x", "count"] {
-            assert!(!is_physical(name), "{name}");
-        }
-    }
 }

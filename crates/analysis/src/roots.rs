@@ -32,7 +32,8 @@ pub struct Root {
     pub options: Options,
     /// The chip whose timing counts; none for a text that is no file.
     pub profile: Option<Arc<Profile>>,
-    /// The files that its project is read from; none without a project.
+    /// The files whose keys are its project: those that are extended, then the project file;
+    /// none without a project.
     pub files: Vec<PathBuf>,
     /// The project that runs it and the microengine that is considered.
     pub project: Option<(String, u8)>,

@@ -248,6 +248,15 @@ impl Workspace {
             .filter(move |analysis| analysis.has(path))
     }
 
+    /// The files of all programs in reach that hold a file, as far as they were read.
+    pub(crate) fn files_with(&self, path: &Path) -> BTreeSet<PathBuf> {
+        let of_roots = self.files.values().filter(|files| files.contains(path));
+        let of_programs = self.about(path).flat_map(|it| it.definitions.keys());
+        let mut all: BTreeSet<PathBuf> = of_roots.flatten().cloned().collect();
+        all.extend(of_programs.cloned());
+        all
+    }
+
     /// The definitions that count for a file, each with the file that has it:
     /// its own and those of the programs that hold it.
     #[must_use]

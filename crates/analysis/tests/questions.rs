@@ -196,3 +196,99 @@ fn project_files_are_of_another_language() {
     assert_eq!(workspace.folds(Path::new(file)), None);
     assert_eq!(workspace.layout(Path::new(file), None), None);
 }
+
+const LIBRARY: &str = "\
+#define STEP 1
+#macro add(to, by)
+again#:
+    alu[to, to, +, by]
+    br[to#]
+#endm
+#macro other(by)
+    immed[by, STEP] ; STEP of another
+#endm
+";
+
+const USER: &str = "\
+#include \"library.uc\"
+#define TWICE(n) (n + n + STEP)
+.reg total by
+#ifdef STEP
+immed[by, TWICE(2)]
+immed[total, STEP]
+#endif
+total#:
+add(total, by)
+";
+
+/// The texts after a rename at a mark of the second of them.
+fn renamed(mark: &str, on: usize, new: &str) -> Result<BTreeMap<PathBuf, String>, String> {
+    let [library, user] = ["/nowhere/library.uc", "/nowhere/user.uc"];
+    let workspace = workspace(&[(library, LIBRARY), (user, USER)]);
+    let path = if USER.contains(mark) { user } else { library };
+    let spot = spot(&workspace, path, mark, on);
+    assert!(workspace.renameable(&spot).is_ok(), "{mark}");
+    Ok(edited(&workspace.rename(&spot, new)?))
+}
+
+#[test]
+fn a_macro_and_a_define_get_new_names_in_all_texts() {
+    for (mark, on) in [("add(total", 1), ("add(to,", 0)] {
+        let texts = renamed(mark, on, "plus").expect("edits");
+        let user = &texts[Path::new("/nowhere/user.uc")];
+        assert_eq!(*user, USER.replace("add(", "plus("));
+        let library = &texts[Path::new("/nowhere/library.uc")];
+        assert_eq!(*library, LIBRARY.replace("add(", "plus("));
+    }
+    let texts = renamed("STEP]", 0, "PACE").expect("edits");
+    let user = &texts[Path::new("/nowhere/user.uc")];
+    assert_eq!(*user, USER.replace("STEP", "PACE"));
+    let library = &texts[Path::new("/nowhere/library.uc")];
+    assert!(
+        library.contains("immed[by, PACE] ; STEP of another"),
+        "{library}"
+    );
+}
+
+#[test]
+fn a_parameter_gets_a_new_name_in_its_macro_or_define_alone() {
+    let texts = renamed("to, +", 0, "sum").expect("edits");
+    assert_eq!(texts.len(), 1);
+    let library = &texts[Path::new("/nowhere/library.uc")];
+    assert!(
+        library.contains("add(sum, by)\nagain#:\n    alu[sum, sum, +, by]\n    br[sum#]\n"),
+        "{library}"
+    );
+    let texts = renamed("by]\n    br", 0, "step").expect("edits");
+    let library = &texts[Path::new("/nowhere/library.uc")];
+    assert!(library.contains("+, step]") && library.contains("other(by)\n    immed[by,"));
+    let texts = renamed("n + n", 4, "m").expect("edits");
+    let user = &texts[Path::new("/nowhere/user.uc")];
+    assert!(user.contains("TWICE(m) (m + m + STEP)"), "{user}");
+}
+
+#[test]
+fn a_new_name_that_is_taken_is_refused() {
+    for (mark, new, why) in [
+        ("to, +", "by", "there is a `by` already"),
+        ("add(to,", "total", "there is a `total` already"),
+        ("STEP]\n#", "alu", "instruction"),
+        ("STEP]\n#", "$x", "no name"),
+    ] {
+        let refused = renamed(mark, 0, new).expect_err(mark);
+        assert!(refused.contains(why), "{mark}: {refused}");
+    }
+}
+
+#[test]
+fn a_transfer_register_that_is_named_in_its_other_spelling_is_not_renamed() {
+    let text = ".reg $x[2] $y0\nimmed[$x[0], 1]\nimmed[$x1, 2]\nimmed[$y[0], 3]\nctx_arb[kill]\n";
+    let workspace = workspace(&[(FILE, text)]);
+    for (mark, of) in [("$x[2]", 2), ("$x1, 2", 2), ("$y0", 1), ("$y[0]", 1)] {
+        let spot = spot(&workspace, FILE, mark, 1);
+        // All places are known, whichever spelling they have.
+        assert_eq!(workspace.references(&spot).len(), of + 1, "{mark}");
+        let refused = workspace.rename(&spot, "$z").expect_err(mark);
+        assert!(refused.contains("put together from pieces"), "{refused}");
+    }
+}

@@ -25,12 +25,11 @@ use crate::middle::labels::Labels;
 use crate::middle::liveness::{Liveness, analyse};
 use crate::middle::program::{Item, LabelDefinition, Side};
 use crate::middle::scope::Symbols;
-use crate::middle::select::{Initial, SelectedProgram, select};
+use crate::middle::select::{SelectedProgram, select};
 use crate::middle::webs;
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 use npsim_image::{
-    Image, ImageExpansion, ImageScope, InitialValue, LabelSymbol, Origin, RegisterSymbol,
-    SignalSymbol, Synonym,
+    Image, ImageExpansion, ImageScope, LabelSymbol, Origin, RegisterSymbol, SignalSymbol, Synonym,
 };
 use npsim_isa::Target;
 
@@ -112,6 +111,9 @@ fn run(
         },
     );
     let (words, imports) = emitter.words(diagnostics);
+    let initial = placed.selection.initial.iter();
+    let initial_values =
+        initial.filter_map(|it| emitter.initial(it, &options.imports, diagnostics));
     let mut image = Image {
         name: sources
             .files()
@@ -122,6 +124,7 @@ fn run(
         nn_mode: placed.selection.nn_mode,
         words,
         imports,
+        initial_values: initial_values.collect(),
         ..Image::default()
     };
     if let Err(error) = image.link(&options.imports) {
@@ -249,6 +252,9 @@ fn analyse_program(
             sources,
             diagnostics,
         );
+        if round == 0 {
+            labels.addresses_like_labels(&selection.items, diagnostics);
+        }
         let flow = flow::build(&selection.items, &labels, diagnostics);
         let groups = Groups::new(symbols, &selection.orders, diagnostics);
         groups.check(&selection.items, symbols, diagnostics);
@@ -487,24 +493,6 @@ fn symbol_tables(image: &mut Image, placed: &AllocatedProgram, labels: &Labels<'
                 number,
                 live,
             });
-        }
-    }
-    for initial in &selection.initial {
-        match initial {
-            Initial::Physical(value) => image.initial_values.push(*value),
-            Initial::Symbolic {
-                variable,
-                context,
-                value,
-            } => {
-                if let Some(register) = assignment.registers[*variable] {
-                    image.initial_values.push(InitialValue {
-                        register,
-                        context: *context,
-                        value: *value,
-                    });
-                }
-            }
         }
     }
 }

@@ -71,6 +71,7 @@ codes! {
     UNKNOWN_FUNCTION "unknown-function" "A constant expression calls a function that does not exist."
 
     // Parser, allocator and encoder.
+    ADDRESS_LIKE_LABEL "address-like-label" "A branch goes to an address, such as L1, whose name is that of a label elsewhere but for its #."
     ADDRESS_TAKEN "address-taken" "A register asks for a number that another one has or that is not there."
     ALIGN_WITHOUT_PREDECESSOR "align-without-predecessor" "A byte alignment has no alignment before it that provides the other half of its input."
     AMBIGUOUS_ADDRESS "ambiguous-address" "The number of a name is asked for that stands for two transfer registers."

@@ -94,6 +94,12 @@ impl Diagnostic {
         }
     }
 
+    /// Whether no image is made because of it.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.level == Severity::Error
+    }
+
     /// Sets the text under the primary place.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {

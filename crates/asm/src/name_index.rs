@@ -19,7 +19,7 @@ use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
 use crate::middle::declare::declare;
 use crate::middle::labels::Labels;
 use crate::middle::program::LabelDefinition;
-use crate::middle::scope::{Declared, Symbols, Wanted};
+use crate::middle::scope::{Declared, Symbols, Wanted, single_name};
 use crate::source::{ExpansionId, SourceMap, Span};
 
 /// What a name stands for.
@@ -170,7 +170,16 @@ impl NameIndex {
         {
             text.extend(after[..=close].iter().map(|token| &*token.text));
         }
-        self.enter(kind, declared.scope, name, text);
+        // What a directive implies are single registers, also where it names them as elements.
+        let implied = matches!(directive.name, DirectiveName::Program(_));
+        let single = element(after).filter(|_| implied);
+        let single = single.and_then(|number| single_name(&name.text, number));
+        let text_of_name = single.map_or_else(|| Rc::clone(&name.text), Rc::from);
+        let name = Token {
+            text: text_of_name,
+            ..name.clone()
+        };
+        self.enter(kind, declared.scope, &name, text);
     }
 
     /// Enters the name of an `.operand_synonym`.
@@ -271,7 +280,7 @@ impl NameIndex {
                 && (depth == 0 || (!closed && depth == 1 && is_keyword(&word, operand)));
             if !keyword {
                 let wanted = wanted(&word, directive, operand, &rest[..at]);
-                self.named(token, wanted, uses);
+                self.named(token, element(&rest[at + 1..]), wanted, uses);
             }
         }
     }
@@ -285,14 +294,14 @@ impl NameIndex {
             } else if token.is("]") {
                 depth = depth.saturating_sub(1);
             } else if depth > 0 {
-                self.named(token, Wanted::Register, uses);
+                self.named(token, None, Wanted::Register, uses);
             }
         }
     }
 
-    fn named(&mut self, token: &Token, wanted: Wanted, uses: &Uses<'_>) {
+    fn named(&mut self, token: &Token, index: Option<i64>, wanted: Wanted, uses: &Uses<'_>) {
         let symbol = match token.kind {
-            TokenKind::Ident => self.find(token, wanted, uses),
+            TokenKind::Ident => self.find(token, index, wanted, uses),
             TokenKind::Label => uses.labels.definition(token, uses.scope).map(|it| it.item),
             TokenKind::Number(_) | TokenKind::Str | TokenKind::Quoted | TokenKind::Punct => None,
         };
@@ -303,22 +312,28 @@ impl NameIndex {
 
     /// The symbol that a name means: a synonym stands before a register or signal, and these
     /// before an import.
-    fn find(&self, name: &Token, wanted: Wanted, uses: &Uses<'_>) -> Option<usize> {
-        let of = |scope: usize, kind| {
-            let key = (scope, kind, Rc::clone(&name.text));
+    fn find(
+        &self,
+        name: &Token,
+        index: Option<i64>,
+        wanted: Wanted,
+        uses: &Uses<'_>,
+    ) -> Option<usize> {
+        let of = |scope: usize, kind, name: &str| {
+            let key = (scope, kind, Rc::from(name));
             self.known.get(&key).copied()
         };
         let mut around = self.outwards(uses.scope);
-        let synonym = around.find_map(|scope| of(scope, NameKind::Synonym));
+        let synonym = around.find_map(|scope| of(scope, NameKind::Synonym, &name.text));
         let declared = || {
-            let (scope, kind) = uses.symbols.scope_of(uses.scope, &name.text, wanted)?;
-            let kind = match kind {
+            let found = uses.symbols.found(uses.scope, &name.text, index, wanted)?;
+            let kind = match found.kind {
                 Wanted::Register => NameKind::Register,
                 Wanted::Signal => NameKind::Signal,
             };
-            of(scope, kind)
+            of(found.scope, kind, found.name)
         };
-        let import = || of(0, NameKind::Import);
+        let import = || of(0, NameKind::Import, &name.text);
         synonym.or_else(declared).or_else(import)
     }
 
@@ -367,6 +382,17 @@ impl NameIndex {
             let here = all.take_while(move |((known, ..), _)| *known == scope);
             here.map(|(_, &symbol)| &self.symbols[symbol])
         })
+    }
+}
+
+/// The number in the brackets behind a name, if one stands there alone.
+fn element(after: &[Token]) -> Option<i64> {
+    match after {
+        [open, number, close, ..] if open.is("[") && close.is("]") => match number.kind {
+            TokenKind::Number(number) => i64::try_from(number).ok(),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

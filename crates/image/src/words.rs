@@ -30,15 +30,16 @@ pub fn words_text_with_parity(image: &Image) -> String {
     text
 }
 
-/// A word of up to ten digits, or of eleven with its parity bits.
+/// A word of ten digits, or of eleven with its parity bits. One of fewer is more likely a word
+/// of another machine than one without its leading zeros.
 fn read_word(digits: &str) -> Result<u64, String> {
     let no_word = || {
         let shown: String = digits.chars().take(40).collect();
         format!(
-            "`{shown}` is not a word of up to ten hexadecimal digits, or of eleven with its parity bits"
+            "`{shown}` is not a word of ten hexadecimal digits, or of eleven with its parity bits"
         )
     };
-    let valid = (1..=11).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let valid = (10..=11).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
     let value = u64::from_str_radix(digits, 16)
         .ok()
         .filter(|value| valid && *value < 1 << (WORD_BITS + 2))
@@ -135,11 +136,13 @@ mod tests {
     fn errors_say_where() {
         let error = Image::from_hex("f0000c0300 ; nop\n\nxyz\n").unwrap_err();
         assert!(error.starts_with("line 3: `xyz`"), "{error}");
-        assert!(
-            Image::from_hex("123456789012")
-                .unwrap_err()
-                .contains("line 1")
-        );
+        for wrong in ["123456789012", "d805c000", "0x1", "0xf0000c030"] {
+            let error = Image::from_hex(wrong).unwrap_err();
+            assert!(
+                error.contains("line 1") && error.contains("of ten"),
+                "{error}"
+            );
+        }
         let error = Image::from_be_bytes(&[0; 12]).unwrap_err();
         assert!(error.starts_with("offset 10: 2 bytes"), "{error}");
     }

@@ -229,13 +229,14 @@ fn operands() -> String {
 fn commands() -> String {
     let mut out = String::new();
     for unit in Unit::ALL {
-        commands_of(&mut out, unit);
+        commands_of(&mut out, unit, None);
         out += "\n";
     }
     out
 }
 
-fn commands_of(out: &mut String, unit: Unit) {
+/// The commands of a unit, or the one of this name.
+fn commands_of(out: &mut String, unit: Unit, name: Option<&str>) {
     let info = unit.info();
     let _ = writeln!(
         out,
@@ -243,7 +244,7 @@ fn commands_of(out: &mut String, unit: Unit) {
         info.name, info.doc
     );
     for command in CommandOp::ALL.map(CommandOp::info) {
-        if command.unit != unit {
+        if command.unit != unit || name.is_some_and(|name| name != command.name) {
             continue;
         }
         let _ = writeln!(

@@ -2,7 +2,7 @@
 //! has its own defines.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use npsim_asm::{Diagnostic, LintLevel, Options, Severity, SourceMap};
 use npsim_image::Image;
@@ -13,7 +13,7 @@ use crate::firmware_file::{is_bare, is_firmware, read_for};
 use crate::includes::FileIncludes;
 use crate::messages::DiagnosticMessage;
 use crate::problem::Problem;
-use crate::{ProgramPlan, Project};
+use crate::{ProgramPlan, Project, project_beside};
 
 /// A program that a microengine can run, with the texts it came from.
 #[derive(Clone, Debug)]
@@ -146,7 +146,8 @@ pub fn assemble_project_from(
             };
             let includes = FileIncludes::new(files, &project.include);
             let main = plan.source.display().to_string();
-            let assembly = npsim_asm::assemble(&main, &includes, &options);
+            let mut assembly = npsim_asm::assemble(&main, &includes, &options);
+            say_whose(files, project, plan, &mut assembly.diagnostics);
             messages.add(&assembly.diagnostics, &assembly.sources);
             assembly
                 .image
@@ -168,6 +169,26 @@ pub fn assemble_project_from(
         }
     }
     (programs, messages)
+}
+
+/// Says with the first error of a source that is read by itself which project it belongs to:
+/// what it lacks may come from there.
+pub fn say_whose(
+    files: &dyn Files,
+    project: &Project,
+    plan: &ProgramPlan,
+    diagnostics: &mut [Diagnostic],
+) {
+    let first = diagnostics.iter_mut().find(|it| it.is_error());
+    if let Some(first) = first.filter(|_| project.is_default)
+        && let Some(project) = project_beside(files, &plan.source)
+    {
+        first.notes.push(format!(
+            "`{}` runs this source with names, includes and a chip of its own; give `{}` in place of the source.",
+            project.display(),
+            project.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).display()
+        ));
+    }
 }
 
 /// Reads and links what was assembled before.

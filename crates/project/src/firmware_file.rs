@@ -171,7 +171,7 @@ fn words(text: &str) -> Result<Vec<FirmwareProgram>, String> {
 
 /// The microengines of `; me 0-2,4: name`; none if it is no such list.
 fn listed(title: &str) -> Vec<u8> {
-    let list = title.strip_prefix(TITLE).and_then(|t| t.split(':').next());
+    let list = programs_for(title).and_then(|list| list.split(':').next());
     let ids = list.and_then(|list| crate::text::parse_ids(list, u8::MAX).ok());
     ids.unwrap_or_default()
 }
@@ -186,8 +186,14 @@ fn is_text(bytes: &[u8]) -> bool {
     })
 }
 
-/// How a comment begins that stands in front of the words of a program.
-const TITLE: &str = "; me ";
+/// What a comment that stands in front of the words of a program says behind `; me`, in any
+/// letter case and with any white space; none for another line.
+fn programs_for(line: &str) -> Option<&str> {
+    let comment = line.trim().strip_prefix(';')?.trim_start();
+    let (word, rest) = comment.split_at_checked(2)?;
+    let ours = word.eq_ignore_ascii_case("me") && rest.starts_with([' ', '\t']);
+    ours.then(|| rest.trim())
+}
 
 /// The words of one program in a text.
 struct ProgramSection<'a> {
@@ -200,8 +206,8 @@ fn sections(text: &str) -> Vec<ProgramSection<'_>> {
     let mut starts = Vec::new();
     let mut at = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        if line.starts_with(TITLE) {
-            starts.push((number, at, Some(line.trim_end())));
+        if programs_for(line).is_some() {
+            starts.push((number, at, Some(line.trim())));
         }
         at += line.len();
     }
@@ -252,11 +258,15 @@ mod tests {
         assert_eq!(sections("01\n").len(), 1);
         assert_eq!(sections("01\n; me 1: b\n02\n").len(), 2);
         assert_eq!(sections("").len(), 1);
+        assert_eq!(sections(";me 0\n01\n  ; ME 1\n02\n").len(), 2);
+        assert_eq!(sections("; memory\n01\n;mess 1\n02\n").len(), 1);
     }
 
     #[test]
     fn titles_name_microengines() {
-        assert_eq!(listed("; me 0-2,4: a.uc"), [0, 1, 2, 4]);
+        for title in ["; me 0-2,4: a.uc", ";ME 0-2, 4", "  ;\tMe\t0-2,4 : x"] {
+            assert_eq!(listed(title), [0, 1, 2, 4], "{title}");
+        }
         assert!(listed("; me x: a.uc").is_empty());
     }
 

@@ -73,11 +73,19 @@ impl Includes for FileIncludes<'_> {
             }
         }
         if including.is_some() {
-            let foreign = self.candidates(&name.replace('\\', "/"), including);
-            let spelt = { foreign.iter() }.filter_map(|path| in_other_case(self.files, path));
-            for path in spelt {
-                if let Some(found) = self.read(&path)? {
+            for path in self.candidates(&name.replace('\\', "/"), including) {
+                let alike = in_other_case(self.files, &path);
+                if let [path] = alike.as_slice()
+                    && let Some(found) = self.read(path)?
+                {
                     return Ok(found);
+                }
+                if let [first, second, ..] = alike.as_slice() {
+                    return Err(format!(
+                        "`{}` and `{}` both are it but for letter case; name the one that is meant",
+                        first.display(),
+                        second.display()
+                    ));
                 }
             }
         }
@@ -99,8 +107,9 @@ impl Includes for FileIncludes<'_> {
     }
 }
 
-/// The one path that differs from the given one in letter case alone, part by part.
-fn in_other_case(files: &dyn Files, path: &Path) -> Option<PathBuf> {
+/// The paths that differ from the given one in letter case alone: none, one, or in the folder
+/// in which they part several.
+fn in_other_case(files: &dyn Files, path: &Path) -> Vec<PathBuf> {
     let mut found = PathBuf::new();
     for part in path.components() {
         let exact = found.join(part);
@@ -116,20 +125,17 @@ fn in_other_case(files: &dyn Files, path: &Path) -> Option<PathBuf> {
             none if none.is_empty() => Path::new("."),
             _ => found.as_path(),
         };
-        let alike = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|other| other.eq_ignore_ascii_case(name))
+        let listed = files.list(folder).unwrap_or_default();
+        let names = listed.iter().filter_map(|path| path.file_name());
+        let alike = names.filter(|other| other.eq_ignore_ascii_case(name));
+        let mut alike: Vec<_> = alike.map(|name| found.join(name)).collect();
+        alike.sort();
+        let [only] = alike.as_slice() else {
+            return alike;
         };
-        let mut alike = files.list(folder).ok()?.into_iter().filter(alike);
-        let (Some(only), None) = (alike.next(), alike.next()) else {
-            return None;
-        };
-        found = match only.file_name() {
-            Some(name) => found.join(name),
-            None => only,
-        };
+        found = only.clone();
     }
-    Some(found)
+    vec![found]
 }
 
 /// A folder `lib` near the including file that has the wanted one.
@@ -229,7 +235,14 @@ mod tests {
         }
         std::fs::write(path("main/Ok.UC"), "another")?;
         let error = includes.load("OK.uc", Some(&main)).unwrap_err();
-        assert!(error.contains("there is no"), "two are alike: {error}");
+        for name in ["main/ok.uc`", "main/Ok.UC`", "name the one"] {
+            assert!(error.contains(name), "{error}");
+        }
+        assert_eq!(
+            includes.load("ok.uc", Some(&main))?.1,
+            "ok",
+            "as it is written"
+        );
         Ok(())
     }
 

@@ -163,7 +163,6 @@ impl Project {
         let noted = NotedFiles::new(files);
         let files: &dyn Files = &noted;
         let (text, is_default) = read(files, target, overrides)?;
-        let merged = text.files.clone();
         let (text, applied) = {
             let routes = overrides.routes.as_deref();
             settings::apply(&text, &overrides.set, routes, registry)?
@@ -193,13 +192,7 @@ impl Project {
             .unwrap_or_else(|| folder_name(files, &folder));
         let link_delay = file.chain.delay(&text)?;
         let mut inputs = noted.into_inputs();
-        inputs.retain(|input| !merged.contains(&input.path));
-        // The project file itself stays the last one.
-        let besides = inputs.iter().map(|input| input.path.clone());
-        let text = ProjectText {
-            files: besides.chain(merged).collect(),
-            ..text
-        };
+        inputs.retain(|input| !text.files.contains(&input.path));
         Ok(Self {
             name,
             is_default,
@@ -346,6 +339,27 @@ fn read(
         source_map: None,
     };
     Ok((extends::merged(files, text)?, false))
+}
+
+/// The project file beside a source that runs it.
+pub(crate) fn project_beside(files: &dyn Files, source: &Path) -> Option<PathBuf> {
+    let folder = folder_of(source);
+    let path = folder.join(FILE_NAME);
+    if !files.is_file(&path) {
+        return None;
+    }
+    let (text, _) = read(files, &path, &Overrides::default()).ok()?;
+    let table: toml::Table = text.text.parse().ok()?;
+    let own = files.canonical(source).ok()?;
+    let programs = table.get("me")?.as_array()?.iter();
+    let mut sources = programs.filter_map(|me| me.get("source")?.as_str());
+    sources
+        .any(|source| {
+            files
+                .canonical(&folder.join(source))
+                .is_ok_and(|it| it == own)
+        })
+        .then(|| files::tidy(files, Path::new("."), &path))
 }
 
 /// What to do about a folder without a project file of the usual name.

@@ -10,16 +10,20 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::constant;
 use crate::front::statement::SourcePlace;
+use crate::front::token::Token;
 use crate::middle::flow::FlowGraph;
 use crate::middle::labels::Labels;
 use crate::middle::program::signal_rule;
 use crate::middle::program::{
-    BoundExpression, Item, LateKind, Micro, OperandValue, SignalRef, SymbolReference,
+    BoundExpression, Item, LateKind, Micro, OperandValue, SignalRef, SignalUse, SymbolReference,
 };
 use crate::middle::scope::Symbols;
-use crate::middle::select::forms::{byte_value, cap_data, immed_form, small_constant, word_value};
+use crate::middle::select::forms::{
+    byte_value, cap_data, immed_form, initial_value, small_constant, word_value,
+};
+use crate::middle::select::{Initial, InitialRegister};
 use npsim_image::import::is_shifted;
-use npsim_image::{ImportFixup, ImportPart};
+use npsim_image::{ImportFixup, ImportPart, InitialValue};
 
 /// Everything that is known before encoding.
 pub struct Emitter<'a> {
@@ -223,12 +227,14 @@ impl<'a> Emitter<'a> {
         match instruction {
             Instruction::CtxArb(arb) => {
                 for used in &micro.waits {
-                    arb.mask |= self.mask(used.signal);
+                    arb.mask |= self.mask(*used);
                 }
             }
             Instruction::BranchSignal { signal, .. } => {
                 if let Some(used) = micro.tested {
-                    let odd = matches!(used.signal, SignalRef::Symbol(id) if self.odd_only[id]);
+                    let odd_only =
+                        matches!(used.signal, SignalRef::Symbol(id) if self.odd_only[id]);
+                    let odd = used.odd.unwrap_or(odd_only);
                     *signal = self.signal(used.signal) | u8::from(odd);
                 }
             }
@@ -246,11 +252,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// The bits of `ctx_arb` that wait for a signal: two for a pair.
-    fn mask(&self, signal: SignalRef) -> u16 {
-        let number = self.signal(signal);
-        match signal {
+    fn mask(&self, used: SignalUse) -> u16 {
+        let number = self.signal(used.signal);
+        match used.signal {
             // Bit 0 means something else.
             _ if number == 0 => 0,
+            _ if used.odd.is_some() => 1 << (number + u8::from(used.odd == Some(true))),
             SignalRef::Symbol(id) if self.odd_only[id] => 2 << number,
             SignalRef::Symbol(id) if self.symbols.signals[id].pair => 3 << number,
             _ => 1 << number,
@@ -289,24 +296,76 @@ impl<'a> Emitter<'a> {
         import: u32,
     ) -> Result<i64, Diagnostic> {
         constant::resolve(expression, place, |reference| {
-            Ok(match reference {
-                SymbolReference::Number(number) => i64::from(*number),
-                SymbolReference::Import(_) => i64::from(import),
-                SymbolReference::Signal(signal) => i64::from(self.signal(*signal)),
-                SymbolReference::Label(token) => {
-                    let item = self.labels.item(token, scope)?;
-                    i64::from(self.labels.address(item))
-                }
-                SymbolReference::Register(id) => match self.assignment.register(*id) {
-                    Operand::Gpr(_, n)
-                    | Operand::GprAbsolute(_, n)
-                    | Operand::STransfer(n)
-                    | Operand::DTransfer(n)
-                    | Operand::Nn(n) => i64::from(n),
-                    other => unreachable!("{other} is no register that is allocated"),
-                },
-            })
+            self.referred(reference, scope, |_| Ok(import))
         })
+    }
+
+    /// The number that a name in an expression stands for.
+    fn referred(
+        &self,
+        reference: &SymbolReference,
+        scope: usize,
+        import: impl FnOnce(&Token) -> Result<u32, Diagnostic>,
+    ) -> Result<i64, Diagnostic> {
+        Ok(match reference {
+            SymbolReference::Number(number) => i64::from(*number),
+            SymbolReference::Import(name) => i64::from(import(name)?),
+            SymbolReference::Signal(signal) => i64::from(self.signal(*signal)),
+            SymbolReference::Label(token) => {
+                let item = self.labels.item(token, scope)?;
+                i64::from(self.labels.address(item))
+            }
+            SymbolReference::Register(id) => match self.assignment.register(*id) {
+                Operand::Gpr(_, n)
+                | Operand::GprAbsolute(_, n)
+                | Operand::STransfer(n)
+                | Operand::DTransfer(n)
+                | Operand::Nn(n) => i64::from(n),
+                other => unreachable!("{other} is no register that is allocated"),
+            },
+        })
+    }
+
+    /// A register's first value, which nothing can change any more: imports have the values
+    /// that they are given here. None for a register without a number, and for a value that
+    /// is reported.
+    pub fn initial(
+        &self,
+        initial: &Initial,
+        imports: &[(String, u32)],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<InitialValue> {
+        let register = match initial.register {
+            InitialRegister::Physical(register) => register,
+            InitialRegister::Symbolic(id) => self.assignment.registers[id]?,
+        };
+        let import = |name: &Token| {
+            let known = imports.iter().find(|(known, _)| **known == *name.text);
+            known.map(|(_, value)| *value).ok_or_else(|| {
+                SourcePlace::of(name)
+                    .error(
+                        codes::IMPORT_VALUE,
+                        format!("the value of the import `{}` is not known here", name.text),
+                    )
+                    .note("An initial value is written before the loader fills in imports.")
+                    .help("give it with `--import NAME=VALUE` or `import` of the project file, or load it with `immed`")
+            })
+        };
+        let value = constant::resolve(&initial.value, initial.place, |reference| {
+            self.referred(reference, initial.scope, import)
+        })
+        .and_then(|value| initial_value(value, initial.place));
+        match value {
+            Ok(value) => Some(InitialValue {
+                register,
+                context: initial.context,
+                value,
+            }),
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                None
+            }
+        }
     }
 }
 

@@ -105,6 +105,7 @@ pub fn insert(
             private: false,
             shared: false,
             fixed: None,
+            implied_by: None,
             place,
             used: true,
             initialised: false,

@@ -16,6 +16,7 @@ use crate::front::token::Token;
 use crate::source::{ExpansionId, Span};
 
 pub use builtin::builtin;
+pub use parse::joins_operands;
 
 /// Why an expression has no value.
 pub type Failure = Box<Diagnostic>;

@@ -1,12 +1,16 @@
 //! Spellings of other assemblers, and how they are written here.
 
-use npsim_isa::mnemonic;
+use npsim_isa::{MnemonicInfo, mnemonic};
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives::DirectiveName;
+use crate::directives::{DirectiveName, PreprocessorDirective};
+use crate::front::expression::joins_operands;
 use crate::front::statement::SourcePlace;
-use crate::front::token::{Token, TokenKind, spell, split_labels};
+use crate::front::token::{Met, Nesting, Token, TokenKind, spell, split_labels};
+
+/// The largest constant that an operand holds.
+const SMALL: u64 = 255;
 
 /// How that is written here which other assemblers have a mnemonic for.
 #[must_use]
@@ -29,53 +33,333 @@ pub fn written_here(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What is wrong with an instruction whose operands do not stand in brackets, as in
-/// `mov a, 1`; none for a line of another form.
+/// The directives that a word would be with a mark before it: `.else` and `#else` for `else`.
 #[must_use]
-pub fn without_brackets(tokens: &[Token]) -> Option<Diagnostic> {
+pub fn directives(word: &str) -> Vec<&'static str> {
+    let own = DirectiveName::parse(&format!(".{word}")).map(|(_, spelling)| spelling);
+    let of_text = PreprocessorDirective::named(word).map(|directive| directive.word().name);
+    own.into_iter().chain(of_text).collect()
+}
+
+/// Says at the place of a word that it is no instruction but would be a directive; none if
+/// it would be none.
+#[must_use]
+pub fn without_mark(word: &str, place: SourcePlace) -> Option<Diagnostic> {
+    let meant = directives(word);
+    let error = |what: &str| {
+        place
+            .error(
+                codes::UNKNOWN_INSTRUCTION,
+                format!("there is no instruction `{word}`, but {what}"),
+            )
+            .label("not an instruction")
+    };
+    match *meant.as_slice() {
+        [] => None,
+        [one] => Some(
+            error(&format!("a directive `{one}`"))
+                .help(format!("write `{one}`"))
+                .patch(place.span, one),
+        ),
+        [program, text, ..] => Some(
+            error(&format!("the directives `{program}` and `{text}`")).help(format!(
+                "write `{program}` for what the program does, `{text}` for which lines it has"
+            )),
+        ),
+    }
+}
+
+/// What is wrong with a line that is no statement, if it is one of another assembler: `mov a, 1`,
+/// `alu (a, b, +, c)`, `a = b + 1`; none for a line of another form.
+#[must_use]
+pub fn explain(tokens: &[Token]) -> Option<Diagnostic> {
     let (_, statement) = split_labels(tokens);
-    let (name, operands) = statement.split_first()?;
-    let first = operands.first()?;
-    let is_operand = match first.kind {
-        TokenKind::Punct => ["$", "$$", "@", "*", "&", "--", "(", "-"].contains(&&*first.text),
+    instruction_without_brackets(statement).or_else(|| assignment(statement))
+}
+
+/// A line's first word, which is several tokens if it is an instruction like `br=ctx`, and what
+/// follows it.
+fn first_word(statement: &[Token]) -> Option<(String, &[Token], &[Token])> {
+    let joined = |token: &&Token| token.joined && !["(", "["].iter().any(|it| token.is(it));
+    let more = { statement.get(1..)?.iter() }.take_while(joined).count();
+    let split = |length| {
+        let (word, rest) = statement.split_at(length);
+        let text: String = word.iter().map(|token| &*token.text).collect();
+        (text.to_ascii_lowercase(), word, rest)
+    };
+    let whole = split(1 + more);
+    Some(match mnemonic(&whole.0) {
+        Some(_) => whole,
+        None => split(1),
+    })
+}
+
+/// Whether a token can begin an operand.
+fn begins_operand(token: &Token) -> bool {
+    match token.kind {
+        TokenKind::Punct => ["$", "$$", "@", "*", "&", "--", "(", "-"].contains(&&*token.text),
         TokenKind::Ident | TokenKind::Label | TokenKind::Number(_) => true,
         TokenKind::Str | TokenKind::Quoted => false,
-    };
-    if name.kind != TokenKind::Ident || first.joined || !is_operand {
+    }
+}
+
+/// A name and what follows it as operands without brackets; none for another form.
+pub fn bare_operands(statement: &[Token]) -> Option<(&Token, &[Token])> {
+    let (name, operands) = statement.split_first()?;
+    let first = operands.first()?;
+    let bare = name.kind == TokenKind::Ident && !first.joined && begins_operand(first);
+    bare.then_some((name, operands))
+}
+
+/// Says how a line is written with brackets around its operands, and offers the change if all
+/// of them stand in one place.
+pub fn in_brackets(
+    error: Diagnostic,
+    name: &Token,
+    operands: &[Token],
+    [open, close]: [&str; 2],
+) -> Diagnostic {
+    let given = format!("{open}{}{close}", spell(operands));
+    rewritten(error, &name.text, name, operands, &given)
+}
+
+/// Says what stands behind a word, of which `name` is the last token, in place of its operands,
+/// and offers the change.
+fn rewritten(
+    error: Diagnostic,
+    word: &str,
+    name: &Token,
+    operands: &[Token],
+    given: &str,
+) -> Diagnostic {
+    let error = error.help(format!("write `{word}{given}`"));
+    let after = SourcePlace::of(name);
+    let together = operands.iter().all(|token| {
+        token.expansion == name.expansion
+            && token.span.file == name.span.file
+            && token.span.lo >= after.span.hi
+    });
+    match operands.last() {
+        Some(last) if together => {
+            let mut gap = last.span;
+            gap.lo = after.span.hi;
+            error.patch(gap, given)
+        }
+        _ => error,
+    }
+}
+
+fn instruction_without_brackets(statement: &[Token]) -> Option<Diagnostic> {
+    let (word, name, operands) = first_word(statement)?;
+    let (first, name) = (operands.first()?, name.last()?);
+    if !begins_operand(first) {
         return None;
     }
-    let word = name.text.to_ascii_lowercase();
-    let place = SourcePlace::of_all(operands)?;
+    let place = SourcePlace::of(statement.first()?);
     let error = |message: String| {
         place
             .error(codes::SYNTAX, message)
             .label("operands stand in brackets")
     };
-    if mnemonic(&word).is_some() {
-        let given = format!("[{}]", spell(operands));
-        let error = error(format!("the operands of `{word}` have no brackets"))
-            .help(format!("write `{word}{given}`"));
-        let mut gap = place.span;
-        gap.lo = SourcePlace::of(name).span.hi;
-        let together = place.expansion == name.expansion && gap.file == name.span.file;
-        return Some(if together {
-            error.patch(gap, given)
-        } else {
-            error
-        });
+    if let Some(row) = mnemonic(&word) {
+        return Some(bracketed(row, &word, error, name, operands));
+    }
+    // A call of a macro that is not defined, or an assignment.
+    if first.joined || { operands.iter() }.any(|token| token.is("=")) {
+        return None;
     }
     if let Some(written) = written_here(&word) {
         let error = error(format!("there is no instruction `{word}`"));
         return Some(error.help(format!("write `{written}`")));
     }
-    let directive = format!(".{word}");
-    if let Some((_, spelling)) = DirectiveName::parse(&directive) {
-        let error = SourcePlace::of(name).error(
-            codes::SYNTAX,
-            format!("there is no instruction `{word}`, but a directive `{spelling}`"),
-        );
-        return Some(error.help(format!("write `{spelling}`")));
+    without_mark(&word, place).or_else(|| {
+        let error = error(format!("there is no instruction `{word}`"));
+        Some(error.help("an instruction is written `name[operand, operand]`"))
+    })
+}
+
+/// How an instruction is written whose operands are there, but not in square brackets.
+fn bracketed(
+    row: &MnemonicInfo,
+    word: &str,
+    error: impl Fn(String) -> Diagnostic,
+    name: &Token,
+    operands: &[Token],
+) -> Diagnostic {
+    let Some(most) = operand_count(row) else {
+        return error(format!("`{word}` takes no operands"))
+            .label("stands alone")
+            .help(format!("write `{}`", row.syntax));
+    };
+    let round = enclosed(operands);
+    let error = error(match round {
+        Some(_) => format!("the operands of `{word}` stand in square brackets"),
+        None => format!("the operands of `{word}` have no brackets"),
+    });
+    let parts: Vec<&[Token]> = parts(round.unwrap_or(operands));
+    // Without its commas it is not plain which operand is which, nor where a list of any
+    // length ends and options begin.
+    let open_ended = row.syntax.contains("...");
+    if open_ended || parts.len() + 1 < most || parts.iter().any(|part| lacks_comma(part)) {
+        return error.help(format!(
+            "write `{}`, with commas between operands",
+            row.syntax
+        ));
     }
-    let error = error(format!("there is no instruction `{word}`"));
-    Some(error.help("an instruction is written `name[operand, operand]`"))
+    let inside = parts.len().min(most);
+    let list = |parts: &[&[Token]]| -> Vec<String> { parts.iter().map(|it| spell(it)).collect() };
+    let mut given = format!("[{}]", list(&parts[..inside]).join(", "));
+    for option in list(&parts[inside..]) {
+        given += ", ";
+        given += &option;
+    }
+    rewritten(error, word, name, operands, &given)
+}
+
+/// How many operands an instruction takes at most; none if it has no brackets.
+fn operand_count(row: &MnemonicInfo) -> Option<usize> {
+    let forms = row.syntax.split(" | ");
+    forms
+        .filter_map(|form| {
+            let (operands, _) = form
+                .strip_prefix(row.name)?
+                .strip_prefix('[')?
+                .split_once(']')?;
+            Some(operands.split(',').count())
+        })
+        .max()
+}
+
+/// What stands in round brackets around all of a text.
+fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
+    let mut nesting = Nesting::default();
+    tokens.first().filter(|token| token.is("("))?;
+    let close = { tokens.iter() }
+        .position(|token| nesting.meet(token) == Some(Met::Closed) && nesting.depth == 0)?;
+    (close + 1 == tokens.len()).then(|| &tokens[1..close])
+}
+
+/// The parts of a text between commas outside of brackets.
+fn parts(tokens: &[Token]) -> Vec<&[Token]> {
+    let mut nesting = Nesting::default();
+    tokens
+        .split(|token| nesting.meet(token) == Some(Met::Comma) && nesting.depth == 0)
+        .collect()
+}
+
+/// Whether two operands stand beside each other with nothing between them.
+fn lacks_comma(part: &[Token]) -> bool {
+    part.is_empty()
+        || part.windows(2).any(|pair| {
+            let ends = match pair[0].kind {
+                TokenKind::Punct => [")", "]", "--"].iter().any(|it| pair[0].is(it)),
+                _ => true,
+            };
+            let word = pair[1].kind != TokenKind::Punct || pair[1].is("--");
+            ends && word && !pair[1].joined
+        })
+}
+
+/// How a line is written that assigns, as in `a = b + 1`, `a += 1` or `a++`.
+fn assignment(statement: &[Token]) -> Option<Diagnostic> {
+    let (target, operator, value) = split_assignment(statement)?;
+    let target = spell(target);
+    let error = SourcePlace::of(statement.first()?)
+        .error(codes::SYNTAX, "there are no assignments here")
+        .label("an instruction names its destination first");
+    let sides = match operator {
+        Some(operator) => Some((target.clone(), operator.clone(), value)),
+        None => { value.iter().position(joins_operands) }
+            .filter(|at| *at > 0)
+            .map(|at| (spell(&value[..at]), value[at].clone(), &value[at + 1..])),
+    };
+    let written = match sides {
+        None => moved(&target, value),
+        Some((left, operator, right)) => computed(&target, &left, &operator, right),
+    };
+    let Some(written) = written else {
+        return Some(error.help("compute with one instruction a step, as in `alu[a, b, +, c]`"));
+    };
+    let error = error.help(format!("write `{written}`"));
+    let place = SourcePlace::of_all(statement)?;
+    let together = { statement.iter() }
+        .all(|token| token.expansion == place.expansion && token.span.file == place.span.file);
+    Some(if together && !written.contains('`') {
+        error.patch(place.span, written)
+    } else {
+        error
+    })
+}
+
+/// Destination, operator if one stands before the `=`, and value of an assignment.
+fn split_assignment(statement: &[Token]) -> Option<(&[Token], Option<&Token>, &[Token])> {
+    let named = |target: &[Token]| {
+        let first = target.first();
+        let lacks = target.len() > 1 && !target[1].is("[");
+        first.is_some_and(|first| first.kind == TokenKind::Ident) && !lacks
+    };
+    if let [target @ .., step] = statement
+        && (step.is("++") || step.is("--"))
+    {
+        return named(target).then_some((target, Some(step), &[]));
+    }
+    let at = statement.iter().position(|token| token.is("="))?;
+    let (target, value) = (&statement[..at], &statement[at + 1..]);
+    let (target, operator) = match target {
+        [target @ .., operator] if joins_operands(operator) => (target, Some(operator)),
+        _ => (target, None),
+    };
+    (named(target) && !value.is_empty()).then_some((target, operator, value))
+}
+
+/// An instruction that gives `target` a value without computing.
+fn moved(target: &str, value: &[Token]) -> Option<String> {
+    match value {
+        [number] if matches!(number.kind, TokenKind::Number(_)) => {
+            Some(format!("immed[{target}, {}]", number.text))
+        }
+        [not, value @ ..] if not.is("~") && is_operand(value) => {
+            Some(format!("alu[{target}, --, ~B, {}]", spell(value)))
+        }
+        value if is_operand(value) => Some(format!("alu[{target}, --, B, {}]", spell(value))),
+        _ => None,
+    }
+}
+
+/// An instruction that computes `target` from two operands; several, with the text between
+/// them, where a constant must be loaded first.
+fn computed(target: &str, left: &str, operator: &Token, right: &[Token]) -> Option<String> {
+    let step = operator.is("++") || operator.is("--");
+    let right_text = if step { "1".to_owned() } else { spell(right) };
+    if !step && !is_operand(right) {
+        return None;
+    }
+    let written = match &*operator.text {
+        "+" | "++" => "+",
+        "-" | "--" => "-",
+        "&" => "AND",
+        "|" => "OR",
+        "^" => "XOR",
+        shift @ ("<<" | ">>") => {
+            return Some(format!(
+                "alu_shf[{target}, --, B, {left}, {shift}{right_text}]"
+            ));
+        }
+        _ => return None,
+    };
+    Some(match right {
+        [number] if matches!(number.kind, TokenKind::Number(n) if n > SMALL) => {
+            format!("immed[temp, {right_text}]` and `alu[{target}, {left}, {written}, temp]")
+        }
+        _ => format!("alu[{target}, {left}, {written}, {right_text}]"),
+    })
+}
+
+/// Whether tokens are one operand: a number, or a name with or without an element number.
+fn is_operand(tokens: &[Token]) -> bool {
+    match tokens {
+        [one] => matches!(one.kind, TokenKind::Ident | TokenKind::Number(_)),
+        [name, open, .., close] => name.kind == TokenKind::Ident && open.is("[") && close.is("]"),
+        _ => false,
+    }
 }

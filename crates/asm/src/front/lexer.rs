@@ -60,13 +60,8 @@ impl RawLine {
 
     /// Whether nothing can be made of it.
     pub fn is_wrong(&self) -> bool {
-        is_wrong(&self.errors)
+        self.errors.iter().any(Diagnostic::is_error)
     }
-}
-
-/// Whether nothing can be made of a text about which there are these messages.
-pub(crate) fn is_wrong(found: &[Diagnostic]) -> bool {
-    found.iter().any(|found| found.level == Severity::Error)
 }
 
 /// Gives one shared text for equal texts.
@@ -93,6 +88,7 @@ pub(crate) fn lex(text: &str, file: FileId, interner: &mut Interner) -> Vec<RawL
         lines: Vec::new(),
         line: OpenLine::default(),
         resume: None,
+        left_open: None,
     };
     let mut input = text;
     loop {
@@ -189,6 +185,8 @@ struct Lexer<'a> {
     /// The byte from which to read anew, since what was read behind it does not belong
     /// to the line that ended.
     resume: Option<u32>,
+    /// The bracket that the line before, a `#define`, has left open.
+    left_open: Option<(char, Span)>,
 }
 
 impl Lexer<'_> {
@@ -416,12 +414,19 @@ impl Lexer<'_> {
                 }
             }
             None => {
+                let left_open = self.left_open.filter(|(open, _)| *open == opened);
                 let error = self.error(
                     codes::UNEXPECTED_BRACKET,
                     format!("`{text}` closes no bracket"),
                     span,
                 );
                 error.help = Some("remove it, or open one before it".into());
+                if let Some((open, opener)) = left_open {
+                    *error = error
+                        .clone()
+                        .also(opener, ExpansionId::ROOT, format!("this `{open}` is not closed"))
+                        .help("close the bracket of the `#define` in its own line, or end that with `\\`");
+                }
             }
         }
     }
@@ -429,9 +434,13 @@ impl Lexer<'_> {
     /// Whether a bracket opens the arguments of a macro: it stands behind the first
     /// word of the line, or the first after its labels.
     fn calls_a_macro(&self, opener: Span) -> bool {
-        let (_, statement) = split_labels(&self.line.tokens);
-        self.line.hash.is_none()
-            && self.line.brackets.is_empty()
+        let tokens = &self.line.tokens;
+        let (_, statement) = match self.directive() {
+            Some(PreprocessorDirective::Define) => split_labels(define_text(tokens)),
+            None if self.line.hash.is_none() => split_labels(tokens),
+            _ => return false,
+        };
+        self.line.brackets.is_empty()
             && matches!(statement, [name, open, ..]
                 if name.kind == TokenKind::Ident
                     && open.span == opener
@@ -476,6 +485,7 @@ impl Lexer<'_> {
 
     fn end_line(&mut self, ending: LineEnding) {
         let free_text = self.is_free_text();
+        self.left_open = None;
         if ending != LineEnding::Newline && !free_text {
             let unclosed = self.line.brackets.first().copied();
             if let Some((bracket, opener)) = unclosed {
@@ -483,6 +493,7 @@ impl Lexer<'_> {
                     self.line.tokens.truncate(first.tokens);
                     self.line.errors.truncate(first.errors);
                     self.resume = Some(first.next);
+                    self.left_open = Some((bracket, opener));
                 }
                 let error = self.error(
                     codes::UNCLOSED_BRACKET,
@@ -556,6 +567,16 @@ impl Lexer<'_> {
             });
         }
     }
+}
+
+/// What a `#define` that has these tokens so far stands for.
+fn define_text(tokens: &[Token]) -> &[Token] {
+    let rest = tokens.get(2..).unwrap_or_default();
+    if !rest.first().is_some_and(|open| open.is("(") && open.joined) {
+        return rest;
+    }
+    let close = rest.iter().position(|token| token.is(")"));
+    close.map_or(&[], |close| &rest[close + 1..])
 }
 
 /// A text without its continuations and the indentation after them.

@@ -7,7 +7,7 @@ pub mod stream;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::foreign::without_brackets;
+use crate::front::foreign;
 use crate::front::statement::{Body, SourcePlace, Statement};
 use crate::front::token::{LogicalLine, Token, split_labels};
 use stream::{Expected, Parsed, Tokens};
@@ -23,7 +23,7 @@ pub fn parse(lines: &[LogicalLine], diagnostics: &mut Vec<Diagnostic>) -> Vec<St
                 statements.push(unknown.stand_in());
             }
             Err(diagnostic) => {
-                diagnostics.extend(without_brackets(&line.tokens).or(diagnostic));
+                diagnostics.extend(foreign::explain(&line.tokens).or(diagnostic));
                 let (labels, _) = split_labels(&line.tokens);
                 statements.push(Statement {
                     labels: labels.iter().step_by(2).cloned().collect(),
@@ -44,7 +44,7 @@ pub fn statement_of(tokens: &[Token]) -> Result<Option<Statement>, Diagnostic> {
         Ok(Ok(statement)) => Ok(Some(statement)),
         Ok(Err(unknown)) => Err(unknown.diagnostic()),
         Err(None) => Ok(None),
-        Err(Some(diagnostic)) => Err(without_brackets(tokens).unwrap_or(diagnostic)),
+        Err(Some(diagnostic)) => Err(foreign::explain(tokens).unwrap_or(diagnostic)),
     }
 }
 

@@ -4,7 +4,7 @@ use npsim_isa::NewerInstruction;
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::directives::{self, DirectiveName};
+use crate::directives::{self, DirectiveName, PreprocessorDirective};
 use crate::front::token::Token;
 use crate::source::{ExpansionId, Span};
 use crate::spelling::closest;
@@ -164,6 +164,14 @@ impl UnknownDirective<'_> {
             let meant = meant.word().name;
             return diagnostic
                 .help(format!("write `{meant}`"))
+                .patch(place.span, meant);
+        }
+        if let Some(meant) = PreprocessorDirective::named(&word[1..]) {
+            let meant = meant.word().name;
+            return diagnostic
+                .help(format!(
+                    "write `{meant}` here: the preprocessor carries it out"
+                ))
                 .patch(place.span, meant);
         }
         match closest(&word, directives::names()) {

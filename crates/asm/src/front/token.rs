@@ -210,6 +210,16 @@ pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
     None
 }
 
+/// `[...]` right after a name: what stands in the brackets.
+#[must_use]
+pub(crate) fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
+    tokens.first().filter(|token| token.is("["))?;
+    let mut nesting = Nesting::default();
+    let close = { tokens.iter() }
+        .position(|token| nesting.meet(token) == Some(Met::Closed) && nesting.depth == 0)?;
+    Some(&tokens[1..close])
+}
+
 /// How deep in brackets one is; which closes which does not matter, as it does not to
 /// the vendor's tool.
 #[derive(Clone, Copy, Debug, Default)]

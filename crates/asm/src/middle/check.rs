@@ -7,6 +7,7 @@ use npsim_isa::{CapAccess, Instruction, Leaves, Operand, OperandRole, Takes, Tra
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::front::statement::SourcePlace;
 use crate::middle::flow::FlowGraph;
 use crate::middle::liveness::{Liveness, backward};
 use crate::middle::program::signal_rule;
@@ -190,6 +191,9 @@ fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
 /// Marks signals that DRAM and other two-part commands raise as pairs, and
 /// reports signals whose commands do not agree.
 pub fn pair_signals(items: &[Item], symbols: &mut Symbols, diagnostics: &mut Vec<Diagnostic>) {
+    for signal in &mut symbols.signals {
+        signal.pair |= signal.half.is_some();
+    }
     let mut first: Vec<Option<(bool, &Micro)>> = vec![None; symbols.signals.len()];
     for micro in items.iter().filter_map(Item::micro) {
         let Some(used) = micro.completion else {
@@ -205,6 +209,21 @@ pub fn pair_signals(items: &[Item], symbols: &mut Symbols, diagnostics: &mut Vec
             SignalRule::Pair | SignalRule::PullPush | SignalRule::PushOdd
         ) {
             symbols.signals[id].pair = true;
+        }
+        let signal = &symbols.signals[id];
+        if let (SignalRule::Single, Some(half)) = (rule, signal.half) {
+            diagnostics.push(
+                used.place
+                    .error(
+                        codes::SIGNAL_KINDS,
+                        format!(
+                            "`{}` is used as a pair, but this command raises one signal",
+                            signal.name
+                        ),
+                    )
+                    .also(half.span, half.expansion, "one of the pair is named here")
+                    .help("declare another signal for this command, or leave the number out"),
+            );
         }
         match first[id] {
             None => first[id] = Some((odd_only, micro)),
@@ -466,14 +485,23 @@ fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic
 }
 
 /// The first place that needs the register's value; else the first that keeps parts of it.
-fn first_read(items: &[Item], id: VariableId) -> Option<crate::front::statement::SourcePlace> {
-    let slots = || {
-        let micros = items.iter().filter_map(Item::micro);
-        let slots = micros.flat_map(|micro| &micro.slots);
-        slots.filter(|slot| slot.reads && slot.value == OperandValue::Register(id))
+fn first_read(items: &[Item], id: VariableId) -> Option<SourcePlace> {
+    let reads = |keeps: bool| {
+        items.iter().find_map(|item| match item {
+            Item::Micro(micro) => {
+                let mut slots = micro.slots.iter();
+                let slot = slots.find(|slot| {
+                    slot.value == OperandValue::Register(id) && slot.reads && slot.writes == keeps
+                })?;
+                Some(slot.place)
+            }
+            Item::Hint(hint) => {
+                let needs = !keeps && hint.uses.contains(&cell(id, Side::In));
+                hint.place.filter(|_| needs)
+            }
+        })
     };
-    let found = slots().find(|slot| !slot.writes).or_else(|| slots().next());
-    found.map(|slot| slot.place)
+    reads(false).or_else(|| reads(true))
 }
 
 /// Warns if control can run past the last instruction.

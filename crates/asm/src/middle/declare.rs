@@ -5,9 +5,10 @@ use crate::diagnostic::Diagnostic;
 use crate::directives::{DeclarationDirective, DirectiveName, ProgramDirective, ScopeDirective};
 use crate::front::constant;
 use crate::front::statement::{Directive, SourcePlace, Statement};
-use crate::front::token::{Nesting, Token, TokenKind};
+use crate::front::token::{Nesting, Token, TokenKind, element_tokens};
 use crate::middle::scope::{
     Declared, Element, RegisterFile, Scope, ScopeEntry, SignalVariable, Symbols, Variable, Wanted,
+    single_name,
 };
 use npsim_image::TransferDirection;
 use npsim_isa::physical_register;
@@ -62,6 +63,8 @@ struct Qualifiers {
     global: bool,
     /// Another program may set it.
     foreign: bool,
+    /// The directive that names the register, where none declares it.
+    implied_by: Option<&'static str>,
 }
 
 impl Qualifiers {
@@ -137,9 +140,13 @@ impl Walk<'_> {
             let Some((directive, direction)) = statement.directive().and_then(naming) else {
                 continue;
             };
-            for (argument, name) in named_registers(directive) {
-                let known = self.symbols.names_register(scope, &name.text);
-                if known || physical_register(&name.text).is_some() {
+            for (argument, name, index) in named_registers(directive) {
+                let known = self
+                    .symbols
+                    .found_as(scope, &name.text, index, Wanted::Register);
+                let single = index.and_then(|number| single_name(&name.text, number));
+                let text = single.map_or_else(|| Rc::clone(&name.text), Rc::from);
+                if known.is_some() || physical_register(&text).is_some() {
                     continue;
                 }
                 let declared = Declared {
@@ -148,9 +155,13 @@ impl Walk<'_> {
                     qualifiers: argument,
                     scope,
                 };
-                let key = (scope, Rc::clone(&name.text));
+                let key = (scope, Rc::clone(&text));
+                let qualifiers = Qualifiers {
+                    implied_by: Some(directive.spelling),
+                    ..Qualifiers::default()
+                };
                 let entry = { implied.entry(key) }
-                    .or_insert_with(|| (declared, name, Qualifiers::default()));
+                    .or_insert_with(|| (declared, Token { text, ..name }, qualifiers));
                 entry.2.join(direction);
             }
         }
@@ -304,6 +315,20 @@ impl Walk<'_> {
         if let Some(known) = self.symbols.scopes[scope].names(kind).get(&*token.text) {
             return self.redeclare(token, scope, size, direction, signal, &known.clone());
         }
+        if let Some((other, entry)) = self.symbols.scopes[scope].other_spelling(&token.text, size) {
+            return Err(place
+                .error(
+                    codes::DECLARED_TWICE,
+                    format!("`{}` and `{other}` are one register", token.text),
+                )
+                .also(
+                    entry.place.span,
+                    entry.place.expansion,
+                    format!("`{other}` is declared here"),
+                )
+                .note("The name of a transfer register with a number at its end is that of an array's element, too.")
+                .help("remove one of the declarations, or give one of them another name"));
+        }
         let elements = (0..size.unwrap_or(1))
             .map(|i| {
                 let name = if size.is_some() {
@@ -318,6 +343,7 @@ impl Walk<'_> {
                         private: qualifiers.private,
                         fixed: None,
                         pair: false,
+                        half: None,
                         place,
                         used: false,
                     });
@@ -367,6 +393,7 @@ impl Walk<'_> {
                 && (space == RegisterFile::Absolute
                     || space == RegisterFile::Gpr && qualifiers.global),
             fixed: None,
+            implied_by: qualifiers.implied_by,
             place,
             used: false,
             initialised: false,
@@ -466,9 +493,9 @@ fn naming(directive: &Directive) -> Option<(&Directive, TransferDirection)> {
     Some((directive, direction))
 }
 
-/// The registers that such a directive names, each with its place among the arguments; an
-/// element `$x[1]` goes by its other spelling `$x1`.
-fn named_registers(directive: &Directive) -> Vec<(usize, Token)> {
+/// The registers that such a directive names: the place of each among the arguments, its
+/// name, and which element is meant if it has a number in brackets.
+fn named_registers(directive: &Directive) -> Vec<(usize, Token, Option<i64>)> {
     let arguments = &directive.arguments;
     let one = matches!(
         directive.name,
@@ -476,26 +503,18 @@ fn named_registers(directive: &Directive) -> Vec<(usize, Token)> {
     );
     let mut named = Vec::new();
     let mut nesting = Nesting::default();
-    for (at, token) in arguments.iter().enumerate() {
-        nesting.meet(token);
-        if nesting.depth > 0 || token.kind != TokenKind::Ident {
+    for (at, name) in arguments.iter().enumerate() {
+        nesting.meet(name);
+        if nesting.depth > 0 || name.kind != TokenKind::Ident {
             continue;
         }
-        match &arguments[at + 1..] {
-            [open, number, close, ..] if open.is("[") && close.is("]") => {
-                if let TokenKind::Number(number) = number.kind {
-                    let text = format!("{}{number}", token.text).into();
-                    named.push((
-                        at,
-                        Token {
-                            text,
-                            ..token.clone()
-                        },
-                    ));
-                }
+        match element_tokens(&arguments[at + 1..]) {
+            None => named.push((at, name.clone(), None)),
+            Some(number) => {
+                // What is wrong with a number is said where the directive is carried out.
+                let index = constant::evaluate(number, SourcePlace::of(name)).ok();
+                named.extend(index.map(|index| (at, name.clone(), Some(index))));
             }
-            [open, ..] if open.is("[") => {}
-            _ => named.push((at, token.clone())),
         }
         if one {
             break;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::statement::SourcePlace;
-use crate::front::token::Token;
+use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{Item, LabelDefinition};
 use crate::middle::scope::{Symbols, physical_label};
 use crate::source::{ExpansionId, SourceMap};
@@ -128,6 +128,46 @@ impl<'a> Labels<'a> {
         }
         let of = |scope| here.iter().find(|label| label.scope == scope).copied();
         self.symbols.outwards(scope).find_map(of)
+    }
+
+    /// Warns of targets such as `L1`, which are addresses, where a label `L1#` is elsewhere.
+    pub fn addresses_like_labels(&self, items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
+        let micros = items.iter().filter_map(Item::micro);
+        let targets = micros.flat_map(|micro| {
+            let tokens = micro.target.iter().chain(&micro.targets);
+            tokens.map(|token| (token, micro.scope))
+        });
+        for (token, scope) in targets.filter(|(token, _)| token.kind == TokenKind::Ident) {
+            let Some(address) = physical_label(&token.text) else {
+                continue;
+            };
+            let name = format!("{}#", token.text);
+            let label = Token {
+                kind: TokenKind::Label,
+                text: name.as_str().into(),
+                ..token.clone()
+            };
+            let Some(meant) = self.definition(&label, scope) else {
+                continue;
+            };
+            let there = self.address(meant.item);
+            if there != address {
+                let at = SourcePlace::of(&meant.token);
+                diagnostics.push(
+                    SourcePlace::of(token)
+                        .warning(
+                            codes::ADDRESS_LIKE_LABEL,
+                            format!(
+                                "`{}` is the address {address}, and the label `{name}` is at {there}",
+                                token.text
+                            ),
+                        )
+                        .also(at.span, at.expansion, "the label")
+                        .help(format!("write `{name}` for the label"))
+                        .patch(token.span, name),
+                );
+            }
+        }
     }
 
     /// The item at the address that a name such as `L12#` gives, unless a label has that name.

@@ -102,6 +102,8 @@ pub struct TransferOperand {
 pub struct SignalUse {
     /// Which.
     pub signal: SignalRef,
+    /// The one signal of a pair that is meant: the odd one, or the even one.
+    pub odd: Option<bool>,
     /// Where it stands.
     pub place: SourcePlace,
 }
@@ -227,6 +229,8 @@ pub enum SubroutineMark {
 /// A remark to the analysis.
 #[derive(Clone, Debug, Default)]
 pub struct Hint {
+    /// The directive; none if a construct of the assembler makes the hint.
+    pub place: Option<SourcePlace>,
     /// Subroutines.
     pub mark: Option<SubroutineMark>,
     /// Cells that get a value here.

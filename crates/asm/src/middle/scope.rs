@@ -72,6 +72,8 @@ pub struct Variable {
     pub shared: bool,
     /// The number, and for a GPR the bank, that the source asks for.
     pub fixed: Option<(Option<Bank>, u8)>,
+    /// The directive, such as `.xfer_order_rd`, that names it where none declares it.
+    pub implied_by: Option<&'static str>,
     /// Where it was declared.
     pub place: SourcePlace,
     /// Whether an instruction or directive names it.
@@ -93,6 +95,8 @@ pub struct SignalVariable {
     pub fixed: Option<u8>,
     /// A DRAM command raises it: it owns an even number and the next.
     pub pair: bool,
+    /// Where one signal of the pair is named, as `s[1]` is of `s`.
+    pub half: Option<SourcePlace>,
     /// Where it was declared.
     pub place: SourcePlace,
     /// Whether an instruction or directive names it.
@@ -122,6 +126,14 @@ pub struct ScopeEntry {
     pub array: bool,
     /// Where.
     pub place: SourcePlace,
+}
+
+impl ScopeEntry {
+    /// Whether it is an array with this element.
+    fn has(&self, number: i64) -> bool {
+        let number = usize::try_from(number);
+        self.array && number.is_ok_and(|number| number < self.elements.len())
+    }
 }
 
 /// The names of one scope.
@@ -159,6 +171,57 @@ impl Wanted {
 }
 
 impl Scope {
+    /// What a name with an optional element number stands for in this scope: the name under
+    /// which it is declared, its entry, and which element of it is meant; none for the whole.
+    ///
+    /// `$x[1]` and `$x1` are one transfer register, whichever of them is declared: sources of
+    /// the vendor use both.
+    #[must_use]
+    pub fn entry(
+        &self,
+        name: &str,
+        index: Option<i64>,
+        kind: Wanted,
+    ) -> Option<(&str, &ScopeEntry, Option<i64>)> {
+        let declared = |name: &str| self.names(kind).get_key_value(name);
+        let own = declared(name);
+        if let Some((name, entry)) = own
+            && (index.is_none() || entry.array)
+        {
+            return Some((name, entry, index));
+        }
+        let other = match index {
+            Some(number) => single_name(name, number)
+                .and_then(|name| declared(&name))
+                .filter(|(_, entry)| !entry.array)
+                .map(|(name, entry)| (&**name, entry, None)),
+            None => element_in_name(name).and_then(|(stem, number)| {
+                let (name, entry) = declared(stem).filter(|(_, entry)| entry.has(number))?;
+                Some((&**name, entry, Some(number)))
+            }),
+        };
+        // A name that is no array, with a number: the caller says what is wrong with it.
+        other.or_else(|| own.map(|(name, entry)| (&**name, entry, index)))
+    }
+
+    /// What is declared here under the other spelling of a name that is declared with this
+    /// size: elements of `$x[2]` are `$x0` and `$x1`.
+    #[must_use]
+    pub fn other_spelling(&self, name: &str, size: Option<usize>) -> Option<(String, &ScopeEntry)> {
+        match size {
+            None => {
+                let (stem, number) = element_in_name(name)?;
+                let entry = self.registers.get(stem).filter(|entry| entry.has(number))?;
+                Some((format!("{stem}[{number}]"), entry))
+            }
+            Some(size) => { 0..size as i64 }.find_map(|number| {
+                let single = single_name(name, number)?;
+                let entry = self.registers.get(&single).filter(|entry| !entry.array)?;
+                Some((single, entry))
+            }),
+        }
+    }
+
     /// The names of one kind.
     #[must_use]
     pub const fn names(&self, kind: Wanted) -> &BTreeMap<String, ScopeEntry> {
@@ -175,6 +238,21 @@ impl Scope {
             Wanted::Signal => &mut self.signals,
         }
     }
+}
+
+/// What a name stands for, and where that is declared.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundName<'a> {
+    /// The scope that has it.
+    pub scope: usize,
+    /// What it is.
+    pub kind: Wanted,
+    /// The name under which it is declared: `$x` for `$x1` where `$x` is an array.
+    pub name: &'a str,
+    /// The declaration.
+    pub entry: &'a ScopeEntry,
+    /// Which element of it is meant; none for the whole.
+    pub element: Option<i64>,
 }
 
 /// All scopes of a program; scope 0 is the file.
@@ -222,41 +300,55 @@ impl Symbols {
     /// name stands for among the others.
     #[must_use]
     pub fn lookup(&self, scope: usize, name: &str, wanted: Wanted) -> Option<&ScopeEntry> {
-        self.declared(scope, name, wanted)
-            .or_else(|| self.declared(scope, name, wanted.other()))
+        let found = self.found(scope, name, None, wanted)?;
+        found.element.is_none().then_some(found.entry)
     }
 
     /// A register, or a signal, of this name that the scope sees.
     #[must_use]
-    pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> Option<&ScopeEntry> {
-        self.found(scope, name, kind).map(|(_, entry)| entry)
+    pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> bool {
+        self.found_as(scope, name, None, kind).is_some()
     }
 
-    /// The scope that has what [`lookup`](Self::lookup) finds, and which kind of name it is.
+    /// What a name with an optional element number stands for, from a scope outwards: what is
+    /// wanted, or else what the name stands for among the others.
     #[must_use]
-    pub fn scope_of(&self, scope: usize, name: &str, wanted: Wanted) -> Option<(usize, Wanted)> {
-        [wanted, wanted.other()].into_iter().find_map(|kind| {
-            let (scope, _) = self.found(scope, name, kind)?;
-            Some((scope, kind))
-        })
+    pub fn found(
+        &self,
+        scope: usize,
+        name: &str,
+        index: Option<i64>,
+        wanted: Wanted,
+    ) -> Option<FoundName<'_>> {
+        let kinds = [wanted, wanted.other()];
+        { kinds.into_iter() }.find_map(|kind| self.found_as(scope, name, index, kind))
     }
 
-    fn found(&self, scope: usize, name: &str, kind: Wanted) -> Option<(usize, &ScopeEntry)> {
-        self.outwards(scope)
-            .find_map(|scope| Some((scope, self.scopes[scope].names(kind).get(name)?)))
+    /// As [`found`](Self::found), of one kind alone.
+    #[must_use]
+    pub fn found_as(
+        &self,
+        scope: usize,
+        name: &str,
+        index: Option<i64>,
+        kind: Wanted,
+    ) -> Option<FoundName<'_>> {
+        self.outwards(scope).find_map(|scope| {
+            let (name, entry, element) = self.scopes[scope].entry(name, index, kind)?;
+            Some(FoundName {
+                scope,
+                kind,
+                name,
+                entry,
+                element,
+            })
+        })
     }
 
     /// Whether the name stands for anything in the scope.
     #[must_use]
     pub fn is_declared(&self, scope: usize, name: &str) -> bool {
-        self.lookup(scope, name, Wanted::Register).is_some()
-    }
-
-    /// Whether the scope sees a register of this name in either of its spellings.
-    #[must_use]
-    pub fn names_register(&self, scope: usize, name: &str) -> bool {
-        self.declared(scope, name, Wanted::Register).is_some()
-            || self.other_spelling(scope, name, None).is_some()
+        self.found(scope, name, None, Wanted::Register).is_some()
     }
 
     /// The scope and those around it.
@@ -276,16 +368,10 @@ impl Symbols {
         index: Option<i64>,
         wanted: Wanted,
     ) -> Result<Option<Element>, Diagnostic> {
-        let other_spelling = || self.other_spelling(scope, &token.text, index);
-        let Some(entry) = self.lookup(scope, &token.text, wanted) else {
-            return Ok(other_spelling());
+        let Some(found) = self.found(scope, &token.text, index, wanted) else {
+            return Ok(None);
         };
-        if index.is_some()
-            && !entry.array
-            && let Some(element) = other_spelling()
-        {
-            return Ok(Some(element));
-        }
+        let (entry, index) = (found.entry, found.element);
         let number = index.unwrap_or(0);
         let found = usize::try_from(number)
             .ok()
@@ -316,26 +402,6 @@ impl Symbols {
         }
     }
 
-    /// The transfer register that `$x[1]` means where `$x1` is declared by itself, and that
-    /// `$x1` means where `$x` is an array: sources of the vendor use both for one register.
-    fn other_spelling(&self, scope: usize, name: &str, index: Option<i64>) -> Option<Element> {
-        if !RegisterFile::of(name).is_transfer() {
-            return None;
-        }
-        if let Some(number) = index {
-            let entry = self.declared(scope, &format!("{name}{number}"), Wanted::Register)?;
-            return entry.elements.first().filter(|_| !entry.array).copied();
-        }
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let digits = &name[stem.len()..];
-        if digits.len() > 1 && digits.starts_with('0') {
-            return None;
-        }
-        let entry = self.declared(scope, stem, Wanted::Register)?;
-        let number: usize = digits.parse().ok()?;
-        entry.elements.get(number).filter(|_| entry.array).copied()
-    }
-
     /// A declared name like `name`, for a suggestion.
     #[must_use]
     pub fn similar(&self, scope: usize, name: &str, kind: Wanted) -> Option<&str> {
@@ -356,6 +422,27 @@ impl Symbols {
             Element::Signal(id) => self.signals[id].used = true,
         }
     }
+}
+
+/// The name of a transfer register that stands for element `number` of the array `name`.
+#[must_use]
+pub fn single_name(name: &str, number: i64) -> Option<String> {
+    RegisterFile::of(name)
+        .is_transfer()
+        .then(|| format!("{name}{number}"))
+}
+
+/// The array and its element that the name of a transfer register stands for: `$x` and 1
+/// for `$x1`.
+#[must_use]
+pub fn element_in_name(name: &str) -> Option<(&str, i64)> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = &name[stem.len()..];
+    let zeros = digits.len() > 1 && digits.starts_with('0');
+    if !RegisterFile::of(name).is_transfer() || zeros {
+        return None;
+    }
+    Some((stem, digits.parse().ok()?))
 }
 
 /// The number of a physical signal name `s1` to `s15`.

@@ -15,11 +15,11 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::foreign;
 use crate::front::statement::{Body, Instruction, SourcePlace, Statement};
-use crate::middle::program::{Item, LabelDefinition, VariableId};
-use crate::middle::scope::Symbols;
+use crate::middle::program::{BoundExpression, Item, LabelDefinition, VariableId};
+use crate::middle::scope::{Element, Symbols};
 use crate::spelling::closest;
 use builder::Builder;
-use npsim_image::{ContextMode, InitialValue, NnMode};
+use npsim_image::{ContextMode, NnMode};
 
 /// Transfer registers that must be neighbours, in order.
 #[derive(Clone, Debug)]
@@ -30,20 +30,28 @@ pub struct TransferOrder {
     pub place: SourcePlace,
 }
 
-/// A value for the loader whose register may still be a symbol.
+/// A value for the loader; its register and what its expression names may still be symbols.
 #[derive(Clone, Debug)]
-pub enum Initial {
-    /// The register is known.
-    Physical(InitialValue),
-    /// The register is to be allocated.
-    Symbolic {
-        /// The register.
-        variable: VariableId,
-        /// The context, or all.
-        context: Option<u8>,
-        /// The value.
-        value: u32,
-    },
+pub struct Initial {
+    /// The register.
+    pub register: InitialRegister,
+    /// The context, or all.
+    pub context: Option<u8>,
+    /// The value.
+    pub value: BoundExpression,
+    /// Where the value stands.
+    pub place: SourcePlace,
+    /// The scope of the directive.
+    pub scope: usize,
+}
+
+/// The register of an initial value.
+#[derive(Clone, Copy, Debug)]
+pub enum InitialRegister {
+    /// It is known.
+    Physical(Operand),
+    /// It is to be allocated.
+    Symbolic(VariableId),
 }
 
 /// The program after selection.
@@ -79,6 +87,8 @@ pub struct Selector<'a> {
     pub scope: usize,
     /// What is found.
     pub out: SelectedProgram,
+    /// Names whose numbers directives ask for, and where.
+    pub numbered: Vec<(Element, SourcePlace)>,
     /// What is wrong.
     pub diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -99,6 +109,7 @@ pub fn select(
         generation,
         scope: 0,
         out: SelectedProgram::default(),
+        numbered: Vec::new(),
         diagnostics,
     };
     for (statement, &scope) in statements.iter().zip(scopes) {
@@ -159,6 +170,11 @@ fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic
             format!("there is no {kind} `{called}`"),
         )
         .label(label);
+    if called == name
+        && let Some(meant) = foreign::without_mark(name, place)
+    {
+        return meant;
+    }
     if let Some(written) = foreign::written_here(called)
         && !macros.iter().any(|known| known.starts_with(called))
     {

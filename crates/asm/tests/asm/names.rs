@@ -24,7 +24,9 @@ fn the_programs_of_the_corpus_are_named_exactly() {
             "pp-paste",
             "pp-define-eval-text",
             "implied-registers",
+            "implied-elements",
             "transfer-other-spelling",
+            "transfer-spellings-scopes",
             "word",
         ];
         if path

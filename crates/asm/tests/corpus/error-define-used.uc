@@ -2,5 +2,17 @@
 
 #define OPEN (1 + 2
 immed[a0, OPEN]
-immed[a1, OPEN]
-ctx_arb[kill]
+there#: immed[a1, OPEN]
+.areg x OPEN
+#if OPEN > 2
+immed[a2, 1]
+#endif
+#macro m(v)
+immed[a3, v]
+#endm
+m(OPEN)
+#define_eval NEXT (OPEN + 1)
+#define TWICE (OPEN * 2)
+#while TWICE
+#endloop
+br[there#]

@@ -2,7 +2,7 @@
 ; error syntax 10
 ; error syntax 11
 ; error syntax 12
-; error syntax 13
+; error unknown-instruction 13
 ; error syntax 15
 
 start#:

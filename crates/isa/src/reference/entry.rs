@@ -5,16 +5,20 @@ use std::fmt::Write as _;
 use super::details::details;
 use super::{commands_of, registers, support};
 use crate::{
-    AluOp, CsrInfo, Generation, MnemonicInfo, ShfOp, Unit, cap_csr, csr, mnemonic, msf_csr,
+    AluOp, CommandOp, CsrInfo, Generation, MnemonicInfo, ShfOp, Unit, cap_csr, csr, mnemonic,
+    msf_csr,
 };
 
-/// The entry of an instruction or a register, as Markdown; a name that several
-/// tables have gives all of them. Letter case does not matter.
+/// The entry of an instruction, a unit, a command or a register, as Markdown; a name that
+/// several tables have gives all of them. Letter case does not matter.
 #[must_use]
 pub fn entry(name: &str) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(row) = mnemonic(name) {
         parts.push(instruction(row));
+    } else {
+        parts.extend(unit(name));
+        parts.extend(command(name));
     }
     for (title, table) in [
         ("Local CSR", csr::all()),
@@ -39,8 +43,35 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     let registers = [csr::all(), cap_csr::all(), msf_csr::all()]
         .into_iter()
         .flatten()
-        .map(|row| row.name);
-    mnemonics.chain(registers)
+        .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()));
+    let units = Unit::ALL.into_iter().map(|unit| unit.info().name);
+    let commands = CommandOp::ALL
+        .into_iter()
+        .map(|command| command.info().name);
+    mnemonics.chain(units).chain(commands).chain(registers)
+}
+
+/// A unit that has no instruction of its name.
+fn unit(name: &str) -> Option<String> {
+    let unit = Unit::by_name(&name.to_ascii_lowercase())?;
+    let mut out = format!("# Unit {}\n\n", unit.info().name);
+    commands_of(&mut out, unit, None);
+    Some(out)
+}
+
+/// A command in all units that have it.
+fn command(name: &str) -> Option<String> {
+    let name = name.to_ascii_lowercase();
+    let units = Unit::ALL.into_iter();
+    let units: Vec<_> = units
+        .filter(|unit| CommandOp::by_name(*unit, &name).is_some())
+        .collect();
+    let mut out = format!("# Command {name}\n");
+    for unit in &units {
+        out += "\n";
+        commands_of(&mut out, *unit, Some(&name));
+    }
+    (!units.is_empty()).then_some(out)
 }
 
 fn instruction(row: &MnemonicInfo) -> String {
@@ -73,7 +104,7 @@ fn instruction(row: &MnemonicInfo) -> String {
     });
     if let Some(unit) = unit {
         out += "\n";
-        commands_of(&mut out, unit);
+        commands_of(&mut out, unit, None);
     }
     out
 }
@@ -111,5 +142,30 @@ mod tests {
         has("ctx_arb", "defer: up to 2");
         has("dram", "| `read` |");
         has("CTX_ENABLES", "Local CSR");
+        has("CTX_STS", "ACTIVE_CTX_STS");
+        has("nop_volatile", "# nop");
+    }
+
+    #[test]
+    fn units_and_commands_have_entries() {
+        let has = |name: &str, part: &str| {
+            let text = entry(name).unwrap();
+            assert!(text.contains(part), "{name}: {text}");
+        };
+        has("hash", "| `hash_48` |");
+        has("HASH", "# Unit hash");
+        // Every unit that has the command, and no other command.
+        has("test_and_incr", "## sram");
+        has("test_and_incr", "## scratch");
+        has("reflect_read", "## cap");
+        for (name, part) in [
+            ("test_and_incr", "test_and_set"),
+            ("sub", "## sram"),
+            // An instruction of this name lists it already.
+            ("hash_48", "# Command"),
+        ] {
+            let text = entry(name).unwrap();
+            assert!(!text.contains(part), "{name}: {text}");
+        }
     }
 }

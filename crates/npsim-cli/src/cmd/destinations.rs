@@ -116,6 +116,7 @@ pub type Input = (PathBuf, &'static str);
 
 /// What a system was read from.
 pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
+    let inputs = { project.inputs.iter() }.map(|it| (it.path.clone(), "a file of the project"));
     let project = { project.text.files.iter() }.map(|path| (path.clone(), "the project file"));
     let sources = programs.iter().flat_map(|program| {
         let files = { program.sources.files().iter() }.map(|file| PathBuf::from(&file.path));
@@ -123,6 +124,7 @@ pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
     });
     sources
         .map(|path| (path, "a source"))
+        .chain(inputs)
         .chain(project)
         .collect()
 }

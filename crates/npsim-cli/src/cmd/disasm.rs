@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::problem::Problem;
 
 use super::asm::range;
 use crate::output;
@@ -29,10 +30,31 @@ Examples:
 pub struct Arguments {
     /// Image file, or words as text or binary
     file: PathBuf,
+    /// Microengine whose program alone is shown, of a file that says for which each is
+    #[arg(long, value_name = "ID")]
+    me: Option<u8>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    for part in npsim::firmware_file::read(&npsim::files::Disk, &arguments.file)? {
+    let mut parts = npsim::firmware_file::read(&npsim::files::Disk, &arguments.file)?;
+    let file = arguments.file.display();
+    if let Some(me) = arguments.me {
+        parts.retain(|part| part.microengines.contains(&me));
+        if parts.is_empty() {
+            return Err(
+                Problem::new(format!("`{file}` has no program for microengine {me}"))
+                    .help("`npsim disasm FILE` shows all programs, each with its microengines")
+                    .into(),
+            );
+        }
+    }
+    if parts.len() > 1 {
+        output::line(&format!(
+            "{} programs; each assembles by itself (`--me ID` shows one of them)",
+            parts.len()
+        ));
+    }
+    for part in parts {
         let title = part.title.or_else(|| {
             let ids = &part.microengines;
             (!ids.is_empty()).then(|| format!("; me {}: {}", range(ids), part.image.name))

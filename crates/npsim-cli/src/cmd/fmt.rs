@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use npsim::includes::decode;
 use npsim::problem::{Problem, Problems};
 use npsim::whole_file::write_whole;
-use npsim_asm::format::format as laid_out;
+use npsim_asm::format::{format as laid_out, mistake};
 use serde::Serialize;
 
 use super::format::{self, Format};
@@ -24,8 +25,9 @@ Examples:
 /// Lay out sources: indentation, white space between operands, columns of comments
 ///
 /// Lines stay lines and words stay words; no statement is moved, wrapped or changed. A
-/// line that is no microcode, as there may be in a part that `#if` leaves out, stays as
-/// it is.
+/// line that is no microcode, as there may be in a macro or in a part that `#if` leaves
+/// out, stays as it is. A source with such a line elsewhere is not written: `npsim check`
+/// says more about it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -101,17 +103,18 @@ fn is_text_of_microcode(path: &Path) -> bool {
 /// Lays out a file; gives what that changes.
 fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
-    let text = text(bytes, &path.display().to_string())?;
-    let formatted = laid_out(&text);
+    let name = path.display().to_string();
+    let (text, encoding) = read(bytes);
+    let formatted = formatted(&text, &name)?;
     if formatted == text {
         return Ok(None);
     }
-    let different = Different::of(&path.display().to_string(), &text, &formatted);
+    let different = Different::of(&name, &text, &formatted);
     if arguments.check {
         different.tell(arguments.format)?;
         return Ok(Some(different));
     }
-    write_whole(path, formatted.as_bytes())
+    write_whole(path, &encoding.bytes(formatted))
         .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))?;
     Ok(Some(different))
 }
@@ -119,13 +122,13 @@ fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> 
 fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
-    let text = text(bytes, "standard input")?;
-    let formatted = laid_out(&text);
+    let (text, encoding) = read(bytes);
+    let formatted = formatted(&text, "standard input")?;
     let different = Different::of("-", &text, &formatted);
     if !arguments.check {
         // As it is: escapes in comments are not for a terminal to judge.
         let mut out = std::io::stdout().lock();
-        out.write_all(formatted.as_bytes())
+        out.write_all(&encoding.bytes(formatted.clone()))
             .and_then(|()| out.flush())
             .context("cannot write to standard output")?;
     } else if formatted != text {
@@ -194,13 +197,49 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text(bytes: Vec<u8>, name: &str) -> Result<String, Problem> {
-    String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.split(|it| *it == b'\n').count();
-        Problem::new(format!("`{name}` is not UTF-8 in line {line}"))
-            .help("save it as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`")
-    })
+/// How the characters of a source stand in its file.
+#[derive(Clone, Copy)]
+enum Encoding {
+    Utf8,
+    Latin1,
+}
+
+impl Encoding {
+    /// A text that was read so, as it is written again.
+    fn bytes(self, text: String) -> Vec<u8> {
+        match self {
+            Self::Utf8 => text.into_bytes(),
+            // Laying out adds no character but white space, so each is one byte again.
+            Self::Latin1 => text.chars().map(|c| c as u8).collect(),
+        }
+    }
+}
+
+/// A source as the assembler reads it.
+fn read(bytes: Vec<u8>) -> (String, Encoding) {
+    let encoding = match std::str::from_utf8(&bytes) {
+        Ok(_) => Encoding::Utf8,
+        Err(_) => Encoding::Latin1,
+    };
+    (decode(bytes), encoding)
+}
+
+/// A source laid out; one with a mistake in its form stays as it is, since what is meant by it
+/// is not known.
+fn formatted(text: &str, name: &str) -> Result<String, Problem> {
+    let Some(mistake) = mistake(text) else {
+        return Ok(laid_out(text));
+    };
+    let before = &text[..mistake.primary.span.lo as usize];
+    let line = 1 + before.matches('\n').count();
+    let message = format!(
+        "`{name}` is left as it is: line {line}: {}",
+        mistake.message
+    );
+    let help = mistake
+        .help
+        .unwrap_or_else(|| "correct the line".to_owned());
+    Err(Problem::new(message).help(help))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {

@@ -1,5 +1,6 @@
 //! `npsim isa`: the instruction set's reference pages.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -17,6 +18,7 @@ Examples:
   npsim isa                 the pages there are
   npsim isa formats         the page Word formats
   npsim isa ctx_arb         one instruction, or one register such as CTX_ENABLES
+  npsim isa hash            a unit with its commands; test_and_incr: a command in its units
   npsim isa .if             one directive, or an optional token such as indirect_ref
   npsim isa directives      all directives; structured has .if, .while and their relatives
   npsim isa --all           all of them";
@@ -25,7 +27,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// An instruction, a register, a directive, or a page by its title or the beginning of a word in it
+    /// An instruction, a unit, a command, a register, a directive, or the beginning of one; or a page by its title or the beginning of a word in it
     #[arg(value_name = "NAME")]
     page: Option<String>,
     /// All pages
@@ -78,19 +80,30 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     {
         return page(wanted, &text, format);
     }
+    let begins = |text: &str| text.to_lowercase().starts_with(&low);
+    let names: BTreeSet<&str> = npsim_isa::reference::names()
+        .chain(vocabulary::names())
+        .collect();
     let found = exact.or_else(|| {
-        let begins = |text: &str| text.to_lowercase().starts_with(&low);
         let titles = || pages.iter();
         titles()
             .find(|(title, _)| begins(title))
             .or_else(|| titles().find(|(title, _)| title.split(' ').any(begins)))
     });
+    let completions: Vec<&str> = names.iter().copied().filter(|name| begins(name)).collect();
+    if let (None, [one]) = (found, completions.as_slice()) {
+        let text = npsim_isa::reference::entry(one).or_else(|| vocabulary::entry(one));
+        return page(one, &text.unwrap_or_default(), format);
+    }
     let Some((title, text)) = found else {
         let problem = Problem::new(format!(
-            "there is no instruction, register, directive or page `{wanted}`"
+            "there is no instruction, unit, command, register, directive or page `{wanted}`"
         ));
-        let names = npsim_isa::reference::names().chain(vocabulary::names());
-        let mut known: Vec<&str> = names.collect();
+        if !completions.is_empty() {
+            let list = completions.join(", ");
+            return Err(problem.help(format!("these begin so: {list}")).into());
+        }
+        let mut known: Vec<&str> = names.into_iter().collect();
         known.extend(pages.iter().map(|(title, _)| title.as_str()));
         let near = closest(wanted, known.iter().copied());
         let help = near.map_or_else(

@@ -29,6 +29,35 @@ fn a_check_says_what_is_wrong_and_makes_nothing() {
 }
 
 #[test]
+fn a_source_of_a_project_beside_it_says_so_where_it_fails_alone() {
+    let source = ".reg x\nimmed[x, RING]\nhere#: br[here#]\n";
+    let project = "[[me]]\nid = 0\nsource = \"tx.uc\"\ndefine = { RING = 3 }\n";
+    let dir = Dir::new()
+        .with("p/npsim.toml", project)
+        .with("p/tx.uc", source)
+        .with("p/other.uc", source);
+    for command in ["check", "asm", "run --until 1us"] {
+        dir.npsim(&format!("{command} p/tx.uc"))
+            .expect(1, &["RING", "`p/npsim.toml` runs this source", "give `p`"]);
+        dir.npsim(&format!("{command} p")).expect(0, &[]);
+        let other = dir
+            .npsim(&format!("{command} p/other.uc"))
+            .expect(1, &["RING"]);
+        assert!(!other.err.contains("npsim.toml"), "{}", other.err);
+    }
+    let dir = dir.with("p/tx.uc", source.to_owned() + "#include \"part.uc\"\n");
+    dir.npsim("pp p/tx.uc")
+        .expect(1, &["part.uc", "`p/npsim.toml` runs this source"]);
+    // What the project extends may name the source.
+    let dir = dir
+        .with("q/npsim.toml", "extends = \"../q/base.part.toml\"\n")
+        .with("q/base.part.toml", project)
+        .with("q/tx.uc", source);
+    dir.npsim("check q/tx.uc")
+        .expect(1, &["`q/npsim.toml` runs"]);
+}
+
+#[test]
 fn warnings_can_be_silent_or_errors() {
     let dir = Dir::new().with("a.uc", UNUSED);
     let warned = dir

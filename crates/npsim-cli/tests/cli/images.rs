@@ -26,6 +26,19 @@ fn words_go_to_text_and_back() {
 }
 
 #[test]
+fn a_word_that_leads_out_of_its_program_comes_back() {
+    let words = "d805c00018\nd800400018\ne000010000\n";
+    let dir = Dir::new().with("a.txt", words);
+    let text = dir
+        .npsim("disasm a.txt")
+        .expect(0, &[".word 0xd805c00018 ; br[L23]", "br[L1]"])
+        .out;
+    let dir = dir.with("b.uc", text);
+    dir.npsim("asm b.uc -o b.hex").expect(0, &[]);
+    assert_eq!(dir.read("b.hex"), words.as_bytes());
+}
+
+#[test]
 fn listing_and_words() {
     let dir = Dir::new().with("a.uc", SOURCE);
     dir.npsim("asm a.uc --list")
@@ -52,7 +65,16 @@ fn programs_of_a_project_are_told_apart() {
         .out;
     let dir = dir.with("words.txt", words);
     dir.npsim("disasm words.txt")
-        .expect(0, &["; me 4: b.uc", "br[L0]"]);
+        .expect(0, &["; me 4: b.uc", "br[L0]", "2 programs", "--me ID"]);
+    let one = dir.npsim("disasm words.txt --me 4").expect(0, &["br[L0]"]);
+    assert!(!one.out.contains("immed[") && one.err.is_empty());
+    dir.npsim("disasm words.txt --me 3")
+        .expect(1, &["no program for microengine 3"]);
+    let short = dir.with("short.txt", "d805c000\n");
+    short
+        .npsim("disasm short.txt")
+        .expect(1, &["line 1: `d805c000`", "ten hexadecimal digits"]);
+    let dir = short;
     dir.npsim("asm . -o x.hex")
         .expect(1, &["one program", "--me ID"]);
     dir.npsim("asm . --me 4 -o x.hex")

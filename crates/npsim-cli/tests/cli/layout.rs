@@ -74,16 +74,16 @@ fn standard_input_goes_to_standard_output() {
 
 #[test]
 fn mistakes_are_told() {
-    let dir = Dir::new()
-        .with("latin.uc", b"nop\n; caf\xe9\n")
-        .with("empty/readme.txt", "");
+    let dir = Dir::new().with("empty/readme.txt", "");
     dir.npsim("fmt none.uc")
         .expect(1, &["cannot read `none.uc`"]);
-    dir.npsim("fmt latin.uc")
-        .expect(1, &["not UTF-8 in line 2", "iconv"]);
-    assert_eq!(dir.read("latin.uc"), b"nop\n; caf\xe9\n");
-    let dir = dir.with("zz.uc", CROOKED);
-    dir.npsim("fmt .").expect(1, &["`./latin.uc` is not UTF-8"]);
+    let open = "alu[a0,a0\nnop\n";
+    let dir = dir.with("open.uc", open).with("zz.uc", CROOKED);
+    dir.npsim("fmt .").expect(
+        1,
+        &["`./open.uc` is left as it is: line 1: `[` is not closed"],
+    );
+    assert_eq!(dir.read("open.uc"), open.as_bytes());
     assert_eq!(
         dir.read("zz.uc"),
         LOOP.as_bytes(),
@@ -95,4 +95,49 @@ fn mistakes_are_told() {
         .expect(1, &["`notes.md` is no microcode", "npsim fmt -"]);
     assert_eq!(dir.read("notes.md"), b"a,b\n");
     dir.npsim("fmt").expect(2, &["<FILE>"]);
+}
+
+#[test]
+fn latin_1_is_read_as_the_assembler_reads_it_and_stays_latin_1() {
+    let dir = Dir::new().with("a.uc", b"ctx_arb[ kill]\n; caf\xe9\n");
+    dir.npsim("check a.uc").expect(0, &[]);
+    dir.npsim("fmt --check a.uc")
+        .expect(1, &["a.uc:1: this line"]);
+    dir.npsim("fmt a.uc").expect(0, &[]);
+    assert_eq!(dir.read("a.uc"), b"    ctx_arb[kill]\n; caf\xe9\n");
+    dir.npsim("fmt --check a.uc").expect(0, &[]);
+}
+
+#[test]
+fn a_source_with_a_mistake_in_its_form_is_not_written() {
+    let mistakes = [
+        (
+            "mov.uc",
+            "nop\nalu a0,a1, +, 1\n",
+            "line 2: the operands of `alu`",
+        ),
+        (
+            "comment.uc",
+            "nop\n#if 0\n/* x\n#endif\n",
+            "line 3: this comment",
+        ),
+        ("stray.uc", "nop\n\nbr[a#] ]\na#:nop\n", "line 3: `]`"),
+        ("directive.uc", "if\n.els\nalu[a0,--,B,\n", "line 3: "),
+    ];
+    let dir = mistakes
+        .iter()
+        .fold(Dir::new(), |dir, (name, text, _)| dir.with(name, *text));
+    for (name, text, message) in mistakes {
+        dir.npsim(&format!("fmt {name}"))
+            .expect(1, &[name, message]);
+        assert_eq!(dir.read(name), text.as_bytes(), "{name}");
+        dir.npsim(&format!("fmt --check {name}"))
+            .expect(1, &[message]);
+    }
+    // What nothing may use can be anything.
+    let others = "#macro old(a)\nalu a0,a1 ]\n#endm\n#if OLD\nmov a,1 )\n#endif\n#define X (1\nctx_arb[ kill]\n";
+    let dir = dir.with("others.uc", others);
+    dir.npsim("fmt others.uc").expect(0, &[]);
+    let text = String::from_utf8(dir.read("others.uc")).expect("text");
+    assert!(text.ends_with("    ctx_arb[kill]\n"), "{text}");
 }

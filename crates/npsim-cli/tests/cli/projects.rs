@@ -167,6 +167,14 @@ fn a_project_goes_on_from_another_one() {
         .expect(1, &["would overwrite the project file"]);
     dir.npsim("run p --until 1us --set ring.OUT.size=256 --stats p/npsim.toml")
         .expect(1, &["would overwrite the project file"]);
+    let chip = "extends = \"ixp2400\"\n[scratch]\nread = { value = 70, unit = \"ME cycles\", provenance = \"assumed\", basis = \"test\" }\n";
+    let dir = dir.with("c/chip.toml", chip).with(
+        "c/npsim.toml",
+        "extends = \"../p\"\nchip.profile = \"chip.toml\"\n",
+    );
+    dir.npsim("run c --until 1us --stats c/chip.toml")
+        .expect(1, &["would overwrite a file of the project"]);
+    assert_eq!(dir.read("c/chip.toml"), chip.as_bytes());
     let dir = dir.with(
         "base/npsim.toml",
         format!("{ME}name = \"work\"\n[[ring]]\nname = \"OUT\"\nsize = 256\n"),

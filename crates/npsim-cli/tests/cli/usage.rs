@@ -124,11 +124,20 @@ fn lists_checks_chips_and_pages() {
         .expect(1, &["`npsim checks rbuf-leak` explains it"]);
     dir.npsim("isa ctx_enables")
         .expect(0, &["Local CSR CTX_ENABLES"]);
+    dir.npsim("isa hash")
+        .expect(0, &["# Unit hash", "hash_48", "hash_128"]);
+    dir.npsim("isa sram")
+        .expect(0, &["# sram", "test_and_incr"]);
+    dir.npsim("isa test_and_incr")
+        .expect(0, &["## sram", "## scratch"]);
+    dir.npsim("isa cam_loo").expect(0, &["# cam_lookup"]);
+    dir.npsim("isa cam_read")
+        .expect(1, &["these begin so: cam_read_state, cam_read_tag"]);
     dir.npsim("isa ctx_arbb")
         .expect(1, &["did you mean `ctx_arb`?"]);
     dir.npsim("isa xyzzy").expect(
         1,
-        &["there is no instruction, register, directive or page `xyzzy`"],
+        &["there is no instruction, unit, command, register, directive or page `xyzzy`"],
     );
     dir.npsim("completions bash").expect(0, &["_npsim()"]);
 }

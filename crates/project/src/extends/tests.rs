@@ -307,3 +307,28 @@ fn refused_extends_says_why() {
         }
     }
 }
+
+#[test]
+fn a_file_that_is_named_is_an_input_and_no_part_of_the_text() {
+    let chip = "extends = \"ixp2400\"\n[scratch]\nread = { value = 70, unit = \"ME cycles\", provenance = \"assumed\", basis = \"test\" }\n";
+    let dir = folder(&[
+        ("base.toml", ME),
+        (
+            "own/npsim.toml",
+            "extends = \"../base.toml\"\n[chip]\nprofile = \"chip.toml\"\n",
+        ),
+        ("own/chip.toml", chip),
+        ("a.uc", "nop\n"),
+    ]);
+    let project = load(&dir, "own", &[]).unwrap();
+    let names = |paths: Vec<&std::path::Path>| -> Vec<String> {
+        let names = paths.iter().map(|path| path.file_name().unwrap());
+        names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    };
+    let merged = project.text.files.iter().map(std::path::PathBuf::as_path);
+    assert_eq!(names(merged.collect()), ["base.toml", "npsim.toml"]);
+    let inputs = project.inputs.iter().map(|input| input.path.as_path());
+    assert_eq!(names(inputs.collect()), ["chip.toml"]);
+}

@@ -48,6 +48,12 @@ impl BinaryOperator {
     }
 }
 
+/// Whether a token joins operands: it stands between two of them.
+#[must_use]
+pub fn joins_operands(token: &Token) -> bool {
+    BinaryOperator::of(token).is_some() || token.is("?")
+}
+
 impl Expression {
     /// Parses all of `tokens`. `near` is where a missing expression is reported.
     ///

@@ -101,6 +101,15 @@ fn choice(input: Tokens<'_>) -> Parsed<'_, OptionalToken> {
 
 fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
     let (rest, (mnemonic, mnemonic_place)) = joined_name("an instruction")(input)?;
+    // `a=b` and `immed(a, 1)` are written in another language.
+    let called = mnemonic.split('(').next().unwrap_or(&mnemonic);
+    let round = called.len() < mnemonic.len() && npsim_isa::mnemonic(called).is_some();
+    if round
+        || ["=", "++"].iter().any(|it| mnemonic.contains(it))
+            && npsim_isa::mnemonic(&mnemonic).is_none()
+    {
+        return fail(Tokens(&input.0[1..]), "`[` and operands");
+    }
     let (rest, operands) = if rest.0.first().is_some_and(|token| token.is("[")) {
         bracketed(rest)?
     } else {

@@ -173,7 +173,7 @@ impl Preprocessor<'_> {
         undefined: Undefined,
     ) -> Result<Value, Failure> {
         let tokens = self.answer_defined(tokens);
-        let tokens = self.expand(tokens);
+        let tokens = self.expand(tokens)?;
         let expression = Expression::parse(&tokens, near)?;
         let mut names = ConditionNames {
             imports: &self.imports,

@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 use super::{MAX_TOKEN_TEXT, Preprocessor, environment::Undefined};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::front::expression::Value;
-use crate::front::lexer::{is_wrong, lex_fragment};
+use crate::front::expression::{Failure, Value, joins_operands};
+use crate::front::lexer::lex_fragment;
 use crate::front::token::{Met, Nesting, Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
 use crate::vocabulary::Function;
@@ -55,33 +55,21 @@ impl Preprocessor<'_> {
         let Some((name, rest)) = self.name_of(directive, tokens) else {
             return;
         };
-        let expanded = self.expand(rest.clone());
-        // The name of a register or the like is no value but may well be kept.
-        let plain = !expanded.is_empty()
-            && expanded[0].kind == TokenKind::Ident
-            && expanded.iter().all(|t| {
-                matches!(t.kind, TokenKind::Ident | TokenKind::Number(_)) || t.is("[") || t.is("]")
-            });
-        // Lists, such as those of jump targets, and `*l$index0` are none either.
-        let label = matches!(&*expanded, [one] if one.kind == TokenKind::Label);
-        let memory = expanded.first().is_some_and(|first| first.is("*"));
-        let body = if plain || label || memory || is_list(&expanded) {
+        let Ok(expanded) = self.expand(rest.clone()) else {
+            return;
+        };
+        // Lists, such as those of jump targets, are no values.
+        let body = if is_list(&expanded) {
             expanded
         } else {
             match self.value(rest, &name, Undefined::Error) {
                 Ok(Value::Number(n)) => lex_fragment(&n.to_string(), &name, &mut self.interner),
                 Ok(Value::Text(text)) => lex_fragment(&text, &name, &mut self.interner),
+                // What names a register or the like is text for the lines that use it; a
+                // counter that counts from itself lacks its first value.
                 Err(failure) => {
-                    // A text that names what no define knows is text for the lines that
-                    // use it; a counter that counts from itself lacks its first value.
-                    let may_be_text = matches!(
-                        failure.code,
-                        codes::NOT_CONSTANT | codes::MALFORMED_EXPRESSION
-                    );
-                    let is_text = may_be_text
-                        && expanded.iter().any(|token| self.is_foreign(token))
-                        && !expanded.iter().any(|token| token.text == name.text);
-                    if !is_text {
+                    let counts = expanded.iter().any(|token| token.text == name.text);
+                    if counts || !self.is_foreign(&expanded) {
                         self.report(*failure);
                         return;
                     }
@@ -123,18 +111,20 @@ impl Preprocessor<'_> {
         std::iter::once(open).chain(inside).chain([close]).collect()
     }
 
-    /// Whether a token names something that preprocessing knows no value of: a register,
-    /// a signal, a label.
-    fn is_foreign(&self, token: &Token) -> bool {
-        match token.kind {
+    /// Whether a text names something that preprocessing knows no value of: a register, a
+    /// signal, a label, no operand.
+    fn is_foreign(&self, text: &[Token]) -> bool {
+        let foreign = |(at, token): (usize, &Token)| match token.kind {
             TokenKind::Ident => {
-                Function::by_name(&token.text).is_none()
-                    && !self.defines.contains_key(&token.text)
-                    && !self.imports.contains(&token.text)
+                let called = text.get(at + 1).is_some_and(|next| next.is("("));
+                let function = called || Function::by_name(&token.text).is_some();
+                !function && !self.defines.contains_key(&token.text)
             }
             TokenKind::Label => true,
             TokenKind::Number(_) | TokenKind::Str | TokenKind::Quoted | TokenKind::Punct => false,
-        }
+        };
+        bracketed_name(text).is_some_and(|name| name.is("--"))
+            || text.iter().enumerate().any(foreign)
     }
 
     /// Whether expansion would change the tokens.
@@ -148,12 +138,20 @@ impl Preprocessor<'_> {
     }
 
     /// Replaces defined names and pastes.
-    pub(super) fn expand(&mut self, tokens: Vec<Token>) -> Vec<Token> {
-        if !self.needs_expansion(&tokens) {
-            return tokens;
+    ///
+    /// # Errors
+    /// A `#define` that is used is broken, which has been reported.
+    pub(super) fn expand(&mut self, tokens: Vec<Token>) -> Result<Vec<Token>, Failure> {
+        let expanded = if self.needs_expansion(&tokens) {
+            let pieces = tokens.into_iter().map(free).collect();
+            tokens_of(self.rescan(pieces, &mut Vec::new(), 0))
+        } else {
+            tokens
+        };
+        match self.broken.take() {
+            Some(error) => Err(error),
+            None => Ok(expanded),
         }
-        let pieces = tokens.into_iter().map(free).collect();
-        tokens_of(self.rescan(pieces, &mut Vec::new(), 0))
     }
 
     /// The first token with all that is pasted to it, and the tokens after it.
@@ -350,13 +348,17 @@ impl Preprocessor<'_> {
         let Some(define) = self.defines.get(&piece.token.text).cloned() else {
             return vec![piece];
         };
-        for error in &define.errors {
-            let error = error.clone();
+        let takes_list = input.front().is_some_and(|next| next.token.is("("));
+        if define.parameters.is_none() || takes_list {
             let (span, expansion) = (piece.token.span, piece.token.expansion);
-            self.report_in(&error.also(span, expansion, "used here"), ExpansionId::ROOT);
-        }
-        if is_wrong(&define.errors) {
-            return Vec::new();
+            for error in &define.errors {
+                let error = error.clone().also(span, expansion, "used here");
+                self.report_in(&error, ExpansionId::ROOT);
+            }
+            if let Some(error) = define.errors.iter().find(|error| error.is_error()) {
+                self.broken.get_or_insert_with(|| Box::new(error.clone()));
+                return Vec::new();
+            }
         }
         let token = piece.token.clone();
         if active.contains(&token.text) {
@@ -564,10 +566,12 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The name within brackets that hold nothing else: its value is the name.
+/// The name, or `--`, within brackets that hold nothing else: its value is the name.
 fn bracketed_name(tokens: &[Token]) -> Option<&Token> {
     match tokens {
-        [name] if matches!(name.kind, TokenKind::Ident | TokenKind::Label) => Some(name),
+        [name] if matches!(name.kind, TokenKind::Ident | TokenKind::Label) || name.is("--") => {
+            Some(name)
+        }
         [open, inside @ .., close] if open.is("(") && close.is(")") => bracketed_name(inside),
         _ => None,
     }
@@ -575,14 +579,10 @@ fn bracketed_name(tokens: &[Token]) -> Option<&Token> {
 
 /// Whether an operator with two sides stands outside of all brackets.
 fn has_operator(tokens: &[Token]) -> bool {
-    const OPERATORS: [&str; 19] = [
-        "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "&&", "||", "==", "!=", "<", ">", "<=",
-        ">=", "?",
-    ];
     let mut nesting = Nesting::default();
     tokens.iter().enumerate().any(|(at, token)| {
         nesting.meet(token);
-        at > 0 && nesting.depth == 0 && OPERATORS.iter().any(|operator| token.is(operator))
+        at > 0 && nesting.depth == 0 && joins_operands(token)
     })
 }
 

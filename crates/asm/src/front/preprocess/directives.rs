@@ -131,6 +131,9 @@ impl Preprocessor<'_> {
         tokens: Vec<Token>,
     ) -> Option<(Token, Vec<Token>)> {
         let (name, rest) = self.pasted_name(tokens);
+        if self.broken.take().is_some() {
+            return None;
+        }
         match name {
             Some(name)
                 if name.kind == TokenKind::Ident
@@ -205,7 +208,10 @@ impl Preprocessor<'_> {
 
     fn include(&mut self, directive: &Token, tokens: Vec<Token>, environment: &Environment) {
         let tokens = match tokens.first() {
-            Some(first) if first.kind == TokenKind::Ident => self.expand(tokens),
+            Some(first) if first.kind == TokenKind::Ident => match self.expand(tokens) {
+                Ok(tokens) => tokens,
+                Err(_) => return,
+            },
             _ => tokens,
         };
         let named = match &*tokens {
@@ -391,7 +397,9 @@ impl Preprocessor<'_> {
     }
 
     fn line(&mut self, directive: &Token, tokens: Vec<Token>) {
-        let tokens = self.expand(tokens);
+        let Ok(tokens) = self.expand(tokens) else {
+            return;
+        };
         let (number, path) = match &*tokens {
             [number] => (number, None),
             [number, path] if path.kind == TokenKind::Str => (number, Some(path.text.to_string())),

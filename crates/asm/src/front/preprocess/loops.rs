@@ -19,7 +19,9 @@ impl Preprocessor<'_> {
     ) -> usize {
         let nests = |it: PreprocessorDirective| it.role() == Role::Opens(Block::PreprocessorLoop);
         let Some(end) = block_end(lines, at + 1, nests, PreprocessorDirective::Endloop) else {
-            self.report(
+            self.unterminated(
+                lines,
+                environment,
                 Diagnostic::error(
                     codes::UNTERMINATED_LOOP,
                     format!("this #{} has no #endloop", name.text),
@@ -106,7 +108,9 @@ impl Preprocessor<'_> {
         let Some((variable, list)) = self.name_of(name, tokens) else {
             return;
         };
-        let list = self.expand(list);
+        let Ok(list) = self.expand(list) else {
+            return;
+        };
         let values = match list.first() {
             Some(open) if open.is("[") || open.is("(") => arguments(&list),
             _ => None,

@@ -8,7 +8,9 @@ use super::{Preprocessor, blocks::block_end, defines::counted, environment::Envi
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::PreprocessorDirective;
+use crate::front::foreign;
 use crate::front::lexer::RawLine;
+use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
 
@@ -99,11 +101,9 @@ impl Preprocessor<'_> {
     ) -> usize {
         let nests = |directive| directive == PreprocessorDirective::Macro;
         let Some(end) = block_end(lines, at + 1, nests, PreprocessorDirective::Endm) else {
-            let rest = lines.iter().skip(at + 1).flat_map(|line| &line.errors);
-            for error in rest.filter(|error| error.code == codes::UNTERMINATED_COMMENT) {
-                self.report_in(error, environment.expansion);
-            }
-            self.report(
+            self.unterminated(
+                lines,
+                environment,
                 Diagnostic::error(
                     codes::UNTERMINATED_MACRO,
                     "this #macro has no #endm",
@@ -217,6 +217,30 @@ impl Preprocessor<'_> {
                 .is_none_or(|next| next.is("(") || (next.is("[") && mnemonic(&name.text).is_none()))
     }
 
+    /// What is wrong with a call whose arguments have no brackets, as in `m a, b`; none for
+    /// tokens of another form.
+    pub(super) fn call_without_brackets(&self, tokens: &[Token]) -> Option<Diagnostic> {
+        let (name, given) = foreign::bare_operands(tokens)?;
+        let known = self.macros.get(&name.text)?;
+        if mnemonic(&name.text).is_some() {
+            return None;
+        }
+        let error = SourcePlace::of(name)
+            .error(
+                codes::SYNTAX,
+                format!("the arguments of macro `{}` have no brackets", name.text),
+            )
+            .label("arguments stand in brackets");
+        let count = parts(given).count();
+        if { known.iter() }.any(|it| it.parameters.len() == count) {
+            return Some(foreign::in_brackets(error, name, given, ["(", ")"]));
+        }
+        let forms: Vec<String> = { known.iter() }
+            .map(|it| format!("`{}({})`", name.text, it.parameters.join(", ")))
+            .collect();
+        Some(error.help(format!("write {}", forms.join(" or "))))
+    }
+
     /// The macro of a name that takes so many arguments.
     fn definition(&self, name: &Token, arguments: usize) -> Option<Rc<Macro>> {
         let all = self.macros.get(&name.text)?;
@@ -291,7 +315,9 @@ impl Preprocessor<'_> {
         if found.is_none() {
             // An argument may stand for a list of them.
             for argument in &given {
-                let expanded = self.expand(argument.to_vec());
+                let Ok(expanded) = self.expand(argument.to_vec()) else {
+                    return;
+                };
                 lists.push(expanded);
             }
             let split: Vec<&[Token]> = lists.iter().flat_map(|list| parts(list)).collect();

@@ -75,7 +75,7 @@ impl Preprocessor<'_> {
                     Ok(Value::Text(value)) => text.push_str(&value),
                     Err(_) => {
                         let value = self.expand(value.to_vec());
-                        text.push_str(&spell(&value));
+                        text.push_str(&spell(&value.unwrap_or_default()));
                     }
                 }
             }

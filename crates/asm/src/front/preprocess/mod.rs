@@ -25,6 +25,7 @@ use crate::Options;
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::directives::{DeclarationDirective, DirectiveName};
+use crate::front::expression::Failure;
 use crate::front::lexer::{HashWord, Interner, RawLine, lex};
 use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
 use crate::lints::{Pragmas, Switched};
@@ -101,6 +102,7 @@ pub fn preprocess(
         reported: FxHashSet::default(),
         lexical: FxHashSet::default(),
         guessed: FxHashSet::default(),
+        broken: None,
     };
     preprocessor.main(main, options);
     let mut macros: Vec<String> = preprocessor
@@ -147,6 +149,9 @@ struct Preprocessor<'a> {
     /// Names for which something like them was looked for. A macro meets the
     /// same slip in each use; the first message has the guess.
     guessed: FxHashSet<Span>,
+    /// What is wrong with a `#define` that the expansion at hand uses: nothing is made of the
+    /// line then.
+    broken: Option<Failure>,
 }
 
 impl Preprocessor<'_> {
@@ -220,15 +225,13 @@ impl Preprocessor<'_> {
                 break;
             }
             let live = conditionals.last().is_none_or(Conditional::is_live);
-            if live {
-                // What is wrong with a define is an error where its name is used; but a
-                // comment without an end takes all uses with it.
-                let now = |error: &&Diagnostic| {
-                    !line.is_define() || error.code == codes::UNTERMINATED_COMMENT
-                };
-                for error in line.errors.iter().filter(now) {
-                    self.report_in(error, environment.expansion);
-                }
+            // What is wrong with a define is an error where its name is used, and what is left
+            // out may hold anything; but a comment without an end takes all the rest with it.
+            let now = |error: &&Diagnostic| {
+                live && !line.is_define() || error.code == codes::UNTERMINATED_COMMENT
+            };
+            for error in line.errors.iter().filter(now) {
+                self.report_in(error, environment.expansion);
             }
             match &line.directive {
                 Some((HashWord::Directive(directive), name)) if directive.is_conditional() => {
@@ -262,7 +265,9 @@ impl Preprocessor<'_> {
         }
         if !self.stopped && !self.leaving {
             for open in &conditionals {
-                self.report(
+                self.unterminated(
+                    lines,
+                    environment,
                     Diagnostic::error(
                         codes::UNTERMINATED_CONDITIONAL,
                         format!("this #{} has no #endif", open.opener.text),
@@ -275,6 +280,23 @@ impl Preprocessor<'_> {
             }
         }
         self.depth -= 1;
+    }
+
+    /// Reports a block without an end. A comment without one has taken the end of the block
+    /// with it, and is then all that is wrong.
+    fn unterminated(
+        &mut self,
+        lines: &[RawLine],
+        environment: &Environment,
+        diagnostic: Diagnostic,
+    ) {
+        let comment = { lines.iter().rev() }
+            .flat_map(|line| &line.errors)
+            .find(|error| error.code == codes::UNTERMINATED_COMMENT);
+        match comment {
+            Some(comment) => self.report_in(comment, environment.expansion),
+            None => self.report(diagnostic),
+        }
     }
 
     /// What is wrong if a macro uses itself, told once of the use that leads to it:
@@ -424,22 +446,38 @@ impl Preprocessor<'_> {
         let labels = labels.len();
         if self.is_call(statement) {
             let call = tokens.split_off(labels);
-            let label = self.expand(tokens);
+            let Ok(label) = self.expand(tokens) else {
+                return;
+            };
             self.emit(label, expansion);
             self.call(&call, expansion);
             return;
         }
         if !self.needs_expansion(&tokens) {
+            if let Some(error) = self.call_without_brackets(statement) {
+                self.report(error);
+                tokens.truncate(labels);
+            }
             self.emit(tokens, expansion);
             return;
         }
-        let mut tokens = self.expand(tokens);
+        // A line of which nothing can be made keeps its labels, for those that go there.
+        let kept = tokens[..labels].to_vec();
+        let Ok(mut tokens) = self.expand(tokens) else {
+            self.emit(kept, expansion);
+            return;
+        };
         let (labels, statement) = split_labels(&tokens);
         let labels = labels.len();
         if self.is_call(statement) {
             let call = tokens.split_off(labels);
             self.emit(tokens, expansion);
             self.call(&call, expansion);
+            return;
+        }
+        if let Some(error) = self.call_without_brackets(statement) {
+            self.report(error);
+            self.emit(kept, expansion);
             return;
         }
         if let Some(open) = unfinished(&tokens) {

@@ -236,15 +236,14 @@ impl Builder<'_, '_> {
                 } else {
                     ("write", "fills its IN register")
                 };
+                let (why, mended) = self.selector.one_sided(name, read.or(write), declared);
+                let why = why.trim_end_matches(',');
                 return Err(place
                     .error(
                         codes::TRANSFER_DIRECTION,
-                        format!(
-                            "`{}` is declared `{declared}`, but this command {done}",
-                            name.text
-                        ),
+                        format!("`{}` {why}, but this command {done}", name.text),
                     )
-                    .help(format!("declare it without `{declared}`")));
+                    .help(mended.unwrap_or_else(|| format!("declare it without `{declared}`"))));
             }
             if pulls && pushes && read != write {
                 return Err(place
@@ -330,6 +329,14 @@ impl Builder<'_, '_> {
             let tokens = Self::argument(choice)?;
             let place = SourcePlace::of_all(tokens).unwrap_or(choice.place);
             let used = self.selector.signal(tokens, place)?;
+            if used.odd == Some(true) {
+                return Err(place
+                    .error(
+                        codes::SIGNAL_ODD,
+                        "a command that raises a pair of signals names the pair",
+                    )
+                    .help("leave the number out; a wait may name one of the two"));
+            }
             self.locate_at(Role::Signal, place);
             self.completion = Some(used);
             let number = Self::signal_number(used);

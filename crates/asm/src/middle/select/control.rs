@@ -87,11 +87,11 @@ impl Builder<'_, '_> {
             && self.operand(0).first().is_some_and(|token| {
                 token.is("--")
                     || token.kind == TokenKind::Ident
-                        && self
-                            .selector
-                            .symbols
-                            .declared(self.selector.scope, &token.text, Wanted::Signal)
-                            .is_none()
+                        && !self.selector.symbols.declared(
+                            self.selector.scope,
+                            &token.text,
+                            Wanted::Signal,
+                        )
             });
         match word.as_str() {
             "voluntary" if special => arb.mask = 1,
@@ -129,7 +129,7 @@ impl Builder<'_, '_> {
         let declared = selector
             .symbols
             .declared(selector.scope, "voluntary", Wanted::Signal);
-        self.word(index) == "voluntary" && declared.is_none()
+        self.word(index) == "voluntary" && !declared
     }
 
     /// A name alone that is no signal may be a misspelt word such as `kill`.

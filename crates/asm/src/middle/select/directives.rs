@@ -2,8 +2,8 @@
 
 use npsim_isa::Bank;
 
-use super::values::directed;
-use super::{Initial, Selector, TransferOrder};
+use super::values::{directed, initial_value};
+use super::{Initial, InitialRegister, Selector, TransferOrder};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{DirectiveName, HintDirective, ProgramDirective};
@@ -12,7 +12,7 @@ use crate::front::statement::{Directive, SourcePlace};
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{Hint, Item, Side, SignalRef, SubroutineMark, VariableId, cell};
 use crate::middle::scope::{Element, RegisterFile, Wanted};
-use npsim_image::{ContextMode, InitialValue, NnMode, TransferDirection};
+use npsim_image::{ContextMode, NnMode, TransferDirection};
 use npsim_isa::physical_register;
 
 /// What a directive that gives a number is about.
@@ -235,7 +235,10 @@ impl Selector<'_> {
         direction: TransferDirection,
         set: bool,
     ) -> Result<(), Diagnostic> {
-        let mut hint = Hint::default();
+        let mut hint = Hint {
+            place: Some(directive.place),
+            ..Hint::default()
+        };
         for item in Self::items(directive)? {
             if !self.symbols.is_declared(self.scope, &item.name.text)
                 && physical_register(&item.name.text).is_some()
@@ -300,8 +303,18 @@ impl Selector<'_> {
 
     /// `.set_sig` says that signals are raised, `.io_completed` that commands are done.
     fn signal_hint(&mut self, directive: &Directive, raised: bool) -> Result<(), Diagnostic> {
-        let mut hint = Hint::default();
+        let mut hint = Hint {
+            place: Some(directive.place),
+            ..Hint::default()
+        };
         for item in Self::items(directive)? {
+            if let Some(index) = item.index
+                && let Some((id, _)) = self.half(item.name, index)?
+            {
+                // What is said of one signal of a pair holds for its command.
+                self.push_signal(&mut hint, raised, SignalRef::Symbol(id));
+                continue;
+            }
             if item.index.is_none() && !self.symbols.is_declared(self.scope, &item.name.text) {
                 let tokens = std::slice::from_ref(item.name);
                 let used = self.signal(tokens, SourcePlace::of(item.name))?;
@@ -389,10 +402,14 @@ impl Selector<'_> {
         let value = std::slice::from_ref(number);
         match element {
             Element::Signal(id) => {
-                let number = self.number(value, 1..=15, "a signal number", place)?;
-                self.symbols.signals[id].fixed = Some(number as u8);
+                let number = self.number(value, 1..=15, "a signal number", place)? as u8;
+                let before = self.symbols.signals[id].fixed.replace(number);
+                let shown = |number: u8| number.to_string();
+                let before = before.map(shown);
+                self.asked(element, before.as_deref(), &shown(number), directive, name)?;
             }
             Element::Register { .. } => {
+                let mut asked = None;
                 for id in directed(element, TransferDirection::Both) {
                     let space = self.symbols.variables[id].space;
                     let limit = if space == RegisterFile::Absolute {
@@ -413,12 +430,62 @@ impl Selector<'_> {
                             )
                             .help("use `.areg` or `.breg`, or add `A` or `B`"));
                     }
-                    let number = self.number(value, 0..=limit, "a register number", place)?;
-                    self.symbols.variables[id].fixed = Some((bank.filter(|_| gpr), number as u8));
+                    let number = self.number(value, 0..=limit, "a register number", place)? as u8;
+                    let fixed = (bank.filter(|_| gpr), number);
+                    let before = self.symbols.variables[id].fixed.replace(fixed);
+                    let shown = |(bank, number): (Option<Bank>, u8)| match bank {
+                        Some(bank) => format!("{bank:?}{number}"),
+                        None => number.to_string(),
+                    };
+                    asked = Some((before.map(shown), shown(fixed)));
+                }
+                if let Some((before, number)) = asked {
+                    self.asked(element, before.as_deref(), &number, directive, name)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Notes where the number of a name is asked for, and says so if another directive asked
+    /// for one before.
+    fn asked(
+        &mut self,
+        element: Element,
+        before: Option<&str>,
+        number: &str,
+        directive: &Directive,
+        name: &Token,
+    ) -> Result<(), Diagnostic> {
+        let place = SourcePlace::of(name);
+        let first = { self.numbered.iter() }.find(|(known, _)| *known == element);
+        let (Some(before), Some(&(_, first))) = (before, first) else {
+            self.numbered.push((element, place));
+            return Ok(());
+        };
+        let spelling = directive.spelling;
+        if before == number {
+            self.diagnostics.push(
+                place
+                    .warning(
+                        codes::DECLARED_TWICE,
+                        format!("`{}` gets the number {number} twice", name.text),
+                    )
+                    .also(first.span, first.expansion, "first here")
+                    .help(format!("remove this `{spelling}`")),
+            );
+            return Ok(());
+        }
+        Err(place
+            .error(
+                codes::ADDRESS_TAKEN,
+                format!(
+                    "`{}` has the number {before} and cannot have {number} too",
+                    name.text
+                ),
+            )
+            .also(first.span, first.expansion, "it gets its number here")
+            .help("remove one of the directives, or name another register in one of them"))
     }
 
     fn contexts(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
@@ -492,43 +559,52 @@ impl Selector<'_> {
             index = Some(&rest[1..close]);
             rest = &rest[close + 1..];
         }
-        let place = SourcePlace::of_all(rest).unwrap_or(directive.place);
-        let value = self.number(
-            rest,
-            i64::from(i32::MIN)..=i64::from(u32::MAX),
-            "an initial value",
-            place,
-        )? as u32;
-        match self.find(name, index, Wanted::Register)? {
-            Some(Element::Register { read, write }) => {
-                if let Some(variable) = read.or(write) {
-                    self.symbols.variables[variable].initialised = true;
-                    self.out.initial.push(Initial::Symbolic {
-                        variable,
-                        context,
-                        value,
-                    });
-                }
-                Ok(())
-            }
-            Some(Element::Signal(_)) => Err(SourcePlace::of(name)
+        // A distance from a name is one in memory.
+        let distance =
+            { rest.first() }.is_some_and(|sign| sign.joined && (sign.is("+") || sign.is("-")));
+        if distance && self.find(name, None, Wanted::Register)?.is_none() {
+            return Err(SourcePlace::of(name)
                 .error(
-                    codes::SIGNAL_AS_REGISTER,
-                    format!("`{}` is a signal", name.text),
+                    codes::UNDEFINED_REGISTER,
+                    format!("`{}` is given first values in memory", name.text),
                 )
-                .help("only registers have initial values")),
-            None => match physical_register(&name.text) {
-                Some(register) if index.is_none() => {
-                    self.out.initial.push(Initial::Physical(InitialValue {
-                        register,
-                        context,
-                        value,
-                    }));
-                    Ok(())
-                }
-                _ => Err(self.undefined_register(name)),
-            },
+                .label("only registers have initial values in a source")
+                .help("give a `[[memory]]` of the project file these `words`"));
         }
+        let place = SourcePlace::of_all(rest).unwrap_or(directive.place);
+        let value = self.expression(rest)?;
+        if value.references.is_empty() {
+            initial_value(constant::evaluate(&value.tokens, place)?, place)?;
+        }
+        let register = match self.find(name, index, Wanted::Register)? {
+            Some(Element::Register { read, write }) => {
+                let Some(variable) = read.or(write) else {
+                    return Ok(());
+                };
+                self.symbols.variables[variable].initialised = true;
+                InitialRegister::Symbolic(variable)
+            }
+            Some(Element::Signal(_)) => {
+                return Err(SourcePlace::of(name)
+                    .error(
+                        codes::SIGNAL_AS_REGISTER,
+                        format!("`{}` is a signal", name.text),
+                    )
+                    .help("only registers have initial values"));
+            }
+            None => match physical_register(&name.text) {
+                Some(register) if index.is_none() => InitialRegister::Physical(register),
+                _ => return Err(self.undefined_register(name)),
+            },
+        };
+        self.out.initial.push(Initial {
+            register,
+            context,
+            value,
+            place,
+            scope: self.scope,
+        });
+        Ok(())
     }
 
     fn assertion(directive: &Directive) -> Result<(), Diagnostic> {

@@ -7,7 +7,7 @@ use super::values::of_project;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::statement::SourcePlace;
-use crate::front::token::{Token, TokenKind, arguments};
+use crate::front::token::{Token, TokenKind, arguments, element_tokens};
 use crate::middle::program::{BoundExpression, SignalRef, SymbolReference};
 use crate::middle::scope::{Element, Wanted, physical_signal};
 use crate::vocabulary::Function;
@@ -32,11 +32,8 @@ impl Selector<'_> {
                 let name = &tokens[i + 1];
                 let index = element_tokens(&tokens[i + 2..]);
                 i += 2 + index.map_or(0, |index| index.len() + 2);
-                let reference = self.address_of(name, index)?;
-                expression
-                    .references
-                    .push((expression.tokens.len(), reference));
-                expression.tokens.push(name.clone());
+                let (reference, odd) = self.address_of(name, index)?;
+                push(&mut expression, name, reference, odd);
                 continue;
             }
             match token.kind {
@@ -94,24 +91,35 @@ impl Selector<'_> {
                 )
                 .help("write `mask(name)`"));
         };
-        let reference = self.address_of(name, element_tokens(index))?;
-        let made = |kind: TokenKind, text: &str| Token {
-            kind,
-            text: text.into(),
-            ..word.clone()
-        };
-        expression.tokens.push(made(TokenKind::Punct, "("));
-        expression.tokens.push(made(TokenKind::Number(1), "1"));
-        expression.tokens.push(made(TokenKind::Punct, "<<"));
-        let at = expression.tokens.len();
-        expression.references.push((at, reference));
-        expression.tokens.push(name.clone());
-        expression.tokens.push(made(TokenKind::Punct, ")"));
+        let (reference, odd) = self.address_of(name, element_tokens(index))?;
+        expression.tokens.push(made(word, TokenKind::Punct, "("));
+        expression
+            .tokens
+            .push(made(word, TokenKind::Number(1), "1"));
+        expression.tokens.push(made(word, TokenKind::Punct, "<<"));
+        push(expression, name, reference, odd);
+        expression.tokens.push(made(word, TokenKind::Punct, ")"));
         Ok(used)
     }
 
-    /// `&name`
+    /// `&name`, and whether it is one more: the number of the second signal of a pair.
     fn address_of(
+        &mut self,
+        name: &Token,
+        index: Option<&[Token]>,
+    ) -> Result<(SymbolReference, bool), Diagnostic> {
+        if let Some(index) = index
+            && let Some((id, odd)) = self.half(name, index)?
+        {
+            self.symbols.signals[id].private = true;
+            return Ok((SymbolReference::Signal(SignalRef::Symbol(id)), odd));
+        }
+        let reference = self.symbol(name, index)?;
+        Ok((reference, false))
+    }
+
+    /// What `&name` is the number of.
+    fn symbol(
         &mut self,
         name: &Token,
         index: Option<&[Token]>,
@@ -197,9 +205,26 @@ impl Selector<'_> {
     }
 }
 
-/// `[...]` right after a name: what stands in the brackets.
-fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
-    tokens.first().filter(|token| token.is("["))?;
-    let close = tokens.iter().position(|token| token.is("]"))?;
-    Some(&tokens[1..close])
+/// A token that stands where another one does.
+fn made(like: &Token, kind: TokenKind, text: &str) -> Token {
+    Token {
+        kind,
+        text: text.into(),
+        ..like.clone()
+    }
+}
+
+/// Adds a name that stands for a number, or for one more than that.
+fn push(expression: &mut BoundExpression, name: &Token, reference: SymbolReference, more: bool) {
+    let tokens = &mut expression.tokens;
+    if more {
+        tokens.push(made(name, TokenKind::Punct, "("));
+    }
+    expression.references.push((tokens.len(), reference));
+    tokens.push(name.clone());
+    if more {
+        tokens.push(made(name, TokenKind::Punct, "+"));
+        tokens.push(made(name, TokenKind::Number(1), "1"));
+        tokens.push(made(name, TokenKind::Punct, ")"));
+    }
 }

@@ -2,4 +2,4 @@
 
 pub use super::command::cap_data;
 pub use super::datapath::{byte_value, immed_form, word_value};
-pub use super::values::small_constant;
+pub use super::values::{initial_value, small_constant};

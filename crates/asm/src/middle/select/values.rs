@@ -10,7 +10,9 @@ use crate::front::parse::operand::{OperandForm, operand};
 use crate::front::parse::run;
 use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind};
-use crate::middle::program::{OperandValue, SignalRef, SignalUse, SymbolReference, VariableId};
+use crate::middle::program::{
+    OperandValue, SignalId, SignalRef, SignalUse, SymbolReference, VariableId,
+};
 use crate::middle::scope::{Element, RegisterFile, Wanted, physical_label, physical_signal};
 use npsim_image::TransferDirection;
 use npsim_isa::physical_register;
@@ -199,13 +201,12 @@ impl Selector<'_> {
                 "keep the value in a general-purpose register and read it there",
             )
         };
+        let (why, mended) = self.one_sided(name, other, declared);
+        let help = mended.unwrap_or_else(|| help.to_owned());
         let mut diagnostic = SourcePlace::of(name)
             .error(
                 codes::TRANSFER_DIRECTION,
-                format!(
-                    "`{}` is declared `{declared}` and cannot be {done} here",
-                    name.text
-                ),
+                format!("`{}` {why} and cannot be {done} here", name.text),
             )
             .note(format!(
                 "A transfer number stands for two registers: {kind}."
@@ -218,6 +219,23 @@ impl Selector<'_> {
         Err(diagnostic)
     }
 
+    /// How a transfer register came to have one side, and what gives it both if no declaration
+    /// of its own is to be changed.
+    pub fn one_sided(
+        &self,
+        name: &Token,
+        variable: Option<VariableId>,
+        side: &str,
+    ) -> (String, Option<String>) {
+        match variable.and_then(|id| self.symbols.variables[id].implied_by) {
+            Some(directive) => (
+                format!("is named by `{directive}` alone, which makes it `{side}`,"),
+                Some(format!("declare it before: `.reg {}`", name.text)),
+            ),
+            None => (format!("is declared `{side}`"), None),
+        }
+    }
+
     /// Looks up a name with an optional element number and marks it as used.
     pub fn find(
         &mut self,
@@ -225,7 +243,7 @@ impl Selector<'_> {
         index: Option<&[Token]>,
         wanted: Wanted,
     ) -> Result<Option<Element>, Diagnostic> {
-        // A transfer register has a second spelling, which its number decides.
+        // The number may be part of the name of a transfer register.
         if !self.symbols.is_declared(self.scope, &name.text)
             && !RegisterFile::of(&name.text).is_transfer()
         {
@@ -248,7 +266,17 @@ impl Selector<'_> {
         tokens: &[Token],
         place: SourcePlace,
     ) -> Result<SignalUse, Diagnostic> {
-        let signal = match Self::form(tokens, place)? {
+        let form = Self::form(tokens, place)?;
+        if let OperandForm::Name(name, Some(index)) = form
+            && let Some((id, odd)) = self.half(name, index)?
+        {
+            return Ok(SignalUse {
+                signal: SignalRef::Symbol(id),
+                odd: Some(odd),
+                place,
+            });
+        }
+        let signal = match form {
             OperandForm::Name(name, index) => match self.find(name, index, Wanted::Signal)? {
                 Some(Element::Signal(id)) => SignalRef::Symbol(id),
                 Some(Element::Register { .. }) => {
@@ -273,7 +301,38 @@ impl Selector<'_> {
                     .help("name a signal declared with `.sig`"));
             }
         };
-        Ok(SignalUse { signal, place })
+        Ok(SignalUse {
+            signal,
+            odd: None,
+            place,
+        })
+    }
+
+    /// The signal that `s[0]` or `s[1]` is one of, where `s` is declared as no array: that of a
+    /// pair. Says whether it is the second one, which is odd.
+    pub fn half(
+        &mut self,
+        name: &Token,
+        index: &[Token],
+    ) -> Result<Option<(SignalId, bool)>, Diagnostic> {
+        let found = self
+            .symbols
+            .found_as(self.scope, &name.text, None, Wanted::Signal);
+        let Some(entry) = found.map(|found| found.entry).filter(|entry| !entry.array) else {
+            return Ok(None);
+        };
+        let &[Element::Signal(id)] = entry.elements.as_slice() else {
+            return Ok(None);
+        };
+        let place = SourcePlace::of(name);
+        let number = constant::evaluate(index, place)?;
+        if !(0..=1).contains(&number) {
+            return Ok(None);
+        }
+        let signal = &mut self.symbols.signals[id];
+        signal.used = true;
+        signal.half.get_or_insert(place);
+        Ok(Some((id, number == 1)))
     }
 
     fn undefined_signal(&self, name: &Token) -> Diagnostic {
@@ -304,23 +363,7 @@ impl Selector<'_> {
         place: SourcePlace,
     ) -> Result<i64, Diagnostic> {
         let value = self.constant(tokens, place)?;
-        if range.contains(&value) {
-            return Ok(value);
-        }
-        Err(place
-            .error(
-                codes::CONSTANT_RANGE,
-                format!(
-                    "{what} of {value} is out of range: {} to {}",
-                    range.start(),
-                    range.end()
-                ),
-            )
-            .help(format!(
-                "use a value from {} to {}",
-                range.start(),
-                range.end()
-            )))
+        in_range(value, range, what, place)
     }
 
     /// A constant that must be known now.
@@ -414,6 +457,29 @@ fn not_transfer(name: &Token) -> Diagnostic {
             "declare and use `${}`",
             name.text.trim_start_matches('@')
         ))
+}
+
+/// A constant that must lie in a range.
+fn in_range(
+    value: i64,
+    range: std::ops::RangeInclusive<i64>,
+    what: &str,
+    place: SourcePlace,
+) -> Result<i64, Diagnostic> {
+    let (least, most) = (range.start(), range.end());
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    let message = format!("{what} of {value} is out of range: {least} to {most}");
+    Err(place
+        .error(codes::CONSTANT_RANGE, message)
+        .help(format!("use a value from {least} to {most}")))
+}
+
+/// A constant as the first value of a register: 32 bits, signed or not.
+pub fn initial_value(value: i64, place: SourcePlace) -> Result<u32, Diagnostic> {
+    let range = i64::from(i32::MIN)..=i64::from(u32::MAX);
+    in_range(value, range, "an initial value", place).map(|value| value as u32)
 }
 
 /// A constant as a register operand.

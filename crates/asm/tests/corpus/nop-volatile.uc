@@ -1,0 +1,6 @@
+; good
+
+; Another name of `nop`.
+nop_volatile
+NOP_VOLATILE
+ctx_arb[kill]
