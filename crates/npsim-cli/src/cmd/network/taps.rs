@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use npsim::observe::stream_file::StreamFile;
+use npsim::whole_file::WholeFile;
 use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, TimeWindow};
 use npsim::problem::Problem;
 use npsim_network::file::NetworkFile;
@@ -31,7 +31,7 @@ impl Timeline {
         file: &NetworkFile,
         network: &mut Network,
     ) -> Result<Self, Problem> {
-        let out = StreamFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
+        let out = WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
         let topology = &file.topology;
         let flows: Vec<_> = topology
             .flows
