@@ -18,8 +18,8 @@ use crate::packets::{Flows, Following, PacketRows, Station, Stations};
 use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
 use crate::series::Series;
-use npsim_project::whole_file::WholeFile;
 use crate::timeline::{Recorder, TimeWindow};
+use npsim_project::whole_file::WholeFile;
 
 /// What is to be observed.
 #[derive(Clone, Debug, Default)]

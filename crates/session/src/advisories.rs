@@ -324,7 +324,10 @@ mod tests {
         (capture.notes.clock_steps, capture.notes.stepped_back_ns) = (2, 50_001_000_000);
         (capture.notes.odd_options, capture.notes.bytes_behind) = (1, 20);
         let lines = of_capture(&capture);
-        assert!(lines[0].contains("set back twice, by 50.001 s in all"), "{lines:?}");
+        assert!(
+            lines[0].contains("set back twice, by 50.001 s in all"),
+            "{lines:?}"
+        );
         assert!(lines[1].starts_with("1 option of the capture"), "{lines:?}");
         assert!(lines[2].starts_with("20 bytes behind"), "{lines:?}");
         assert_eq!(lines.len(), 3);
@@ -340,7 +343,10 @@ mod tests {
         };
         capture.plan.ports = vec![PortLoad::default(); 2];
         let lines = of_capture(&capture);
-        assert!(lines[0].contains("4 interfaces and the project 2 ports"), "{lines:?}");
+        assert!(
+            lines[0].contains("4 interfaces and the project 2 ports"),
+            "{lines:?}"
+        );
         assert!(lines[0].contains("together: `d` at port 1;"), "{lines:?}");
         capture.by_interface = false;
         assert_eq!(of_capture(&capture), [""; 0]);
@@ -363,6 +369,7 @@ mod tests {
             };
             let chip = Stats {
                 mhz: 600,
+                cycles: last_arrival,
                 ports: vec![port, PortStats::default()],
                 ..Stats::default()
             };

@@ -23,9 +23,9 @@ use npsim_net::pace::ArrivalSchedule;
 use npsim_net::{Frame, LineFrame};
 
 use crate::histogram::Histogram;
-use npsim_project::quantity::show_nanoseconds;
 use chain::ChainLink;
 use link::Outlet;
+use npsim_project::quantity::show_nanoseconds;
 use role::{LineRole, NextFrame, Stream};
 use state::Handed;
 

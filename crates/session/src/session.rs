@@ -19,7 +19,7 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::watch::Watcher;
-use npsim_net::egress::{TraceSink, Position};
+use npsim_net::egress::{Position, TraceSink};
 use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
 

@@ -370,6 +370,8 @@ fn other_link_types_are_named_with_what_to_do() {
         (127, "IEEE802_11_RADIOTAP (127)", "monitor mode"),
         (0, "NULL (0)", "loopback"),
         (101, "RAW (101)", "`--link` frames"),
+        (12, "RAW (12, as BSD writes it)", "`--link` frames"),
+        (14, "RAW (14, as BSD writes it)", "`--link` frames"),
         (9, "PPP (9)", "`--link` frames"),
         (65_000, "65000 (without a name)", "capture again"),
     ] {

@@ -11,8 +11,8 @@ use npsim::firmware_file::is_firmware;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::whole_file::{is_standard_output, write_whole};
-use npsim_net::compression::without_ending;
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
+use npsim_net::compression::without_ending;
 use serde::Serialize;
 
 use super::destinations::{self, OutputOption};
@@ -77,8 +77,8 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
-    let output =
-        { arguments.out.as_ref() }.map(|path| OutputOption::new("--out", path, &FIRMWARE).at_the_end());
+    let output = { arguments.out.as_ref() }
+        .map(|path| OutputOption::new("--out", path, &FIRMWARE).at_the_end());
     let outputs = output.as_slice();
     destinations::claim(&["asm"], outputs)?;
     let format = arguments.out.as_deref().map(format_of).transpose()?;

@@ -38,8 +38,7 @@ impl FileForm {
 }
 
 /// Frames.
-pub static CAPTURE: FileForm =
-    FileForm::binary("a capture", &["pcap", "cap", "pcapng", "ntar"]);
+pub static CAPTURE: FileForm = FileForm::binary("a capture", &["pcap", "cap", "pcapng", "ntar"]);
 /// Results, profiles, timelines.
 pub static JSON: FileForm = FileForm::text("JSON", &["json"]);
 /// Rows.
@@ -51,8 +50,7 @@ pub static DUMP: FileForm = FileForm::text("hexadecimal longwords as text", &["t
 /// A page.
 pub static PAGE: FileForm = FileForm::text("a page", &["html"]);
 /// What the assembler makes.
-pub static FIRMWARE: FileForm =
-    FileForm::binary("firmware", &["npi", "list", "hex", "bin", "txt"]);
+pub static FIRMWARE: FileForm = FileForm::binary("firmware", &["npi", "list", "hex", "bin", "txt"]);
 /// The state of a run.
 pub static CHECKPOINT: FileForm = FileForm {
     compressible: false,

@@ -4,7 +4,7 @@ use std::io;
 
 use npsim_chip::Cycle;
 use npsim_net::LineFrame;
-use npsim_net::egress::{TraceSink, Position};
+use npsim_net::egress::{Position, TraceSink};
 use serde::{Deserialize, Serialize};
 
 use super::link::{InletState, Outlet};

@@ -44,10 +44,13 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let mut all = Vec::new();
     all.extend(arguments.saving.output());
     all.extend(
-        { arguments.stats.iter() }.map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
+        { arguments.stats.iter() }
+            .map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
     );
     all.extend({ arguments.series.iter() }.map(|path| OutputOption::new("--series", path, &CSV)));
-    all.extend({ arguments.timeline.iter() }.map(|path| OutputOption::new("--timeline", path, &JSON)));
+    all.extend(
+        { arguments.timeline.iter() }.map(|path| OutputOption::new("--timeline", path, &JSON)),
+    );
     all.extend({ arguments.report.iter() }.map(|folder| OutputOption::page(folder)));
     let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
     // Several links may go to one.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use npsim::whole_file::WholeFile;
 use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, TimeWindow};
 use npsim::problem::Problem;
+use npsim::whole_file::WholeFile;
 use npsim_network::file::NetworkFile;
 use npsim_network::{DropReason, FlowState, Frame, Network, SenderSeen, Tap};
 use npsim_transport::time::{SECOND, Time};

@@ -28,7 +28,8 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     all.extend({ arguments.out.iter() }.map(|path| OutputOption::new("--out", path, &CAPTURE)));
     all.extend(arguments.saving.output());
     all.extend(
-        { arguments.stats.iter() }.map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
+        { arguments.stats.iter() }
+            .map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
     );
     for router in arguments.chain.all() {
         let page = arguments.report.as_deref();
@@ -138,11 +139,12 @@ pub fn check_times(out: Option<&Path>, survey: Option<&Survey>) -> Result<(), Pr
         },
         year(i128::from(latest_ns)),
     ));
-    let fits_other = survey.first_timestamp_ns >= 0
-        && last_ns <= i128::from(CaptureForm::PcapNg.latest_ns());
+    let fits_other =
+        survey.first_timestamp_ns >= 0 && last_ns <= i128::from(CaptureForm::PcapNg.latest_ns());
     Err(if fits_other {
         problem.help("let the name end in .pcapng, or set the capture's times right with `editcap -t SECONDS`")
     } else {
-        problem.help("set the capture's times right with `editcap -t SECONDS`, or leave `--out` out")
+        problem
+            .help("set the capture's times right with `editcap -t SECONDS`, or leave `--out` out")
     })
 }

@@ -11,6 +11,7 @@ use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
 
 use super::system::SystemArguments;
+use crate::output;
 
 const PICO: u128 = 1_000_000_000_000;
 
@@ -103,7 +104,17 @@ pub fn load(arguments: &SystemArguments, project: &Project) -> Result<Option<Loa
     let options = &arguments.traffic;
     let load = options.over(project.load.as_ref(), arguments.seed);
     match (load, options.shape()) {
-        (Some(load), _) => Ok(Some(npsim::load::resolved(load, project))),
+        (Some(load), _) => {
+            let asked = load.flows;
+            let load = npsim::load::resolved(load, project);
+            if load.flows > asked {
+                output::line(&format!(
+                    "note: there are {} flows, not {asked}: each port has one at least",
+                    load.flows
+                ));
+            }
+            Ok(Some(load))
+        }
         (None, None) => Ok(None),
         (None, Some(option)) => Err(Problem::new(format!(
             "`{option}` shapes traffic, and no traffic is asked for"

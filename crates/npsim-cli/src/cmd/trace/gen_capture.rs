@@ -101,6 +101,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(project) = &project {
         load = npsim::load::resolved(load, project);
     }
+    load.flows = load.flows.max(ports.len() as u32);
     let generator = match &project {
         Some(project) => npsim::load::generator(&load, project)?,
         None => Generator::new(&load, &ports)

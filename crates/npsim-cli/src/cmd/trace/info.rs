@@ -198,7 +198,11 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
         show_nanoseconds(info.duration_ns as f64),
         info.first_timestamp_ns.abs() / 1_000_000_000,
         info.first_timestamp_ns.abs() % 1_000_000_000,
-        if info.first_timestamp_ns < 0 { "before" } else { "after" }
+        if info.first_timestamp_ns < 0 {
+            "before"
+        } else {
+            "after"
+        }
     )?;
     if info.duration_ns > 0 {
         writeln!(
@@ -291,7 +295,11 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
             )
         }),
     ];
-    list(out, "oddities", oddities.chain(beside.into_iter().flatten()))
+    list(
+        out,
+        "oddities",
+        oddities.chain(beside.into_iter().flatten()),
+    )
 }
 
 /// One entry a line, under one heading; nothing for an empty list.
