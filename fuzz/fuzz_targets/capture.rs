@@ -15,8 +15,8 @@ fuzz_target!(|input: &[u8]| {
                 assert!((frame.port as usize) < capture.interfaces.len());
                 assert!(frame.bytes.len() <= MAX_FRAME_BYTES);
             }
-            assert!(capture.truncated_frames <= capture.frames.len() as u64);
-            assert!(capture.reordered <= capture.frames.len() as u64);
+            assert!(capture.notes.truncated_frames <= capture.frames.len() as u64);
+            assert!(capture.notes.reordered <= capture.frames.len() as u64);
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -59,8 +59,8 @@ pub(crate) use policy::{Bounds, SkipPolicy};
 const SHORTEST: Cycle = 1024;
 /// Cycles of the longest.
 const LONGEST: Cycle = 1 << 16;
-/// Cycles that are skipped at once at most: of a run without an end the caller is to
-/// hear from time to time.
+/// Cycles that are skipped at once at most where nothing is to come: of a run without an end the
+/// caller is to hear from time to time.
 const FURTHEST: Cycle = 1 << 40;
 /// Steps of the timestamp after which a future count stands for another time.
 const FUTURE_COUNTS: u64 = 1 << 16;
@@ -151,10 +151,12 @@ impl Chip {
         if !self.skip_policy.is_due(now, active) {
             return None;
         }
-        let end = { self.fabric.horizon.min(bounds.pause) }
-            .min(self.units.msf.next_arrival())
-            .min(now.saturating_add(FURTHEST))
-            .min(LAST_CYCLE);
+        let known = { self.fabric.horizon.min(bounds.pause) }.min(self.units.msf.next_arrival());
+        let end = match known {
+            Cycle::MAX => now.saturating_add(FURTHEST),
+            known => known,
+        };
+        let end = end.min(LAST_CYCLE);
         let attempt = self.skip_policy.begin(now, end)?;
         let skipped = self.skip::<OBSERVED>(end, bounds, lines, observer);
         let (outcome, stop) = match skipped {
@@ -346,7 +348,8 @@ impl Chip {
         let room = deadline.saturating_sub(at + ahead + 1);
         // Observers get the events of each period, which takes its time: the caller is to have a
         // word now and then.
-        let told = (MOST_TOLD / (replay.log.len() as u64 + 1)).max(1);
+        let told = { MOST_TOLD.checked_div(replay.log.len() as u64) }
+            .map_or(u64::MAX, |periods| periods.max(1));
         let periods = (room / period.cycles).min(told);
         if periods == 0 {
             return deadline;

@@ -166,10 +166,10 @@ impl Subject for ChipPoint {
             let picoseconds = match &self.traffic {
                 PointTraffic::Nothing => 0,
                 PointTraffic::Trace(trace) => trace.plan.end_ps(),
-                PointTraffic::Load(load) => load.time.picoseconds(),
+                PointTraffic::Load(load) => u128::from(load.time.picoseconds()),
             };
             let hertz = u128::from(self.project.capacity.hertz);
-            let cycles = u128::from(picoseconds) * hertz / 1_000_000_000_000;
+            let cycles = picoseconds * hertz / 1_000_000_000_000;
             Cycle::try_from(cycles).unwrap_or(Cycle::MAX)
         };
         let measured = self.window.measure;

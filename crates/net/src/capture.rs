@@ -1,24 +1,32 @@
-//! Captures: classic pcap and pcapng, also gzipped, frame by frame ([`CaptureReader`]) or as a whole in memory
-//! ([`Capture`]).
+//! Captures: classic pcap and pcapng, also compressed, frame by frame ([`CaptureReader`]) or as a whole in
+//! memory ([`Capture`]).
 //!
 //! Read are both byte orders, microsecond and nanosecond files, pcapng with any number of sections
-//! and interfaces, resolutions down to the nanosecond in powers of ten and of two, time offsets, and
-//! enhanced, simple and the old packet blocks. Only Ethernet is accepted, unless packets of other link
-//! types are to be framed ([`LinkTypes`]). Where a capture says that its frames end with an FCS, the FCS is
-//! removed.
+//! and interfaces, resolutions in powers of ten and of two (of which parts of a nanosecond are cut off),
+//! time offsets, and enhanced, simple and the old packet blocks. Only Ethernet is accepted, unless packets
+//! of other link types are to be framed ([`LinkTypes`]). Where a capture or a packet says that its frames
+//! end with an FCS, the FCS is removed. What matters to no frame is no reason to refuse one: it is counted
+//! ([`CaptureNotes`]).
 
 mod assembly;
 mod classic;
+mod clock;
 mod data;
 mod error;
+mod fields;
 mod link;
 mod next_generation;
+mod notes;
+mod padding;
 mod reader;
+mod ticks;
 
 use std::path::Path;
 
 pub use error::CaptureError;
 pub use link::LinkTypes;
+pub use notes::CaptureNotes;
+pub use padding::Padding;
 pub use reader::CaptureReader;
 
 use crate::Frame;
@@ -33,14 +41,30 @@ pub struct Capture {
     /// The frames in the order of the file.
     pub frames: Vec<Frame>,
     /// Time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without times.
-    pub first_timestamp_ns: u64,
+    pub first_timestamp_ns: i128,
     /// Names of the interfaces, indexed by [`Frame::port`]; `interface N` where the file has no name. In
     /// pcapng, a later section's interface of the same name is the same interface.
     pub interfaces: Vec<String>,
-    /// Frames whose time was earlier than that of a frame before them, and was raised to it.
-    pub reordered: u64,
-    /// Frames of which the capture holds only the beginning (snap length).
-    pub truncated_frames: u64,
+    /// What was not as it should be.
+    pub notes: CaptureNotes,
+}
+
+/// How a capture is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CaptureOptions {
+    /// What is done with other link types than Ethernet.
+    pub links: LinkTypes,
+    /// What is done with frames of which the capture holds only the beginning.
+    pub padding: Padding,
+}
+
+impl From<LinkTypes> for CaptureOptions {
+    fn from(links: LinkTypes) -> Self {
+        Self {
+            links,
+            ..Self::default()
+        }
+    }
 }
 
 impl Capture {
@@ -66,11 +90,7 @@ impl Capture {
             frames,
             first_timestamp_ns: reader.first_timestamp_ns(),
             interfaces: reader.interfaces().to_vec(),
-            reordered: reader.reordered(),
-            truncated_frames: reader.truncated_frames(),
+            notes: reader.notes(),
         })
     }
 }
-
-/// Nanoseconds since 1970 fit 64 bits until the year 2554.
-const TOO_LATE: &str = "the time lies beyond the year 2554";

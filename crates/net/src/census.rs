@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket};
 use serde::Serialize;
 
 use crate::Frame;
 use crate::ethernet::{FCS_BYTES, MIN_FRAME_BYTES};
+use crate::transport_checksum::transport_checksum;
 
 /// Upper bounds of the size classes, with FCS; one more class is for longer frames. They are those of
 /// RFC 2819.
@@ -59,8 +60,8 @@ pub struct Oddities {
     pub expired: u64,
     /// Wrong IPv4 header checksums.
     pub bad_header_checksums: u64,
-    /// Wrong TCP, UDP or ICMP checksums over IPv4, as far as they can be checked: not of fragments and of
-    /// frames that are cut, and not where UDP has none.
+    /// Wrong TCP, UDP or ICMP checksums over IPv4 and IPv6, as far as they can be checked: not of fragments
+    /// and of frames that are cut, not where UDP over IPv4 has none, and not behind an IPv6 routing header.
     pub bad_payload_checksums: u64,
     /// Frames to an Ethernet broadcast or multicast address.
     pub group_addressed: u64,
@@ -129,8 +130,6 @@ impl Census {
                 odd.expired += u64::from(header.time_to_live <= 1);
                 let right = header.header_checksum == header.calc_header_checksum();
                 odd.bad_header_checksums += u64::from(!right);
-                let whole = !frame.is_cut() && !ip.payload().fragmented;
-                odd.bad_payload_checksums += u64::from(whole && wrong_payload(&packet, &header));
                 ("ipv4", ip.payload().ip_number)
             }
             Some(LaxNetSlice::Ipv6(ip)) => {
@@ -145,6 +144,10 @@ impl Census {
             }
         };
         odd.unreadable += u64::from(packet.stop_err.is_some() && !frame.is_cut());
+        if !frame.is_cut() {
+            let sum = transport_checksum(&frame.bytes, &packet);
+            odd.bad_payload_checksums += u64::from(sum.is_some_and(|it| it.stated != it.right));
+        }
         if self.flows.len() < MOST_FLOWS {
             self.flows.insert(crate::pace::flow_hash(&frame.bytes));
         }
@@ -152,25 +155,6 @@ impl Census {
             Some(name) => format!("{version} {}", name.to_ascii_lowercase()),
             None => format!("{version} protocol {}", number.0),
         }
-    }
-}
-
-/// Whether the checksum of what an IPv4 packet carries is there and wrong.
-fn wrong_payload(packet: &LaxSlicedPacket<'_>, header: &etherparse::Ipv4Header) -> bool {
-    match &packet.transport {
-        Some(TransportSlice::Udp(udp)) if udp.checksum() != 0 => {
-            let right = udp.to_header().calc_checksum_ipv4(header, udp.payload());
-            right.is_ok_and(|right| right != udp.checksum())
-        }
-        Some(TransportSlice::Tcp(tcp)) => {
-            let right = tcp.calc_checksum_ipv4(header.source, header.destination);
-            right.is_ok_and(|right| right != tcp.checksum())
-        }
-        Some(TransportSlice::Icmpv4(icmp)) => {
-            let icmp_type = icmp.icmp_type();
-            icmp_type.calc_checksum(icmp.payload()) != icmp.checksum()
-        }
-        _ => false,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Frames as capture files: what the chip sent ([`PcapSink`]), and traffic for several ports
+//! Frames as capture files: what a chip sent, what links carried, traffic that was made
 //! ([`TraceSink`]).
 
 mod nameless;
@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use byteorder_slice::LittleEndian;
-use flate2::Crc;
 use pcap_file::pcap::{
     PcapHeader, PcapPacket, PcapTsResolution, PcapValidationError, PcapWriteError,
 };
@@ -35,23 +34,6 @@ const RESOLUTION: PcapTsResolution = PcapTsResolution::NanoSecond;
 
 /// Makes temporary names of one process differ.
 static SERIAL: AtomicU64 = AtomicU64::new(0);
-
-/// Writes a classic pcap file: nanoseconds, Ethernet, little-endian.
-///
-/// The data goes to a temporary file beside the target, which takes the target's name in
-/// [`finish`](PcapSink::finish). A sink that is dropped leaves nothing behind, and an older file of the
-/// target's name stays as it was. Where the system has files without a name (Linux), a process that is
-/// killed leaves nothing either. A target that exists and is no regular file (a pipe, `/dev/null`) is
-/// written to directly, and so is standard output, which is called `-`.
-///
-/// A sink of [`create_kept`](PcapSink::create_kept) leaves its temporary file behind, so that
-/// [`resume`](PcapSink::resume) can go on with it.
-#[derive(Debug)]
-pub struct PcapSink {
-    file: CountedFile,
-    target: OutputFile,
-    frames: u64,
-}
 
 /// A file that is removed unless it gets its final name, or is to be kept.
 #[derive(Debug)]
@@ -176,54 +158,6 @@ fn classic_header() -> PcapHeader {
         ts_resolution: RESOLUTION,
         endianness: Endianness::Little,
         ..PcapHeader::default()
-    }
-}
-
-impl PcapSink {
-    /// Begins the file that is to be at `path`.
-    ///
-    /// # Errors
-    /// If no file can be made beside `path`, or `path` is a directory.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let (file, target) = OutputFile::create(path)?;
-        Self::begin(CountedFile::new(file, Crc::new(), 0), target)
-    }
-
-    /// Writes the header.
-    fn begin(mut file: CountedFile, target: OutputFile) -> io::Result<Self> {
-        classic_header().write_to(&mut file).map_err(into_io)?;
-        Ok(PcapSink {
-            file,
-            target,
-            frames: 0,
-        })
-    }
-
-    /// Adds a frame (without FCS) that was sent `time_ns` nanoseconds after 1970, or after the start of a
-    /// run that has no date.
-    ///
-    /// # Errors
-    /// If the file cannot be written, the frame is longer than [`MAX_FRAME_BYTES`], or the time does not
-    /// fit the format (32 bits of seconds).
-    pub fn write(&mut self, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
-        write_record(&mut self.file, time_ns, bytes)?;
-        self.frames += 1;
-        Ok(())
-    }
-
-    /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    /// If the rest of the data cannot be written or the file cannot be renamed; the file is removed then.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.file.flush()?;
-        self.target.finish()
-    }
-
-    /// Frames written so far.
-    #[must_use]
-    pub fn frames(&self) -> u64 {
-        self.frames
     }
 }
 

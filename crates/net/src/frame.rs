@@ -25,9 +25,9 @@ impl Frame {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineFrame {
     /// When the first bit of the preamble arrives, in picoseconds since the start.
-    pub start_ps: u64,
+    pub start_ps: u128,
     /// When the last bit of the FCS has arrived, in picoseconds since the start.
-    pub end_ps: u64,
+    pub end_ps: u128,
     /// The port.
     pub port: u32,
     /// The frame without its FCS.

@@ -18,6 +18,7 @@
 
 pub mod capture;
 pub mod census;
+pub mod compression;
 pub mod egress;
 pub mod ethernet;
 mod frame;
@@ -28,6 +29,7 @@ pub mod quantity;
 mod random;
 mod ratio;
 pub mod standard_output;
+mod transport_checksum;
 
 pub use frame::{Frame, LineFrame};
 pub use random::Random;

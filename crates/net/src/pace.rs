@@ -50,9 +50,9 @@ pub enum PaceError {
         /// How many there are.
         ports: u32,
     },
-    /// Times beyond what picoseconds in 64 bits hold.
+    /// A time that is further away than any run goes.
     #[error(
-        "frame {frame} would arrive more than 2^64 ps (213 days) after the start; choose a faster pace or line"
+        "frame {frame} would arrive more than 10 years after the start; choose a faster pace or line"
     )]
     TooLong {
         /// Index of the frame, from 0.

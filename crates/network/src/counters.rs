@@ -278,17 +278,16 @@ impl NetworkCounters {
     }
 
     /// Jain's index of what some flows delivered: 1 where all have as much, 1 / n where one has all.
+    /// Flows that have not begun are none of them; there is no index where nothing was delivered.
     #[must_use]
-    pub fn jain(&self, flows: impl IntoIterator<Item = usize>) -> f64 {
+    pub fn jain(&self, flows: impl IntoIterator<Item = usize>) -> Option<f64> {
         let (mut count, mut sum, mut squares) = (0_u128, 0_u128, 0_u128);
-        for flow in flows {
-            let bytes = u128::from(self.flows[flow].delivered);
+        let flows = flows.into_iter().map(|flow| &self.flows[flow]);
+        for flow in flows.filter(|flow| flow.start < self.at) {
+            let bytes = u128::from(flow.delivered);
             (count, sum, squares) = (count + 1, sum + bytes, squares + bytes * bytes);
         }
-        if squares == 0 {
-            return 1.0;
-        }
-        ratio(sum * sum, count * squares)
+        (squares > 0).then(|| ratio(sum * sum, count * squares))
     }
 }
 

@@ -33,8 +33,8 @@ pub struct Results {
     pub from_s: f64,
     /// When it ended.
     pub until_s: f64,
-    /// Jain's index of what the flows delivered.
-    pub jain: f64,
+    /// Jain's index of what the flows delivered that have begun; none where nothing was delivered.
+    pub jain: Option<f64>,
     /// The flows.
     pub flows: Vec<FlowResult>,
     /// The links: two lines each.

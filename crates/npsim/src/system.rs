@@ -254,7 +254,7 @@ impl Traffic {
                 let replay = Replay::open_with(&path, &lines, ports, pace, LinkTypes::Ethernet)
                     .map_err(|error| failed(&error))?;
                 Ok(Endpoints {
-                    origin_ns: replay.survey().first_timestamp_ns,
+                    origin_ns: u64::try_from(replay.survey().first_timestamp_ns).unwrap_or(0),
                     frames: Some(Box::new(replay.frames().map_err(|error| failed(&error))?)),
                     ..Endpoints::default()
                 })

@@ -17,5 +17,4 @@ pub mod profile;
 pub mod races;
 pub mod series;
 pub mod set;
-pub mod stream_file;
 pub mod timeline;

@@ -18,8 +18,8 @@ use crate::packets::{Flows, Following, PacketRows, Station, Stations};
 use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
 use crate::series::Series;
-use crate::stream_file::StreamFile;
 use crate::timeline::{Recorder, TimeWindow};
+use npsim_project::whole_file::WholeFile;
 
 /// What is to be observed.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl ObserverConfig {
         let timeline = match &self.timeline {
             Some((path, window)) => {
                 let file =
-                    StreamFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
+                    WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
                 let window = window.cycles(project.capacity.hertz);
                 let recorder = Recorder::new(file, &project.name, chip, window);
                 Some(recorder.calling(Series::new(project).places()))
@@ -83,7 +83,7 @@ impl ObserverConfig {
             races: self.races.then(|| RaceDetector::new(chip)),
             packets: match &self.packets {
                 Some((path, flows)) => {
-                    let out = StreamFile::create(path);
+                    let out = WholeFile::create(path);
                     let out = out.map_err(|error| Problem::io("write", path, &error))?;
                     Some(PacketRows::new(out, chip, flows.clone()))
                 }
@@ -103,12 +103,12 @@ impl ObserverConfig {
 #[derive(Debug, Default)]
 pub struct ObserverSet {
     profile: Option<Collector>,
-    timeline: Option<Recorder<StreamFile>>,
+    timeline: Option<Recorder<WholeFile>>,
     series: Option<Series>,
     flow: Option<TrafficFlow>,
     lanes: Option<ContextRecorder>,
     races: Option<RaceDetector>,
-    packets: Option<PacketRows<StreamFile>>,
+    packets: Option<PacketRows<WholeFile>>,
     follow: Option<Following>,
 }
 
@@ -151,10 +151,10 @@ impl ObserverSet {
     pub fn finish(self, chip: &Chip) -> Observations {
         let end = chip.now();
         let written =
-            |recorder: Recorder<StreamFile>| recorder.finish(end).and_then(StreamFile::commit);
+            |recorder: Recorder<WholeFile>| recorder.finish(end).and_then(WholeFile::commit);
         Observations {
             timeline: self.timeline.map(written),
-            packets: { self.packets }.map(|rows| rows.finish().and_then(StreamFile::commit)),
+            packets: { self.packets }.map(|rows| rows.finish().and_then(WholeFile::commit)),
             followed: { self.follow.into_iter() }
                 .flat_map(Following::into_each)
                 .map(|it| Followed {

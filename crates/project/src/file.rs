@@ -308,6 +308,9 @@ pub struct RoutesSection {
     pub blocks: Option<Spanned<u32>>,
     /// Longer than any lookup takes; `100us` if not given.
     pub grace: Option<Spanned<String>>,
+    /// Whether packets for the broadcast addresses of the ports' own networks are forwarded (RFC 2644).
+    #[serde(default)]
+    pub directed_broadcasts: bool,
 }
 
 /// `[flows]`.
@@ -358,7 +361,7 @@ pub struct RouteSection {
     /// The next hop's IPv4 address, for the task `arp` to find that on the link.
     pub next_hop: Option<Spanned<String>>,
     /// Largest IP packet; 1500 if not given.
-    pub mtu: Option<u16>,
+    pub mtu: Option<Spanned<u16>>,
     /// Whether the addresses are the router's own.
     #[serde(default)]
     pub local: bool,
@@ -386,7 +389,7 @@ pub struct RouteChangeSection {
     /// The next hop's IPv4 address, for the task `arp`, in place of `mac`.
     pub next_hop: Option<Spanned<String>>,
     /// Largest IP packet; 1500 if not given.
-    pub mtu: Option<u16>,
+    pub mtu: Option<Spanned<u16>>,
     /// Whether the addresses are the router's own.
     #[serde(default)]
     pub local: bool,

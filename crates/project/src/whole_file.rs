@@ -2,11 +2,12 @@
 //! temporary name and renamed at the end.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 pub use npsim_net::standard_output::is_standard_output;
 
+use npsim_net::compression::{Compression, Compressor};
 use npsim_net::standard_output;
 
 /// Whether two paths name the same regular file, or will when it is written.
@@ -34,11 +35,11 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// A file that is written bit by bit and is there when it is whole. What exists
-/// under its name and is no regular file (a pipe, `/dev/null`) is written to
-/// directly, and so is standard output, whose name is `-`.
+/// A file that is written bit by bit and is there when it is whole, compressed if its name ends in
+/// `.gz` or `.zst`. What exists under its name and is no regular file (a pipe, `/dev/null`) is
+/// written to directly, and so is standard output, whose name is `-`.
 #[derive(Debug)]
-pub struct WholeFile(WritePlace);
+pub struct WholeFile(Compressor<BufWriter<WritePlace>>);
 
 #[derive(Debug)]
 enum WritePlace {
@@ -52,8 +53,37 @@ impl WholeFile {
     /// # Errors
     /// The path is that of a folder, or nothing can be written there.
     pub fn create(path: &Path) -> io::Result<Self> {
+        let place = BufWriter::new(WritePlace::create(path)?);
+        Ok(Self(Compressor::new(Compression::of_name(path), place)))
+    }
+
+    /// The file is whole: it takes its name.
+    ///
+    /// # Errors
+    /// It cannot be written to the end or renamed; an older file stays as it was.
+    pub fn commit(self) -> io::Result<()> {
+        let place = self.0.finish()?;
+        place
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .commit()
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl WritePlace {
+    fn create(path: &Path) -> io::Result<Self> {
         if is_standard_output(path) {
-            return Ok(Self(WritePlace::Direct(standard_output::open()?)));
+            return Ok(Self::Direct(standard_output::open()?));
         }
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let before = std::fs::metadata(&target);
@@ -66,7 +96,7 @@ impl WholeFile {
             }
             Ok(existing) if !existing.is_file() => {
                 let file = std::fs::OpenOptions::new().write(true).open(&target)?;
-                return Ok(Self(WritePlace::Direct(file)));
+                return Ok(Self::Direct(file));
             }
             _ => {}
         }
@@ -83,36 +113,32 @@ impl WholeFile {
         if let Ok(existing) = before {
             file.as_file().set_permissions(existing.permissions())?;
         }
-        Ok(Self(WritePlace::Beside(file, target)))
+        Ok(Self::Beside(file, target))
     }
 
-    /// The file is whole: it takes its name.
-    ///
-    /// # Errors
-    /// It cannot be renamed; an older file stays as it was.
-    pub fn commit(self) -> io::Result<()> {
-        match self.0 {
-            WritePlace::Beside(file, target) => {
+    fn commit(self) -> io::Result<()> {
+        match self {
+            Self::Beside(file, target) => {
                 file.persist(&target).map_err(|error| error.error)?;
                 Ok(())
             }
-            WritePlace::Direct(_) => Ok(()),
+            Self::Direct(_) => Ok(()),
         }
     }
 }
 
-impl Write for WholeFile {
+impl Write for WritePlace {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.0 {
-            WritePlace::Beside(file, _) => file.write(bytes),
-            WritePlace::Direct(file) => file.write(bytes),
+        match self {
+            Self::Beside(file, _) => file.write(bytes),
+            Self::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.0 {
-            WritePlace::Beside(file, _) => file.flush(),
-            WritePlace::Direct(file) => file.flush(),
+        match self {
+            Self::Beside(file, _) => file.flush(),
+            Self::Direct(file) => file.flush(),
         }
     }
 }
@@ -128,7 +154,7 @@ pub fn try_place(path: &Path) -> io::Result<()> {
     if std::fs::metadata(path).is_ok_and(other) {
         return Ok(());
     }
-    WholeFile::create(path).map(drop)
+    WritePlace::create(path).map(drop)
 }
 
 /// Writes `bytes` to `path`, as a [`WholeFile`].
@@ -145,6 +171,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 #[expect(clippy::disallowed_methods, reason = "tests look at files as they are")]
 mod tests {
     use super::{same_file, try_place, write_whole};
+    use npsim_net::compression::{Compression, Decompressor};
+    use std::io::Read as _;
     use std::path::Path;
 
     #[test]
@@ -158,6 +186,33 @@ mod tests {
         assert!(write_whole(dir.path(), b"x").is_err());
         assert!(write_whole(&dir.path().join("no/such"), b"x").is_err());
         write_whole(Path::new("/dev/null"), b"x")
+    }
+
+    #[test]
+    fn a_name_says_how_its_file_is_compressed() -> std::io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let data = "0x1234, ".repeat(300_000);
+        for (name, compression) in [
+            ("a.csv", None),
+            ("a.csv.gz", Some(Compression::Gzip)),
+            ("a.csv.ZST", Some(Compression::Zstd)),
+        ] {
+            let path = dir.path().join(name);
+            write_whole(&path, data.as_bytes())?;
+            let bytes = std::fs::read(&path)?;
+            assert_eq!(Compression::of_data(&bytes), compression);
+            let mut read = String::new();
+            match compression {
+                None => read.push_str(std::str::from_utf8(&bytes).unwrap_or_default()),
+                Some(it) => {
+                    assert!(bytes.len() < data.len() / 10, "{name}: {}", bytes.len());
+                    let bytes = Box::new(std::io::Cursor::new(bytes));
+                    Decompressor::new(it, bytes).read_to_string(&mut read)?;
+                }
+            }
+            assert!(read == data, "{name}");
+        }
+        Ok(())
     }
 
     #[test]

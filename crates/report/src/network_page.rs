@@ -216,8 +216,8 @@ fn tiles(results: &Results) -> Vec<Tile> {
         ),
         tile(
             "Fairness",
-            &format!("{:.3}", results.jain),
-            "Jain's index of the flows".to_owned(),
+            &{ results.jain }.map_or_else(|| "-".to_owned(), |jain| format!("{jain:.3}")),
+            "Jain's index of the flows that have begun".to_owned(),
             false,
         ),
     ];

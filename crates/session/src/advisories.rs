@@ -11,58 +11,118 @@ use npsim_net::pace::Survey;
 
 use crate::report::NodeReport;
 use npsim_project::Project;
-use npsim_project::quantity::{grouped, show_rate};
+use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
-/// How the frames that were played differ from the capture, in one line.
+/// How what was played differs from the capture, a line each.
 #[must_use]
-pub fn of_capture(capture: &Survey) -> Option<String> {
-    let plan = &capture.plan;
-    let mut parts = Vec::new();
-    if capture.truncated_frames > 0 {
-        parts.push(format!(
-            "{} were captured only in part and played as short as they are",
-            grouped(capture.truncated_frames)
-        ));
-    }
-    if capture.overflowing_times > 0 {
-        parts.push(format!(
-            "{} had timestamps with a second or more in the place of its parts, which was carried over",
-            grouped(capture.overflowing_times)
-        ));
-    }
-    if capture.framed > 0 {
-        parts.push(format!(
-            "{} have no Ethernet header and got one with made-up addresses",
-            grouped(capture.framed)
-        ));
-    }
-    if capture.left_out > 0 {
-        parts.push(format!(
-            "{} more were left out, since nothing says what they carry",
-            grouped(capture.left_out)
-        ));
-    }
-    if capture.reordered > 0 {
-        parts.push(format!(
-            "{} had timestamps out of order",
-            grouped(capture.reordered)
-        ));
-    }
+pub fn of_capture(capture: &Survey) -> Vec<String> {
+    let (plan, notes) = (&capture.plan, &capture.notes);
+    let unpadded = notes.truncated_frames - notes.padded_frames;
+    let counts = [
+        (
+            unpadded,
+            "were captured only in part and played as short as they are",
+        ),
+        (
+            notes.padded_frames,
+            "were captured only in part and filled up with zeros",
+        ),
+        (
+            notes.overlong_frames,
+            "have more bytes in the capture than were on the wire, which were cut off",
+        ),
+        (
+            notes.overflowing_times,
+            "had timestamps with a second or more in the place of its parts, which was carried over",
+        ),
+        (
+            notes.framed,
+            "have no Ethernet header and got one with made-up addresses",
+        ),
+        (
+            notes.left_out,
+            "more were left out, since nothing says what they carry",
+        ),
+        (notes.reordered, "had timestamps out of order"),
+    ];
+    let mut parts: Vec<_> = { counts.iter() }
+        .filter(|(frames, _)| *frames > 0)
+        .map(|(frames, what)| format!("{} {what}", grouped(*frames)))
+        .collect();
     if plan.waited > 0 {
         parts.push(format!(
             "{} waited up to {} ns for a busy line",
             grouped(plan.waited),
-            grouped(plan.max_wait_ps / 1000)
+            grouped(u64::try_from(plan.max_wait_ps / 1000).unwrap_or(u64::MAX))
         ));
     }
-    if parts.is_empty() {
-        return None;
+    let mut lines = Vec::new();
+    if !parts.is_empty() {
+        lines.push(format!(
+            "of the capture's {} frames, {}",
+            grouped(capture.frames),
+            parts.join(", ")
+        ));
     }
-    Some(format!(
-        "of the capture's {} frames, {}",
-        grouped(capture.frames),
-        parts.join(", ")
-    ))
+    if notes.clock_steps > 0 {
+        lines.push(format!(
+            "the capture's clock was set back {}, by {} in all; the frames behind came at the time of the frame before and went on from there, so rates are those without these steps",
+            times(notes.clock_steps),
+            show_nanoseconds(notes.stepped_back_ns as f64)
+        ));
+    }
+    if notes.odd_options > 0 {
+        lines.push(format!(
+            "{} of the capture are not as pcapng has them and were left alone",
+            counted(notes.odd_options, "option")
+        ));
+    }
+    if notes.bytes_behind > 0 {
+        lines.push(format!(
+            "{} behind the capture's compressed data were not read",
+            counted(notes.bytes_behind, "byte")
+        ));
+    }
+    lines.extend(of_interfaces(capture));
+    lines
+}
+
+/// Interfaces that share a port with another one, since the project has fewer.
+fn of_interfaces(capture: &Survey) -> Option<String> {
+    let ports = capture.plan.ports.len();
+    let beyond = capture.interface_frames.iter().enumerate().skip(ports);
+    let beyond: Vec<_> = beyond
+        .filter(|(_, frames)| capture.by_interface && **frames > 0)
+        .map(|(interface, _)| {
+            let name = capture.interfaces.get(interface);
+            let name = name.map_or("", String::as_str);
+            format!("`{name}` at port {}", interface % ports.max(1))
+        })
+        .collect();
+    (!beyond.is_empty()).then(|| {
+        format!(
+            "the capture has {} interfaces and the project {}, so that some came together: {}; `--ports` gives frames to ports in other ways",
+            capture.interfaces.len(),
+            counted(ports as u64, "port"),
+            beyond.join(", ")
+        )
+    })
+}
+
+/// `1 byte`, `2 bytes`.
+fn counted(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", grouped(number))
+}
+
+/// `once`, `twice`, `3 times`.
+#[must_use]
+pub fn times(number: u64) -> String {
+    match number {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{} times", grouped(more)),
+    }
 }
 
 /// Says so when frames came so slowly that the chip had little to do.
@@ -246,18 +306,50 @@ mod tests {
     use crate::report::NodeReport;
     use crate::simulation::Ending;
     use npsim_inspect::stats::{PortStats, Stats};
-    use npsim_net::pace::Survey;
+    use npsim_net::pace::{PortLoad, Survey};
 
     #[test]
-    fn one_line_about_the_capture() {
+    fn a_line_for_the_frames_of_the_capture_and_one_for_all_else() {
         let mut capture = Survey::default();
-        assert_eq!(of_capture(&capture), None);
-        capture.reordered = 7;
+        assert_eq!(of_capture(&capture), [""; 0]);
+        capture.notes.reordered = 7;
         (capture.plan.waited, capture.plan.max_wait_ps) = (34, 21_594_000);
         assert_eq!(
-            of_capture(&capture).unwrap(),
-            "of the capture's 0 frames, 7 had timestamps out of order, 34 waited up to 21,594 ns for a busy line"
+            of_capture(&capture),
+            [
+                "of the capture's 0 frames, 7 had timestamps out of order, 34 waited up to 21,594 ns for a busy line"
+            ]
         );
+        capture = Survey::default();
+        (capture.notes.clock_steps, capture.notes.stepped_back_ns) = (2, 50_001_000_000);
+        (capture.notes.odd_options, capture.notes.bytes_behind) = (1, 20);
+        let lines = of_capture(&capture);
+        assert!(
+            lines[0].contains("set back twice, by 50.001 s in all"),
+            "{lines:?}"
+        );
+        assert!(lines[1].starts_with("1 option of the capture"), "{lines:?}");
+        assert!(lines[2].starts_with("20 bytes behind"), "{lines:?}");
+        assert_eq!(lines.len(), 3);
+    }
+
+    #[test]
+    fn interfaces_that_share_a_port_are_told() {
+        let mut capture = Survey {
+            interfaces: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            interface_frames: vec![1, 1, 0, 1],
+            by_interface: true,
+            ..Survey::default()
+        };
+        capture.plan.ports = vec![PortLoad::default(); 2];
+        let lines = of_capture(&capture);
+        assert!(
+            lines[0].contains("4 interfaces and the project 2 ports"),
+            "{lines:?}"
+        );
+        assert!(lines[0].contains("together: `d` at port 1;"), "{lines:?}");
+        capture.by_interface = false;
+        assert_eq!(of_capture(&capture), [""; 0]);
     }
 
     #[test]
@@ -277,6 +369,7 @@ mod tests {
             };
             let chip = Stats {
                 mhz: 600,
+                cycles: last_arrival,
                 ports: vec![port, PortStats::default()],
                 ..Stats::default()
             };

@@ -16,7 +16,7 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Arrival, Departure, MediaDrop, PortIo};
 use npsim_chip::units::msf::clock::ClockRatio;
 use npsim_net::capture::CaptureError;
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::TraceSink;
 use npsim_net::ethernet::MIN_FRAME_BYTES;
 use npsim_net::load::Generator;
 use npsim_net::pace::ArrivalSchedule;
@@ -25,6 +25,7 @@ use npsim_net::{Frame, LineFrame};
 use crate::histogram::Histogram;
 use chain::ChainLink;
 use link::Outlet;
+use npsim_project::quantity::show_nanoseconds;
 use role::{LineRole, NextFrame, Stream};
 use state::Handed;
 
@@ -86,7 +87,7 @@ pub struct Links {
     picoseconds: ClockRatio,
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
-    sink: Option<PcapSink>,
+    sink: Option<TraceSink>,
     tap: Option<Box<dyn Tap + Send>>,
     /// Sees what leaves, by number and arrival at the first node.
     exit: Option<Box<dyn Tap + Send>>,
@@ -120,14 +121,14 @@ impl Links {
 
     /// Lines on which a load comes in.
     #[must_use]
-    pub fn loaded(load: Generator, hertz: u64, sink: Option<PcapSink>) -> Self {
+    pub fn loaded(load: Generator, hertz: u64, sink: Option<TraceSink>) -> Self {
         Self::streaming(Box::new(load.map(Ok)), 0, hertz, sink)
     }
 
     /// Lines on which nothing has happened yet. `origin_ns` is added to the times
     /// of departures.
     #[must_use]
-    pub fn streaming(frames: Frames, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
+    pub fn streaming(frames: Frames, origin_ns: u64, hertz: u64, sink: Option<TraceSink>) -> Self {
         Self::of(FrameSource::Stream(Stream(frames)), origin_ns, hertz, sink)
     }
 
@@ -136,7 +137,7 @@ impl Links {
         delay: Cycle,
         origin_ns: u64,
         hertz: u64,
-        sink: Option<PcapSink>,
+        sink: Option<TraceSink>,
     ) -> Self {
         let source = FrameSource::Chain(ChainLink::new(delay, hertz));
         Self::of(source, origin_ns, hertz, sink)
@@ -153,7 +154,7 @@ impl Links {
         )
     }
 
-    fn of(source: FrameSource, origin_ns: u64, hertz: u64, sink: Option<PcapSink>) -> Self {
+    fn of(source: FrameSource, origin_ns: u64, hertz: u64, sink: Option<TraceSink>) -> Self {
         let mut links = Self {
             source,
             ahead: None,
@@ -185,7 +186,7 @@ impl Links {
     }
 
     /// Captures what leaves from now on.
-    pub(crate) fn capture_to(&mut self, sink: PcapSink) {
+    pub(crate) fn capture_to(&mut self, sink: TraceSink) {
         self.sink = Some(sink);
     }
 
@@ -314,6 +315,39 @@ impl Links {
         }
     }
 
+    /// Writes a frame that has left to the capture.
+    fn capture(&mut self, departure: &Departure<'_>) {
+        if self.output_failure.is_some() {
+            return;
+        }
+        let wants_comments = self.sink.as_ref().is_some_and(TraceSink::wants_comments);
+        let comment = wants_comments.then(|| self.comment(departure));
+        let nanoseconds =
+            |cycles: Cycle| (u128::from(cycles) * NANO / u128::from(self.hertz)) as u64;
+        let time_ns = self.origin_ns.saturating_add(nanoseconds(departure.end));
+        if let Some(sink) = &mut self.sink {
+            let port = u32::from(departure.port);
+            let written = sink.write_commented(port, time_ns, departure.bytes, comment.as_deref());
+            self.output_failure = written.err();
+        }
+    }
+
+    /// Which packet a frame that has left was, and how long it was inside.
+    fn comment(&self, departure: &Departure<'_>) -> String {
+        match self.role().origin(departure) {
+            Some(origin) => {
+                let inside = departure.end.saturating_sub(origin.arrived);
+                let nanoseconds = inside as f64 * NANO as f64 / self.hertz as f64;
+                format!(
+                    "packet {}, {} after its last bit had come",
+                    origin.frame,
+                    show_nanoseconds(nanoseconds)
+                )
+            }
+            None => "made inside".to_owned(),
+        }
+    }
+
     /// Whether every frame has been handed to the chip.
     #[must_use]
     pub fn all_offered(&self) -> bool {
@@ -357,7 +391,7 @@ impl Links {
         if let Some(error) = self.output_failure.take() {
             return Err(error);
         }
-        self.sink.take().map_or(Ok(()), PcapSink::finish)
+        self.sink.take().map_or(Ok(()), TraceSink::finish)
     }
 
     /// Looks one frame further.
@@ -392,8 +426,13 @@ impl Links {
     }
 
     /// Picoseconds to cycles, rounded up.
-    fn cycles(&self, ps: u64) -> Cycle {
-        self.picoseconds.cycle(ps)
+    fn cycles(&self, ps: u128) -> Cycle {
+        if let Ok(ps) = u64::try_from(ps) {
+            return self.picoseconds.cycle(ps);
+        }
+        // After 213 days.
+        let cycles = (ps * u128::from(self.hertz)).div_ceil(u128::from(PICO));
+        Cycle::try_from(cycles).unwrap_or(Cycle::MAX)
     }
 }
 
@@ -471,14 +510,7 @@ impl PortIo for Links {
             tap.departed(&departure);
         }
         self.pass_on(&departure);
-        if let Some(sink) = &mut self.sink
-            && self.output_failure.is_none()
-        {
-            let ns = (u128::from(departure.end) * NANO / u128::from(self.hertz)) as u64;
-            self.output_failure = sink
-                .write(self.origin_ns.saturating_add(ns), departure.bytes)
-                .err();
-        }
+        self.capture(&departure);
     }
 
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop) {

@@ -17,7 +17,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
 use npsim_chip::watch::Watcher;
 use npsim_inspect::stats::{CheckStats, Stats};
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::TraceSink;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
@@ -312,7 +312,7 @@ impl Node {
         self.links.release(Cycle::MAX)
     }
 
-    pub(crate) fn capture_to(&mut self, sink: PcapSink) {
+    pub(crate) fn capture_to(&mut self, sink: TraceSink) {
         self.links.capture_to(sink);
     }
 

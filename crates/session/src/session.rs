@@ -19,7 +19,7 @@ use std::sync::Arc;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::watch::Watcher;
-use npsim_net::egress::{PcapSink, Position};
+use npsim_net::egress::{Position, TraceSink};
 use npsim_net::load::Load;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ pub struct Endpoints {
     /// Added to the times of departures, ns since 1970.
     pub origin_ns: u64,
     /// A capture of what leaves the last node.
-    pub sink: Option<PcapSink>,
+    pub sink: Option<TraceSink>,
     /// Sees what comes in at the first node, and what it loses.
     pub entry: Option<Box<dyn Tap + Send>>,
     /// Sees what leaves the last node. The numbers of frames and the times of their
@@ -357,7 +357,7 @@ impl Session {
 
     /// Captures what leaves the last node from now on, as [`Endpoints::sink`] does from the
     /// beginning.
-    pub fn capture_to(&mut self, sink: PcapSink) {
+    pub fn capture_to(&mut self, sink: TraceSink) {
         if let Some(last) = self.nodes.last_mut() {
             last.capture_to(sink);
         }

@@ -263,7 +263,7 @@ impl Debugger {
         let hertz = self.timeline().hertz();
         let frame = self.timeline().frame(packet);
         let start_ps = frame.map_or(0, |frame| frame.start_ps);
-        let begins = (u128::from(start_ps) * u128::from(hertz)).div_ceil(PICO) as Cycle;
+        let begins = (start_ps * u128::from(hertz)).div_ceil(PICO) as Cycle;
         self.timeline_mut().goto(begins);
         let threads = self.threads();
         let mut follow = PacketFollower {

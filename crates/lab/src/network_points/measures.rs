@@ -132,7 +132,9 @@ pub(super) fn value(
             }
         }
         Measure::Share { .. } => share(counters, flows),
-        Measure::Jain { .. } => Ok(counters.jain(flows.iter().copied())),
+        Measure::Jain { .. } => {
+            { counters.jain(flows.iter().copied()) }.ok_or("nothing was delivered")
+        }
         Measure::Utilisation(Utilisation::Link(_)) => {
             Ok(counters.lines[of_line()?].utilisation() * 100.0)
         }

@@ -123,10 +123,11 @@ impl Classic {
             return Ok(None);
         };
         // As all readers of captures do: what is more than a second is carried over.
-        assembly.overflowing_times += u64::from(packet.ts_frac >= ticks_per_second);
-        let fraction_ns = u64::from(packet.ts_frac) * (1_000_000_000 / u64::from(ticks_per_second));
+        assembly.notes.overflowing_times += u64::from(packet.ts_frac >= ticks_per_second);
+        let fraction_ns =
+            i128::from(packet.ts_frac) * (1_000_000_000 / i128::from(ticks_per_second));
         let frame = assembly.frame(&Record {
-            time_ns: Some(u64::from(packet.ts_sec) * 1_000_000_000 + fraction_ns),
+            time_ns: Some(i128::from(packet.ts_sec) * 1_000_000_000 + fraction_ns),
             port: self.port,
             bytes: &bytes,
             original_len,

@@ -1,24 +1,19 @@
 //! The data of a capture, of which only a window is in memory.
 
 use std::fmt;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
-
 use super::CaptureError;
+use crate::compression::{Compression, Decompressor, MAGIC_BYTES};
 
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// What gzip data begin with.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
 /// A capture's data, decompressed, and where in it a reader is; makes the errors.
 pub(super) struct Data {
     path: PathBuf,
-    input: Box<dyn Read + Send>,
-    pub(super) compressed: bool,
+    input: Input,
     window: Vec<u8>,
     /// What of the window has been read.
     start: usize,
@@ -29,11 +24,26 @@ pub(super) struct Data {
     pub(super) complete: bool,
 }
 
+/// Where the data come from.
+enum Input {
+    Plain(Box<dyn Read + Send>),
+    Compressed(Compression, Box<Decompressor>),
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(input) => input.read(buffer),
+            Self::Compressed(_, input) => input.read(buffer),
+        }
+    }
+}
+
 impl fmt::Debug for Data {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Data")
             .field("path", &self.path)
-            .field("compressed", &self.compressed)
+            .field("compression", &self.compression())
             .field("offset", &(self.offset + self.start as u64))
             .finish_non_exhaustive()
     }
@@ -44,24 +54,46 @@ impl Data {
     pub(super) fn new(path: &Path, input: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
         let mut data = Self {
             path: path.to_path_buf(),
-            input,
-            compressed: false,
+            input: Input::Plain(input),
             window: Vec::new(),
             start: 0,
             offset: 0,
             ended: false,
             complete: true,
         };
-        data.fill(GZIP.len())?;
-        if data.rest().starts_with(&GZIP) {
-            let head = std::mem::take(&mut data.window);
-            let input = std::mem::replace(&mut data.input, Box::new(std::io::empty()));
-            let whole = std::io::Cursor::new(head).chain(input);
-            data.input = Box::new(MultiGzDecoder::new(whole));
-            data.compressed = true;
+        data.fill(MAGIC_BYTES)?;
+        if let Some(compression) = Compression::of_data(data.rest()) {
+            let head = io::Cursor::new(std::mem::take(&mut data.window));
+            data.input =
+                match std::mem::replace(&mut data.input, Input::Plain(Box::new(io::empty()))) {
+                    Input::Plain(input) => {
+                        let whole = Box::new(head.chain(input));
+                        Input::Compressed(
+                            compression,
+                            Box::new(Decompressor::new(compression, whole)),
+                        )
+                    }
+                    compressed @ Input::Compressed(..) => compressed,
+                };
             data.ended = false;
         }
         Ok(data)
+    }
+
+    /// How the data are compressed.
+    pub(super) fn compression(&self) -> Option<Compression> {
+        match &self.input {
+            Input::Plain(_) => None,
+            Input::Compressed(compression, _) => Some(*compression),
+        }
+    }
+
+    /// Bytes behind the compressed data so far, which belong to nothing.
+    pub(super) fn bytes_behind(&self) -> u64 {
+        match &self.input {
+            Input::Plain(_) => 0,
+            Input::Compressed(_, input) => input.bytes_behind(),
+        }
     }
 
     /// What is in memory and not yet read.
@@ -95,21 +127,24 @@ impl Data {
         match result {
             Ok(0) => self.ended = true,
             Ok(_) => {}
-            Err(error) if self.compressed && error.kind() == ErrorKind::UnexpectedEof => {
-                (self.ended, self.complete) = (true, false);
-            }
-            Err(error) if self.compressed && error.raw_os_error().is_none() => {
-                return Err(CaptureError::Compression {
-                    path: self.path.clone(),
-                    reason: error.to_string(),
-                });
-            }
-            Err(source) => {
-                return Err(CaptureError::Io {
-                    path: self.path.clone(),
-                    source,
-                });
-            }
+            Err(source) => match self.compression() {
+                Some(_) if source.kind() == ErrorKind::UnexpectedEof => {
+                    (self.ended, self.complete) = (true, false);
+                }
+                Some(compression) if source.raw_os_error().is_none() => {
+                    return Err(CaptureError::Compression {
+                        path: self.path.clone(),
+                        compression,
+                        reason: source.to_string(),
+                    });
+                }
+                _ => {
+                    return Err(CaptureError::Io {
+                        path: self.path.clone(),
+                        source,
+                    });
+                }
+            },
         }
         Ok(count > 0)
     }
@@ -131,7 +166,7 @@ impl Data {
             frames_before,
             offset: self.offset + self.start as u64,
             length: self.offset + self.window.len() as u64,
-            compressed: self.compressed,
+            compressed: self.compression().is_some(),
         }
     }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::compression::Compression;
+
 /// Why a capture is refused: what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
@@ -22,11 +24,13 @@ pub enum CaptureError {
         /// What it seems to be and what to do about it.
         hint: String,
     },
-    /// The gzip data is damaged.
-    #[error("{path}: the gzip data is damaged ({reason}); try `gzip -t` on it, and copy or download it again", path = path.display())]
+    /// The compressed data is damaged.
+    #[error("{path}: the {program} data is damaged ({reason}); try `{program} -t` on it, and copy or download it again", path = path.display(), program = compression.program())]
     Compression {
         /// The file.
         path: PathBuf,
+        /// How it is compressed.
+        compression: Compression,
         /// What the decompressor said.
         reason: String,
     },
@@ -78,10 +82,6 @@ pub enum CaptureError {
 pub(super) fn foreign_format(bytes: &[u8]) -> String {
     let known: [(&[u8], &str); 10] = [
         (
-            b"\x28\xb5\x2f\xfd",
-            "it is compressed with zstd; decompress it first (`zstd -d`)",
-        ),
-        (
             b"\xfd7zXZ\0",
             "it is compressed with xz; decompress it first (`xz -d`)",
         ),
@@ -113,6 +113,10 @@ pub(super) fn foreign_format(bytes: &[u8]) -> String {
         (
             b"\x1f\x8b",
             "it is gzipped twice; decompress it once (`gzip -d`)",
+        ),
+        (
+            b"\x28\xb5\x2f\xfd",
+            "it is compressed twice; decompress it once",
         ),
     ];
     if bytes.is_empty() {

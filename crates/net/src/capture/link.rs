@@ -150,6 +150,8 @@ pub(super) fn refusal(
         path: data.path().to_path_buf(),
         interface: interface.to_string(),
         found: match link {
+            // Numbers of raw packets that only some systems write into files.
+            DataLink::Unknown(number @ (12 | 14)) => format!("RAW ({number}, as BSD writes it)"),
             DataLink::Unknown(number) => format!("{number} (without a name)"),
             named => format!("{named:?} ({})", u32::from(named)),
         },

@@ -1,26 +1,37 @@
 //! pcapng.
+//!
+//! `pcap-file` finds the blocks. What is in them is read here, since that crate refuses a whole
+//! block for an option that matters to no frame: a comment that is not UTF-8, an address of odd
+//! length, a resolution finer than its own type for times.
 
-use std::error::Error;
-use std::time::Duration;
-
-use pcap_file::DataLink;
-use pcap_file::pcapng::blocks::interface_description::{
-    InterfaceDescriptionBlock, InterfaceDescriptionOption,
-};
+use byteorder_slice::{BigEndian, LittleEndian};
 use pcap_file::pcapng::blocks::{
     ENHANCED_PACKET_BLOCK, INTERFACE_DESCRIPTION_BLOCK, PACKET_BLOCK, SECTION_HEADER_BLOCK,
     SIMPLE_PACKET_BLOCK,
 };
-use pcap_file::pcapng::{Block, PcapNgParseError, PcapNgParser, RawBlock};
+use pcap_file::pcapng::{RawBlock, RawBlockParseError};
+use pcap_file::{DataLink, Endianness};
 
+use super::CaptureError;
 use super::assembly::{CaptureState, Record};
 use super::data::Data;
+use super::fields::{Fields, OptionFlaw};
 use super::link::Framing;
-use super::{CaptureError, TOO_LATE};
+use super::ticks::{MICROSECONDS, Ticks};
 use crate::Frame;
 
 /// A block that claims more than this is taken for damage: nothing that matters here is as long.
 const MAX_BLOCK_BYTES: usize = 16 << 20;
+/// The version of the format that has these blocks.
+const MAJOR_VERSION: u16 = 1;
+
+/// Codes of options of an interface description.
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+const IF_FCSLEN: u16 = 13;
+const IF_TSOFFSET: u16 = 14;
+/// Code of the option of a packet that has its flags, in both kinds of blocks.
+const PACKET_FLAGS: u16 = 2;
 
 /// An interface of the current section.
 #[derive(Debug)]
@@ -28,30 +39,27 @@ struct SectionInterface {
     /// Index in the capture, assigned when the interface is described.
     port: u32,
     link: DataLink,
-    /// `Err` holds an `if_fcslen` that makes no sense; it matters only if a packet comes.
+    /// 0 for no limit.
+    snap_length: u32,
+    ticks: Ticks,
+    /// `Err` holds an `if_fcslen` that makes no sense; it matters only if a packet comes that does
+    /// not say it itself.
     fcs_bytes: Result<u32, u8>,
 }
 
-/// The reader of a pcapng file, whose first section header has been read.
+/// The reader of a pcapng file.
 #[derive(Debug)]
 pub(super) struct NextGeneration {
-    parser: PcapNgParser,
+    order: Endianness,
     section: Vec<SectionInterface>,
 }
 
 impl NextGeneration {
-    pub(super) fn open(data: &mut Data) -> Result<Self, CaptureError> {
-        loop {
-            match PcapNgParser::new(data.rest()) {
-                Ok((after, parser)) => {
-                    data.advance(data.rest().len() - after.len());
-                    return Ok(Self {
-                        parser,
-                        section: Vec::new(),
-                    });
-                }
-                Err(error) => more(data, 0, &error)?,
-            }
+    /// A file that begins with a section header, which has not been read.
+    pub(super) fn new() -> Self {
+        Self {
+            order: Endianness::Little,
+            section: Vec::new(),
         }
     }
 
@@ -65,30 +73,28 @@ impl NextGeneration {
             if data.rest().is_empty() && !data.more()? {
                 return Ok(None);
             }
-            // Raw blocks, so that only blocks that matter are decoded: a damaged name resolution block
-            // or comment is no reason to refuse the frames.
-            let mut frame = None;
-            let bytes = match self.parser.next_raw_block(data.rest()) {
+            let found = match self.order {
+                Endianness::Big => RawBlock::from_slice::<BigEndian>(data.rest()),
+                Endianness::Little => RawBlock::from_slice::<LittleEndian>(data.rest()),
+            };
+            let (bytes, frame) = match found {
                 Ok((after, raw)) => {
                     let bytes = data.rest().len() - after.len();
-                    match raw.type_ {
-                        SECTION_HEADER_BLOCK => self.section.clear(),
-                        INTERFACE_DESCRIPTION_BLOCK => {
-                            if let Some(described) = self.parser.interfaces().last() {
-                                let interface = describe(described, &self.section, assembly);
-                                self.section.push(interface);
-                            }
-                        }
-                        PACKET_BLOCK | ENHANCED_PACKET_BLOCK | SIMPLE_PACKET_BLOCK => {
-                            frame = packet(data, &self.parser, raw, &self.section, assembly)?;
-                        }
-                        _ => {}
-                    }
-                    bytes
+                    (bytes, self.block(data, &raw, assembly)?)
                 }
-                Err(error) => {
-                    more(data, assembly.frames, &error)?;
+                Err(RawBlockParseError::IncompleteBuffer(needed, _)) => {
+                    let frames = assembly.frames;
+                    if needed > MAX_BLOCK_BYTES {
+                        let reason = format!("a block of about {needed} bytes");
+                        return Err(data.malformed(frames, reason));
+                    }
+                    if !data.more()? {
+                        return Err(data.ends_early(frames));
+                    }
                     continue;
+                }
+                Err(RawBlockParseError::InvalidFormat(error)) => {
+                    return Err(data.malformed(assembly.frames, error.to_string()));
                 }
             };
             data.advance(bytes);
@@ -97,43 +103,215 @@ impl NextGeneration {
             }
         }
     }
-}
 
-/// Finds or makes the interface's place in the capture.
-///
-/// A file may have several sections, each of which describes its interfaces anew. One of a name
-/// that an earlier section had is that port again, unless this section has the name twice:
-/// then they are two ports. `section` has the section's interfaces before this one.
-fn describe(
-    described: &InterfaceDescriptionBlock<'_>,
-    section: &[SectionInterface],
-    assembly: &mut CaptureState,
-) -> SectionInterface {
-    let mut name = format!("interface {}", section.len());
-    let mut fcs_bytes = Ok(0);
-    for option in &described.options {
-        match option {
-            InterfaceDescriptionOption::IfName(given) => name = given.to_string(),
-            InterfaceDescriptionOption::IfFcsLen(length) => fcs_bytes = fcs_length(*length),
+    /// Takes note of a block; gives the frame that it has. Blocks that do not matter are not looked
+    /// into: a damaged name resolution block is no reason to refuse the frames.
+    fn block(
+        &mut self,
+        data: &Data,
+        raw: &RawBlock<'_>,
+        assembly: &mut CaptureState,
+    ) -> Result<Option<Frame>, CaptureError> {
+        let frames_before = assembly.frames;
+        let malformed = |reason: String| data.malformed(frames_before, reason);
+        let body = raw.body.as_ref();
+        match raw.type_ {
+            SECTION_HEADER_BLOCK => self.begin_section(body).map_err(malformed)?,
+            INTERFACE_DESCRIPTION_BLOCK => {
+                let interface = self.describe(body, assembly).map_err(malformed)?;
+                self.section.push(interface);
+            }
+            ENHANCED_PACKET_BLOCK | PACKET_BLOCK | SIMPLE_PACKET_BLOCK => {
+                let packet = self.packet(raw.type_, body).map_err(malformed)?;
+                return self.frame(data, packet, assembly);
+            }
             _ => {}
         }
+        Ok(None)
     }
-    let taken = |port: usize| {
-        section
-            .iter()
-            .any(|interface| interface.port as usize == port)
-    };
-    let known = (0..assembly.interfaces.len())
-        .find(|&port| assembly.interfaces[port] == name && !taken(port));
-    let port = match known {
-        Some(port) => port as u32,
-        None => assembly.interface(name),
-    };
-    SectionInterface {
-        port,
-        link: described.linktype,
-        fcs_bytes,
+
+    fn begin_section(&mut self, body: &[u8]) -> Result<(), String> {
+        // In the order that it says itself.
+        self.order = match body.first_chunk() {
+            Some([0x1a, 0x2b, 0x3c, 0x4d]) => Endianness::Big,
+            _ => Endianness::Little,
+        };
+        self.section.clear();
+        let mut fields = Fields::new(body, self.order);
+        fields.u32()?;
+        match fields.u16()? {
+            MAJOR_VERSION => Ok(()),
+            version => Err(format!(
+                "a section of version {version} of the format, of which only {MAJOR_VERSION} is known"
+            )),
+        }
     }
+
+    /// Finds or makes the interface's place in the capture.
+    ///
+    /// A file may have several sections, each of which describes its interfaces anew. One of a name
+    /// that an earlier section had is that port again, unless this section has the name twice:
+    /// then they are two ports.
+    fn describe(
+        &self,
+        body: &[u8],
+        assembly: &mut CaptureState,
+    ) -> Result<SectionInterface, String> {
+        let section = &self.section;
+        let mut fields = Fields::new(body, self.order);
+        let link = DataLink::from(u32::from(fields.u16()?));
+        fields.u16()?;
+        let snap_length = fields.u32()?;
+        let mut name = format!("interface {}", section.len());
+        let mut fcs_bytes = Ok(0);
+        let (mut unit, mut offset_seconds) = (MICROSECONDS, 0);
+        for option in fields.options() {
+            let read = option.and_then(|option| {
+                match option.code {
+                    IF_NAME => {
+                        let text = String::from_utf8_lossy(option.value);
+                        name = text.trim_end_matches('\0').to_owned();
+                    }
+                    IF_TSRESOL => unit = option.u8()?,
+                    IF_FCSLEN => fcs_bytes = fcs_length(option.u8()?),
+                    IF_TSOFFSET => offset_seconds = option.i64()?,
+                    _ => {}
+                }
+                Ok(())
+            });
+            assembly.notes.odd_options += u64::from(read == Err(OptionFlaw));
+        }
+        let taken = |port: usize| {
+            section
+                .iter()
+                .any(|interface| interface.port as usize == port)
+        };
+        let known = (0..assembly.interfaces.len())
+            .find(|&port| assembly.interfaces[port] == name && !taken(port));
+        let port = match known {
+            Some(port) => port as u32,
+            None => assembly.interface(name),
+        };
+        Ok(SectionInterface {
+            port,
+            link,
+            snap_length,
+            ticks: Ticks {
+                unit,
+                offset_seconds,
+            },
+            fcs_bytes,
+        })
+    }
+
+    fn packet<'a>(&self, kind: u32, body: &'a [u8]) -> Result<Packet<'a>, String> {
+        let mut fields = Fields::new(body, self.order);
+        if kind == SIMPLE_PACKET_BLOCK {
+            // It belongs to the first interface and has no time: it gets that of the frame before.
+            let original_len = fields.u32()?;
+            let snap_length = self.section.first().map_or(0, |it| it.snap_length);
+            let captured = match snap_length {
+                0 => original_len,
+                limit => original_len.min(limit),
+            };
+            return Ok(Packet {
+                interface: 0,
+                ticks: None,
+                bytes: fields.padded(captured)?,
+                original_len,
+                options: None,
+            });
+        }
+        let interface = if kind == PACKET_BLOCK {
+            let interface = fields.u16()?;
+            // Packets that were lost before it.
+            fields.u16()?;
+            u32::from(interface)
+        } else {
+            fields.u32()?
+        };
+        let high = u64::from(fields.u32()?);
+        let ticks = high << 32 | u64::from(fields.u32()?);
+        let captured = fields.u32()?;
+        let original_len = fields.u32()?;
+        let bytes = fields.padded(captured)?;
+        Ok(Packet {
+            interface,
+            ticks: Some(ticks),
+            bytes,
+            original_len,
+            options: Some(fields),
+        })
+    }
+
+    /// `None` for a packet that cannot be framed.
+    fn frame(
+        &self,
+        data: &Data,
+        packet: Packet<'_>,
+        assembly: &mut CaptureState,
+    ) -> Result<Option<Frame>, CaptureError> {
+        let frames_before = assembly.frames;
+        let malformed = |reason: String| data.malformed(frames_before, reason);
+        let section = &self.section;
+        let interface = section.get(packet.interface as usize).ok_or_else(|| {
+            malformed(format!(
+                "it names interface {}, and its section has {}",
+                packet.interface,
+                section.len()
+            ))
+        })?;
+        let Some(framing) = Framing::of(interface.link, assembly.links) else {
+            let name = format!(
+                "interface `{}`",
+                assembly.interfaces[interface.port as usize]
+            );
+            let (link, links) = (interface.link, assembly.links);
+            return Err(super::link::refusal(data, &name, link, links));
+        };
+        let mut own_fcs = 0;
+        for option in packet.options.into_iter().flat_map(Fields::options) {
+            let read = option.and_then(|option| {
+                if option.code == PACKET_FLAGS {
+                    // Bits 5 to 8; 0 says nothing.
+                    own_fcs = option.u32()? >> 5 & 0xf;
+                }
+                Ok(())
+            });
+            assembly.notes.odd_options += u64::from(read == Err(OptionFlaw));
+        }
+        let fcs_bytes = match (own_fcs, interface.fcs_bytes) {
+            (0, Err(length)) => {
+                return Err(malformed(format!(
+                    "its interface has an FCS of length {length} (if_fcslen)"
+                )));
+            }
+            (0, Ok(length)) => length,
+            (own, _) => own,
+        };
+        let Some((bytes, original_len)) =
+            assembly.framed(framing, packet.bytes, packet.original_len)
+        else {
+            return Ok(None);
+        };
+        let record = Record {
+            time_ns: packet.ticks.map(|ticks| interface.ticks.nanoseconds(ticks)),
+            port: interface.port,
+            bytes: &bytes,
+            original_len,
+            fcs_bytes,
+        };
+        assembly.frame(&record).map(Some).map_err(malformed)
+    }
+}
+
+/// A packet as its block has it.
+struct Packet<'a> {
+    interface: u32,
+    ticks: Option<u64>,
+    bytes: &'a [u8],
+    original_len: u32,
+    options: Option<Fields<'a>>,
 }
 
 /// The format's text says bits, its example and most readers say bytes; Ethernet's FCS is unmistakable in either.
@@ -143,96 +321,4 @@ fn fcs_length(field: u8) -> Result<u32, u8> {
         4 | 32 => Ok(4),
         other => Err(other),
     }
-}
-
-fn packet(
-    data: &Data,
-    parser: &PcapNgParser,
-    raw: RawBlock<'_>,
-    section: &[SectionInterface],
-    assembly: &mut CaptureState,
-) -> Result<Option<Frame>, CaptureError> {
-    let frames_before = assembly.frames;
-    let malformed = |reason: String| data.malformed(frames_before, reason);
-    let block = raw
-        .try_into_block(parser.state())
-        .map_err(|error| malformed(chain(&error)))?;
-    let (id, timestamp, bytes, original_len) = match &block {
-        Block::EnhancedPacket(packet) => (
-            packet.interface_id,
-            Some(packet.timestamp),
-            &packet.data,
-            packet.original_len,
-        ),
-        Block::Packet(packet) => (
-            u32::from(packet.interface_id),
-            Some(packet.timestamp),
-            &packet.data,
-            packet.original_len,
-        ),
-        // A simple packet belongs to the first interface and has no time: it gets that of the frame before.
-        Block::SimplePacket(packet) => (0, None, &packet.data, packet.original_len),
-        _ => return Ok(None),
-    };
-    let interface = section.get(id as usize).ok_or_else(|| {
-        malformed(format!(
-            "it names interface {id}, and its section has {}",
-            section.len()
-        ))
-    })?;
-    let Some(framing) = Framing::of(interface.link, assembly.links) else {
-        let name = format!(
-            "interface `{}`",
-            assembly.interfaces[interface.port as usize]
-        );
-        let (link, links) = (interface.link, assembly.links);
-        return Err(super::link::refusal(data, &name, link, links));
-    };
-    let fcs_bytes = interface.fcs_bytes.map_err(|length| {
-        malformed(format!(
-            "its interface has an FCS of length {length} (if_fcslen)"
-        ))
-    })?;
-    let time_ns = timestamp.map(nanoseconds).transpose().map_err(malformed)?;
-    let Some((bytes, original_len)) = assembly.framed(framing, bytes, original_len) else {
-        return Ok(None);
-    };
-    let record = Record {
-        time_ns,
-        port: interface.port,
-        bytes: &bytes,
-        original_len,
-        fcs_bytes,
-    };
-    assembly.frame(&record).map(Some).map_err(malformed)
-}
-
-fn nanoseconds(time: Duration) -> Result<u64, String> {
-    u64::try_from(time.as_nanos()).map_err(|_| TOO_LATE.to_string())
-}
-
-/// Gets more data if that is what the error is about.
-fn more(data: &mut Data, frames_before: u64, error: &PcapNgParseError) -> Result<(), CaptureError> {
-    match error {
-        PcapNgParseError::IncompleteBuffer(needed, _) if *needed > MAX_BLOCK_BYTES => {
-            Err(data.malformed(frames_before, format!("a block of about {needed} bytes")))
-        }
-        PcapNgParseError::IncompleteBuffer(..) if data.more()? => Ok(()),
-        PcapNgParseError::IncompleteBuffer(..) => Err(data.ends_early(frames_before)),
-        other => Err(data.malformed(frames_before, chain(other))),
-    }
-}
-
-/// An error with its causes, on one line.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text = format!("{text}: {inner_text}");
-        }
-        cause = inner.source();
-    }
-    text
 }

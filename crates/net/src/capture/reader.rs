@@ -8,8 +8,9 @@ use super::assembly::CaptureState;
 use super::classic::Classic;
 use super::data::Data;
 use super::next_generation::NextGeneration;
-use super::{CaptureError, LinkTypes, error};
+use super::{CaptureError, CaptureNotes, CaptureOptions, error};
 use crate::Frame;
+use crate::compression::Compression;
 use crate::standard_output::is_standard_output;
 
 /// What a pcapng file begins with.
@@ -49,14 +50,17 @@ impl CaptureReader {
     /// # Errors
     /// If the file cannot be read or does not begin as a capture of Ethernet frames does.
     pub fn open(path: &Path) -> Result<CaptureReader, CaptureError> {
-        Self::open_with(path, LinkTypes::Ethernet)
+        Self::open_with(path, CaptureOptions::default())
     }
 
-    /// Opens a capture whose link type may be another one, as `links` says.
+    /// Opens a capture that is to be read as `options` say.
     ///
     /// # Errors
     /// As [`CaptureReader::open`].
-    pub fn open_with(path: &Path, links: LinkTypes) -> Result<CaptureReader, CaptureError> {
+    pub fn open_with(
+        path: &Path,
+        options: impl Into<CaptureOptions>,
+    ) -> Result<CaptureReader, CaptureError> {
         let file = if is_standard_output(path) {
             let only = "`-` is only for what is written; `/dev/stdin` is what a pipe brings";
             Err(io::Error::other(only))
@@ -67,7 +71,7 @@ impl CaptureReader {
             path: path.to_path_buf(),
             source,
         })?;
-        Self::new(path, Box::new(file), links)
+        Self::new(path, Box::new(file), options)
     }
 
     /// Begins to read a capture from memory; `name` stands for the path in errors.
@@ -78,7 +82,7 @@ impl CaptureReader {
         Self::new(
             Path::new(name),
             Box::new(Cursor::new(bytes)),
-            LinkTypes::Ethernet,
+            CaptureOptions::default(),
         )
     }
 
@@ -89,13 +93,13 @@ impl CaptureReader {
     pub fn new(
         path: &Path,
         input: Box<dyn Read + Send>,
-        links: LinkTypes,
+        options: impl Into<CaptureOptions>,
     ) -> Result<CaptureReader, CaptureError> {
         let mut data = Data::new(path, input)?;
         data.fill(ENOUGH_TO_TELL)?;
-        let mut assembly = CaptureState::new(links);
+        let mut assembly = CaptureState::new(options.into());
         let format = match data.rest().first_chunk() {
-            Some(&NEXT_GENERATION) => FileFormat::NextGeneration(NextGeneration::open(&mut data)?),
+            Some(&NEXT_GENERATION) => FileFormat::NextGeneration(NextGeneration::new()),
             Some(magic) if CLASSIC.contains(magic) => {
                 FileFormat::Classic(Classic::open(&mut data, &mut assembly)?)
             }
@@ -122,12 +126,11 @@ impl CaptureReader {
             FileFormat::Classic(classic) => classic.name(),
             FileFormat::NextGeneration(_) => "pcapng",
         };
-        let gzipped = if self.data.compressed {
-            ", gzipped"
-        } else {
-            ""
-        };
-        format!("{format}{gzipped}")
+        match self.data.compression() {
+            None => format.to_owned(),
+            Some(Compression::Gzip) => format!("{format}, gzipped"),
+            Some(Compression::Zstd) => format!("{format}, zstd"),
+        }
     }
 
     /// Frames so far.
@@ -139,8 +142,8 @@ impl CaptureReader {
     /// Time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without times, and before
     /// the first frame.
     #[must_use]
-    pub fn first_timestamp_ns(&self) -> u64 {
-        self.assembly.first_timestamp_ns
+    pub fn first_timestamp_ns(&self) -> i128 {
+        self.assembly.first_timestamp_ns()
     }
 
     /// Names of the interfaces so far, indexed by [`Frame::port`]; `interface N` where the file has no
@@ -150,29 +153,13 @@ impl CaptureReader {
         &self.assembly.interfaces
     }
 
-    /// Frames so far whose time was earlier than that of a frame before them, and was raised to it.
+    /// What was not as it should be so far.
     #[must_use]
-    pub fn reordered(&self) -> u64 {
-        self.assembly.reordered
-    }
-
-    /// Frames so far that got a made-up Ethernet header, and packets that were left out since nothing says
-    /// what they carry.
-    #[must_use]
-    pub fn framed(&self) -> (u64, u64) {
-        (self.assembly.framed, self.assembly.left_out)
-    }
-
-    /// Frames so far whose time has a second or more beside its seconds, which was carried over.
-    #[must_use]
-    pub fn overflowing_times(&self) -> u64 {
-        self.assembly.overflowing_times
-    }
-
-    /// Frames so far of which the capture holds only the beginning (snap length).
-    #[must_use]
-    pub fn truncated_frames(&self) -> u64 {
-        self.assembly.truncated_frames
+    pub fn notes(&self) -> CaptureNotes {
+        CaptureNotes {
+            bytes_behind: self.data.bytes_behind(),
+            ..self.assembly.notes
+        }
     }
 
     fn read(&mut self) -> Result<Option<Frame>, CaptureError> {

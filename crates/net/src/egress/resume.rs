@@ -7,7 +7,8 @@ use std::path::Path;
 use flate2::Crc;
 
 use super::tally::{CountedFile, Position};
-use super::{OutputFile, PcapSink, Temporary, hidden_name};
+use super::{OutputFile, Temporary, hidden_name};
+use crate::compression::Compression;
 use crate::standard_output::is_standard_output;
 
 /// A file that is written bit by bit under a temporary name, which depends on its own alone and stays
@@ -29,10 +30,13 @@ impl KeptFile {
         Ok(Self { file, target })
     }
 
-    /// Goes on with a file that was brought to `position`, as [`PcapSink::resume`] does.
+    /// Goes on with a file that was brought to `position`; what came after is dropped. If the file was
+    /// completed meanwhile, a copy of its beginning is gone on with, and `path` keeps what it has until
+    /// [`commit`](Self::commit).
     ///
     /// # Errors
-    /// As [`PcapSink::resume`].
+    /// If neither file begins with what was written up to there, a file cannot be read or written, or
+    /// another process writes the same file.
     pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
         let (file, target) = reopen(path, position)?;
         Ok(Self { file, target })
@@ -63,43 +67,6 @@ impl Write for KeptFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-impl PcapSink {
-    /// Begins a capture like [`create`](Self::create), under a temporary name that depends on `path`
-    /// alone and stays when the sink is dropped or the process killed.
-    ///
-    /// # Errors
-    /// If the file cannot be made, `path` is something else than a regular file, or another process
-    /// writes the same capture.
-    pub fn create_kept(path: &Path) -> io::Result<Self> {
-        let (file, target) = begin(path)?;
-        Self::begin(file, target)
-    }
-
-    /// Where the capture stands. Everything up to there is on the disk then, as far as the system knows.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn position(&mut self) -> io::Result<Position> {
-        self.file.position(self.frames)
-    }
-
-    /// Goes on with a capture that a sink of [`create_kept`](Self::create_kept) has brought to
-    /// `position`; what came after is dropped. If the capture was completed meanwhile, a copy of its
-    /// beginning is gone on with, and `path` keeps what it has until [`finish`](Self::finish).
-    ///
-    /// # Errors
-    /// If neither file begins with what was written up to there, a file cannot be read or written, or
-    /// another process writes the same capture.
-    pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
-        let (file, target) = reopen(path, position)?;
-        Ok(Self {
-            file,
-            target,
-            frames: position.frames,
-        })
     }
 }
 
@@ -142,6 +109,15 @@ impl Temporary {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "a later run could not go on with standard output",
+            ));
+        }
+        if let Some(compression) = Compression::of_name(path) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "a later run could not go on with compressed data; let the name not end in .{}",
+                    compression.ending()
+                ),
             ));
         }
         // A link keeps pointing where it does.
@@ -236,20 +212,28 @@ fn copy_beginning(
 
 #[cfg(test)]
 mod tests {
-    use super::{KeptFile, PcapSink, Position};
+    use super::{KeptFile, Position};
     use crate::egress::{CaptureForm, CapturePort, TraceSink};
-    use std::io::Write;
+    use std::io::{self, Write};
     use std::path::Path;
 
-    fn fill(sink: &mut PcapSink, frames: std::ops::Range<u64>) {
+    fn pcap(path: &Path) -> io::Result<TraceSink> {
+        TraceSink::create_kept(path, CaptureForm::Pcap, &[])
+    }
+
+    fn resumed(path: &Path, position: &Position) -> io::Result<TraceSink> {
+        TraceSink::resume(path, CaptureForm::Pcap, &[], position)
+    }
+
+    fn fill(sink: &mut TraceSink, frames: std::ops::Range<u64>) {
         for frame in frames {
-            sink.write(frame, &[frame as u8; 60]).unwrap();
+            sink.write(0, frame, &[frame as u8; 60]).unwrap();
         }
     }
 
     fn whole(folder: &Path) -> Vec<u8> {
         let path = folder.join("whole");
-        let mut sink = PcapSink::create(&path).unwrap();
+        let mut sink = TraceSink::create(&path, CaptureForm::Pcap, &[]).unwrap();
         fill(&mut sink, 0..20);
         sink.finish().unwrap();
         std::fs::read(path).unwrap()
@@ -257,9 +241,9 @@ mod tests {
 
     /// A capture that was abandoned 8 frames after its position.
     fn abandoned(path: &Path) -> Position {
-        let mut sink = PcapSink::create_kept(path).unwrap();
+        let mut sink = pcap(path).unwrap();
         fill(&mut sink, 0..5);
-        let position = sink.position().unwrap();
+        let position = sink.position().unwrap().unwrap();
         assert_eq!((position.frames, position.bytes), (5, 24 + 5 * 76));
         fill(&mut sink, 90..98);
         position
@@ -273,7 +257,7 @@ mod tests {
         assert!(!path.exists());
         // The second time it was completed.
         for _ in 0..2 {
-            let mut sink = PcapSink::resume(&path, &position).unwrap();
+            let mut sink = resumed(&path, &position).unwrap();
             fill(&mut sink, 5..20);
             assert_eq!(sink.frames(), 20);
             sink.finish().unwrap();
@@ -297,7 +281,7 @@ mod tests {
         };
         for form in [CaptureForm::Pcap, CaptureForm::PcapNg] {
             let (whole, path) = (folder.path().join("whole"), folder.path().join("out"));
-            let mut sink = TraceSink::create(&whole, form, false, &seen_at).unwrap();
+            let mut sink = TraceSink::create(&whole, form, &seen_at).unwrap();
             fill(&mut sink, 0..20);
             sink.finish().unwrap();
             let mut sink = TraceSink::create_kept(&path, form, &seen_at).unwrap();
@@ -314,6 +298,17 @@ mod tests {
                 std::fs::read(&whole).unwrap()
             );
         }
+    }
+
+    #[test]
+    fn compressed_files_are_not_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["out.pcap.gz", "out.pcap.ZST"] {
+            let error = pcap(&folder.path().join(name)).unwrap_err();
+            assert!(error.to_string().contains("compressed"), "{error}");
+            assert!(KeptFile::create(&folder.path().join(name)).is_err());
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
@@ -347,21 +342,21 @@ mod tests {
                 ..position
             },
         ] {
-            let error = PcapSink::resume(&path, &wrong).unwrap_err();
+            let error = resumed(&path, &wrong).unwrap_err();
             assert!(error.to_string().contains("begins with"), "{error}");
         }
-        assert!(PcapSink::resume(&path, &position).is_ok());
+        assert!(resumed(&path, &position).is_ok());
     }
 
     #[test]
     fn two_runs_do_not_write_one_capture() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
-        let first = PcapSink::create_kept(&path).unwrap();
-        let error = PcapSink::create_kept(&path).unwrap_err();
+        let first = pcap(&path).unwrap();
+        let error = pcap(&path).unwrap_err();
         assert!(error.to_string().contains("another run"), "{error}");
         drop(first);
-        assert!(PcapSink::create_kept(&path).is_ok());
-        assert!(PcapSink::create_kept(folder.path()).is_err(), "a directory");
+        assert!(pcap(&path).is_ok());
+        assert!(pcap(folder.path()).is_err(), "a directory");
     }
 }

@@ -1,13 +1,11 @@
 //! Frames of several ports or links as a capture file.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use flate2::write::GzEncoder;
-use flate2::{Compression, Crc};
+use flate2::Crc;
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
@@ -20,6 +18,7 @@ use pcap_file::{DataLink, Endianness};
 use super::resume::{begin, reopen};
 use super::{CountedFile, OutputFile, Position, classic_header, into_io, invalid, write_record};
 use crate::capture::MAX_FRAME_BYTES;
+use crate::compression::{Compression, Compressor};
 
 /// The form of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,21 +30,35 @@ pub enum CaptureForm {
 }
 
 impl CaptureForm {
-    /// The format by a file's name, and whether it is gzipped: `.pcap`, `.cap`, `.pcapng`, and these
-    /// with `.gz`.
+    /// The form that a file's name says, compressed or not: `.pcap`, `.cap`, `.pcapng`, `.ntar`.
     #[must_use]
-    pub fn of_name(path: &Path) -> Option<(CaptureForm, bool)> {
+    pub fn of_name(path: &Path) -> Option<CaptureForm> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let (name, gzipped) = match name.strip_suffix(".gz") {
-            Some(name) => (name, true),
-            None => (name.as_str(), false),
-        };
-        let form = match name.rsplit_once('.')?.1 {
-            "pcap" | "cap" => CaptureForm::Pcap,
-            "pcapng" | "ntar" => CaptureForm::PcapNg,
-            _ => return None,
-        };
-        Some((form, gzipped))
+        let mut endings = name.rsplit('.');
+        let mut ending = endings.next()?;
+        if Compression::ALL.iter().any(|it| it.ending() == ending) {
+            ending = endings.next()?;
+        }
+        // A name that is nothing else has no ending.
+        endings.next()?;
+        match ending {
+            "pcap" | "cap" => Some(CaptureForm::Pcap),
+            "pcapng" | "ntar" => Some(CaptureForm::PcapNg),
+            _ => None,
+        }
+    }
+}
+
+impl CaptureForm {
+    /// The latest time that a file holds, nanoseconds since 1970.
+    #[must_use]
+    pub const fn latest_ns(self) -> u64 {
+        match self {
+            // 32 bits of seconds.
+            CaptureForm::Pcap => (1 << 32) * 1_000_000_000 - 1,
+            // 64 bits of nanoseconds.
+            CaptureForm::PcapNg => u64::MAX,
+        }
     }
 }
 
@@ -70,38 +83,24 @@ impl CapturePort {
     }
 }
 
-/// Bytes on their way to the file.
-#[derive(Debug)]
-enum SinkFile {
-    Plain(CountedFile),
-    Gzipped(Box<GzEncoder<BufWriter<File>>>),
-}
-
-impl SinkFile {
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Plain(file) => file.write_all(bytes),
-            Self::Gzipped(file) => file.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Plain(mut file) => file.flush(),
-            Self::Gzipped(encoder) => encoder.finish()?.flush(),
-        }
-    }
-}
-
-/// Writes frames of several interfaces, with nanoseconds. As with [`PcapSink`](super::PcapSink), the file gets
-/// its name when it is whole, it may be [kept](Self::create_kept) to be gone on with, and the same frames
-/// give the same bytes.
+/// Writes a capture of frames that one or several interfaces saw: nanoseconds, Ethernet, little-endian;
+/// compressed if the file's name says so. The same frames give the same bytes.
+///
+/// The data goes to a temporary file beside the target, which takes the target's name in
+/// [`finish`](TraceSink::finish). A sink that is dropped leaves nothing behind, and an older file of the
+/// target's name stays as it was. Where the system has files without a name (Linux), a process that is
+/// killed leaves nothing either. A target that exists and is no regular file (a pipe, `/dev/null`) is
+/// written to directly, and so is standard output, which is called `-`.
+///
+/// A sink of [`create_kept`](TraceSink::create_kept) leaves its temporary file behind, so that
+/// [`resume`](TraceSink::resume) can go on with it.
 pub struct TraceSink {
     /// Makes blocks of pcapng; none for a classic file.
     blocks: Option<PcapNgWriter<Vec<u8>>>,
-    output: SinkFile,
+    output: Compressor<CountedFile>,
     target: OutputFile,
     frames: u64,
+    comments: bool,
 }
 
 impl std::fmt::Debug for TraceSink {
@@ -118,41 +117,35 @@ impl TraceSink {
     ///
     /// # Errors
     /// If no file can be made beside `path`, or `path` is a directory.
-    pub fn create(
-        path: &Path,
-        form: CaptureForm,
-        gzipped: bool,
-        seen_at: &[CapturePort],
-    ) -> io::Result<Self> {
+    pub fn create(path: &Path, form: CaptureForm, seen_at: &[CapturePort]) -> io::Result<Self> {
         let (file, target) = OutputFile::create(path)?;
-        let output = if gzipped {
-            let file = BufWriter::new(file);
-            SinkFile::Gzipped(Box::new(GzEncoder::new(file, Compression::default())))
-        } else {
-            SinkFile::Plain(CountedFile::new(file, Crc::new(), 0))
-        };
+        let file = CountedFile::new(file, Crc::new(), 0);
+        let output = Compressor::new(Compression::of_name(path), file);
         Self::begin(output, target, form, seen_at)
     }
 
-    /// Begins a file that is not gzipped and that [`resume`](Self::resume) can go on with, as
-    /// [`PcapSink::create_kept`](super::PcapSink::create_kept) does.
+    /// Begins a file that [`resume`](Self::resume) can go on with, under a temporary name that depends on
+    /// `path` alone and stays when the sink is dropped or the process killed.
     ///
     /// # Errors
-    /// As there.
+    /// If the file cannot be made, is to be compressed, `path` is something else than a regular file, or
+    /// another process writes the same capture.
     pub fn create_kept(
         path: &Path,
         form: CaptureForm,
         seen_at: &[CapturePort],
     ) -> io::Result<Self> {
         let (file, target) = begin(path)?;
-        Self::begin(SinkFile::Plain(file), target, form, seen_at)
+        Self::begin(Compressor::new(None, file), target, form, seen_at)
     }
 
-    /// Goes on with a file of [`create_kept`](Self::create_kept), as
-    /// [`PcapSink::resume`](super::PcapSink::resume) does.
+    /// Goes on with a capture that a sink of [`create_kept`](Self::create_kept) has brought to
+    /// `position`; what came after is dropped. If the capture was completed meanwhile, a copy of its
+    /// beginning is gone on with, and `path` keeps what it has until [`finish`](Self::finish).
     ///
     /// # Errors
-    /// As there.
+    /// If neither file begins with what was written up to there, a file cannot be read or written, or
+    /// another process writes the same capture.
     pub fn resume(
         path: &Path,
         form: CaptureForm,
@@ -167,14 +160,15 @@ impl TraceSink {
         }
         Ok(Self {
             blocks,
-            output: SinkFile::Plain(file),
+            output: Compressor::new(None, file),
             target,
             frames: position.frames,
+            comments: false,
         })
     }
 
     fn begin(
-        mut output: SinkFile,
+        mut output: Compressor<CountedFile>,
         target: OutputFile,
         form: CaptureForm,
         seen_at: &[CapturePort],
@@ -192,6 +186,7 @@ impl TraceSink {
             output,
             target,
             frames: 0,
+            comments: false,
         })
     }
 
@@ -243,13 +238,31 @@ impl TraceSink {
         Ok(())
     }
 
-    /// Where a file of [`create_kept`](Self::create_kept) stands; none for a gzipped one. Everything up to
-    /// there is on the disk then, as far as the system knows.
+    /// Asks the one that writes for a remark on each frame.
+    #[must_use]
+    pub fn with_comments(self, comments: bool) -> Self {
+        Self { comments, ..self }
+    }
+
+    /// Whether a remark on each frame is asked for.
+    #[must_use]
+    pub fn wants_comments(&self) -> bool {
+        self.comments
+    }
+
+    /// Frames written so far.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Where a capture stands; none for a compressed one. Everything up to there is on the disk then, as
+    /// far as the system knows.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn position(&mut self) -> io::Result<Option<Position>> {
-        let SinkFile::Plain(file) = &mut self.output else {
+        let Some(file) = self.output.plain() else {
             return Ok(None);
         };
         file.position(self.frames).map(Some)
@@ -260,7 +273,7 @@ impl TraceSink {
     /// # Errors
     /// If the rest of the data cannot be written or the file cannot be renamed; the file is removed then.
     pub fn finish(self) -> io::Result<()> {
-        self.output.finish()?;
+        self.output.finish()?.flush()?;
         self.target.finish()
     }
 }

@@ -450,8 +450,8 @@ impl PortGenerator {
         let bytes = self.template.frame(stamp, place, length);
         self.draw();
         Some(LineFrame {
-            start_ps,
-            end_ps,
+            start_ps: u128::from(start_ps),
+            end_ps: u128::from(end_ps),
             port: u32::from(self.port),
             bytes,
         })

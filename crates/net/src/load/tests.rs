@@ -138,14 +138,14 @@ fn poisson_arrivals_have_the_rate_and_vary() {
     };
     let frames = frames(&poisson, &ports(2, GIGABIT));
     for port in [0, 1] {
-        let starts: Vec<u64> = frames
+        let starts: Vec<u128> = frames
             .iter()
             .filter(|frame| frame.port == port)
             .map(|frame| frame.start_ps)
             .collect();
         let count = starts.len() as u64;
         assert!(count.abs_diff(119_047) < 1200, "{count}");
-        let gaps: Vec<u64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let gaps: Vec<u128> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
         // As many come while the line is busy as the line is busy: 0.4 of the time.
         let waited = gaps.iter().filter(|&&gap| gap == 672_000).count() as u64;
         assert!(
@@ -166,7 +166,7 @@ fn bursts_are_back_to_back_and_have_the_rate() {
     let frames = frames(&bursts, &ports(1, GIGABIT));
     let asked = 50_000_000;
     assert!(line_bits(&frames).abs_diff(asked) < asked / 200);
-    let gaps: Vec<u64> = frames
+    let gaps: Vec<u128> = frames
         .windows(2)
         .map(|pair| pair[1].start_ps - pair[0].start_ps)
         .collect();
@@ -430,7 +430,7 @@ fn one_seed_is_one_traffic() {
             sum.wrapping_mul(31).wrapping_add(byte.into())
         });
         sum.wrapping_mul(1_000_003)
-            .wrapping_add(bytes ^ frame.start_ps ^ u64::from(frame.port))
+            .wrapping_add(bytes ^ frame.start_ps as u64 ^ u64::from(frame.port))
     });
     assert_eq!(
         sums, 6_807_751_994_741_861_157,
@@ -667,7 +667,7 @@ proptest! {
                 prop_assert!(gap + 1 >= 96_000_000_000_000 / rate);
             }
             for frame in &here {
-                prop_assert!(frame.start_ps < load.time.picoseconds());
+                prop_assert!(frame.start_ps < u128::from(load.time.picoseconds()));
                 let busy = 8 * (12 + frame.bytes.len() as u128) * 1_000_000_000_000 / rate;
                 prop_assert!(u128::from(frame.end_ps - frame.start_ps).abs_diff(busy) <= 1);
                 let (kind, _) = parsed(&frame.bytes);

@@ -7,6 +7,8 @@ use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
 
 /// Picoseconds in a second.
 const SECOND_PS: u128 = 1_000_000_000_000;
+/// Of ten years, which no run of a chip exceeds.
+const LONGEST_PS: u128 = 10 * 365 * 24 * 3600 * SECOND_PS;
 
 /// The line of a port in time. Times are exact: counted in units of 1/rate picoseconds, of which a bit takes 10^12.
 #[derive(Clone, Debug)]
@@ -69,27 +71,34 @@ impl Placing {
         let port = self.port(index, frame);
         let (line, plan) = (&mut self.lines[port as usize], &mut self.plan);
         let load = &mut plan.ports[port as usize];
-        let too_long = |_| PaceError::TooLong { frame: index };
+        let too_long = PaceError::TooLong { frame: index };
 
-        // 2^64 ps times a rate of 2^64 fits, and so do the few bits that a frame adds.
         let wanted_ps = wanted_ps(index, frame, self.pace);
+        // A time within the limit, of less than 2^69 ps, fits with any rate of a line below 2^58 bit/s, and so do
+        // the few bits that a frame adds.
         let start = match wanted_ps {
-            Some(wanted_ps) => line
-                .free
-                .max(u128::from(u64::try_from(wanted_ps).map_err(too_long)?) * line.rate),
+            Some(wanted_ps) if wanted_ps > LONGEST_PS => return Err(too_long),
+            Some(wanted_ps) => {
+                let wanted = wanted_ps.checked_mul(line.rate).ok_or(too_long.clone())?;
+                line.free.max(wanted)
+            }
             None => line.free,
         };
-        let end = start + u128::from(busy_bytes(frame.bytes.len()) * 8) * SECOND_PS;
-        line.free = end + u128::from(GAP_BYTES * 8) * SECOND_PS;
-        let end_ps = u64::try_from(end / line.rate).map_err(too_long)?;
-        // Rounded down from a time before the end, so it fits too.
-        let start_ps = (start / line.rate) as u64;
+        let end = start
+            .checked_add(u128::from(busy_bytes(frame.bytes.len()) * 8) * SECOND_PS)
+            .ok_or(too_long.clone())?;
+        line.free = end.saturating_add(u128::from(GAP_BYTES * 8) * SECOND_PS);
+        let end_ps = end / line.rate;
+        if end_ps > LONGEST_PS {
+            return Err(too_long);
+        }
+        let start_ps = start / line.rate;
 
         if let Some(wanted_ps) = wanted_ps
             && start > wanted_ps * line.rate
         {
             plan.waited += 1;
-            plan.max_wait_ps = plan.max_wait_ps.max(start_ps - wanted_ps as u64);
+            plan.max_wait_ps = plan.max_wait_ps.max(start_ps - wanted_ps);
         }
         plan.padded += u64::from((frame.bytes.len() as u64) < MIN_FRAME_BYTES);
         load.frames += 1;

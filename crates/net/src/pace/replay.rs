@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 use super::placing::Placing;
 use super::{ArrivalSchedule, Pace, PaceError, PortAssignment, PortLine};
 use crate::LineFrame;
-use crate::capture::{CaptureError, CaptureReader, LinkTypes};
+use crate::capture::{CaptureError, CaptureNotes, CaptureOptions, CaptureReader};
 
 /// Why a capture cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -39,19 +39,15 @@ pub struct Survey {
     /// Number of frames.
     pub frames: u64,
     /// Time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without times.
-    pub first_timestamp_ns: u64,
+    pub first_timestamp_ns: i128,
     /// Names of the interfaces, indexed by [`Frame::port`](crate::Frame::port).
     pub interfaces: Vec<String>,
-    /// Frames whose time was earlier than that of a frame before them, and was raised to it.
-    pub reordered: u64,
-    /// Frames of which the capture holds only the beginning.
-    pub truncated_frames: u64,
-    /// Frames that got a made-up Ethernet header, since the capture has another link type.
-    pub framed: u64,
-    /// Packets that were left out, since nothing says what they carry.
-    pub left_out: u64,
-    /// Frames whose time has a second or more beside its seconds, which was carried over.
-    pub overflowing_times: u64,
+    /// Frames of each of them.
+    pub interface_frames: Vec<u64>,
+    /// Whether the interface says the port, as long as there are as many ports.
+    pub by_interface: bool,
+    /// What of the capture was not as it should be.
+    pub notes: CaptureNotes,
     /// What comes at the ports; its list of arrivals is empty.
     pub plan: ArrivalSchedule,
 }
@@ -61,7 +57,7 @@ pub struct Survey {
 struct Stored {
     /// As it was given, for errors.
     path: PathBuf,
-    links: LinkTypes,
+    options: CaptureOptions,
     /// A copy of what can be read only once.
     copy: Option<NamedTempFile>,
 }
@@ -70,7 +66,7 @@ struct Stored {
 const BEGINNING: u64 = 64 * 1024;
 
 impl Stored {
-    fn new(path: &Path, links: LinkTypes) -> Result<Self, CaptureError> {
+    fn new(path: &Path, options: CaptureOptions) -> Result<Self, CaptureError> {
         let failed = |source| CaptureError::Io {
             path: path.to_path_buf(),
             source,
@@ -88,7 +84,7 @@ impl Stored {
             // What is no capture may have no end.
             let head = io::Cursor::new(beginning.clone());
             if let Err(error @ CaptureError::NotACapture { .. }) =
-                CaptureReader::new(path, Box::new(head), links)
+                CaptureReader::new(path, Box::new(head), options)
             {
                 return Err(error);
             }
@@ -98,20 +94,20 @@ impl Stored {
         };
         Ok(Self {
             path: path.to_path_buf(),
-            links,
+            options,
             copy,
         })
     }
 
     fn read(&self) -> Result<CaptureReader, CaptureError> {
         let Some(copy) = &self.copy else {
-            return CaptureReader::open_with(&self.path, self.links);
+            return CaptureReader::open_with(&self.path, self.options);
         };
         let file = copy.reopen().map_err(|source| CaptureError::Io {
             path: self.path.clone(),
             source,
         })?;
-        CaptureReader::new(&self.path, Box::new(file), self.links)
+        CaptureReader::new(&self.path, Box::new(file), self.options)
     }
 }
 
@@ -128,10 +124,10 @@ impl Replay {
         assignment: PortAssignment,
         pace: Pace,
     ) -> Result<Replay, ReplayError> {
-        Self::open_with(path, ports, assignment, pace, LinkTypes::Ethernet)
+        Self::open_with(path, ports, assignment, pace, CaptureOptions::default())
     }
 
-    /// Opens a capture whose link type may be another one, as `links` says.
+    /// Opens a capture that is to be read as `options` say.
     ///
     /// # Errors
     /// As [`Replay::open`].
@@ -140,24 +136,30 @@ impl Replay {
         ports: &[PortLine],
         assignment: PortAssignment,
         pace: Pace,
-        links: LinkTypes,
+        options: impl Into<CaptureOptions>,
     ) -> Result<Replay, ReplayError> {
-        let file = Stored::new(path, links)?;
+        let file = Stored::new(path, options.into())?;
         let placing = Placing::new(ports, assignment, pace)?;
         let mut looked = placing.clone();
         let mut reader = file.read()?;
+        let mut interface_frames = Vec::new();
         for (index, frame) in reader.by_ref().enumerate() {
-            looked.place(index, &frame?)?;
+            let frame = frame?;
+            let interface = frame.port as usize;
+            if interface >= interface_frames.len() {
+                interface_frames.resize(interface + 1, 0);
+            }
+            interface_frames[interface] += 1;
+            looked.place(index, &frame)?;
         }
+        interface_frames.resize(reader.interfaces().len(), 0);
         let survey = Survey {
             frames: reader.frames(),
             first_timestamp_ns: reader.first_timestamp_ns(),
             interfaces: reader.interfaces().to_vec(),
-            reordered: reader.reordered(),
-            truncated_frames: reader.truncated_frames(),
-            framed: reader.framed().0,
-            left_out: reader.framed().1,
-            overflowing_times: reader.overflowing_times(),
+            interface_frames,
+            by_interface: assignment == PortAssignment::ByInterface,
+            notes: reader.notes(),
             plan: looked.plan,
         };
         Ok(Replay {

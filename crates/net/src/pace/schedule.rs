@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameArrival {
     /// When the first bit of the preamble arrives, in picoseconds since the start.
-    pub start_ps: u64,
+    pub start_ps: u128,
     /// When the last bit of the FCS has arrived, in picoseconds since the start.
-    pub end_ps: u64,
+    pub end_ps: u128,
     /// The port.
     pub port: u32,
     /// Index of the frame in the capture.
@@ -24,7 +24,7 @@ pub struct PortLoad {
     /// duration this is the exact utilisation.
     pub line_bits: u64,
     /// When the last bit of the last frame has arrived, in picoseconds since the start.
-    pub end_ps: u64,
+    pub end_ps: u128,
 }
 
 /// When every frame arrives.
@@ -40,13 +40,13 @@ pub struct ArrivalSchedule {
     /// [`Pace::Line`](super::Pace::Line).
     pub waited: u64,
     /// The longest such wait, in picoseconds.
-    pub max_wait_ps: u64,
+    pub max_wait_ps: u128,
 }
 
 impl ArrivalSchedule {
     /// When the last frame has arrived, in picoseconds since the start; 0 without frames.
     #[must_use]
-    pub fn end_ps(&self) -> u64 {
+    pub fn end_ps(&self) -> u128 {
         self.ports.iter().map(|load| load.end_ps).max().unwrap_or(0)
     }
 }

@@ -1,11 +1,16 @@
 //! Files that the sink writes, byte by byte and as captures.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use npsim_net::capture::Capture;
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::{CaptureForm, TraceSink};
 use proptest::prelude::*;
+
+fn create(path: &Path) -> io::Result<TraceSink> {
+    TraceSink::create(path, CaptureForm::Pcap, &[])
+}
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -20,8 +25,9 @@ fn names(folder: &Path) -> Vec<String> {
 fn the_bytes_are_those_of_a_little_endian_nanosecond_pcap() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.pcap");
-    let mut sink = PcapSink::create(&path).unwrap();
-    sink.write(1_700_000_000_123_456_789, &[0xaa; 3]).unwrap();
+    let mut sink = create(&path).unwrap();
+    sink.write(0, 1_700_000_000_123_456_789, &[0xaa; 3])
+        .unwrap();
     assert_eq!(sink.frames(), 1);
     sink.finish().unwrap();
     let expected = [
@@ -42,8 +48,8 @@ fn an_unfinished_file_leaves_nothing_and_spares_the_older_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.pcap");
     fs::write(&path, b"older").unwrap();
-    let mut sink = PcapSink::create(&path).unwrap();
-    sink.write(0, &[1; 60]).unwrap();
+    let mut sink = create(&path).unwrap();
+    sink.write(0, 0, &[1; 60]).unwrap();
     // Beside it is a file with a hidden name, or with none at all.
     let beside = names(folder.path());
     let others = beside.iter().filter(|name| *name != "out.pcap");
@@ -56,7 +62,7 @@ fn an_unfinished_file_leaves_nothing_and_spares_the_older_one() {
     assert_eq!(names(folder.path()), ["out.pcap"]);
     assert_eq!(fs::read(&path).unwrap(), b"older");
 
-    PcapSink::create(&path).unwrap().finish().unwrap();
+    create(&path).unwrap().finish().unwrap();
     assert_eq!(fs::read(&path).unwrap().len(), 24, "finishing replaces it");
 }
 
@@ -64,10 +70,10 @@ fn an_unfinished_file_leaves_nothing_and_spares_the_older_one() {
 fn two_sinks_for_one_name_do_not_meet() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.pcap");
-    let mut first = PcapSink::create(&path).unwrap();
-    let mut second = PcapSink::create(&path).unwrap();
-    first.write(0, &[1; 60]).unwrap();
-    second.write(0, &[2; 61]).unwrap();
+    let mut first = create(&path).unwrap();
+    let mut second = create(&path).unwrap();
+    first.write(0, 0, &[1; 60]).unwrap();
+    second.write(0, 0, &[2; 61]).unwrap();
     first.finish().unwrap();
     second.finish().unwrap();
     assert_eq!(Capture::open(&path).unwrap().frames[0].bytes, [2; 61]);
@@ -77,16 +83,16 @@ fn two_sinks_for_one_name_do_not_meet() {
 #[test]
 fn frames_that_do_not_fit_the_format_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let mut sink = PcapSink::create(&folder.path().join("out.pcap")).unwrap();
+    let mut sink = create(&folder.path().join("out.pcap")).unwrap();
     assert!(
-        sink.write(u64::MAX, &[0; 60]).is_err(),
+        sink.write(0, u64::MAX, &[0; 60]).is_err(),
         "seconds beyond 32 bits"
     );
-    assert!(sink.write(0, &vec![0; 262_145]).is_err());
-    sink.write(0, &vec![0; 262_144]).unwrap();
+    assert!(sink.write(0, 0, &vec![0; 262_145]).is_err());
+    sink.write(0, 0, &vec![0; 262_144]).unwrap();
     assert_eq!(sink.frames(), 1);
-    assert!(PcapSink::create(folder.path()).is_err());
-    assert!(PcapSink::create(&folder.path().join("no/such/folder.pcap")).is_err());
+    assert!(create(folder.path()).is_err());
+    assert!(create(&folder.path().join("no/such/folder.pcap")).is_err());
 }
 
 #[cfg(unix)]
@@ -99,12 +105,12 @@ fn links_and_devices_are_not_replaced() {
     let link = folder.path().join("link.pcap");
     fs::write(&target, b"older").unwrap();
     symlink(&target, &link).unwrap();
-    PcapSink::create(&link).unwrap().finish().unwrap();
+    create(&link).unwrap().finish().unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read(&target).unwrap().len(), 24);
 
-    let mut sink = PcapSink::create(Path::new("/dev/null")).unwrap();
-    sink.write(0, &[0; 60]).unwrap();
+    let mut sink = create(Path::new("/dev/null")).unwrap();
+    sink.write(0, 0, &[0; 60]).unwrap();
     sink.finish().unwrap();
     assert!(
         fs::metadata("/dev/null")
@@ -122,16 +128,16 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.pcap");
-        let mut sink = PcapSink::create(&path).unwrap();
+        let mut sink = create(&path).unwrap();
         let mut time = start;
         for (step, bytes) in &frames {
-            sink.write(time, bytes).unwrap();
+            sink.write(0, time, bytes).unwrap();
             time += step;
         }
         sink.finish().unwrap();
 
         let capture = Capture::open(&path).unwrap();
-        prop_assert_eq!(capture.first_timestamp_ns, start);
+        prop_assert_eq!(capture.first_timestamp_ns, i128::from(start));
         prop_assert_eq!(capture.frames.len(), frames.len());
         let mut time = 0;
         for (frame, (step, bytes)) in capture.frames.iter().zip(&frames) {

@@ -52,7 +52,10 @@ fn every_capture_has_a_row_and_every_row_is_right() {
             *lengths.iter().max().unwrap(),
         ];
         assert_eq!(found[..], row[..4], "{name}");
-        assert_eq!(capture.truncated_frames, 0, "{name}: frames are whole");
+        assert_eq!(
+            capture.notes.truncated_frames, 0,
+            "{name}: frames are whole"
+        );
         assert!(
             capture.first_timestamp_ns > 1_700_000_000_000_000_000,
             "{name}: times are dates"

@@ -24,10 +24,11 @@ fn ports_and_nanoseconds_come_back() {
         ("b.pcapng.gz", "pcapng, gzipped"),
         ("c.pcap", "pcap, nanoseconds"),
         ("d.cap.gz", "pcap, nanoseconds, gzipped"),
+        ("e.pcapng.zst", "pcapng, zstd"),
     ] {
         let path = folder.path().join(name);
-        let (form, gzipped) = CaptureForm::of_name(&path).unwrap();
-        let mut sink = TraceSink::create(&path, form, gzipped, &ports()).unwrap();
+        let form = CaptureForm::of_name(&path).unwrap();
+        let mut sink = TraceSink::create(&path, form, &ports()).unwrap();
         let written: Vec<(u32, u64, Vec<u8>)> = (0..500u32)
             .map(|n| {
                 (
@@ -60,8 +61,9 @@ fn ports_and_nanoseconds_come_back() {
 #[test]
 fn names_tell_the_form() {
     let form = |name: &str| CaptureForm::of_name(Path::new(name));
-    assert_eq!(form("x/a.PCAP"), Some((CaptureForm::Pcap, false)));
-    assert_eq!(form("a.b.pcapng.gz"), Some((CaptureForm::PcapNg, true)));
+    assert_eq!(form("x/a.PCAP"), Some(CaptureForm::Pcap));
+    assert_eq!(form("a.b.pcapng.gz"), Some(CaptureForm::PcapNg));
+    assert_eq!(form("a.ntar.ZST"), Some(CaptureForm::PcapNg));
     for name in ["a", "a.gz", "pcap", "a.pcap.xz", ".."] {
         assert_eq!(form(name), None, "{name}");
     }
@@ -70,8 +72,8 @@ fn names_tell_the_form() {
 #[test]
 fn a_sink_that_is_given_up_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.pcapng");
-    let mut sink = TraceSink::create(&path, CaptureForm::PcapNg, true, &ports()).unwrap();
+    let path = folder.path().join("a.pcapng.gz");
+    let mut sink = TraceSink::create(&path, CaptureForm::PcapNg, &ports()).unwrap();
     sink.write(0, 0, &[1; 60]).unwrap();
     assert!(sink.write(3, 0, &[1; 60]).is_err(), "there is no such port");
     drop(sink);
@@ -104,7 +106,7 @@ fn a_census_finds_what_a_load_has() {
     let mut census = Census::default();
     for made in Generator::new(&load, &[port]).unwrap() {
         census.add(&Frame {
-            time_ns: made.start_ps / 1000,
+            time_ns: (made.start_ps / 1000) as u64,
             port: made.port,
             original_len: made.bytes.len() as u32,
             bytes: made.bytes,

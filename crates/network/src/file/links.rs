@@ -179,16 +179,40 @@ impl FileReading {
         };
         let part = |placed: Option<&toml::Spanned<f64>>, usual: u32| {
             let share = placed.map_or(Ok(usual), |placed| self.share(placed, 1.0))?;
-            Ok((u128::from(room) * u128::from(share) / 1_000_000) as u64)
+            let part = (u128::from(room) * u128::from(share) / 1_000_000) as u64;
+            match placed {
+                Some(placed) if share > 0 && part == 0 => {
+                    let message = format!(
+                        "`{:?}` of this queue's limit is less than one, and would count as 0",
+                        placed.get_ref()
+                    );
+                    let problem = self.text.problem(placed.span(), message);
+                    Err(problem.help("give a larger share or a larger limit, or 0"))
+                }
+                _ => Ok((share, part)),
+            }
         };
+        let (least_share, least) = part(queue.least.as_ref(), 250_000)?;
+        let (most_share, most) = part(queue.most.as_ref(), 750_000)?;
+        if least_share > most_share {
+            let placed = queue.least.as_ref().or(queue.most.as_ref());
+            let message = format!(
+                "packets would be dropped from {}% of the limit on, and all of them from {}% on",
+                f64::from(least_share) / 1e4,
+                f64::from(most_share) / 1e4
+            );
+            let span = placed.map_or(queue.limit.span(), toml::Spanned::span);
+            let problem = self.text.problem(span, message);
+            return Err(problem.help("let `least` be no more than `most`; 0.25 and 0.75 are usual"));
+        }
         let share = |placed: Option<&toml::Spanned<f64>>, usual: u32| {
             placed.map_or(Ok(usual), |placed| self.share(placed, 1.0))
         };
         Ok(QueueParameters {
             limit,
             red: Some(Red {
-                least: part(queue.least.as_ref(), 250_000)?,
-                most: part(queue.most.as_ref(), 750_000)?,
+                least,
+                most,
                 weight: share(queue.weight.as_ref(), 2_000)?,
                 chance: share(queue.chance.as_ref(), 100_000)?,
                 gentle: queue.gentle.unwrap_or(false),

@@ -205,7 +205,7 @@ fn a_row_of_chips_is_a_chain() {
     let bits = (400 + 26) * 8;
     let frames: Vec<_> = { sent.1.iter().enumerate() }
         .map(|(number, at)| {
-            let start_ps = at + 5 * MICROSECOND;
+            let start_ps = u128::from(at + 5 * MICROSECOND);
             let mut bytes = [&mac[..], &[2, 0, 0, 0, 0, 9, 8, 0]].concat();
             bytes.extend(udp(number as u64));
             LineFrame {

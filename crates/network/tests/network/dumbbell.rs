@@ -24,7 +24,7 @@ fn measured(quantity: Quantity, dumbbell: &Dumbbell, [all, late]: &[NetworkCount
         Quantity::Utilisation => late.lines[BOTTLENECK].utilisation(),
         Quantity::Queue => late.lines[BOTTLENECK].mean_queue() / 1e3,
         Quantity::Drops => all.lines[last].drops() as f64,
-        Quantity::Jain => late.jain(0..dumbbell.rtts.len()),
+        Quantity::Jain => late.jain(0..dumbbell.rtts.len()).unwrap(),
         Quantity::Goodput => {
             (0..dumbbell.rtts.len())
                 .map(|f| late.goodput(f))

@@ -133,6 +133,25 @@ fn mistakes_are_told_with_their_places() {
             "does not lie between 0 and 1",
         ),
         (
+            with("kind = \"fifo\"", "kind = \"red\", least = 0.8, most = 0.2"),
+            "dropped from 80% of the limit on, and all of them from 20% on",
+        ),
+        (
+            with("kind = \"fifo\"", "kind = \"red\", least = 0.9"),
+            "dropped from 90% of the limit on, and all of them from 75% on",
+        ),
+        (
+            with("kind = \"fifo\"", "kind = \"red\", chance = 4e-7"),
+            "`4e-7` would count as 0",
+        ),
+        (
+            with(
+                "delay = \"248ms\"",
+                "delay = \"248ms\"\nloss = { forward = 0.0000001 }",
+            ),
+            "`1e-7` would count as 0",
+        ),
+        (
             with("count = 4", "count = 0"),
             "a group has 1 to 10000 hosts",
         ),

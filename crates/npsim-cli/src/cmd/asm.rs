@@ -12,9 +12,11 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::whole_file::{is_standard_output, write_whole};
 use npsim_image::file::{PlacedImage, set_to_file_bytes};
+use npsim_net::compression::without_ending;
 use serde::Serialize;
 
 use super::destinations::{self, OutputOption};
+use super::file_forms::FIRMWARE;
 use super::format::Format;
 use super::message_options::MessageOptions;
 use super::source_options::SourceOptions;
@@ -75,11 +77,11 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let single = npsim::project::is_source(&arguments.target);
     let ids = arguments.me.filter(|_| single).map(|me| me.to_string());
-    let format = arguments.out.as_deref().map(format_of).transpose()?;
-    let output =
-        { arguments.out.as_ref() }.map(|path| OutputOption::binary("--out", path).at_the_end());
+    let output = { arguments.out.as_ref() }
+        .map(|path| OutputOption::new("--out", path, &FIRMWARE).at_the_end());
     let outputs = output.as_slice();
     destinations::claim(&["asm"], outputs)?;
+    let format = arguments.out.as_deref().map(format_of).transpose()?;
     destinations::try_places(outputs)?;
     if arguments.parity && !arguments.words && !matches!(format, Some(OutputForm::Hex)) {
         return Err(
@@ -240,7 +242,8 @@ fn format_of(path: &Path) -> Result<OutputForm, Problem> {
     if is_standard_output(path) {
         return Ok(OutputForm::Image);
     }
-    match path.extension().and_then(|extension| extension.to_str()) {
+    let plain = without_ending(path);
+    match plain.extension().and_then(|extension| extension.to_str()) {
         Some("npi") => Ok(OutputForm::Image),
         Some("list") => Ok(OutputForm::List),
         Some("hex" | "txt") => Ok(OutputForm::Hex),

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{ArgGroup, Args};
 
 use super::destinations::OutputOption;
+use super::file_forms::CHECKPOINT;
 use super::value::{parser, replaced_file};
 
 /// How a run is saved and gone on with. Its times are read as `T`.
@@ -24,7 +25,7 @@ where
     /// FILE is replaced as a whole, whenever the process ends. The first time is
     /// before anything runs, the last when --until is reached. Not with --report, nor
     /// with --timeline and other options that show the whole run: what they show is not
-    /// saved. A capture that is gzipped cannot be gone on with either.
+    /// saved. What is compressed cannot be gone on with either.
     #[arg(long, value_name = "FILE", group = "saved", value_parser = replaced_file())]
     pub checkpoint: Option<PathBuf>,
     /// Time from one checkpoint to the next, in simulated time [default: 10ms; of a network a twentieth of the run]
@@ -58,6 +59,6 @@ where
     /// The file that is written, if one is.
     pub fn output(&self) -> Option<OutputOption> {
         let path = self.checkpoint.as_ref()?;
-        Some(OutputOption::binary("--checkpoint", path))
+        Some(OutputOption::new("--checkpoint", path, &CHECKPOINT))
     }
 }

@@ -10,6 +10,7 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::whole_file::{is_standard_output, same_file, try_place};
 
+use super::file_forms::{FileForm, JSON, PAGE};
 use super::format::Format;
 use super::page_file;
 use crate::output;
@@ -22,8 +23,7 @@ pub struct OutputOption {
     pub option: &'static str,
     /// The file, or `-`.
     pub path: PathBuf,
-    /// Whether it is nothing that a terminal can show.
-    binary: bool,
+    form: &'static FileForm,
     /// Whether it is written when all is over.
     late: bool,
     /// Whether its folder is made for it.
@@ -31,24 +31,14 @@ pub struct OutputOption {
 }
 
 impl OutputOption {
-    /// An output that people and terminals can read; compressed if its name says so.
-    pub fn text(option: &'static str, path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        let binary = path.extension().is_some_and(|it| it == "gz");
+    /// An output of a form.
+    pub fn new(option: &'static str, path: impl Into<PathBuf>, form: &'static FileForm) -> Self {
         Self {
             option,
-            path,
-            binary,
+            path: path.into(),
+            form,
             late: false,
             makes_folder: false,
-        }
-    }
-
-    /// An output for programs alone.
-    pub fn binary(option: &'static str, path: impl Into<PathBuf>) -> Self {
-        Self {
-            binary: true,
-            ..Self::text(option, path)
         }
     }
 
@@ -56,13 +46,13 @@ impl OutputOption {
     pub fn page(folder: &Path) -> Self {
         Self {
             makes_folder: true,
-            ..Self::text("--report", page_file::path(folder)).at_the_end()
+            ..Self::new("--report", page_file::path(folder), &PAGE).at_the_end()
         }
     }
 
     /// The results on standard output, if they are printed for programs.
     pub fn results(format: Format, quiet: bool) -> Option<Self> {
-        (format.is_json() && !quiet).then(|| Self::text("--format json", "-"))
+        (format.is_json() && !quiet).then(|| Self::new("--format json", "-", &JSON))
     }
 
     /// An output that is written when all is over.
@@ -74,12 +64,15 @@ impl OutputOption {
 }
 
 /// Gives standard output to the one that asks for it; what people read goes to standard error
-/// then.
+/// then. Refuses names that promise what is not written.
 ///
 /// # Errors
-/// Two of them ask for it, which is a usage error of `subcommand`, or what is to be written means
+/// There is such a name, two of them ask for it, which is a usage error of `subcommand`, or what is to be written means
 /// nothing to a terminal.
 pub fn claim(subcommand: &'static [&'static str], outputs: &[OutputOption]) -> anyhow::Result<()> {
+    for output in outputs {
+        output.form.check(output.option, &output.path)?;
+    }
     let mut asking = outputs.iter().filter(|it| is_standard_output(&it.path));
     let Some(first) = asking.next() else {
         return Ok(());
@@ -99,7 +92,7 @@ pub fn claim(subcommand: &'static [&'static str], outputs: &[OutputOption]) -> a
         }
         .into());
     }
-    if first.binary && io::stdout().is_terminal() {
+    if first.form.is_binary(&first.path) && io::stdout().is_terminal() {
         return Err(Problem::new(format!(
             "{} writes a binary format, which a terminal cannot show",
             first.option

@@ -49,6 +49,30 @@ fn xcp_fills_the_line_without_a_queue_and_tcp_with_one() {
 }
 
 #[test]
+fn fairness_is_that_of_flows_that_have_begun_and_none_of_nothing() {
+    let network = "name = \"n\"\nuntil = \"1s\"\n\
+        [[host]]\nname = \"a\"\naddress = \"10.0.0.1\"\n\
+        [[host]]\nname = \"b\"\naddress = \"10.0.0.2\"\n\
+        [[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10Mbps\"\ndelay = \"1ms\"\n";
+    let flow = |start: &str| {
+        format!("[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"reno\"\nstart = \"{start}\"\n")
+    };
+    let text = [network, &flow("0s"), &flow("5s")].concat();
+    let dir = Dir::new().with("n.toml", text);
+    dir.npsim("network n.toml --stats s.json")
+        .expect(0, &["Jain's index 1.000"]);
+    assert_eq!(stats(&dir, "s.json")["jain"], 1.0);
+    dir.npsim("network n.toml --until 1ns --stats s.json")
+        .expect(0, &["nothing was delivered"]);
+    assert_eq!(stats(&dir, "s.json")["jain"], Value::Null);
+    let both = [network, &flow("0s"), &flow("999ms")].concat();
+    let dir = Dir::new().with("n.toml", both);
+    dir.npsim("network n.toml --stats s.json").expect(0, &[]);
+    let jain = stats(&dir, "s.json")["jain"].as_f64();
+    assert!(jain < Some(0.6), "{jain:?}");
+}
+
+#[test]
 fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
     let dir = Dir::new();
     let lossy = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");

@@ -22,7 +22,6 @@ fn write<'a>(dir: &Dir, name: &str, frames: impl IntoIterator<Item = &'a Vec<u8>
     let mut sink = TraceSink::create(
         &path,
         CaptureForm::Pcap,
-        false,
         &[CapturePort::port(0, 1_000_000_000)],
     )
     .expect("a file");

@@ -167,10 +167,6 @@ fn traffic_that_cannot_be_asked_for_is_refused() {
         dir.npsim(&format!("run . --load 1 {option}"))
             .expect(2, &["cannot be used with", "--load"]);
     }
-    for name in ["out.pcapng", "out.PcapNG", "out.pcap.gz"] {
-        dir.npsim(&format!("run . --load 1 --out {name}"))
-            .expect(1, &["--out writes pcap", "name it `out.pcap`"]);
-    }
     dir.npsim("run . --load 1 --rate 1pps")
         .expect(2, &["cannot be used with"]);
     dir.npsim("run . --load 1Mpps").expect(2, &["--rate 1Mpps"]);

@@ -14,7 +14,7 @@ use super::recorder::Recorder;
 use super::tracks::{Track, TrackGroup};
 use super::writer::{ChipPart, Titles, Writer};
 use crate::series::Series;
-use crate::stream_file::StreamFile;
+use npsim_project::whole_file::WholeFile;
 
 /// Picoseconds in a second: the times of a network are as cycles of such a clock.
 const PICOSECONDS: u64 = 1_000_000_000_000;
@@ -93,7 +93,7 @@ impl Observer for RouterObserver {
 /// Writes the timeline of a network.
 #[derive(Debug)]
 pub struct NetworkTimeline {
-    writer: Writer<StreamFile>,
+    writer: Writer<WholeFile>,
     times: NetworkTimes,
     flows: Vec<FlowTrack>,
     routers: Vec<RouterObserver>,
@@ -104,7 +104,7 @@ pub struct NetworkTimeline {
 impl NetworkTimeline {
     /// A timeline of a network of this name and of flows of these.
     #[must_use]
-    pub fn new(file: StreamFile, name: &str, flows: &[String], times: NetworkTimes) -> Self {
+    pub fn new(file: WholeFile, name: &str, flows: &[String], times: NetworkTimes) -> Self {
         let titles = Titles {
             flows: flows.to_vec(),
             ..Titles::default()

@@ -86,7 +86,7 @@ impl Resolver<'_> {
         let gateway = Gateway {
             port,
             address,
-            mtu: section.mtu.unwrap_or(1500),
+            mtu: section.mtu.map_or(1500, |mtu| *mtu.get_ref()),
             source: self
                 .macs
                 .get(usize::from(port))
@@ -141,7 +141,10 @@ impl Resolver<'_> {
     }
 
     /// The routes of the own addresses, but for those that the project has typed: of all routers,
-    /// or of each of a chain whose ports have several.
+    /// or of each of a chain whose ports have several. The broadcast addresses of the ports' own
+    /// networks are among them, unless the project lets such packets be forwarded: they are for the
+    /// router, and go no further (RFC 2644). So are the networks' first addresses, the broadcast
+    /// addresses of old (RFC 1812, 4.2.3.1).
     pub(super) fn own_routes(&mut self, file: &ProjectFile, typed: &[Route]) -> Vec<Vec<Route>> {
         let local = NextHop {
             port: 0,
@@ -164,6 +167,7 @@ impl Resolver<'_> {
                 "give each port one address for each router of the chain, or one for all of them",
             );
         }
+        let forwarded = { file.routes.as_ref() }.is_some_and(|routes| routes.directed_broadcasts);
         let of_typed = |address: Ipv4Addr| {
             let prefix = address.to_bits();
             { typed.iter() }.any(|route| route.prefix == prefix && route.length == 32)
@@ -171,7 +175,15 @@ impl Resolver<'_> {
         (0..routers)
             .map(|node| {
                 let own = { self.addresses.iter() }.filter_map(|all| of_router(all, node));
-                own.map(|own| own.address)
+                let own: Vec<&PortAddress> = own.collect();
+                let networks = own.iter().filter(|own| own.length < 31 && !forwarded);
+                let broadcasts = networks.flat_map(|own| {
+                    let (first, last) = own.ends();
+                    [last, first].map(Ipv4Addr::from_bits)
+                });
+                { own.iter() }
+                    .map(|own| own.address)
+                    .chain(broadcasts)
                     .filter(|address| !of_typed(*address))
                     .map(|address| Route {
                         prefix: address.to_bits(),
@@ -183,7 +195,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// No two ports of a router have the same address.
+    /// No two ports of a router have the same address, or addresses in one network.
     pub(super) fn check_addresses(&mut self, file: &ProjectFile) {
         for port in 1..self.addresses.len() {
             for other in 0..port {
@@ -201,6 +213,24 @@ impl Resolver<'_> {
                         format!("another port, {other}, has the address {address}"),
                         "",
                         "give each port an address of its own",
+                    );
+                    break;
+                }
+                let network = |all, node| {
+                    let own = of_router(all, node).copied();
+                    own.filter(|own: &PortAddress| own.length < 32)
+                };
+                let shared = (0..routers).find_map(|node| {
+                    let (this, that) = (network(these, node)?, network(those, node)?);
+                    let ((first, last), (from, to)) = (this.ends(), that.ends());
+                    (first <= to && from <= last).then_some((this, that))
+                });
+                if let Some((this, that)) = shared {
+                    self.fail(
+                        address_span(file, port),
+                        format!("the network of {this} is also that of {that}, of port {other}"),
+                        "",
+                        "give each port a network of its own; a longer prefix may make it so",
                     );
                     break;
                 }

@@ -287,10 +287,11 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
         }
     }
     if let Some(mtu) = fields.next() {
-        section.mtu = Some(mtu.get_ref().parse().map_err(|_| {
+        let bytes = mtu.get_ref().parse().map_err(|_| {
             let message = format!("`{}` is not a number of bytes up to 65535", mtu.get_ref());
             Mistake::new(mtu.span(), message, LINE)
-        })?);
+        })?;
+        section.mtu = Some(Spanned::new(mtu.span(), bytes));
     }
     match fields.next() {
         Some(more) => Err(Mistake::new(
@@ -370,7 +371,7 @@ impl Resolver<'_> {
             prefix,
             port: section.port.as_ref(),
             mac: section.mac.as_ref(),
-            mtu: section.mtu,
+            mtu: section.mtu.as_ref(),
             local: section.local,
             discard: section.discard,
             next_hop: section.next_hop.as_ref(),

@@ -211,7 +211,7 @@ impl Resolver<'_> {
             prefix: &section.prefix,
             port: section.port.as_ref(),
             mac: section.mac.as_ref(),
-            mtu: section.mtu,
+            mtu: section.mtu.as_ref(),
             local: section.local,
             discard: section.discard,
             next_hop: section.next_hop.as_ref(),
@@ -227,6 +227,17 @@ impl Resolver<'_> {
         file: &ProjectFile,
         typed: &TypedRoute<'_>,
     ) -> Result<Route, Mistake> {
+        if let Some(mtu) = typed.mtu.filter(|mtu| *mtu.get_ref() < LEAST_MTU) {
+            let message = format!(
+                "an MTU of {}, less than the {LEAST_MTU} bytes that every link of IPv4 takes whole (RFC 791)",
+                mtu.get_ref()
+            );
+            return Err(Mistake::new(
+                mtu.span(),
+                message,
+                "give 68 or more, or leave it out for 1500",
+            ));
+        }
         let Some(address) = typed.next_hop else {
             return typed.route(&self.macs);
         };
@@ -331,12 +342,15 @@ impl Resolver<'_> {
     }
 }
 
+/// The largest packet that every link of IPv4 takes whole.
+const LEAST_MTU: u16 = 68;
+
 /// A route as it is typed.
 pub(super) struct TypedRoute<'a> {
     pub prefix: &'a Spanned<String>,
     pub port: Option<&'a Spanned<u8>>,
     pub mac: Option<&'a Spanned<String>>,
-    pub mtu: Option<u16>,
+    pub mtu: Option<&'a Spanned<u16>>,
     pub local: bool,
     pub discard: bool,
     /// The next hop's IPv4 address, for the task `arp`.
@@ -434,7 +448,7 @@ impl TypedRoute<'_> {
             length,
             next_hop: NextHop {
                 port,
-                mtu: self.mtu.unwrap_or(1500),
+                mtu: self.mtu.map_or(1500, |mtu| *mtu.get_ref()),
                 local: self.local,
                 discard: self.discard,
                 destination,
@@ -444,15 +458,26 @@ impl TypedRoute<'_> {
     }
 }
 
-/// A MAC address.
+/// The MAC address of a single port or next hop.
 pub(super) fn typed_mac(typed: &Spanned<String>) -> Result<[u8; 6], Mistake> {
-    parse_mac(typed.get_ref()).ok_or_else(|| {
+    let wrong = |why: &str| {
         Mistake::new(
             typed.span(),
-            format!("`{}` is not a MAC address", typed.get_ref()),
-            "write six bytes in hexadecimal such as `02:00:00:00:01:00`",
+            format!("`{}` is {why}", typed.get_ref()),
+            "write six bytes in hexadecimal such as `02:00:00:00:01:00`; the first of them is even",
         )
-    })
+    };
+    match parse_mac(typed.get_ref()) {
+        None => Err(wrong("not a MAC address")),
+        Some([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]) => Err(wrong(
+            "the broadcast address, which no port and no next hop has",
+        )),
+        Some(mac) if mac[0] & 1 == 1 => Err(wrong(
+            "the address of a group, which no port and no next hop has",
+        )),
+        Some([0, 0, 0, 0, 0, 0]) => Err(wrong("no address: all of its bits are 0")),
+        Some(mac) => Ok(mac),
+    }
 }
 
 /// Where the first change of the routes is asked for.

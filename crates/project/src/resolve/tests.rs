@@ -371,6 +371,53 @@ fn ports_have_rates_and_addresses() {
 }
 
 #[test]
+fn addresses_that_no_port_and_no_next_hop_has_are_refused() {
+    for (mac, why) in [
+        ("01:00:5e:00:00:01", "a group"),
+        ("03:00:00:00:00:01", "a group"),
+        ("ff:ff:ff:ff:ff:ff", "the broadcast address"),
+        ("00:00:00:00:00:00", "all of its bits are 0"),
+    ] {
+        let port = bad(&format!("{ME}[[port]]\nmac = \"{mac}\"\n"), 1);
+        let route = format!(
+            "{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.0.0.0/8\"\nport = 0\nmac = \"{mac}\"\n"
+        );
+        for message in [port, bad(&route, 1)] {
+            assert!(message.contains(why) && message.contains(mac), "{message}");
+        }
+    }
+    let mtu = |bytes| {
+        format!(
+            "{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.0.0.0/8\"\nport = 0\nmac = \"02:00:00:00:00:09\"\nmtu = {bytes}\n"
+        )
+    };
+    for bytes in [0, 67] {
+        assert!(bad(&mtu(bytes), 1).contains("less than the 68 bytes"));
+    }
+    good(&mtu(68));
+}
+
+#[test]
+fn ports_have_networks_of_their_own() {
+    let ports = |one: &str, other: &str| {
+        format!("{ME}[[port]]\naddress = \"{one}\"\n[[port]]\naddress = \"{other}\"\n")
+    };
+    for (one, other) in [
+        ("10.1.0.1/16", "10.1.0.2/16"),
+        ("10.1.0.1/16", "10.1.7.1/24"),
+        ("10.1.7.1/24", "10.1.0.1/8"),
+    ] {
+        let message = bad(&ports(one, other), 1);
+        assert!(message.contains("the network of"), "{message}");
+    }
+    good(&ports("10.1.0.1/24", "10.1.1.1/24"));
+    // What has no network is in none.
+    good(&ports("10.1.0.1", "10.1.0.2/16"));
+    let chain = "address = [\"10.1.0.1/16\", \"10.2.0.1/16\"]\n[[port]]\naddress = [\"10.2.0.2/16\", \"10.1.0.2/16\"]\n";
+    good(&format!("{ME}[[port]]\n{chain}"));
+}
+
+#[test]
 fn routes_become_a_table_in_sram() {
     let text = format!(
         "{ME}[[port]]\n[gpp]\ntasks = [\"routes\"]\n[[route]]\nprefix = \"10.1.2.0/24\"\nport = 0\nmac = \"02:00:00:00:00:09\"\n[[route]]\nprefix = \"192.168.0.1/32\"\nlocal = true\n"

@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(inlet.known_until(), Cycle::MAX);
         let mut seen = Vec::new();
         while let NextFrame::Frame(Ok(frame)) = inlet.next() {
-            let cycles = |ps: u64| (u128::from(ps) * u128::from(HERTZ)).div_ceil(PICO) as u64;
+            let cycles = |ps: u128| (ps * u128::from(HERTZ)).div_ceil(PICO) as u64;
             seen.push((cycles(frame.start_ps), cycles(frame.end_ps), frame.port));
         }
         assert!(matches!(inlet.next(), NextFrame::Nothing));

@@ -142,9 +142,9 @@ impl Inlet {
     }
 
     /// Rounded down, which the way back to cycles makes good.
-    fn picoseconds(&self, cycle: Cycle) -> u64 {
+    fn picoseconds(&self, cycle: Cycle) -> u128 {
         let cycle = u128::from(cycle.saturating_add(self.delay));
-        u64::try_from(cycle * PICO / u128::from(self.hertz.max(1))).unwrap_or(u64::MAX)
+        cycle * PICO / u128::from(self.hertz.max(1))
     }
 }
 

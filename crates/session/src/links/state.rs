@@ -4,7 +4,7 @@ use std::io;
 
 use npsim_chip::Cycle;
 use npsim_net::LineFrame;
-use npsim_net::egress::{PcapSink, Position};
+use npsim_net::egress::{Position, TraceSink};
 use serde::{Deserialize, Serialize};
 
 use super::link::{InletState, Outlet};
@@ -44,7 +44,7 @@ struct Linked {
     inlet: InletState,
     /// The frame after the one that the chip knows of: first and last bit in
     /// picoseconds, port, bytes.
-    ahead: Option<(u64, u64, u32, Vec<u8>)>,
+    ahead: Option<(u128, u128, u32, Vec<u8>)>,
     arrivals_end: Cycle,
     since_entry: Histogram,
 }
@@ -118,7 +118,10 @@ impl Links {
         if let Some(error) = &self.input_failure {
             return Err(io::Error::other(error.to_string()));
         }
-        let capture = self.sink.as_mut().map(PcapSink::position).transpose()?;
+        let capture = { self.sink.as_mut() }
+            .map(TraceSink::position)
+            .transpose()?
+            .flatten();
         Ok(LinksState {
             next: self.next,
             handed: self.handed,

@@ -1,5 +1,6 @@
 //! How a report is put together from what lines, chips and sessions have counted.
 
+use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_chip::kernel::fault_injection::Perturbations;
@@ -177,7 +178,7 @@ impl NodeReport {
             packets,
             drops,
             exceptions,
-            rates: rates(traffic, chip.mhz),
+            rates: rates(traffic, chip.cycles, chip.mhz),
             latency,
             latency_since_entry: latency,
             chip,
@@ -339,10 +340,13 @@ fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
     media.chain(microcode).collect()
 }
 
-fn rates(traffic: &Traffic, mhz: u64) -> Rates {
-    let offered = traffic
+/// The rates until the end of the run, which may lie in the midst of a frame.
+fn rates(traffic: &Traffic, end: Cycle, mhz: u64) -> Rates {
+    let lasted = traffic
         .last_arrival
         .saturating_sub(traffic.first_arrival.unwrap_or(0));
+    let offered =
+        { traffic.last_arrival.min(end) }.saturating_sub(traffic.first_arrival.unwrap_or(0));
     let sent = traffic
         .last_departure
         .saturating_sub(traffic.first_departure.unwrap_or(0));
@@ -350,10 +354,14 @@ fn rates(traffic: &Traffic, mhz: u64) -> Rates {
         let scaled = u128::from(count) * u128::from(mhz) * 1_000_000;
         scaled.checked_div(u128::from(cycles)).unwrap_or(0) as u64
     };
+    let offered_per_second = |count: u64| match offered {
+        0 => 0,
+        _ => per_second(count, lasted),
+    };
     Rates {
         offered_nanoseconds: nanoseconds(offered, mhz),
-        offered_packets_per_second: per_second(traffic.offered_frames, offered),
-        offered_bits_per_second: per_second(traffic.offered_bytes * 8, offered),
+        offered_packets_per_second: offered_per_second(traffic.offered_frames),
+        offered_bits_per_second: offered_per_second(traffic.offered_bytes * 8),
         sent_nanoseconds: nanoseconds(sent, mhz),
         sent_packets_per_second: per_second(traffic.sent_frames, sent),
         sent_bits_per_second: per_second(traffic.sent_bytes * 8, sent),

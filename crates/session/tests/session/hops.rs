@@ -11,7 +11,7 @@ use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::kernel::port_io::{Arrival, Departure};
 use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::{CaptureForm, TraceSink};
 use npsim_net::load::Load;
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
@@ -124,7 +124,7 @@ pub(super) fn in_memory(frames: &[LineFrame]) -> Frames {
     Box::new(frames.into_iter().map(Ok))
 }
 
-pub(super) fn ends(frames: &[LineFrame], sink: Option<PcapSink>, notes: &Notes) -> Endpoints {
+pub(super) fn ends(frames: &[LineFrame], sink: Option<TraceSink>, notes: &Notes) -> Endpoints {
     Endpoints {
         frames: Some(in_memory(frames)),
         sink,
@@ -137,7 +137,7 @@ pub(super) fn ends(frames: &[LineFrame], sink: Option<PcapSink>, notes: &Notes) 
 fn run_with(
     plan: &Plan,
     frames: &[LineFrame],
-    sink: Option<PcapSink>,
+    sink: Option<TraceSink>,
     stop: bool,
 ) -> (Session, Notes) {
     let notes = Notes::default();
@@ -190,12 +190,12 @@ fn a_chain_of_one_is_a_plain_run() {
 
     let settings = plan.settings.clone();
     let mut alone = Simulation::new(&plan.project, &plan.programs, settings).unwrap();
-    let sink = PcapSink::create(&plain).unwrap();
+    let sink = TraceSink::create(&plain, CaptureForm::Pcap, &[]).unwrap();
     let mut links = Links::streaming(in_memory(&frames), 0, routers.hertz(), Some(sink));
     let ending = alone.run(&mut links, &mut |_, _| {});
     let traffic = links.finish(alone.now()).unwrap();
 
-    let sink = PcapSink::create(&chained).unwrap();
+    let sink = TraceSink::create(&chained, CaptureForm::Pcap, &[]).unwrap();
     let (hops, _) = run_with(&plan, &frames, Some(sink), false);
     let hop = hops.node(0);
     assert_eq!((hop.ending(), hop.now()), (Some(&ending), alone.now()));
@@ -219,7 +219,7 @@ fn each_router_is_a_plain_run_of_what_left_the_one_before() {
         let (_, notes) = run(&routers.plan(count), &frames);
         let mut left = notes.left();
         left.sort_by_key(|(start, _, port, ..)| (*start, *port));
-        let ps = |cycle: Cycle| (u128::from(cycle) * PICO / u128::from(routers.hertz())) as u64;
+        let ps = |cycle: Cycle| u128::from(cycle) * PICO / u128::from(routers.hertz());
         let next: Vec<_> = left
             .into_iter()
             .map(|(start, end, port, bytes, _)| LineFrame {
@@ -248,7 +248,7 @@ fn results_do_not_depend_on_threads() {
     let mut first = None;
     for threads in [1, 2, 3, 9] {
         let path = folder.path().join(format!("{threads}.pcap"));
-        let sink = PcapSink::create(&path).unwrap();
+        let sink = TraceSink::create(&path, CaptureForm::Pcap, &[]).unwrap();
         let plan = Plan {
             threads,
             mark: Some(100_000),
@@ -426,7 +426,7 @@ fn routers_are_disturbed_each_in_its_own_way() {
     let (_, notes) = run(&routers.plan(1), &frames);
     let mut left = notes.left();
     left.sort_by_key(|(start, _, port, ..)| (*start, *port));
-    let ps = |cycle: Cycle| (u128::from(cycle) * PICO / u128::from(routers.hertz())) as u64;
+    let ps = |cycle: Cycle| u128::from(cycle) * PICO / u128::from(routers.hertz());
     let next: Vec<_> = left
         .into_iter()
         .map(|(start, end, port, bytes, _)| LineFrame {

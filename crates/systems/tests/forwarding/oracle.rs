@@ -83,29 +83,41 @@ impl Router {
             .iter()
             .map(|p| mac(p["mac"].as_str().unwrap()))
             .collect();
-        let routes = table["route"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|route| {
-                let (address, length) = route["prefix"].as_str().unwrap().split_once('/').unwrap();
-                Route {
-                    network: address.parse::<Ipv4Addr>().unwrap().into(),
-                    length: length.parse().unwrap(),
-                    target: if is(route, "local") {
-                        Target::Local
-                    } else if is(route, "discard") {
-                        Target::Discard
-                    } else {
-                        Target::Hop(Hop {
-                            port: route["port"].as_integer().unwrap() as usize,
-                            mac: mac(route["mac"].as_str().unwrap()),
-                            mtu: route["mtu"].as_integer().unwrap() as usize,
-                        })
-                    },
-                }
-            })
-            .collect();
+        let typed = table["route"].as_array().unwrap().iter().map(|route| {
+            let (address, length) = route["prefix"].as_str().unwrap().split_once('/').unwrap();
+            Route {
+                network: address.parse::<Ipv4Addr>().unwrap().into(),
+                length: length.parse().unwrap(),
+                target: if is(route, "local") {
+                    Target::Local
+                } else if is(route, "discard") {
+                    Target::Discard
+                } else {
+                    Target::Hop(Hop {
+                        port: route["port"].as_integer().unwrap() as usize,
+                        mac: mac(route["mac"].as_str().unwrap()),
+                        mtu: route["mtu"].as_integer().unwrap() as usize,
+                    })
+                },
+            }
+        });
+        let mut routes: Vec<_> = typed.collect();
+        let forwarded = is(&table["routes"], "directed_broadcasts");
+        let ports = table["port"].as_array().unwrap().iter();
+        for own in ports.filter_map(|port| port.get("address")) {
+            let (address, length) = own.as_str().unwrap().split_once('/').unwrap();
+            let address: u32 = address.parse::<Ipv4Addr>().unwrap().into();
+            let host = u32::MAX >> length.parse::<u32>().unwrap();
+            let mut own = vec![address];
+            if !forwarded {
+                own.extend([address & !host, address | host]);
+            }
+            routes.extend(own.into_iter().map(|network| Route {
+                network,
+                length: 32,
+                target: Target::Local,
+            }));
+        }
         Self {
             routes,
             port_macs,

@@ -52,7 +52,7 @@ impl RecordedLines {
     /// Ethernet does.
     pub fn carrying(project: &Project, frames: impl IntoIterator<Item = LineFrame>) -> Self {
         let hertz = u128::from(project.capacity.hertz);
-        let cycles = |ps: u64| (u128::from(ps) * hertz).div_ceil(PICO) as Cycle;
+        let cycles = |ps: u128| (ps * hertz).div_ceil(PICO) as Cycle;
         let arrival = |(number, frame): (u64, LineFrame)| {
             let mut bytes = frame.bytes;
             bytes.resize(bytes.len().max(60), 0);

@@ -44,7 +44,7 @@ const ROUTER: Case = Case {
 /// Prefix lengths of the routes that change; short ones take many accesses.
 const LENGTHS: [u32; 12] = [16, 20, 20, 24, 24, 28, 28, 28, 32, 32, 32, 32];
 /// Picoseconds from a frame to the next.
-const GAP: u64 = 1_600_000;
+const GAP: u128 = 1_600_000;
 
 /// Numbers without a pattern: xorshift of 64 bits.
 struct Random(u64);
@@ -234,7 +234,7 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
     let to: Vec<usize> = (0..case.frames)
         .map(|_| random.below(600) as usize)
         .collect();
-    let frames = (0_u64..).zip(&to).map(|(number, &to)| LineFrame {
+    let frames = (0_u128..).zip(&to).map(|(number, &to)| LineFrame {
         start_ps: number * GAP,
         end_ps: number * GAP + 672_000,
         port: (number % 3) as u32,

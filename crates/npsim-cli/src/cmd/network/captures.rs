@@ -54,7 +54,7 @@ impl Captures {
             }
         }
         let open = |(number, (path, links)): (usize, (&Path, Vec<usize>))| {
-            let (form, gzipped) = CaptureForm::of_name(path).unwrap_or((CaptureForm::Pcap, false));
+            let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
             if form == CaptureForm::Pcap && links.len() > 1 {
                 let message = format!(
                     "a classic pcap cannot distinguish links, and `{}` is to have {}",
@@ -66,15 +66,8 @@ impl Captures {
             let interfaces: Vec<_> = { links.iter() }
                 .flat_map(|&link| interfaces(file, &file.topology.links[link]))
                 .collect();
-            if gzipped && !matches!(keeping, Keeping::Not) {
-                let message = format!(
-                    "a gzipped capture cannot be gone on with, and `{}` is to be one",
-                    path.display()
-                );
-                return Err(Problem::new(message).help("let its name not end in .gz"));
-            }
             let sink = match keeping {
-                Keeping::Not => TraceSink::create(path, form, gzipped, &interfaces),
+                Keeping::Not => TraceSink::create(path, form, &interfaces),
                 Keeping::Begun => TraceSink::create_kept(path, form, &interfaces),
                 Keeping::At(before) => match before.captures.get(number) {
                     Some(at) => TraceSink::resume(path, form, &interfaces, at),

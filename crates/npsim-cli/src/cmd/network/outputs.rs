@@ -18,12 +18,13 @@ use super::arguments::Arguments;
 use super::captures::Captures;
 use super::taps::{Taps, Timeline};
 use crate::cmd::destinations::{self, OutputOption};
+use crate::cmd::file_forms::{CAPTURE, CSV, JSON};
 use crate::cmd::keeping::{Keeping, lacks};
 use crate::cmd::page_file;
 
 /// Samples over time, on their way to a file.
 enum SeriesFile {
-    Whole(Series<std::io::BufWriter<WholeFile>>),
+    Whole(Series<WholeFile>),
     Kept(Series<KeptFile>),
 }
 
@@ -43,17 +44,20 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let mut all = Vec::new();
     all.extend(arguments.saving.output());
     all.extend(
-        { arguments.stats.iter() }.map(|path| OutputOption::text("--stats", path).at_the_end()),
+        { arguments.stats.iter() }
+            .map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
     );
-    all.extend({ arguments.series.iter() }.map(|path| OutputOption::text("--series", path)));
-    all.extend({ arguments.timeline.iter() }.map(|path| OutputOption::text("--timeline", path)));
+    all.extend({ arguments.series.iter() }.map(|path| OutputOption::new("--series", path, &CSV)));
+    all.extend(
+        { arguments.timeline.iter() }.map(|path| OutputOption::new("--timeline", path, &JSON)),
+    );
     all.extend({ arguments.report.iter() }.map(|folder| OutputOption::page(folder)));
     let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
     // Several links may go to one.
     captures.sort_unstable();
     captures.dedup();
     let captures = captures.into_iter();
-    all.extend(captures.map(|path| OutputOption::binary("--capture", path)));
+    all.extend(captures.map(|path| OutputOption::new("--capture", path, &CAPTURE)));
     all.extend(OutputOption::results(arguments.format, arguments.quiet));
     all
 }
@@ -180,8 +184,9 @@ impl Outputs {
 impl SeriesFile {
     fn open(path: &Path, keeping: Keeping<'_, Positions>) -> Result<Self, Problem> {
         let opened = match keeping {
-            Keeping::Not => WholeFile::create(path)
-                .and_then(|file| Series::new(std::io::BufWriter::new(file)).map(Self::Whole)),
+            Keeping::Not => {
+                WholeFile::create(path).and_then(|file| Series::new(file).map(Self::Whole))
+            }
             Keeping::Begun => {
                 KeptFile::create(path).and_then(|file| Series::new(file).map(Self::Kept))
             }
@@ -195,10 +200,7 @@ impl SeriesFile {
 
     fn finish(self) -> std::io::Result<()> {
         match self {
-            Self::Whole(series) => {
-                let out = series.finish()?.into_inner();
-                out.map_err(std::io::IntoInnerError::into_error)?.commit()
-            }
+            Self::Whole(series) => series.finish()?.commit(),
             Self::Kept(series) => series.finish()?.commit(),
         }
     }

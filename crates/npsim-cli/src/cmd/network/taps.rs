@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use npsim::observe::stream_file::StreamFile;
 use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, TimeWindow};
 use npsim::problem::Problem;
+use npsim::whole_file::WholeFile;
 use npsim_network::file::NetworkFile;
 use npsim_network::{DropReason, FlowState, Frame, Network, SenderSeen, Tap};
 use npsim_transport::time::{SECOND, Time};
@@ -31,7 +31,7 @@ impl Timeline {
         file: &NetworkFile,
         network: &mut Network,
     ) -> Result<Self, Problem> {
-        let out = StreamFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
+        let out = WholeFile::create(path).map_err(|error| Problem::io("write", path, &error))?;
         let topology = &file.topology;
         let flows: Vec<_> = topology
             .flows

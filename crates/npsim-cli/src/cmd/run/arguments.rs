@@ -69,8 +69,15 @@ pub struct Arguments {
     #[command(flatten)]
     pub system: SystemArguments,
     /// Write the frames that leave as a capture; `-` is standard output, here and wherever a file is written
+    ///
+    /// FILE.pcapng has an interface for each port, FILE.pcap does not tell ports apart.
+    /// Here and wherever a file is written, a name that ends in `.gz` or `.zst` has it
+    /// compressed, and one that promises what is not written is refused.
     #[arg(short, long, value_name = "OUT.pcap")]
     pub(super) out: Option<PathBuf>,
+    /// Say in the capture of each frame which packet it was and how long it was inside; needs a .pcapng
+    #[arg(long, requires = "out")]
+    pub(super) comments: bool,
     /// Write all counts as JSON (`npsim docs stats`); the same inputs give the same bytes
     #[arg(long, value_name = "FILE.json")]
     pub(super) stats: Option<PathBuf>,

@@ -71,6 +71,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
     let source = TrafficSource::open(&arguments.system, &project, load)?;
+    outputs::check_times(arguments.out.as_deref(), source.survey())?;
     let hertz = project.capacity.hertz;
     let (settings, open_end) = arguments.system.settings(hertz, source.comes());
     let until = settings.until;
@@ -100,7 +101,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         Ok(inputs)
     })?;
     let keeping = Keeping::of(checkpoint, saving)?;
-    if let Some(sink) = outputs::capture(arguments.out.as_deref(), keeping)? {
+    if let Some(sink) = outputs::capture(arguments, &project, keeping)? {
         session.capture_to(sink);
     }
     if let Some(checkpoint) = checkpoint {

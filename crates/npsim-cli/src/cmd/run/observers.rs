@@ -15,10 +15,13 @@ use npsim::profile_text::{self, Shown};
 use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::Arrival;
+use npsim_net::compression::without_ending;
 use npsim_net::order::identify::{Tuple, stamped};
 use npsim_session::text_table::TextTable;
 
 use super::routers::RunRouter;
+use crate::cmd::destinations::OutputOption;
+use crate::cmd::file_forms::{CSV, FLAME, JSON};
 use crate::cmd::value::parser;
 use crate::output;
 
@@ -39,7 +42,7 @@ pub struct ObserverOptions {
     /// Write a flame graph of what the contexts waited for, as --flame does; may be repeated
     #[arg(long, value_name = "FILE")]
     flame_waits: Vec<PathBuf>,
-    /// Write what happened when as Chrome trace events, for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz
+    /// Write what happened when as Chrome trace events, for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz or .json.zst
     #[arg(long, value_name = "FILE.json[.gz]")]
     timeline: Option<PathBuf>,
     /// Look for more than the checks do that are always in force: `races`, memory that two contexts update with nothing that keeps them apart (`npsim docs troubleshooting`)
@@ -48,7 +51,7 @@ pub struct ObserverOptions {
     /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<TimeWindow>())]
     window: Option<TimeWindow>,
-    /// Write the fate of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz
+    /// Write the fate of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz or .csv.zst
     ///
     /// When it came and left, by which ports, how long, how late in its flow; or where
     /// it was dropped, by the media interface or by which line of microcode. Rows are
@@ -61,19 +64,22 @@ pub struct ObserverOptions {
 }
 
 impl ObserverOptions {
-    /// The files that are written while the run goes on, and the options that name them.
-    pub fn streams(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
-        let timeline = self.timeline.iter().map(|path| ("--timeline", path));
-        timeline.chain(self.packets.iter().map(|path| ("--packets", path)))
-    }
-
-    /// The outputs that are written at the run's end.
-    pub fn at_the_end(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+    /// The files that are written.
+    pub fn outputs(&self) -> impl Iterator<Item = OutputOption> {
+        let timeline = self.timeline.iter();
+        let timeline = timeline.map(|path| OutputOption::new("--timeline", path, &JSON));
+        let packets = self.packets.iter();
+        let packets = packets.map(|path| OutputOption::new("--packets", path, &CSV));
         let profile = self.profile.iter().flatten();
-        profile
-            .map(|path| ("--profile", path))
-            .chain(self.flame.iter().map(|path| ("--flame", path)))
-            .chain(self.flame_waits.iter().map(|path| ("--flame-waits", path)))
+        let profile = profile.map(|path| OutputOption::new("--profile", path, &JSON));
+        let flame = self.flame.iter();
+        let flame = flame.map(|path| OutputOption::new("--flame", path, &FLAME));
+        let waits = self.flame_waits.iter();
+        let waits = waits.map(|path| OutputOption::new("--flame-waits", path, &FLAME));
+        let late = profile.chain(flame).chain(waits);
+        timeline
+            .chain(packets)
+            .chain(late.map(OutputOption::at_the_end))
     }
 
     /// The source of each frame's flow for the table of packets, if there is one.
@@ -199,7 +205,7 @@ impl Tap for FlowTap {
 }
 
 fn graph(profile: &Profile, what: Flame, path: &Path) -> String {
-    let picture = path
+    let picture = without_ending(path)
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
     if picture {

@@ -6,51 +6,30 @@ use npsim::assemble::Program;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::whole_file::is_standard_output;
-use npsim_net::egress::{PcapSink, Position};
+use npsim_net::egress::{CaptureForm, CapturePort, Position, TraceSink};
+use npsim_net::pace::Survey;
 
 use super::Arguments;
+use crate::cmd::dates::{show_date, year};
 use crate::cmd::destinations::{self, OutputOption};
+use crate::cmd::file_forms::{CAPTURE, DUMP, JSON};
 use crate::cmd::keeping::{Keeping, lacks};
-
-/// Refuses a capture that is to be of another format than what is written. `--out`
-/// writes frames as they leave, and the form of pcap in which a run can be resumed.
-fn keep_format(path: &Path) -> Result<(), Problem> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let lower = name.to_ascii_lowercase();
-    let other = [".pcapng", ".ntar", ".gz"]
-        .into_iter()
-        .find(|ending| lower.ends_with(ending));
-    let Some(ending) = other else {
-        return Ok(());
-    };
-    let stem = &name[..name.len() - ending.len()];
-    let stem = stem.strip_suffix(".pcap").unwrap_or(stem);
-    Err(Problem::new(format!(
-        "--out writes pcap, and `{}` is to be something else",
-        path.display()
-    ))
-    .help(format!(
-        "name it `{stem}.pcap`; other programs turn it into what ends in `{ending}`"
-    )))
-}
 
 /// What is about one chip, of which each router writes its own.
 fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
-    let dumps = arguments.dump.iter().map(|dump| ("--dump", &dump.file));
-    let observers = &arguments.observers;
-    let late = dumps.chain(observers.at_the_end());
-    { observers.streams() }
-        .map(|(option, path)| OutputOption::text(option, path))
-        .chain(late.map(|(option, path)| OutputOption::text(option, path).at_the_end()))
+    let dumps = arguments.dump.iter();
+    let dumps = dumps.map(|dump| OutputOption::new("--dump", &dump.file, &DUMP).at_the_end());
+    arguments.observers.outputs().chain(dumps)
 }
 
 /// All that is written.
 fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let mut all = Vec::new();
-    all.extend({ arguments.out.iter() }.map(|path| OutputOption::binary("--out", path)));
+    all.extend({ arguments.out.iter() }.map(|path| OutputOption::new("--out", path, &CAPTURE)));
     all.extend(arguments.saving.output());
     all.extend(
-        { arguments.stats.iter() }.map(|path| OutputOption::text("--stats", path).at_the_end()),
+        { arguments.stats.iter() }
+            .map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
     );
     for router in arguments.chain.all() {
         let page = arguments.report.as_deref();
@@ -92,7 +71,6 @@ pub fn check(
     project: &Project,
     programs: &[Program],
 ) -> Result<(), Problem> {
-    arguments.out.as_deref().map_or(Ok(()), keep_format)?;
     let mut inputs = destinations::files_of(project, programs);
     let trace = arguments.system.trace.clone();
     inputs.extend(trace.map(|path| (path, "the capture")));
@@ -106,18 +84,67 @@ pub fn check(
 /// # Errors
 /// It cannot be written, or the checkpoint has none.
 pub fn capture(
-    out: Option<&Path>,
+    arguments: &Arguments,
+    project: &Project,
     keeping: Keeping<'_, Option<Position>>,
-) -> Result<Option<PcapSink>, Problem> {
-    let Some(path) = out else {
+) -> Result<Option<TraceSink>, Problem> {
+    let Some(path) = arguments.out.as_deref() else {
         return Ok(None);
     };
+    let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
+    if arguments.comments && form == CaptureForm::Pcap {
+        return Err(Problem::new(format!(
+            "a classic pcap has no place for comments, and `{}` is to be one",
+            path.display()
+        ))
+        .help("let the name end in .pcapng"));
+    }
+    let ports = project.boot.ports.iter().enumerate();
+    let ports: Vec<_> = ports
+        .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
+        .collect();
     let sink = match keeping {
-        Keeping::Not => PcapSink::create(path),
-        Keeping::Begun => PcapSink::create_kept(path),
-        Keeping::At(Some(position)) => PcapSink::resume(path, position),
+        Keeping::Not => TraceSink::create(path, form, &ports),
+        Keeping::Begun => TraceSink::create_kept(path, form, &ports),
+        Keeping::At(Some(position)) => TraceSink::resume(path, form, &ports, position),
         Keeping::At(None) => return Err(lacks("captures")),
     };
-    sink.map(Some)
+    sink.map(|sink| Some(sink.with_comments(arguments.comments)))
         .map_err(|error| Problem::io("write", path, &error))
+}
+
+/// Refuses a capture that could not hold the times of what is played, which are those of the capture
+/// that is played, and later.
+///
+/// # Errors
+/// It could not.
+pub fn check_times(out: Option<&Path>, survey: Option<&Survey>) -> Result<(), Problem> {
+    let (Some(path), Some(survey)) = (out, survey) else {
+        return Ok(());
+    };
+    let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
+    let last_ns = survey.first_timestamp_ns + (survey.plan.end_ps() / 1_000) as i128;
+    let latest_ns = form.latest_ns();
+    if survey.first_timestamp_ns >= 0 && last_ns <= i128::from(latest_ns) {
+        return Ok(());
+    }
+    let problem = Problem::new(format!(
+        "the capture's times, from {} to {}, are none that `{}` could hold: {} has times from 1970 to {}",
+        show_date(survey.first_timestamp_ns),
+        show_date(last_ns),
+        path.display(),
+        match form {
+            CaptureForm::Pcap => "a classic pcap",
+            CaptureForm::PcapNg => "a pcapng with nanoseconds",
+        },
+        year(i128::from(latest_ns)),
+    ));
+    let fits_other =
+        survey.first_timestamp_ns >= 0 && last_ns <= i128::from(CaptureForm::PcapNg.latest_ns());
+    Err(if fits_other {
+        problem.help("let the name end in .pcapng, or set the capture's times right with `editcap -t SECONDS`")
+    } else {
+        problem
+            .help("set the capture's times right with `editcap -t SECONDS`, or leave `--out` out")
+    })
 }

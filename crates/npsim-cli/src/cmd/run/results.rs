@@ -230,7 +230,7 @@ fn tell_capture(source: &TrafficSource<'_>) {
     if survey.frames == 0 {
         output::line("note: the capture has no frames, so nothing arrives");
     }
-    if let Some(remark) = advisories::of_capture(survey) {
+    for remark in advisories::of_capture(survey) {
         output::line(&format!("note: {remark}"));
     }
 }

@@ -4,14 +4,16 @@ use npsim::checkpoint::inputs::{self, CheckpointInput};
 use npsim::links::Frames;
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::quantity::Time;
 use npsim::session::Endpoints;
 use npsim_chip::Cycle;
-use npsim_net::capture::LinkTypes;
+use npsim_net::capture::{CaptureOptions, LinkTypes};
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
 
 use super::system::SystemArguments;
+use crate::output;
+
+const PICO: u128 = 1_000_000_000_000;
 
 /// The traffic of a run, which can be put on its lines again and again.
 pub struct TrafficSource<'a> {
@@ -56,7 +58,9 @@ impl<'a> TrafficSource<'a> {
             ),
             (None, None) => Box::new(std::iter::empty()),
         };
-        let origin_ns = self.survey().map_or(0, |survey| survey.first_timestamp_ns);
+        // Where a capture is to be written, they fit.
+        let first_ns = self.survey().map_or(0, |survey| survey.first_timestamp_ns);
+        let origin_ns = u64::try_from(first_ns).unwrap_or(0);
         Ok((frames, origin_ns))
     }
 
@@ -74,11 +78,12 @@ impl<'a> TrafficSource<'a> {
     /// When the last frame has come.
     pub fn arrivals_end(&self) -> Cycle {
         let end = match (&self.load, self.survey()) {
-            (Some(load), _) => load.time.picoseconds(),
+            (Some(load), _) => u128::from(load.time.picoseconds()),
             (None, Some(survey)) => survey.plan.end_ps(),
             (None, None) => 0,
         };
-        Time::Picoseconds(end).cycles(self.project.capacity.hertz)
+        let hertz = u128::from(self.project.capacity.hertz);
+        Cycle::try_from((end * hertz).div_ceil(PICO)).unwrap_or(Cycle::MAX)
     }
 
     /// What must not change while a run is saved.
@@ -99,7 +104,17 @@ pub fn load(arguments: &SystemArguments, project: &Project) -> Result<Option<Loa
     let options = &arguments.traffic;
     let load = options.over(project.load.as_ref(), arguments.seed);
     match (load, options.shape()) {
-        (Some(load), _) => Ok(Some(npsim::load::resolved(load, project))),
+        (Some(load), _) => {
+            let asked = load.flows;
+            let load = npsim::load::resolved(load, project);
+            if load.flows > asked {
+                output::line(&format!(
+                    "note: there are {} flows, not {asked}: each port has one at least",
+                    load.flows
+                ));
+            }
+            Ok(Some(load))
+        }
         (None, None) => Ok(None),
         (None, Some(option)) => Err(Problem::new(format!(
             "`{option}` shapes traffic, and no traffic is asked for"
@@ -129,8 +144,12 @@ fn replay(arguments: &SystemArguments, project: &Project) -> anyhow::Result<Opti
     } else {
         LinkTypes::Ethernet
     };
+    let options = CaptureOptions {
+        links,
+        padding: arguments.pad.unwrap_or_default(),
+    };
     let replay =
-        Replay::open_with(path, &lines, arguments.ports, pace, links).map_err(|error| {
+        Replay::open_with(path, &lines, arguments.ports, pace, options).map_err(|error| {
             let ReplayError::Pace(error) = error else {
                 return anyhow::Error::from(error);
             };

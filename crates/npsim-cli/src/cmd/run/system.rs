@@ -16,6 +16,7 @@ use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::Check;
 use npsim_engine::ENGINE;
 use npsim_net::Ratio;
+use npsim_net::capture::Padding;
 use npsim_net::pace::{Pace, PortAssignment};
 use npsim_reference::REFERENCE;
 
@@ -76,6 +77,13 @@ pub struct SystemArguments {
     /// carries is left out. A note says how many were framed.
     #[arg(long, requires = "trace")]
     pub link: bool,
+    /// Fill frames of which the capture has only the beginning up to their length with zeros
+    ///
+    /// `--pad` leaves checksums as they were captured, so that those of TCP, UDP and ICMP
+    /// are wrong; `--pad=checksums` makes them right, where the capture has their place.
+    /// Without it such a frame is as short as it is. A note says how many there were.
+    #[arg(long, value_name = "HOW", requires = "trace", num_args = 0..=1, require_equals = true, default_missing_value = "zeros", value_parser = parser::<Padding>())]
+    pub pad: Option<Padding>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     ///
     /// Only where there is one source; a project with several says in its file

@@ -7,13 +7,13 @@ use clap::Args;
 use npsim::problem::Problem;
 use npsim::project::{Overrides, Project};
 use npsim::quantity::{grouped, parse_rate, show_rate};
-use npsim::whole_file::is_standard_output;
 use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
 use npsim_net::ethernet::line_bytes;
 use npsim_net::load::{Generator, LoadPort};
 use serde::Serialize;
 
 use crate::cmd::destinations::{self, OutputOption};
+use crate::cmd::file_forms::CAPTURE;
 use crate::cmd::format::{self, Format};
 use crate::cmd::load_options::LoadOptions;
 use crate::output;
@@ -30,8 +30,9 @@ Examples:
 /// The capture has the frames that `npsim run` with the same options would make,
 /// at the same times: `npsim run --trace FILE --pace trace` gives the same run, if
 /// the ports are the same. Its times have nanoseconds and begin at 0. The file's
-/// name says its form: `.pcap`, `.pcapng`, and these with `.gz`. Several ports need
-/// a pcapng, in which each is an interface.
+/// name says its form: `.pcap`, `.pcapng`, and these with `.gz` or `.zst`. Several ports
+/// need a pcapng, in which each is an interface; without such an ending the number of
+/// ports says which it is.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -100,26 +101,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(project) = &project {
         load = npsim::load::resolved(load, project);
     }
+    load.flows = load.flows.max(ports.len() as u32);
     let generator = match &project {
         Some(project) => npsim::load::generator(&load, project)?,
         None => Generator::new(&load, &ports)
             .map_err(|error| Problem::new(format!("this traffic cannot be made: {error}")))?,
     };
     let out = &arguments.out;
-    let mut outputs = vec![OutputOption::binary("--out", out)];
+    let mut outputs = vec![OutputOption::new("--out", out, &CAPTURE)];
     outputs.extend(OutputOption::results(arguments.format, arguments.quiet));
     destinations::claim(&["trace", "gen"], &outputs)?;
-    let unnamed = is_standard_output(out).then_some(match ports.len() {
-        1 => (CaptureForm::Pcap, false),
-        _ => (CaptureForm::PcapNg, false),
+    let form = CaptureForm::of_name(out).unwrap_or(match ports.len() {
+        1 => CaptureForm::Pcap,
+        _ => CaptureForm::PcapNg,
     });
-    let (form, gzipped) = CaptureForm::of_name(out).or(unnamed).ok_or_else(|| {
-        Problem::new(format!(
-            "the ending of `{}` names no kind of capture",
-            out.display()
-        ))
-        .help("let it end in .pcap or .pcapng, or one of these and .gz")
-    })?;
     if form == CaptureForm::Pcap && ports.len() > 1 {
         return Err(Problem::new(format!(
             "a classic pcap cannot distinguish {} ports",
@@ -132,13 +127,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let lines: Vec<_> = { ports.iter().enumerate() }
         .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
         .collect();
-    let mut sink = TraceSink::create(out, form, gzipped, &lines).map_err(failed)?;
+    let mut sink = TraceSink::create(out, form, &lines).map_err(failed)?;
     let (mut frames, mut bytes, mut bits) = (0u64, 0u64, 0u64);
     for frame in generator {
         frames += 1;
         bytes += frame.bytes.len() as u64;
         bits += line_bytes(frame.bytes.len()) * 8;
-        sink.write(frame.port, frame.start_ps / 1000, &frame.bytes)
+        sink.write(frame.port, (frame.start_ps / 1000) as u64, &frame.bytes)
             .map_err(failed)?;
     }
     sink.finish().map_err(failed)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::advisories::times;
 use npsim::quantity::{grouped, show_nanoseconds, show_rate};
 use npsim_net::capture::{CaptureError, CaptureReader, LinkTypes};
 use npsim_net::census::{Census, Oddities, SIZE_CLASSES};
@@ -48,7 +49,7 @@ struct Info {
     shortest: u64,
     longest: u64,
     /// Time of the first frame, nanoseconds since 1970.
-    first_timestamp_ns: u64,
+    first_timestamp_ns: i128,
     /// First frame to last frame.
     duration_ns: u64,
     packets_per_second: u64,
@@ -59,8 +60,17 @@ struct Info {
     flows: u64,
     /// Whether there are more flows than were counted.
     more_flows: bool,
-    /// Frames whose time is earlier than that of a frame before them.
+    /// Frames whose time is a little earlier than that of a frame before them.
     out_of_order: u64,
+    /// How often a clock was set back, and by how much in all.
+    clock_steps: u64,
+    stepped_back_ns: u64,
+    /// Frames of which the capture has more than was on the wire.
+    overlong: u64,
+    /// Options of pcapng that are not as the format says.
+    odd_options: u64,
+    /// Bytes behind the compressed data.
+    bytes_behind: u64,
     /// Frames whose time has a second or more in the place of its parts.
     overflowing_times: u64,
     /// Frames with a made-up Ethernet header.
@@ -132,6 +142,7 @@ fn look(path: &Path, link: bool) -> Result<Info, CaptureError> {
         let rate = scaled.checked_div(u128::from(census.duration_ns));
         rate.map_or(0, |rate| u64::try_from(rate).unwrap_or(u64::MAX))
     };
+    let notes = reader.notes();
     Ok(Info {
         file: path.display().to_string(),
         format: reader.format(),
@@ -147,10 +158,15 @@ fn look(path: &Path, link: bool) -> Result<Info, CaptureError> {
         interfaces: interfaces.collect(),
         flows: census.flows(),
         more_flows: census.has_more_flows(),
-        out_of_order: reader.reordered(),
-        overflowing_times: reader.overflowing_times(),
-        framed: reader.framed().0,
-        left_out: reader.framed().1,
+        out_of_order: notes.reordered,
+        clock_steps: notes.clock_steps,
+        stepped_back_ns: notes.stepped_back_ns,
+        overlong: notes.overlong_frames,
+        odd_options: notes.odd_options,
+        bytes_behind: notes.bytes_behind,
+        overflowing_times: notes.overflowing_times,
+        framed: notes.framed,
+        left_out: notes.left_out,
         oddities: census.oddities,
         protocols: census.protocols,
     })
@@ -178,10 +194,15 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
     }
     writeln!(
         out,
-        "time         {} from {}.{:09} s after 1970",
+        "time         {} from {}.{:09} s {} 1970",
         show_nanoseconds(info.duration_ns as f64),
-        info.first_timestamp_ns / 1_000_000_000,
-        info.first_timestamp_ns % 1_000_000_000
+        info.first_timestamp_ns.abs() / 1_000_000_000,
+        info.first_timestamp_ns.abs() % 1_000_000_000,
+        if info.first_timestamp_ns < 0 {
+            "before"
+        } else {
+            "after"
+        }
     )?;
     if info.duration_ns > 0 {
         writeln!(
@@ -237,6 +258,7 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
         ("with VLAN tags", tagged),
         ("captured only in part", truncated),
         ("unreadable", unreadable),
+        ("longer in the capture than on the wire", info.overlong),
         ("timestamps out of order", info.out_of_order),
         (
             "timestamps with a second or more in the place of its parts",
@@ -252,7 +274,32 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
         .into_iter()
         .filter(|(_, frames)| *frames > 0)
         .map(|(name, frames)| format!("{name}: {}", grouped(frames)));
-    list(out, "oddities", oddities)
+    let beside = [
+        (info.clock_steps > 0).then(|| {
+            format!(
+                "a clock was set back {}, by {} in all; duration and rates go on from the frame before",
+                times(info.clock_steps),
+                show_nanoseconds(info.stepped_back_ns as f64)
+            )
+        }),
+        (info.odd_options > 0).then(|| {
+            format!(
+                "options that are not as pcapng has them, left alone: {}",
+                grouped(info.odd_options)
+            )
+        }),
+        (info.bytes_behind > 0).then(|| {
+            format!(
+                "bytes behind the compressed data, not read: {}",
+                grouped(info.bytes_behind)
+            )
+        }),
+    ];
+    list(
+        out,
+        "oddities",
+        oddities.chain(beside.into_iter().flatten()),
+    )
 }
 
 /// One entry a line, under one heading; nothing for an empty list.

@@ -17,7 +17,7 @@ use npsim_chip::kernel::fault_injection::{Lateness, Stall};
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_inspect::stats::Stats;
 use npsim_net::capture::Capture;
-use npsim_net::egress::PcapSink;
+use npsim_net::egress::{CaptureForm, TraceSink};
 use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule};
 use proptest::prelude::*;
 
@@ -111,7 +111,7 @@ impl System {
         self
     }
 
-    fn session(&self, sink: PcapSink) -> Session {
+    fn session(&self, sink: TraceSink) -> Session {
         let plan = Plan::one(
             self.project.clone(),
             self.programs.as_slice(),
@@ -131,11 +131,17 @@ struct Run(Session);
 
 impl Run {
     fn begin(system: &System, out: &Path) -> Self {
-        Self(system.session(PcapSink::create_kept(out).unwrap()))
+        Self(system.session(TraceSink::create_kept(out, CaptureForm::Pcap, &[]).unwrap()))
     }
 
     fn resume(system: &System, out: &Path, checkpoint: &Checkpoint) -> Self {
-        let sink = PcapSink::resume(out, checkpoint.outputs().as_ref().unwrap()).unwrap();
+        let sink = TraceSink::resume(
+            out,
+            CaptureForm::Pcap,
+            &[],
+            checkpoint.outputs().as_ref().unwrap(),
+        )
+        .unwrap();
         let mut run = Self(system.session(sink));
         checkpoint.restore(&mut run.0).unwrap();
         run

@@ -10,7 +10,7 @@ use super::verdict::{at_rest, losses, right_counters};
 use crate::oracle::checksum;
 
 /// Line time of a byte at 1 Gbit/s.
-const BYTE_PS: u64 = 8000;
+const BYTE_PS: u128 = 8000;
 
 /// Source, destination, protocol, ports, type of service of a packet.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ fn bytes(packet: Packet, length: usize) -> Vec<u8> {
 fn spaced(frames: Vec<Vec<u8>>) -> Vec<LineFrame> {
     let mut start_ps = 0;
     let place = |bytes: Vec<u8>| {
-        let end_ps = start_ps + (bytes.len() as u64 + 12) * BYTE_PS;
+        let end_ps = start_ps + (bytes.len() as u128 + 12) * BYTE_PS;
         let frame = LineFrame {
             start_ps,
             end_ps,

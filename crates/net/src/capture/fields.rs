@@ -1,0 +1,110 @@
+//! The fields of a block of pcapng, one after the other.
+
+use pcap_file::Endianness;
+
+/// What of a block has not been read.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a> {
+    rest: &'a [u8],
+    order: Endianness,
+}
+
+/// An option that is not as the format says, such as one of another length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OptionFlaw;
+
+/// An option of a block.
+#[derive(Clone, Copy)]
+pub(super) struct BlockOption<'a> {
+    pub code: u16,
+    pub value: &'a [u8],
+    order: Endianness,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(body: &'a [u8], order: Endianness) -> Self {
+        Self { rest: body, order }
+    }
+
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
+        let (field, rest) = self.rest.split_first_chunk().ok_or_else(too_short)?;
+        self.rest = rest;
+        Ok(*field)
+    }
+
+    pub(super) fn u16(&mut self) -> Result<u16, String> {
+        let field = self.take()?;
+        Ok(match self.order {
+            Endianness::Big => u16::from_be_bytes(field),
+            Endianness::Little => u16::from_le_bytes(field),
+        })
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, String> {
+        let field = self.take()?;
+        Ok(match self.order {
+            Endianness::Big => u32::from_be_bytes(field),
+            Endianness::Little => u32::from_le_bytes(field),
+        })
+    }
+
+    /// So many bytes, and those that fill up the last four.
+    pub(super) fn padded(&mut self, bytes: u32) -> Result<&'a [u8], String> {
+        let length = bytes as usize;
+        let (field, rest) = { self.rest.split_at_checked(length) }
+            .ok_or_else(|| format!("a packet of {bytes} bytes in a block that is shorter"))?;
+        let padding = length.next_multiple_of(4) - length;
+        self.rest = rest.get(padding..).unwrap_or_default();
+        Ok(field)
+    }
+
+    /// The options that follow. After one that runs over the end of the block come no more.
+    pub(super) fn options(self) -> impl Iterator<Item = Result<BlockOption<'a>, OptionFlaw>> {
+        let mut fields = Some(self);
+        std::iter::from_fn(move || {
+            let mut left = fields.take().filter(|left| !left.rest.is_empty())?;
+            let mut read = || {
+                let (code, length) = (left.u16()?, left.u16()?);
+                let value = left.padded(u32::from(length))?;
+                let order = left.order;
+                Ok::<_, String>(BlockOption { code, value, order })
+            };
+            match read() {
+                Ok(option) if option.code == 0 => None,
+                Ok(option) => {
+                    fields = Some(left);
+                    Some(Ok(option))
+                }
+                Err(_) => Some(Err(OptionFlaw)),
+            }
+        })
+    }
+}
+
+impl BlockOption<'_> {
+    pub(super) fn u8(&self) -> Result<u8, OptionFlaw> {
+        <[u8; 1]>::try_from(self.value)
+            .map(|[byte]| byte)
+            .map_err(|_| OptionFlaw)
+    }
+
+    pub(super) fn u32(&self) -> Result<u32, OptionFlaw> {
+        let field = self.value.try_into().map_err(|_| OptionFlaw)?;
+        Ok(match self.order {
+            Endianness::Big => u32::from_be_bytes(field),
+            Endianness::Little => u32::from_le_bytes(field),
+        })
+    }
+
+    pub(super) fn i64(&self) -> Result<i64, OptionFlaw> {
+        let field = self.value.try_into().map_err(|_| OptionFlaw)?;
+        Ok(match self.order {
+            Endianness::Big => i64::from_be_bytes(field),
+            Endianness::Little => i64::from_le_bytes(field),
+        })
+    }
+}
+
+fn too_short() -> String {
+    "a block that is shorter than its fields".to_owned()
+}
