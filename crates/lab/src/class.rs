@@ -17,6 +17,8 @@ pub enum RowClass {
     Predicted,
     /// It cannot fail, or follows from other rows; it is shown and not counted.
     Arithmetic,
+    /// Its points ran on another chip than the study's: it is compared, and reproduces nothing.
+    OtherChip,
     /// It is about the study itself, not about what was published.
     OwnCheck,
 }
@@ -33,6 +35,7 @@ impl RowClass {
             Self::Chosen => "chosen in view",
             Self::Predicted => "predicted",
             Self::Arithmetic => "arithmetic",
+            Self::OtherChip => "another chip",
             Self::OwnCheck => "own check",
         }
     }

@@ -11,12 +11,13 @@ use serde::Serialize;
 use crate::class::RowClass;
 use crate::document::{About, about, document};
 use crate::drawing::{draw, figures};
-use crate::format::{shown, shown_class, shown_difference, shown_figure, shown_measured};
+use crate::format::{shown_class, shown_difference, shown_estimate, shown_figure, shown_measured};
 use crate::grid::{Grid, grids};
 use crate::profiles;
+use crate::replicates::{equal_runs, estimate, replicates};
 use crate::results::Results;
 use crate::study::{ChosenShown, ModelChoice, Study, SubjectKind};
-use crate::tables::{points_csv, reproduced, rows_csv};
+use crate::tables::{means_csv, points_csv, reproduced, rows_csv};
 use crate::verdict::{Comparison, Verdict};
 
 const PAGE: &str = include_str!("page.html");
@@ -46,6 +47,10 @@ struct PageContent<'a> {
     rows: Vec<PageRow<'a>>,
     figures: &'a [DrawnFigure],
     sweeps: Vec<PageSweep>,
+    /// Whether points were run several times.
+    has_runs: bool,
+    /// Where all their runs are equal.
+    equal_runs: Vec<String>,
     metrics: Vec<About>,
 }
 
@@ -85,7 +90,7 @@ struct PageSweep {
     points: Vec<Vec<String>>,
 }
 
-/// Writes `results.json`, `rows.csv` (if something was published), `points.csv`,
+/// Writes `results.json`, `rows.csv` (if something was published), `points.csv`, `means.csv`,
 /// `tables/*.csv`, `tables/*.md`, `figures/*.svg` and `index.html`; gives the page's path.
 ///
 /// # Errors
@@ -108,6 +113,7 @@ pub fn write(
         put("rows.csv", &rows_csv(rows))?;
     }
     put("points.csv", &points_csv(study, results))?;
+    put("means.csv", &means_csv(study, results))?;
     let grids = grids(study, results);
     if !grids.is_empty() {
         let path = folder.join("tables");
@@ -209,7 +215,7 @@ fn page(
         .map(str::trim)
         .filter(|p| !p.is_empty())
         .collect();
-    let used = profiles::used(results);
+    let used = profiles::used(study, results);
     let page = PageContent {
         name: &study.name,
         title: &study.title,
@@ -226,6 +232,8 @@ fn page(
         rows,
         figures,
         sweeps,
+        has_runs: results.points.iter().any(|cached| cached.point.run > 0),
+        equal_runs: equal_runs(study, results),
         metrics: about(study),
     };
     environment
@@ -254,24 +262,17 @@ fn page_sweep(
     sweep: &crate::study::Sweep,
 ) -> Option<PageSweep> {
     let metrics = study.metrics_of(sweep);
-    let mine = results
-        .points
-        .iter()
-        .filter(|cached| cached.point.sweep == name);
-    let points: Vec<Vec<String>> = mine
-        .map(|cached| {
-            let run = match cached.point.run {
-                0 => String::new(),
-                run => format!(" (run {})", run + 1),
-            };
-            let places = cached.point.coordinates.iter();
-            let places = places
-                .enumerate()
-                .map(|(at, place)| place.label.clone() + if at == 0 { &run } else { "" });
+    let mine = replicates(results, name);
+    let has_runs = mine.iter().any(|runs| runs.len() > 1);
+    let points: Vec<Vec<String>> = { mine.iter() }
+        .filter_map(|runs| {
+            let places = runs.first()?.point.coordinates.iter();
             let values = metrics.keys().map(|metric| {
-                crate::curves::reading(results, cached, metric).map_or_else(|why| why, shown)
+                estimate(results, runs, metric).map_or_else(|why| why, |it| shown_estimate(&it))
             });
-            places.chain(values).collect()
+            let places = places.map(|place| place.label.clone());
+            let runs = has_runs.then(|| runs.len().to_string());
+            Some(places.chain(runs).chain(values).collect())
         })
         .collect();
     if points.is_empty() {
@@ -290,7 +291,10 @@ fn page_sweep(
             .iter()
             .map(|(path, value)| format!("{path} = {}", value.text()))
             .collect(),
-        axes: sweep.axis.iter().map(crate::study::Axis::shown).collect(),
+        axes: { sweep.axis.iter() }
+            .map(crate::study::Axis::shown)
+            .chain(has_runs.then(|| "runs".to_owned()))
+            .collect(),
         metrics: metrics
             .values()
             .map(|metric| match metric.unit() {

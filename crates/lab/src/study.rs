@@ -36,6 +36,10 @@ pub struct Study {
     /// What it asks and how, in paragraphs.
     #[serde(default)]
     pub about: String,
+    /// The chips that it is about, by name, with the fingerprints of their numbers as they were when
+    /// it was made; the chips that come with npsim if left out.
+    #[serde(default)]
+    pub chips: BTreeMap<String, String>,
     /// When points are measured.
     #[serde(default)]
     pub window: WindowText,

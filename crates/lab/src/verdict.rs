@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::class::RowClass;
 use crate::curves::{lies_on, named, of_run};
 use crate::estimate::Estimate;
-use crate::evaluate::{shape, value};
+use crate::evaluate::{is_figure, shape, value};
 use crate::expression::{CurveName, Shape};
 use crate::points::Point;
-use crate::results::Results;
+use crate::results::{PointChip, Results};
 use crate::rounding::close;
 use crate::study::{Confidence, Published, PublishedFigure as FigureText, Study};
 
@@ -88,6 +88,9 @@ pub struct Comparison {
     pub interval: Option<[f64; 2]>,
     /// How many runs of its points it is made from.
     pub runs: usize,
+    /// Whether these all gave the same, so that there is no interval.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub equal_runs: bool,
     /// How far off is a hit.
     pub tolerance: Option<String>,
     /// The least and the most that is a hit, of values and bounds.
@@ -133,15 +136,16 @@ pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Comp
 
 /// A published value beside what was measured of it.
 pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -> Comparison {
-    let (class, chosen) = RowClass::of(study, published);
-    let runs = results
-        .points
-        .iter()
-        .map(|cached| &cached.point)
-        .filter(|point| point.run > 0 && needs(study, published, point))
-        .map(|point| point.run + 1)
-        .max()
-        .unwrap_or(1);
+    let (mut class, chosen) = RowClass::of(study, published);
+    let needed = { results.points.iter() }.filter(|cached| needs(study, published, &cached.point));
+    let needed: Vec<_> = needed.collect();
+    let runs = needed.iter().map(|cached| cached.point.run + 1).max();
+    let chips = { needed.iter() }.filter_map(|cached| cached.chip.as_ref());
+    let chips: BTreeSet<&PointChip> = chips.collect();
+    if class != RowClass::Arithmetic && { chips.iter() }.any(|chip| !chip.is_frozen(study)) {
+        class = RowClass::OtherChip;
+    }
+    let runs = runs.unwrap_or(1);
     let mut row = Comparison {
         id: published.id.clone(),
         what: published.what.clone(),
@@ -150,6 +154,7 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
         measured: None,
         interval: None,
         runs,
+        equal_runs: false,
         tolerance: published.tolerance.map(|t| t.to_string()),
         accepted: [published.at_least, published.at_most],
         verdict: Verdict::NotMeasured,
@@ -193,8 +198,18 @@ fn compare_shape(
             .map(|run| shape(expected, &|curve| of_run(study, results, curve, run)))
             .collect::<Result<Vec<_>, _>>()?;
         let held = each.iter().filter(|seen| seen.holds).count();
-        found = format!("{found}; so in {held} of {} runs", row.runs);
-        Estimate::of(&each.iter().map(|seen| seen.slack).collect::<Vec<_>>())
+        let slack = Estimate::of(&each.iter().map(|seen| seen.slack).collect::<Vec<_>>());
+        let same = |run: usize, curve: &CurveName| {
+            of_run(study, results, curve, run) == of_run(study, results, curve, 0)
+        };
+        row.equal_runs =
+            { 1..row.runs }.all(|run| { expected.curves().into_iter() }.all(|it| same(run, it)));
+        found = if row.equal_runs {
+            format!("{found}; all {} runs are equal", row.runs)
+        } else {
+            format!("{found}; so in {held} of {} runs", row.runs)
+        };
+        slack
     };
     row.measured = Some(FigureValue::Words(found));
     row.verdict = match slack.at_least(0.0) {
@@ -240,11 +255,13 @@ fn compare_value(
         .collect::<Result<Vec<_>, _>>()?;
     let estimate = Estimate::of(&each);
     row.measured = Some(FigureValue::Number(estimate.mean));
-    row.interval = (row.runs > 1).then(|| estimate.interval());
+    row.interval = estimate.interval();
+    row.equal_runs = estimate.is_of_equal_runs();
     let hit = if let Some(expected) = published.value {
         row.difference = Some(estimate.mean - expected);
+        let difference = estimate.mean - expected;
         row.difference_percent =
-            (expected != 0.0).then(|| (estimate.mean - expected) * 100.0 / expected.abs());
+            is_figure(difference, expected).then(|| difference * 100.0 / expected.abs());
         let tolerance = published.tolerance;
         let allowed = tolerance.map_or(0.0, |tolerance| tolerance.allowed(expected));
         row.accepted = [expected - allowed, expected + allowed].map(Some);

@@ -59,7 +59,7 @@ pub struct Oddities {
     pub expired: u64,
     /// Wrong IPv4 header checksums.
     pub bad_header_checksums: u64,
-    /// Wrong TCP, UDP or ICMP checksums over IPv4, as far as they can be checked: not of fragments and of
+    /// Wrong TCP, UDP or ICMP checksums, as far as they can be checked: not of fragments and of
     /// frames that are cut, and not where UDP has none.
     pub bad_payload_checksums: u64,
     /// Frames to an Ethernet broadcast or multicast address.
@@ -130,12 +130,17 @@ impl Census {
                 let right = header.header_checksum == header.calc_header_checksum();
                 odd.bad_header_checksums += u64::from(!right);
                 let whole = !frame.is_cut() && !ip.payload().fragmented;
-                odd.bad_payload_checksums += u64::from(whole && wrong_payload(&packet, &header));
+                let right = IpAddresses::V4(header.source, header.destination);
+                odd.bad_payload_checksums += u64::from(whole && right.are_belied_by(&packet));
                 ("ipv4", ip.payload().ip_number)
             }
             Some(LaxNetSlice::Ipv6(ip)) => {
                 odd.fragments += u64::from(ip.payload().fragmented);
                 odd.expired += u64::from(ip.header().hop_limit() <= 1);
+                let whole = !frame.is_cut() && !ip.payload().fragmented;
+                let header = ip.header().to_header();
+                let right = IpAddresses::V6(header.source, header.destination);
+                odd.bad_payload_checksums += u64::from(whole && right.are_belied_by(&packet));
                 ("ipv6", ip.payload().ip_number)
             }
             Some(LaxNetSlice::Arp(_)) => return "arp".into(),
@@ -155,22 +160,56 @@ impl Census {
     }
 }
 
-/// Whether the checksum of what an IPv4 packet carries is there and wrong.
-fn wrong_payload(packet: &LaxSlicedPacket<'_>, header: &etherparse::Ipv4Header) -> bool {
-    match &packet.transport {
-        Some(TransportSlice::Udp(udp)) if udp.checksum() != 0 => {
-            let right = udp.to_header().calc_checksum_ipv4(header, udp.payload());
-            right.is_ok_and(|right| right != udp.checksum())
-        }
-        Some(TransportSlice::Tcp(tcp)) => {
-            let right = tcp.calc_checksum_ipv4(header.source, header.destination);
-            right.is_ok_and(|right| right != tcp.checksum())
-        }
-        Some(TransportSlice::Icmpv4(icmp)) => {
-            let icmp_type = icmp.icmp_type();
-            icmp_type.calc_checksum(icmp.payload()) != icmp.checksum()
-        }
-        _ => false,
+/// The addresses of a packet, which are in the checksums of what it carries.
+enum IpAddresses {
+    V4([u8; 4], [u8; 4]),
+    V6([u8; 16], [u8; 16]),
+}
+
+impl IpAddresses {
+    /// Whether the checksum of what the packet carries is there and wrong.
+    fn are_belied_by(&self, packet: &LaxSlicedPacket<'_>) -> bool {
+        let (right, there) = match (&packet.transport, self) {
+            (Some(TransportSlice::Udp(udp)), Self::V4(from, to)) => {
+                // No checksum was made.
+                if udp.checksum() == 0 {
+                    return false;
+                }
+                let header = udp.to_header();
+                (
+                    header
+                        .calc_checksum_ipv4_raw(*from, *to, udp.payload())
+                        .ok(),
+                    udp.checksum(),
+                )
+            }
+            // Here there has to be one (RFC 8200, section 8.1).
+            (Some(TransportSlice::Udp(udp)), Self::V6(from, to)) => {
+                let header = udp.to_header();
+                (
+                    header
+                        .calc_checksum_ipv6_raw(*from, *to, udp.payload())
+                        .ok(),
+                    udp.checksum(),
+                )
+            }
+            (Some(TransportSlice::Tcp(tcp)), Self::V4(from, to)) => {
+                (tcp.calc_checksum_ipv4(*from, *to).ok(), tcp.checksum())
+            }
+            (Some(TransportSlice::Tcp(tcp)), Self::V6(from, to)) => {
+                (tcp.calc_checksum_ipv6(*from, *to).ok(), tcp.checksum())
+            }
+            (Some(TransportSlice::Icmpv4(icmp)), _) => {
+                let right = icmp.icmp_type().calc_checksum(icmp.payload());
+                (Some(right), icmp.checksum())
+            }
+            (Some(TransportSlice::Icmpv6(icmp)), Self::V6(from, to)) => {
+                let right = icmp.icmp_type().calc_checksum(*from, *to, icmp.payload());
+                (right.ok(), icmp.checksum())
+            }
+            _ => return false,
+        };
+        right.is_some_and(|right| right != there)
     }
 }
 

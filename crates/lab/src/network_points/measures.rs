@@ -132,7 +132,11 @@ pub(super) fn value(
             }
         }
         Measure::Share { .. } => share(counters, flows),
-        Measure::Jain { .. } => Ok(counters.jain(flows.iter().copied())),
+        Measure::Jain { .. } => {
+            let topology = seen.simulation.topology();
+            let index = counters.jain(topology, flows.iter().copied());
+            index.ok_or_else(|| "nothing was delivered".into())
+        }
         Measure::Utilisation(Utilisation::Link(_)) => {
             Ok(counters.lines[of_line()?].utilisation() * 100.0)
         }

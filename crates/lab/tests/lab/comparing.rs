@@ -1,7 +1,7 @@
 //! What a study can say beside curves and values: ratios, numbers of the code,
 //! models, tables, bounds, and that its chip did not change.
 
-use npsim_lab::curves::{reading, samples};
+use npsim_lab::curves::samples;
 use npsim_lab::grid::grids;
 use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
@@ -172,7 +172,7 @@ fn models_tables_and_code() {
     let (study, results, rows) = bench.judged(STUDY);
     let value = |sweep: &str, metric: &str| {
         let cached = results.points.iter().find(|k| k.point.sweep == sweep);
-        reading(&results, cached.expect(sweep), metric)
+        results.reading(cached.expect(sweep), metric)
     };
     // The code is counted, the sweep that has nothing else is not run.
     let length = value("code", "length").unwrap();

@@ -39,10 +39,13 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
     );
     let _ = writeln!(
         out,
-        "packets      {} of {} flows; Jain's index {:.3}",
+        "packets      {} of {} flows; {}",
         grouped(packets),
         results.flows.len(),
-        results.jain
+        match results.jain {
+            Some(jain) => format!("Jain's index {jain:.3}"),
+            None => "nothing was delivered".to_owned(),
+        }
     );
     if let Some(messages) = &results.messages {
         let _ = writeln!(out, "messages     {} reached hosts", messages.text());
