@@ -17,8 +17,9 @@ pub enum RowClass {
     Predicted,
     /// It cannot fail, or follows from other rows; it is shown and not counted.
     Arithmetic,
-    /// Its points ran on another chip than the study's: it is compared, and reproduces nothing.
-    OtherChip,
+    /// Its points ran on another chip than the study's, or with other settings: it is compared, and
+    /// reproduces nothing.
+    Other,
     /// It is about the study itself, not about what was published.
     OwnCheck,
 }
@@ -35,7 +36,7 @@ impl RowClass {
             Self::Chosen => "chosen in view",
             Self::Predicted => "predicted",
             Self::Arithmetic => "arithmetic",
-            Self::OtherChip => "another chip",
+            Self::Other => "another system",
             Self::OwnCheck => "own check",
         }
     }

@@ -33,10 +33,10 @@ pub struct ClassCounts {
     pub predicted: ClassCount,
     /// Rows that cannot fail; they are in none of the sums.
     pub arithmetic: usize,
-    /// Rows of another chip than the study's, those within their tolerance among them: they reproduce
-    /// nothing and are in none of the sums.
+    /// Rows of another chip than the study's or with other settings, those within their tolerance
+    /// among them: they reproduce nothing and are in none of the sums.
     #[serde(skip_serializing_if = "ClassCount::is_empty")]
-    pub other_chip: ClassCount,
+    pub other: ClassCount,
 }
 
 impl ClassCounts {
@@ -53,7 +53,7 @@ impl ClassCounts {
                     counts.arithmetic += 1;
                     continue;
                 }
-                RowClass::OtherChip => &mut counts.other_chip,
+                RowClass::Other => &mut counts.other,
                 RowClass::OwnCheck => continue,
             };
             count.rows += 1;
@@ -89,9 +89,9 @@ impl ClassCounts {
     #[must_use]
     pub fn shown(&self) -> String {
         let all = self.all();
-        let other = self.other_chip;
+        let other = self.other;
         if all.rows == 0 && other.rows > 0 {
-            return self.shown_other_chip();
+            return self.shown_other();
         }
         let mut text = format!("{} of {} reproduced", all.reproduced, all.rows);
         let classes: Vec<_> = self
@@ -114,26 +114,27 @@ impl ClassCounts {
             rows => text = format!("{text}; {rows} rows are arithmetic and do not count"),
         }
         if other.rows > 0 {
-            text = format!("{text}; {}", self.shown_other_chip());
+            text = format!("{text}; {}", self.shown_other());
         }
         text
     }
 
-    /// What became of rows that were compared on another chip: never that they hold for the study's.
-    fn shown_other_chip(&self) -> String {
+    /// What became of rows that were compared with another system: never that they hold for the
+    /// study's.
+    fn shown_other(&self) -> String {
         let ClassCount {
             rows,
             reproduced: near,
             ..
-        } = self.other_chip;
+        } = self.other;
         let values = if rows == 1 {
             "value was"
         } else {
             "values were"
         };
         format!(
-            "{rows} {values} compared on another chip than the study's, which says nothing of \
-             what was published: {near} within the tolerance"
+            "{rows} {values} compared on another chip or with other settings than the study's, \
+             which confirms nothing: {near} within the tolerance"
         )
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn shown_class(row: &Comparison) -> String {
         RowClass::Calibrated => row.calibrated.clone(),
         RowClass::Chosen => Some(row.chosen.join(", ")),
         RowClass::Arithmetic => row.arithmetic.clone(),
-        RowClass::Predicted | RowClass::OtherChip | RowClass::OwnCheck => None,
+        RowClass::Predicted | RowClass::Other | RowClass::OwnCheck => None,
     };
     by.map_or_else(|| class.to_owned(), |by| format!("{class}: {by}"))
 }

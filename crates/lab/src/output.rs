@@ -1,5 +1,6 @@
 //! Writes the results of a study into its folder: tables, figures, one page.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use minijinja::value::Serde;
@@ -40,6 +41,11 @@ struct PageContent<'a> {
     warm_up: Option<&'a String>,
     measure: Option<&'a String>,
     reproduced: String,
+    /// The ids of published values, if they are not all.
+    part: Option<String>,
+    /// Settings over the study.
+    overrides: Vec<String>,
+    points: usize,
     chosen: Vec<ChosenShown<'a>>,
     profile: String,
     one_profile: bool,
@@ -106,6 +112,7 @@ pub fn write(
         let path = folder.join(name);
         write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
     };
+    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
     let json = serde_json::to_string_pretty(&document(study, results, rows, quick))
         .map_err(|error| Problem::new(error.to_string()))?;
     put("results.json", &(json + "\n"))?;
@@ -114,7 +121,7 @@ pub fn write(
     }
     put("points.csv", &points_csv(study, results))?;
     put("means.csv", &means_csv(study, results))?;
-    let grids = grids(study, results);
+    let grids = shown_grids(study, results, rows);
     if !grids.is_empty() {
         let path = folder.join("tables");
         std::fs::create_dir_all(&path).map_err(|error| Problem::io("make", &path, &error))?;
@@ -147,6 +154,25 @@ pub fn is_quick(folder: &Path) -> Option<bool> {
     Some(written.quick)
 }
 
+/// Whether only some published values were looked at.
+fn is_part(study: &Study, rows: &[Comparison]) -> bool {
+    let published = rows.iter().filter(|row| !row.own_check).count();
+    published < study.published.len()
+}
+
+/// Tables; of a part of a study those of which something was measured.
+fn shown_grids(study: &Study, results: &Results, rows: &[Comparison]) -> Vec<Grid> {
+    let mut grids = grids(study, results);
+    if is_part(study, rows) {
+        let is_measured = |grid: &Grid| {
+            let mut cells = grid.rows.iter().flat_map(|row| &row.cells);
+            cells.any(|cell| cell.measured.is_some())
+        };
+        grids.retain(is_measured);
+    }
+    grids
+}
+
 fn drawings(study: &Study, results: &Results) -> Vec<DrawnFigure> {
     let mut drawn = Vec::new();
     for figure in figures(study) {
@@ -172,6 +198,13 @@ fn page(
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let counted = reproduced(rows);
+    let part = is_part(study, rows).then(|| {
+        let ids: BTreeSet<&str> = { rows.iter().filter(|row| !row.own_check) }
+            .map(|row| row.id.as_str())
+            .collect();
+        ids.into_iter().collect::<Vec<_>>().join(", ")
+    });
+    let all = rows;
     let rows: Vec<PageRow<'_>> = rows
         .iter()
         .map(|row| PageRow {
@@ -216,6 +249,8 @@ fn page(
         .filter(|p| !p.is_empty())
         .collect();
     let used = profiles::used(study, results);
+    let grids = shown_grids(study, results, all).into_iter();
+    let grids = grids.map(page_grid).collect();
     let page = PageContent {
         name: &study.name,
         title: &study.title,
@@ -225,10 +260,15 @@ fn page(
         warm_up,
         measure,
         reproduced: counted,
+        part,
+        overrides: { study.overrides.iter() }
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect(),
+        points: results.points.len(),
         chosen: study.chosen.iter().map(ModelChoice::shown).collect(),
         profile: profiles::shown(&used),
         one_profile: profiles::is_one(&used),
-        grids: grids(study, results).into_iter().map(page_grid).collect(),
+        grids,
         rows,
         figures,
         sweeps,

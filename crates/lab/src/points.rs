@@ -1,5 +1,7 @@
 //! The points of a study: one run each.
 
+use std::collections::BTreeSet;
+
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
 use npsim_session::session::MOST_NODES;
@@ -115,6 +117,7 @@ impl Point {
 /// A setting is not one.
 pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
     let mut points = Vec::new();
+    let mut taken = BTreeSet::new();
     for (name, sweep) in &study.sweep {
         let mut choices: Vec<Vec<(&str, AxisLevel)>> = vec![Vec::new()];
         for axis in sweep.axis.iter().rev() {
@@ -139,11 +142,25 @@ pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
         for choice in choices {
             let x = choice.first().map_or(0.0, |(_, place)| place.x);
             let runs = study.runs(sweep, x, quick);
-            let first = point(points.len() + 1, name, sweep, choice)?;
+            let mut first = point(points.len() + 1, name, sweep, choice)?;
+            for (path, value) in &study.overrides {
+                if first.kind.takes(path) {
+                    first.set(path, value)?;
+                    taken.insert(path);
+                }
+            }
             for run in 0..runs {
                 points.push(first.again(points.len() + 1, run)?);
             }
         }
+    }
+    let mut paths = study.overrides.iter().map(|(path, _)| path);
+    if let Some(path) = paths.find(|path| !taken.contains(path)) {
+        return Err(Problem::new(format!(
+            "`{path}` can be set in no sweep of the study `{}`",
+            study.name
+        ))
+        .help("systems have `profile.GROUP.NAME`, `define.NAME` and the keys of project files, networks the keys of network files"));
     }
     Ok(points)
 }

@@ -11,42 +11,86 @@ use crate::results::{CachedPoint, Results};
 use crate::study::Study;
 use crate::verdict::{Comparison, FigureValue};
 
-/// Published beside measured, for a terminal of so many columns.
+/// Published beside measured, for a terminal of so many columns: two lines a row.
 #[must_use]
 pub fn comparison(rows: &[Comparison], width: usize) -> String {
-    // Few columns, for each that has no place stands far below: units go with what they are of,
-    // and who reads a verdict reads the class with it.
+    let indent = rows.iter().map(|row| row.id.chars().count()).max();
+    let indent = indent.unwrap_or(0) + 2;
+    let lines = rows.iter().map(|row| {
+        let room = width.saturating_sub(indent);
+        let what = shortened(&shown_what(row), room);
+        let verdict = format!("{}, {}", row.verdict.name(), row.class.name());
+        let taken = "published   here   ".len() + verdict.chars().count();
+        let mut here = shown_here(row);
+        let mut published = shown_figure(&row.published);
+        // Words are cut where numbers and the verdict would have no room.
+        let room = room.saturating_sub(taken);
+        let (long, short) = (here.chars().count(), published.chars().count());
+        if long + short > room {
+            let part = room / 2;
+            published = shortened(&published, part.max(room.saturating_sub(long)));
+            here = shortened(&here, room.saturating_sub(published.chars().count()));
+        }
+        format!(
+            "{:indent$}{what}\n{:indent$}published {published}   here {here}   {verdict}",
+            row.id, ""
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Published beside measured, for a terminal of so many columns, with the difference and the
+/// tolerance and without cut words.
+#[must_use]
+pub fn wide_comparison(rows: &[Comparison], width: usize) -> String {
     let heads = [
         "id",
         "what",
         "published",
-        "measured",
+        "here",
         "off by",
         "within",
         "verdict",
     ];
     let mut table = TextTable::with_numbers(&heads, 4..6);
     for row in rows {
-        let measured = match (&row.measured, &row.why) {
-            (Some(_), _) => shown_measured(row),
-            (None, Some(why)) => why.clone(),
-            (None, None) => String::new(),
-        };
-        let what = match &*row.unit {
-            "" => row.what.clone(),
-            unit => format!("{} [{unit}]", row.what),
-        };
         table.add_row([
             row.id.clone(),
-            what,
+            shown_what(row),
             shown_figure(&row.published),
-            measured,
+            shown_here(row),
             shown_difference(row),
             row.tolerance.clone().unwrap_or_default(),
             format!("{}, {}", row.verdict.name(), row.class.name()),
         ]);
     }
     table.fitted(width)
+}
+
+/// What a row is about, with its unit.
+fn shown_what(row: &Comparison) -> String {
+    match &*row.unit {
+        "" => row.what.clone(),
+        unit => format!("{} [{unit}]", row.what),
+    }
+}
+
+/// What was measured of a row, or why nothing was.
+fn shown_here(row: &Comparison) -> String {
+    match (&row.measured, &row.why) {
+        (Some(_), _) => shown_measured(row),
+        (None, Some(why)) => why.clone(),
+        (None, None) => String::new(),
+    }
+}
+
+/// A text that has no more letters than there is room for.
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
 }
 
 /// `9 of 10 reproduced: ...`, without the study's own checks and what cannot fail.

@@ -270,17 +270,17 @@ fn a_chip_that_changes_is_found() {
     let bench = Bench::extended();
     let begin = STUDY.find("[curve.model]").unwrap();
     let text = &STUDY[..begin];
-    let (_, results, _) = bench.judged(text);
-    let row = profiles::row(&results);
+    let (study, results, _) = bench.judged(text);
+    let row = profiles::row(&study, &results);
     assert_eq!((row.verdict, row.own_check), (Verdict::Hit, true));
     let other = text.replace(
         "[sweep.code]",
         "[sweep.code]\nset = { \"profile.sram.read\" = 91 }",
     );
-    let (_, results, _) = bench.judged(&other);
-    let row = profiles::row(&results);
+    let (study, results, _) = bench.judged(&other);
+    let row = profiles::row(&study, &results);
     assert_eq!(row.verdict, Verdict::Miss);
-    let used = profiles::used(&results);
+    let used = profiles::used(&study, &results);
     assert!(
         profiles::shown(&used).contains("with sram.read=91"),
         "{used:?}"
@@ -289,9 +289,9 @@ fn a_chip_that_changes_is_found() {
         "[sweep.code]",
         "[sweep.code]\nset = { \"chip.profile\" = \"ixp2800\" }",
     );
-    let (_, results, _) = bench.judged(&another);
+    let (study, results, _) = bench.judged(&another);
     assert!(
-        profiles::is_one(&profiles::used(&results)),
+        profiles::is_one(&profiles::used(&study, &results)),
         "one for each chip"
     );
 }

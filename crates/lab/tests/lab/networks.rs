@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use npsim_lab::curves;
 use npsim_lab::points::points;
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
