@@ -177,7 +177,7 @@ impl NodeReport {
             packets,
             drops,
             exceptions,
-            rates: rates(traffic, chip.mhz),
+            rates: rates(traffic, chip.mhz, chip.cycles),
             latency,
             latency_since_entry: latency,
             chip,
@@ -339,10 +339,12 @@ fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
     media.chain(microcode).collect()
 }
 
-fn rates(traffic: &Traffic, mhz: u64) -> Rates {
-    let offered = traffic
-        .last_arrival
-        .saturating_sub(traffic.first_arrival.unwrap_or(0));
+fn rates(traffic: &Traffic, mhz: u64, end: u64) -> Rates {
+    let begin = traffic.first_arrival.unwrap_or(0);
+    let arrivals = traffic.last_arrival.saturating_sub(begin);
+    // Frames that mostly come after the end of the run have no rate in it.
+    let seen = end.saturating_sub(begin);
+    let offered = if seen < arrivals / 2 { 0 } else { arrivals };
     let sent = traffic
         .last_departure
         .saturating_sub(traffic.first_departure.unwrap_or(0));
