@@ -49,7 +49,7 @@ fn bottleneck(results: &Results) -> &npsim_network::results::LineResult {
 #[test]
 fn rcp_shares_the_line_at_once_and_evenly() {
     let flows = "[[flow]]\nfrom = \"s\"\nto = \"d\"\ntransport = \"rcp\"\nstep = \"2s\"\n";
-    let (counters, results) = run(&network("model = \"rcp\"", "2bdp", flows));
+    let (_, results) = run(&network("model = \"rcp\"", "2bdp", flows));
     let line = bottleneck(&results);
     assert!(line.utilisation > 0.9, "{}", line.utilisation);
     assert!(

@@ -239,7 +239,7 @@ fn style() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Curve, Figure, decimal};
+    use super::{Curve, Figure, decimal, ticks};
 
     #[test]
     fn every_curve_and_mark_is_drawn_and_named() {
