@@ -17,7 +17,10 @@ pub enum RowClass {
     Predicted,
     /// The row cannot fail, or follows from other rows; it is shown and not counted.
     Arithmetic,
-    /// The row is about the study itself, not about what was published.
+    /// Its points ran on another chip than the study's, or with other settings: it is compared, and
+    /// reproduces nothing.
+    Other,
+    /// It is about the study itself, not about what was published.
     OwnCheck,
 }
 
@@ -33,6 +36,7 @@ impl RowClass {
             Self::Chosen => "chosen in view",
             Self::Predicted => "predicted",
             Self::Arithmetic => "arithmetic",
+            Self::Other => "another system",
             Self::OwnCheck => "own check",
         }
     }

@@ -16,6 +16,12 @@ pub struct ClassCount {
     pub undecided: usize,
 }
 
+impl ClassCount {
+    const fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+}
+
 /// The rows of a comparison by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClassCounts {
@@ -27,6 +33,10 @@ pub struct ClassCounts {
     pub predicted: ClassCount,
     /// Rows that cannot fail; they are in none of the sums.
     pub arithmetic: usize,
+    /// Rows of another chip than the study's or with other settings, those within their tolerance
+    /// among them: they reproduce nothing and are in none of the sums.
+    #[serde(skip_serializing_if = "ClassCount::is_empty")]
+    pub other: ClassCount,
 }
 
 impl ClassCounts {
@@ -43,6 +53,7 @@ impl ClassCounts {
                     counts.arithmetic += 1;
                     continue;
                 }
+                RowClass::Other => &mut counts.other,
                 RowClass::OwnCheck => continue,
             };
             count.rows += 1;
@@ -78,6 +89,10 @@ impl ClassCounts {
     #[must_use]
     pub fn shown(&self) -> String {
         let all = self.all();
+        let other = self.other;
+        if all.rows == 0 && other.rows > 0 {
+            return self.shown_other();
+        }
         let mut text = format!("{} of {} reproduced", all.reproduced, all.rows);
         let classes: Vec<_> = self
             .classes()
@@ -98,7 +113,29 @@ impl ClassCounts {
             1 => text += "; 1 row is arithmetic and does not count",
             rows => text = format!("{text}; {rows} rows are arithmetic and do not count"),
         }
+        if other.rows > 0 {
+            text = format!("{text}; {}", self.shown_other());
+        }
         text
+    }
+
+    /// What became of rows that were compared with another system: never that they hold for the
+    /// study's.
+    fn shown_other(&self) -> String {
+        let ClassCount {
+            rows,
+            reproduced: near,
+            ..
+        } = self.other;
+        let values = if rows == 1 {
+            "value was"
+        } else {
+            "values were"
+        };
+        format!(
+            "{rows} {values} compared on another chip or with other settings than the study's, \
+             which confirms nothing: {near} within the tolerance"
+        )
     }
 }
 

@@ -11,7 +11,6 @@ use crate::sample::{CurvePoint, Runs};
 use crate::study::{SettingValue, Study};
 pub(crate) use measured::lies_on;
 use measured::measured_samples;
-pub use measured::reading;
 
 /// The samples of a curve, measured or derived, from left to right; means where points
 /// were run several times.

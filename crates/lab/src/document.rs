@@ -6,6 +6,7 @@ use crate::counts::ClassCounts;
 use crate::grid::{Grid, grids};
 use crate::points::Coordinate;
 use crate::profiles::{self, Used};
+use crate::replicates::{estimate, replicates};
 use crate::results::Results;
 use crate::study::{ChosenShown, ModelChoice, Study};
 use crate::verdict::Comparison;
@@ -44,6 +45,50 @@ pub struct ResultsDocument<'a> {
     pub metrics: Vec<About>,
     /// What every point came to.
     pub points: Vec<PointEntry<'a>>,
+    /// What the runs of each point came to together.
+    pub means: Vec<MeanEntry<'a>>,
+}
+
+/// A metric of a point in `results.json`, all its runs together.
+#[derive(Clone, Debug, Serialize)]
+pub struct MeanEntry<'a> {
+    /// The point's sweep.
+    pub sweep: &'a str,
+    /// Its place on each axis.
+    pub at: &'a [Coordinate],
+    /// The metric.
+    pub metric: &'a str,
+    /// The mean; none if a run has no value.
+    pub mean: Option<f64>,
+    /// The 95 % interval; none of a single run and of equal ones.
+    pub interval: Option<[f64; 2]>,
+    /// How many runs.
+    pub runs: usize,
+    /// Whether these are several and all came to the same.
+    pub equal_runs: bool,
+}
+
+/// The means of all points.
+fn means<'a>(study: &'a Study, results: &'a Results) -> Vec<MeanEntry<'a>> {
+    let mut means = Vec::new();
+    for (sweep, about) in &study.sweep {
+        for runs in replicates(results, sweep) {
+            let Some(first) = runs.first() else { continue };
+            for metric in study.metrics_of(about).into_keys() {
+                let estimate = estimate(results, &runs, metric).ok();
+                means.push(MeanEntry {
+                    sweep,
+                    at: &first.point.coordinates,
+                    metric,
+                    mean: estimate.map(|it| it.mean),
+                    interval: estimate.and_then(|it| it.interval()),
+                    runs: runs.len(),
+                    equal_runs: estimate.is_some_and(|it| it.is_of_equal_runs()),
+                });
+            }
+        }
+    }
+    means
 }
 
 /// A metric in `results.json`.
@@ -72,6 +117,8 @@ pub struct PointEntry<'a> {
     pub at: &'a [Coordinate],
     /// Which of several runs of the place it is, from 0.
     pub run: usize,
+    /// The seed that the study gives it.
+    pub seed: Option<u64>,
     /// Settings over the project, the capture and the seed.
     pub settings: Vec<String>,
     /// What stopped it.
@@ -111,6 +158,7 @@ pub fn document<'a>(
             key: &cached.key,
             at: &cached.point.coordinates,
             run: cached.point.run,
+            seed: cached.point.seed,
             settings: cached.point.shown_settings(),
             fault: outcome.and_then(|outcome| outcome.fault.as_deref()),
             metrics: outcome
@@ -118,7 +166,7 @@ pub fn document<'a>(
                 .unwrap_or_default(),
         }
     });
-    let used = profiles::used(results);
+    let used = profiles::used(study, results);
     ResultsDocument {
         schema: SCHEMA,
         npsim: env!("CARGO_PKG_VERSION"),
@@ -134,5 +182,6 @@ pub fn document<'a>(
         profiles: used,
         metrics: about(study),
         points: points.collect(),
+        means: means(study, results),
     }
 }

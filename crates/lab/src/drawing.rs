@@ -73,6 +73,7 @@ pub fn draw(study: &Study, results: &Results, figure: &PublishedFigure) -> Optio
             Line {
                 label: label(study, curve),
                 points: places.iter().filter_map(known).collect(),
+                bars: places.iter().filter_map(bar).collect(),
                 computed: study.curve.contains_key(&curve.of),
             }
         })
@@ -90,6 +91,12 @@ pub fn draw(study: &Study, results: &Results, figure: &PublishedFigure) -> Optio
         curves
             .iter()
             .flat_map(|line| line.points.iter().copied())
+            .chain(
+                curves
+                    .iter()
+                    .flat_map(|line| &line.bars)
+                    .flat_map(|&(x, low, high)| [(x, low), (x, high)]),
+            )
             .chain(marked)
     };
     let x = range(&figure.x, seen().map(|(x, _)| x));
@@ -101,9 +108,43 @@ pub fn draw(study: &Study, results: &Results, figure: &PublishedFigure) -> Optio
         curves,
         marks,
         marks_are: "published".into(),
+        notes: notes(study, results, figure),
         diagonal: figure.diagonal,
     };
     Some(drawn.draw())
+}
+
+/// What bars are, and where there are none although points were run several times.
+fn notes(study: &Study, results: &Results, figure: &PublishedFigure) -> Vec<String> {
+    let places =
+        { figure.curve.iter() }.flat_map(|curve| samples(study, results, &curve.of, &curve.at));
+    let estimates: Vec<_> = { places.filter_map(|place| place.estimate) }
+        .filter(|estimate| estimate.runs > 1)
+        .collect();
+    let runs = |has_bar: bool| {
+        let these = estimates.iter().filter(|it| it.half.is_some() == has_bar);
+        let (least, most) = these.fold((usize::MAX, 0), |(least, most), it| {
+            (least.min(it.runs), most.max(it.runs))
+        });
+        match (least, most) {
+            (_, 0) => None,
+            (least, most) if least == most => Some(format!("{most} runs")),
+            (least, most) => Some(format!("{least} to {most} runs")),
+        }
+    };
+    let equal = estimates.iter().filter(|it| it.half.is_none()).count();
+    let bars = runs(true).map(|runs| format!("bars: 95 % interval of the mean of {runs}"));
+    let none = runs(false).map(|runs| {
+        let points = estimates.len();
+        format!("no bar where all {runs} are equal: {equal} of {points} points")
+    });
+    bars.into_iter().chain(none).collect()
+}
+
+/// The interval of a point of a curve.
+fn bar(sample: &CurvePoint) -> Option<(f64, f64, f64)> {
+    let [low, high] = sample.estimate?.interval()?;
+    Some((sample.x, low, high))
 }
 
 fn known(sample: &CurvePoint) -> Option<(f64, f64)> {

@@ -14,13 +14,20 @@ const NORMAL: f64 = 1.960;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half of the 95 % interval; 0 for a single value.
-    pub half: f64,
+    /// Half of the 95 % interval; none of a single value, or where all values are equal: what draws
+    /// nothing shows nothing of chance.
+    pub half: Option<f64>,
+    /// How many values it is made from.
+    pub runs: usize,
 }
 
 impl From<f64> for Estimate {
     fn from(mean: f64) -> Self {
-        Self { mean, half: 0.0 }
+        Self {
+            mean,
+            half: None,
+            runs: 1,
+        }
     }
 }
 
@@ -28,25 +35,43 @@ impl Estimate {
     /// Of these values; no number for none.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        if values.len() < 2 {
-            return Self { mean, half: 0.0 };
+        let runs = values.len();
+        let count = runs as f64;
+        let first = values.first().copied().unwrap_or(f64::NAN);
+        if values.iter().all(|value| value.total_cmp(&first).is_eq()) {
+            return Self {
+                mean: first,
+                half: None,
+                runs,
+            };
         }
-        let freedom = values.len() - 1;
+        let mean = values.iter().sum::<f64>() / count;
+        let freedom = runs - 1;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let error = (squares / freedom as f64 / count).sqrt();
         let quantile = STUDENT.get(freedom - 1).copied().unwrap_or(NORMAL);
         Self {
             mean,
-            half: quantile * error,
+            half: Some(quantile * error),
+            runs,
         }
+    }
+
+    /// Whether it is made from several values that are all the same.
+    #[must_use]
+    pub const fn is_of_equal_runs(&self) -> bool {
+        self.runs > 1 && self.half.is_none()
     }
 
     /// Where the true mean is, 95 times of 100.
     #[must_use]
-    pub fn interval(&self) -> [f64; 2] {
-        [self.mean - self.half, self.mean + self.half]
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        self.half.map(|half| [self.mean - half, self.mean + half])
+    }
+
+    /// The interval, or the mean alone.
+    fn ends(&self) -> [f64; 2] {
+        self.interval().unwrap_or([self.mean, self.mean])
     }
 
     /// Whether it is between two values; nothing where that is open.
@@ -62,7 +87,7 @@ impl Estimate {
     /// Whether it is at least this.
     #[must_use]
     pub fn at_least(&self, least: f64) -> Option<bool> {
-        let [low, high] = self.interval();
+        let [low, high] = self.ends();
         if low >= least {
             Some(true)
         } else if high < least {
@@ -75,7 +100,7 @@ impl Estimate {
     /// Whether it is at most this.
     #[must_use]
     pub fn at_most(&self, most: f64) -> Option<bool> {
-        let [low, high] = self.interval();
+        let [low, high] = self.ends();
         if high <= most {
             Some(true)
         } else if low > most {
@@ -95,17 +120,29 @@ mod tests {
         let estimate = Estimate::of(&[32.7, 35.1, 34.5, 27.1]);
         assert!((estimate.mean - 32.35).abs() < 1e-9);
         // Standard deviation 3.646, its error 1.823, times 3.182.
-        assert!((estimate.half - 5.800).abs() < 0.005, "{estimate:?}");
-        assert!(Estimate::of(&[4.0, 4.0, 4.0]).half.abs() < 1e-12);
-        assert!(Estimate::of(&[4.0]).half.abs() < 1e-12);
+        let half = estimate.half.unwrap();
+        assert!((half - 5.800).abs() < 0.005, "{estimate:?}");
+        assert_eq!(Estimate::of(&[4.0]), Estimate::from(4.0));
         assert!(Estimate::of(&[]).mean.is_nan());
+    }
+
+    #[test]
+    fn equal_runs_have_no_interval() {
+        let equal = Estimate::of(&[0.1, 0.1, 0.1]);
+        assert!(equal.is_of_equal_runs() && equal.interval().is_none());
+        assert_eq!(equal.mean.to_bits(), 0.1_f64.to_bits(), "to the last bit");
+        assert_eq!(equal.within(0.0, 1.0), Some(true));
+        let nearly = Estimate::of(&[0.1, 0.1, 0.1 + f64::EPSILON]);
+        assert!(!nearly.is_of_equal_runs() && nearly.interval().is_some());
+        assert!(!Estimate::of(&[4.0]).is_of_equal_runs(), "one is no series");
     }
 
     #[test]
     fn a_border_inside_the_interval_decides_nothing() {
         let estimate = Estimate {
             mean: 10.0,
-            half: 1.0,
+            half: Some(1.0),
+            runs: 2,
         };
         for (least, most, expected) in [
             (8.0, 12.0, Some(true)),

@@ -10,6 +10,33 @@ pub(crate) type CurveSamples<'a> = &'a dyn Fn(&CurveName) -> Vec<CurvePoint>;
 
 type CurvePlaces = Vec<(f64, f64)>;
 
+/// Beyond this a quotient says that its divisor is nearly nothing, and no more.
+const MOST_TIMES: f64 = 1000.0;
+
+/// Whether a quotient of these numbers says something: the divisor is not nearly zero beside what it
+/// divides.
+pub(crate) fn is_figure(number: f64, of: f64) -> bool {
+    of != 0.0 && number.abs() <= MOST_TIMES * of.abs()
+}
+
+/// A share in percent, as far as it is a figure.
+fn percent(share: f64) -> String {
+    if share.abs() <= MOST_TIMES {
+        format!("{:.1}%", share * 100.0)
+    } else {
+        format!("more than {MOST_TIMES} times")
+    }
+}
+
+/// How far a share is on one side of another value, or on the other.
+fn aside(share: f64, side: &str, other_side: &str) -> String {
+    if share < -MOST_TIMES {
+        format!("{} {other_side}", percent(share))
+    } else {
+        format!("{} {side}", percent(share))
+    }
+}
+
 /// Whether a shape holds, and what was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeFinding {
@@ -96,7 +123,13 @@ pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
             let shares = pairs
                 .into_iter()
                 .map(|((x, one), (_, other))| (x, relative(one, other)));
-            Ok(worst(shares).1 * 100.0)
+            let (x, share) = worst(shares);
+            if share > MOST_TIMES {
+                return Err(format!(
+                    "at {x} the second curve is nearly 0, of which a share says nothing"
+                ));
+            }
+            Ok(share * 100.0)
         }
         Measured::Formula { formula, with } => {
             formula::Formula::parse(formula)?.value(&|name| match with.get(name) {
@@ -110,6 +143,12 @@ pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
             let (first, second) = two(of, curves)?;
             if second == 0.0 {
                 return Err("the second value is 0".into());
+            }
+            if !is_figure(first, second) {
+                return Err(format!(
+                    "the second value, {second}, is nearly 0 beside the first, {first}: their ratio \
+                     says nothing"
+                ));
             }
             Ok(first / second)
         }
@@ -232,7 +271,10 @@ fn worst(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
 }
 
 fn off_by(off: f64, share: f64, what: &str, x: f64) -> ShapeFinding {
-    let found = format!("at most {:.1}% {what}, at {x}", off * 100.0);
+    let found = match percent(off) {
+        figure if off <= MOST_TIMES => format!("at most {figure} {what}, at {x}"),
+        _ => format!("{what} by more than can be said in percent, at {x}"),
+    };
     ShapeFinding::new(share - off, true, found)
 }
 
@@ -266,9 +308,9 @@ fn order(all: &[CurvePlaces], margin: f64) -> Result<ShapeFinding, String> {
         return Err("the curves have no points".into());
     };
     let found = format!(
-        "curve {} is {:.1}% above curve {} at {x}, where it is least",
+        "curve {} is {} curve {} at {x}, where it is least",
         number + 1,
-        gap * 100.0,
+        aside(gap, "above", "below"),
         number + 2
     );
     Ok(ShapeFinding::new(gap - margin, true, found))
@@ -296,9 +338,11 @@ fn beyond(
         return Err("the curves have no points".into());
     };
     let found = format!(
-        "curve 1 is {:.1}% {} curve {} at {x}, where it is least",
-        gap * 100.0,
-        side.name(),
+        "curve 1 is {} curve {} at {x}, where it is least",
+        match side {
+            ShapeKind::Above => aside(gap, "above", "below"),
+            _ => aside(gap, "below", "above"),
+        },
         number + 2
     );
     Ok(ShapeFinding::new(
@@ -331,7 +375,7 @@ fn bounded(places: &CurvePlaces, shape: &Shape) -> ShapeFinding {
         return ShapeFinding::new(-1.0, false, "there are no points".into());
     };
     let found = if off > 0.0 {
-        format!("{y:.3} at {x} is {:.1}% {side} {bound}", off * 100.0)
+        format!("{y:.3} at {x} is {} {side} {bound}", percent(off))
     } else {
         format!("nearest to its bound {bound} with {y:.3} at {x}")
     };
@@ -374,8 +418,8 @@ fn linear(places: &CurvePlaces, share: f64) -> ShapeFinding {
             .map(|(x, y)| (*x, (y - start - slope * x).abs() / rise)),
     );
     let found = format!(
-        "slope {slope:.3}, at most {:.1}% of the rise off the line, at {x}",
-        off * 100.0
+        "slope {slope:.3}, at most {} of the rise off the line, at {x}",
+        percent(off)
     );
     ShapeFinding::new(share - off, true, found)
 }
@@ -408,7 +452,7 @@ fn monotone(places: &CurvePlaces, share: f64, sign: f64) -> ShapeFinding {
         .map_or(0.0, |(first, last)| last.1 - first.1);
     let way = if sign > 0.0 { "falls" } else { "rises" };
     let found = if back > 0.0 {
-        format!("{change:+.3} in all; {way} by {:.1}% at {x}", back * 100.0)
+        format!("{change:+.3} in all; {way} by {} at {x}", percent(back))
     } else {
         format!("{change:+.3} in all")
     };

@@ -1,6 +1,7 @@
 //! How numbers, words and lines are shown in tables and in CSV.
 
 use crate::class::RowClass;
+use crate::estimate::Estimate;
 use crate::verdict::{Comparison, FigureValue};
 
 /// A number as tables show it: at most four digits that say something.
@@ -19,6 +20,16 @@ pub fn shown(number: f64) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         text
+    }
+}
+
+/// A mean as tables show it: `0.279 +- 0.012`, or `0.279 (equal)` where all runs are.
+pub(crate) fn shown_estimate(estimate: &Estimate) -> String {
+    let mean = shown(estimate.mean);
+    match estimate.half {
+        Some(half) => format!("{mean} +- {}", shown(half)),
+        None if estimate.is_of_equal_runs() => format!("{mean} (equal)"),
+        None => mean,
     }
 }
 
@@ -50,6 +61,9 @@ pub(crate) fn shown_measured(row: &Comparison) -> String {
     let measured = shown_figure(figure);
     match row.interval {
         Some([low, high]) => format!("{measured} +- {}", shown((high - low) / 2.0)),
+        None if row.equal_runs && matches!(figure, FigureValue::Number(_)) => {
+            format!("{measured} ({} equal runs)", row.runs)
+        }
         None => measured,
     }
 }
@@ -62,7 +76,7 @@ pub(crate) fn shown_class(row: &Comparison) -> String {
         RowClass::Calibrated => row.calibrated.clone(),
         RowClass::Chosen => Some(row.chosen.join(", ")),
         RowClass::Arithmetic => row.arithmetic.clone(),
-        RowClass::Predicted | RowClass::OwnCheck => None,
+        RowClass::Predicted | RowClass::Other | RowClass::OwnCheck => None,
     };
     by.map_or_else(|| class.to_owned(), |by| format!("{class}: {by}"))
 }

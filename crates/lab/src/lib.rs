@@ -27,6 +27,7 @@
 //! at once.
 
 pub(crate) mod assemblies;
+mod axis_places;
 pub mod campaign;
 mod checking;
 mod chip_points;
@@ -57,6 +58,7 @@ pub mod points;
 pub mod profiles;
 mod queue;
 mod ran;
+pub mod replicates;
 pub mod results;
 mod rounding;
 pub mod sample;

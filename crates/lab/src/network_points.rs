@@ -74,8 +74,10 @@ impl Subject for NetworkPoint {
     fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems> {
         let mut file =
             NetworkFile::load(&inputs.places.find(&inputs.sweep.network)?, &point.settings)?;
-        if let Some(seed) = point.seed {
-            file.reseed(seed);
+        match point.seed {
+            Some(seed) if point.run > 0 => file.replicate(seed),
+            Some(seed) => file.reseed(seed),
+            None => {}
         }
         let (from, until) = window(inputs, point, &file)?;
         let metrics = inputs.metrics();

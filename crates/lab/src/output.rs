@@ -1,5 +1,6 @@
 //! Writes the results of a study into its folder: tables, figures, one page.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use minijinja::value::Serde;
@@ -11,12 +12,13 @@ use serde::Serialize;
 use crate::class::RowClass;
 use crate::document::{About, about, document};
 use crate::drawing::{draw, figures};
-use crate::format::{shown, shown_class, shown_difference, shown_figure, shown_measured};
+use crate::format::{shown_class, shown_difference, shown_estimate, shown_figure, shown_measured};
 use crate::grid::{Grid, grids};
 use crate::profiles;
+use crate::replicates::{equal_runs, estimate, replicates};
 use crate::results::Results;
 use crate::study::{ChosenShown, ModelChoice, Study, SubjectKind};
-use crate::tables::{points_csv, reproduced, rows_csv};
+use crate::tables::{means_csv, points_csv, reproduced, rows_csv};
 use crate::verdict::{Comparison, Verdict};
 
 const PAGE: &str = include_str!("page.html");
@@ -39,6 +41,11 @@ struct PageContent<'a> {
     warm_up: Option<&'a String>,
     measure: Option<&'a String>,
     reproduced: String,
+    /// The ids of published values, if they are not all.
+    part: Option<String>,
+    /// Settings over the study.
+    overrides: Vec<String>,
+    points: usize,
     chosen: Vec<ChosenShown<'a>>,
     profile: String,
     one_profile: bool,
@@ -46,6 +53,10 @@ struct PageContent<'a> {
     rows: Vec<PageRow<'a>>,
     figures: &'a [DrawnFigure],
     sweeps: Vec<PageSweep>,
+    /// Whether points were run several times.
+    has_runs: bool,
+    /// Where all their runs are equal.
+    equal_runs: Vec<String>,
     metrics: Vec<About>,
 }
 
@@ -85,7 +96,7 @@ struct PageSweep {
     points: Vec<Vec<String>>,
 }
 
-/// Writes `results.json`, `rows.csv` (if something was published), `points.csv`,
+/// Writes `results.json`, `rows.csv` (if something was published), `points.csv`, `means.csv`,
 /// `tables/*.csv`, `tables/*.md`, `figures/*.svg` and `index.html`; gives the page's path.
 ///
 /// # Errors
@@ -101,6 +112,7 @@ pub fn write(
         let path = folder.join(name);
         write_whole(&path, text.as_bytes()).map_err(|error| Problem::io("write", &path, &error))
     };
+    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
     let json = serde_json::to_string_pretty(&document(study, results, rows, quick))
         .map_err(|error| Problem::new(error.to_string()))?;
     put("results.json", &(json + "\n"))?;
@@ -108,7 +120,8 @@ pub fn write(
         put("rows.csv", &rows_csv(rows))?;
     }
     put("points.csv", &points_csv(study, results))?;
-    let grids = grids(study, results);
+    put("means.csv", &means_csv(study, results))?;
+    let grids = shown_grids(study, results, rows);
     if !grids.is_empty() {
         let path = folder.join("tables");
         std::fs::create_dir_all(&path).map_err(|error| Problem::io("make", &path, &error))?;
@@ -141,6 +154,25 @@ pub fn is_quick(folder: &Path) -> Option<bool> {
     Some(written.quick)
 }
 
+/// Whether only some published values were looked at.
+fn is_part(study: &Study, rows: &[Comparison]) -> bool {
+    let published = rows.iter().filter(|row| !row.own_check).count();
+    published < study.published.len()
+}
+
+/// Tables; of a part of a study those of which something was measured.
+fn shown_grids(study: &Study, results: &Results, rows: &[Comparison]) -> Vec<Grid> {
+    let mut grids = grids(study, results);
+    if is_part(study, rows) {
+        let is_measured = |grid: &Grid| {
+            let mut cells = grid.rows.iter().flat_map(|row| &row.cells);
+            cells.any(|cell| cell.measured.is_some())
+        };
+        grids.retain(is_measured);
+    }
+    grids
+}
+
 fn drawings(study: &Study, results: &Results) -> Vec<DrawnFigure> {
     let mut drawn = Vec::new();
     for figure in figures(study) {
@@ -166,6 +198,13 @@ fn page(
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let counted = reproduced(rows);
+    let part = is_part(study, rows).then(|| {
+        let ids: BTreeSet<&str> = { rows.iter().filter(|row| !row.own_check) }
+            .map(|row| row.id.as_str())
+            .collect();
+        ids.into_iter().collect::<Vec<_>>().join(", ")
+    });
+    let all = rows;
     let rows: Vec<PageRow<'_>> = rows
         .iter()
         .map(|row| PageRow {
@@ -209,7 +248,9 @@ fn page(
         .map(str::trim)
         .filter(|p| !p.is_empty())
         .collect();
-    let used = profiles::used(results);
+    let used = profiles::used(study, results);
+    let grids = shown_grids(study, results, all).into_iter();
+    let grids = grids.map(page_grid).collect();
     let page = PageContent {
         name: &study.name,
         title: &study.title,
@@ -219,13 +260,20 @@ fn page(
         warm_up,
         measure,
         reproduced: counted,
+        part,
+        overrides: { study.overrides.iter() }
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect(),
+        points: results.points.len(),
         chosen: study.chosen.iter().map(ModelChoice::shown).collect(),
         profile: profiles::shown(&used),
         one_profile: profiles::is_one(&used),
-        grids: grids(study, results).into_iter().map(page_grid).collect(),
+        grids,
         rows,
         figures,
         sweeps,
+        has_runs: results.points.iter().any(|cached| cached.point.run > 0),
+        equal_runs: equal_runs(study, results),
         metrics: about(study),
     };
     environment
@@ -254,24 +302,17 @@ fn page_sweep(
     sweep: &crate::study::Sweep,
 ) -> Option<PageSweep> {
     let metrics = study.metrics_of(sweep);
-    let mine = results
-        .points
-        .iter()
-        .filter(|cached| cached.point.sweep == name);
-    let points: Vec<Vec<String>> = mine
-        .map(|cached| {
-            let run = match cached.point.run {
-                0 => String::new(),
-                run => format!(" (run {})", run + 1),
-            };
-            let places = cached.point.coordinates.iter();
-            let places = places
-                .enumerate()
-                .map(|(at, place)| place.label.clone() + if at == 0 { &run } else { "" });
+    let mine = replicates(results, name);
+    let has_runs = mine.iter().any(|runs| runs.len() > 1);
+    let points: Vec<Vec<String>> = { mine.iter() }
+        .filter_map(|runs| {
+            let places = runs.first()?.point.coordinates.iter();
             let values = metrics.keys().map(|metric| {
-                crate::curves::reading(results, cached, metric).map_or_else(|why| why, shown)
+                estimate(results, runs, metric).map_or_else(|why| why, |it| shown_estimate(&it))
             });
-            places.chain(values).collect()
+            let places = places.map(|place| place.label.clone());
+            let runs = has_runs.then(|| runs.len().to_string());
+            Some(places.chain(runs).chain(values).collect())
         })
         .collect();
     if points.is_empty() {
@@ -290,7 +331,10 @@ fn page_sweep(
             .iter()
             .map(|(path, value)| format!("{path} = {}", value.text()))
             .collect(),
-        axes: sweep.axis.iter().map(crate::study::Axis::shown).collect(),
+        axes: { sweep.axis.iter() }
+            .map(crate::study::Axis::shown)
+            .chain(has_runs.then(|| "runs".to_owned()))
+            .collect(),
         metrics: metrics
             .values()
             .map(|metric| match metric.unit() {

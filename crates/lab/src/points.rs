@@ -1,5 +1,7 @@
 //! The points of a study: one run each.
 
+use std::collections::BTreeSet;
+
 use npsim_project::Setting;
 use npsim_project::problem::Problem;
 use npsim_session::session::MOST_NODES;
@@ -47,7 +49,11 @@ pub struct Point {
 }
 
 /// The seed of the second run of a point is this and one.
-const SEED_BASE: usize = 1000;
+const SEED_BASE: u64 = 1000;
+/// Bits of a point's own seed that tell its runs from those of a point with another seed.
+const OWN_SEED: u64 = 0xffff_ffff;
+/// Where these bits are in the seed of a run.
+const OWN_SEED_SHIFT: u32 = 24;
 
 impl Point {
     /// All settings as `PATH=VALUE`, with those of the capture, the seed and the
@@ -111,6 +117,7 @@ impl Point {
 /// A setting is not one.
 pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
     let mut points = Vec::new();
+    let mut taken = BTreeSet::new();
     for (name, sweep) in &study.sweep {
         let mut choices: Vec<Vec<(&str, AxisLevel)>> = vec![Vec::new()];
         for axis in sweep.axis.iter().rev() {
@@ -135,11 +142,25 @@ pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
         for choice in choices {
             let x = choice.first().map_or(0.0, |(_, place)| place.x);
             let runs = study.runs(sweep, x, quick);
-            let first = point(points.len() + 1, name, sweep, choice)?;
+            let mut first = point(points.len() + 1, name, sweep, choice)?;
+            for (path, value) in &study.overrides {
+                if first.kind.takes(path) {
+                    first.set(path, value)?;
+                    taken.insert(path);
+                }
+            }
             for run in 0..runs {
                 points.push(first.again(points.len() + 1, run)?);
             }
         }
+    }
+    let mut paths = study.overrides.iter().map(|(path, _)| path);
+    if let Some(path) = paths.find(|path| !taken.contains(path)) {
+        return Err(Problem::new(format!(
+            "`{path}` can be set in no sweep of the study `{}`",
+            study.name
+        ))
+        .help("systems have `profile.GROUP.NAME`, `define.NAME` and the keys of project files, networks the keys of network files"));
     }
     Ok(points)
 }
@@ -188,7 +209,7 @@ impl Point {
             ..self.clone()
         };
         if run > 0 {
-            let seed = SEED_BASE + run;
+            let seed = SEED_BASE + run as u64 + ((again.own_seed() & OWN_SEED) << OWN_SEED_SHIFT);
             again.set("seed", &seed.to_string())?;
             if again.trace.is_none() && again.kind == SubjectKind::Chip {
                 again.set("load.seed", &seed.to_string())?;
@@ -196,6 +217,16 @@ impl Point {
             }
         }
         Ok(again)
+    }
+
+    /// The seed that the study gives the point, or its load.
+    fn own_seed(&self) -> u64 {
+        let loads = self.settings.iter().rev();
+        let mut loads = loads.filter_map(|setting| {
+            let text = setting.to_string();
+            text.strip_prefix("load.seed=")?.parse().ok()
+        });
+        self.seed.or_else(|| loads.next()).unwrap_or(0)
     }
 
     fn set(&mut self, path: &str, value: &str) -> Result<(), Problem> {
@@ -352,6 +383,16 @@ values = ["1Mpps", "2Mpps"]
         );
         assert_eq!((all[3].run, all[3].number), (2, 4));
         assert_eq!(points(&study, true).unwrap().len(), 2);
+        for key in ["seed", "load.seed"] {
+            let axis = "[[sweep.a.axis]]\nname = \"seed\"\nkey = \"KEY\"\nvalues = [1, 2]\n";
+            let seeds = format!("{text}{}", axis.replace("KEY", key));
+            let all = points(&Study::parse("s", &seeds).unwrap(), false).unwrap();
+            let mut seen: Vec<_> = all.iter().map(super::Point::shown_settings).collect();
+            let count = seen.len();
+            seen.sort();
+            seen.dedup();
+            assert_eq!(seen.len(), count, "no run is that of another {key}");
+        }
         let wrong = text.replace("replicate = [2]", "replicate = [5]");
         let message = Study::parse("s", &wrong).unwrap_err().to_string();
         assert!(message.contains("where no point is"), "{message}");

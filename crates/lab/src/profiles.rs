@@ -1,5 +1,6 @@
-//! Whether all points of a study ran on the same chip: published values that are
-//! met by a chip that changes from figure to figure say nothing.
+//! Whether all points of a study ran on the same chip, and on the one that the study is about:
+//! published values that are met by a chip that changes from figure to figure say nothing, and
+//! those met by another chip reproduce nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde::Serialize;
 
 use crate::class::RowClass;
 use crate::results::{PointChip, Results};
-use crate::study::Confidence;
+use crate::study::{Confidence, Study};
 use crate::verdict::{Comparison, FigureValue, Verdict};
 
 /// The id of the row that says so.
@@ -19,65 +20,83 @@ pub struct Used {
     /// The chip.
     #[serde(flatten)]
     pub chip: PointChip,
+    /// Whether it is one that the study is about, with its numbers.
+    pub frozen: bool,
     /// How many points.
     pub points: usize,
 }
 
 /// The chips that the points ran on, in the order of their names.
 #[must_use]
-pub fn used(results: &Results) -> Vec<Used> {
-    let mut points: BTreeMap<&PointChip, usize> = BTreeMap::new();
+pub fn used(study: &Study, results: &Results) -> Vec<Used> {
+    let mut points: BTreeMap<PointChip, usize> = BTreeMap::new();
     for cached in &results.points {
-        if let Some(chip) = &cached.chip {
-            *points.entry(chip).or_default() += 1;
+        let Some(chip) = &cached.chip else { continue };
+        let mut chip = chip.clone();
+        if chip.meant.is_none() && !chip.is_frozen(study) {
+            let sweep = study.sweep.get(&cached.point.sweep);
+            chip.meant = sweep.and_then(|sweep| sweep.other_chip.clone());
         }
+        *points.entry(chip).or_default() += 1;
     }
     let used = points.into_iter().map(|(chip, points)| Used {
-        chip: chip.clone(),
+        frozen: chip.is_frozen(study),
+        chip,
         points,
     });
     used.collect()
 }
 
-/// Whether every chip has one profile, and settings changed none but where a sweep asks
-/// about another chip.
+/// Chips of which a sweep does not say that it asks about another one.
+fn own(used: &[Used]) -> impl Iterator<Item = &Used> {
+    used.iter().filter(|used| used.chip.meant.is_none())
+}
+
+/// Whether every chip has one profile.
+fn is_single(used: &[Used]) -> bool {
+    let same: Vec<&PointChip> = own(used).map(|used| &used.chip).collect();
+    let pairs = &mut same.windows(2);
+    pairs.all(|pair| matches!(pair, [a, b] if a.chip != b.chip))
+}
+
+/// Whether every chip has one profile, that of the study, but where a sweep asks about another
+/// chip.
 #[must_use]
 pub fn is_one(used: &[Used]) -> bool {
-    let same: Vec<&PointChip> = { used.iter().map(|used| &used.chip) }
-        .filter(|chip| chip.meant.is_none())
-        .collect();
-    let unchanged = same.iter().all(|chip| chip.changed.is_empty());
-    let once = same
-        .windows(2)
-        .all(|pair| matches!(pair, [a, b] if a.chip != b.chip));
-    unchanged && once
+    is_single(used) && own(used).all(|used| used.frozen)
 }
 
 /// `one profile: ixp2400 0123456789abcdef`.
 #[must_use]
 pub fn shown(used: &[Used]) -> String {
+    if used.is_empty() {
+        return "no point ran on a chip".to_owned();
+    }
     let list: Vec<_> = used.iter().map(|used| used.chip.shown()).collect();
-    let begin = match (is_one(used), used.len()) {
-        (true, 0 | 1) => "one profile",
-        (true, _) => "one profile for each chip",
-        (false, _) => "not one profile",
+    let begin = match (is_single(used), is_one(used), used.len()) {
+        (true, true, 1) => "one profile",
+        (true, true, _) => "one profile for each chip",
+        (true, false, _) => "not the chip of the study",
+        (false, ..) => "not one profile",
     };
     format!("{begin}: {}", list.join("; "))
 }
 
-/// The row that says whether all points of a chip ran on one profile; it is about
-/// the study itself, not about what was published.
+/// The row that says whether all points of a chip ran on one profile, that of the study; it is
+/// about the study itself, not about what was published.
 #[must_use]
-pub fn row(results: &Results) -> Comparison {
-    let used = used(results);
+pub fn row(study: &Study, results: &Results) -> Comparison {
+    let used = used(study, results);
     Comparison {
         id: ROW.into(),
-        what: "all points of a chip ran on the same profile, and no setting changed it".into(),
+        what: "all points of a chip ran on the profile of the study, and no setting changed it"
+            .into(),
         unit: String::new(),
         published: FigureValue::Words("one profile for each chip".into()),
         measured: Some(FigureValue::Words(shown(&used))),
         interval: None,
         runs: 1,
+        equal_runs: false,
         tolerance: None,
         accepted: [None, None],
         class: RowClass::OwnCheck,
@@ -112,6 +131,7 @@ mod tests {
                 changed: changed.iter().map(|&text| text.into()).collect(),
                 meant: None,
             },
+            frozen: changed.is_empty(),
             points: 1,
         }
     }
@@ -128,6 +148,9 @@ mod tests {
         assert!(shown(&changed).contains("another chip, a 1 (to see)"));
         changed[0].chip.meant = None;
         assert!(!is_one(&changed));
-        assert_eq!(shown(&changed), "not one profile: a 1 with sram.read=1");
+        assert_eq!(
+            shown(&changed),
+            "not the chip of the study: a 1 with sram.read=1"
+        );
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
+use npsim_profile::Profile;
 use npsim_project::Project;
 use serde::Serialize;
 
 use crate::points::Point;
 use crate::store::PointOutcome;
+use crate::study::Study;
 
 /// A point with its key.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +53,23 @@ impl Results {
     #[must_use]
     pub fn outcome(&self, cached: &CachedPoint) -> Option<&PointOutcome> {
         self.outcomes.get(&cached.key)
+    }
+
+    /// The value of a metric at a point, or why there is none.
+    ///
+    /// # Errors
+    /// It was not run, or nothing could be measured.
+    pub fn reading(&self, cached: &CachedPoint, metric: &str) -> Result<f64, String> {
+        let Some(outcome) = self.outcome(cached) else {
+            return Err("the point was not run".into());
+        };
+        let Some(reading) = outcome.metrics.get(metric) else {
+            return Err("it was not measured".into());
+        };
+        reading.value.ok_or_else(|| {
+            let why = reading.why.clone();
+            why.unwrap_or_else(|| "nothing was measured".into())
+        })
     }
 
     /// Points that had not settled when their longest warm-up was over.
@@ -106,6 +125,19 @@ impl PointChip {
         Self { meant, ..self }
     }
 
+    /// Whether it is one that the study is about, with the numbers that it had when the study was
+    /// made, and no setting changed one.
+    #[must_use]
+    pub(crate) fn is_frozen(&self, study: &Study) -> bool {
+        let same = if study.chips.is_empty() {
+            let shipped = Profile::load(&self.chip);
+            shipped.is_ok_and(|profile| profile.chip_fingerprint() == self.profile)
+        } else {
+            study.chips.get(&self.chip) == Some(&self.profile)
+        };
+        same && self.changed.is_empty()
+    }
+
     pub(crate) fn shown(&self) -> String {
         let name = format!("{} {}", self.chip, self.profile);
         if let Some(meant) = &self.meant {
@@ -115,5 +147,30 @@ impl PointChip {
         } else {
             format!("{name} with {}", self.changed.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PointChip, Profile, Study};
+
+    #[test]
+    fn a_frozen_chip_has_the_name_and_the_numbers_of_the_study() {
+        let chip = |name: &str, profile: &str| PointChip {
+            chip: name.into(),
+            profile: profile.into(),
+            ..PointChip::default()
+        };
+        let text = "name = \"s\"\ntitle = \"t\"\n[metric.m]\nmeasure = \"egress-rate\"\n[sweep.a]\nsystem = \"x\"\n";
+        let any = Study::parse("s", text).unwrap();
+        let shipped = Profile::load("ixp2400").unwrap().chip_fingerprint();
+        assert!(chip("ixp2400", &shipped).is_frozen(&any));
+        assert!(!chip("ixp2400", "0123456789abcdef").is_frozen(&any));
+        assert!(!chip("mine", "0123456789abcdef").is_frozen(&any));
+        let text = text.replace("[metric.m]", "[chips]\nmine = \"0123\"\n[metric.m]");
+        let own = Study::parse("s", &text).unwrap();
+        assert!(chip("mine", "0123").is_frozen(&own));
+        // A chip that comes with npsim is not therefore the study's.
+        assert!(!chip("ixp2400", &shipped).is_frozen(&own));
     }
 }

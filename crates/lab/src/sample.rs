@@ -1,5 +1,7 @@
 //! The samples of a curve.
 
+use crate::estimate::Estimate;
+
 /// A place of a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurvePoint {
@@ -7,6 +9,9 @@ pub struct CurvePoint {
     pub x: f64,
     /// The value, or why there is none.
     pub y: Result<f64, String>,
+    /// What the runs of a measured point come to together; none of a single run and of what was
+    /// computed.
+    pub estimate: Option<Estimate>,
 }
 
 /// Which runs of points are meant, where points were run several times.

@@ -76,6 +76,20 @@ pub fn all() -> Result<Vec<Study>, Problem> {
         .collect()
 }
 
+/// The text of the study of this name, or of the one in this file, as it is.
+///
+/// # Errors
+/// There is none.
+pub fn text(name: &str) -> Result<String, Problem> {
+    if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        return Ok((*text).to_owned());
+    }
+    // What is wrong with the name or the file is the same as where it is run.
+    find(name)?;
+    let path = Path::new(name);
+    std::fs::read_to_string(path).map_err(|error| Problem::io("read", path, &error))
+}
+
 /// The study of this name, or the one in this file.
 ///
 /// # Errors

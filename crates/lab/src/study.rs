@@ -23,7 +23,7 @@ use serde::Deserialize;
 use crate::expression::Derived;
 use crate::metric::Metric;
 use crate::rounding::close;
-use crate::windows::picoseconds;
+use crate::windows::{self, picoseconds};
 
 /// A study or a sweep.
 #[derive(Clone, Debug, Deserialize)]
@@ -36,6 +36,10 @@ pub struct Study {
     /// What it asks and how, in paragraphs.
     #[serde(default)]
     pub about: String,
+    /// The chips that it is about, by name, with the fingerprints of their numbers as they were when
+    /// it was made; the chips that come with npsim if left out.
+    #[serde(default)]
+    pub chips: BTreeMap<String, String>,
     /// When points are measured.
     #[serde(default)]
     pub window: WindowText,
@@ -63,6 +67,9 @@ pub struct Study {
     /// Constants that were chosen with published values in view.
     #[serde(default)]
     pub chosen: Vec<ModelChoice>,
+    /// Settings over those of its points, which make it another study than it was: `KEY` and `VALUE`.
+    #[serde(skip)]
+    pub overrides: Vec<(String, String)>,
 }
 
 /// When a point is measured.
@@ -194,7 +201,30 @@ pub enum SubjectKind {
     Network,
 }
 
+/// First parts of the keys of network files.
+const NETWORK_KEYS: [&str; 9] = [
+    "name", "until", "from", "scale", "host", "switch", "router", "link", "flow",
+];
+
 impl SubjectKind {
+    /// Whether a setting over all points of a study can be one of these.
+    #[must_use]
+    pub(crate) fn takes(self, key: &str) -> bool {
+        let first = key.split('.').next().unwrap_or(key);
+        match key {
+            "seed" => return true,
+            "hops" => return matches!(self, Self::Chip | Self::PetriNet),
+            windows::KEY => return self.has_windows(),
+            _ => {}
+        }
+        match self {
+            Self::Network => NETWORK_KEYS.contains(&first),
+            // The parameters of models are names without dots.
+            Self::Chip => !NETWORK_KEYS.contains(&first) && key.contains('.'),
+            Self::PetriNet | Self::Fluid => !NETWORK_KEYS.contains(&first) && !key.contains('.'),
+        }
+    }
+
     /// Whether its points are measured in windows of any place: it is no chip's.
     #[must_use]
     pub(crate) const fn has_windows(self) -> bool {

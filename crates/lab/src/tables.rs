@@ -5,48 +5,92 @@ use std::collections::{BTreeMap, BTreeSet};
 use npsim_session::text_table::TextTable;
 
 use crate::counts::ClassCounts;
-use crate::curves::reading;
-use crate::format::{line, shown, shown_difference, shown_figure, shown_measured};
+use crate::format::{line, shown_difference, shown_estimate, shown_figure, shown_measured};
+use crate::replicates::{estimate, replicates};
 use crate::results::{CachedPoint, Results};
 use crate::study::Study;
 use crate::verdict::{Comparison, FigureValue};
 
-/// Published beside measured, for a terminal of so many columns.
+/// Published beside measured, for a terminal of so many columns: two lines a row.
 #[must_use]
 pub fn comparison(rows: &[Comparison], width: usize) -> String {
-    // Few columns, for each that has no place stands far below: units go with what they are of,
-    // and a verdict is read with its class.
+    let indent = rows.iter().map(|row| row.id.chars().count()).max();
+    let indent = indent.unwrap_or(0) + 2;
+    let lines = rows.iter().map(|row| {
+        let room = width.saturating_sub(indent);
+        let what = shortened(&shown_what(row), room);
+        let verdict = format!("{}, {}", row.verdict.name(), row.class.name());
+        let taken = "published   here   ".len() + verdict.chars().count();
+        let mut here = shown_here(row);
+        let mut published = shown_figure(&row.published);
+        // Words are cut where numbers and the verdict would have no room.
+        let room = room.saturating_sub(taken);
+        let (long, short) = (here.chars().count(), published.chars().count());
+        if long + short > room {
+            let part = room / 2;
+            published = shortened(&published, part.max(room.saturating_sub(long)));
+            here = shortened(&here, room.saturating_sub(published.chars().count()));
+        }
+        format!(
+            "{:indent$}{what}\n{:indent$}published {published}   here {here}   {verdict}",
+            row.id, ""
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Published beside measured, for a terminal of so many columns, with the difference and the
+/// tolerance and without cut words.
+#[must_use]
+pub fn wide_comparison(rows: &[Comparison], width: usize) -> String {
     let heads = [
         "id",
         "what",
         "published",
-        "measured",
+        "here",
         "off by",
         "within",
         "verdict",
     ];
     let mut table = TextTable::with_numbers(&heads, 4..6);
     for row in rows {
-        let measured = match (&row.measured, &row.why) {
-            (Some(_), _) => shown_measured(row),
-            (None, Some(why)) => why.clone(),
-            (None, None) => String::new(),
-        };
-        let what = match &*row.unit {
-            "" => row.what.clone(),
-            unit => format!("{} [{unit}]", row.what),
-        };
         table.add_row([
             row.id.clone(),
-            what,
+            shown_what(row),
             shown_figure(&row.published),
-            measured,
+            shown_here(row),
             shown_difference(row),
             row.tolerance.clone().unwrap_or_default(),
             format!("{}, {}", row.verdict.name(), row.class.name()),
         ]);
     }
     table.fitted(width)
+}
+
+/// What a row is about, with its unit.
+fn shown_what(row: &Comparison) -> String {
+    match &*row.unit {
+        "" => row.what.clone(),
+        unit => format!("{} [{unit}]", row.what),
+    }
+}
+
+/// What was measured of a row, or why nothing was.
+fn shown_here(row: &Comparison) -> String {
+    match (&row.measured, &row.why) {
+        (Some(_), _) => shown_measured(row),
+        (None, Some(why)) => why.clone(),
+        (None, None) => String::new(),
+    }
+}
+
+/// A text that has no more letters than there is room for.
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
 }
 
 /// `9 of 10 reproduced: ...`, without the study's own checks and what cannot fail.
@@ -71,7 +115,7 @@ pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) 
             if asked.is_some_and(|asked| !asked.contains(&format!("{name}.{metric}"))) {
                 continue;
             }
-            if let Err(why) = reading(results, cached, metric) {
+            if let Err(why) = results.reading(cached, metric) {
                 let place = cached.point.placed(sweep.title.as_deref().unwrap_or(name));
                 found.entry((metric, why)).or_default().push(place);
             }
@@ -88,19 +132,17 @@ pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) 
     told.collect()
 }
 
-/// What every point came to, for a terminal of so many columns.
+/// What every point came to, for a terminal of so many columns: of several runs the mean with half
+/// of its 95 % interval.
 #[must_use]
 pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
     let mut text = Vec::new();
     for (name, sweep) in &study.sweep {
-        let mine: Vec<&CachedPoint> = results
-            .points
-            .iter()
-            .filter(|k| &k.point.sweep == name)
-            .collect();
+        let mine = replicates(results, name);
         if mine.is_empty() {
             continue;
         }
+        let has_runs = mine.iter().any(|runs| runs.len() > 1);
         let metrics = study.metrics_of(sweep);
         let axes = sweep.axis.iter().map(|axis| axis.name().to_owned());
         let heads = metrics.iter().map(|(name, metric)| match metric.unit() {
@@ -109,25 +151,54 @@ pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
         });
         let heads: Vec<_> = std::iter::once("point".to_owned())
             .chain(axes)
+            .chain(has_runs.then(|| "runs".to_owned()))
             .chain(heads)
             .collect();
         let heads: Vec<_> = heads.iter().map(String::as_str).collect();
         let mut table = TextTable::new(&heads);
-        for cached in mine {
-            let places = cached.point.coordinates.iter().map(|c| c.label.clone());
-            let values = metrics
-                .keys()
-                .map(|metric| reading(results, cached, metric).map_or_else(|_| "-".into(), shown));
-            table.add_row(
-                std::iter::once(cached.point.number.to_string())
-                    .chain(places)
-                    .chain(values),
-            );
+        for runs in mine {
+            let [first, .., last] = runs.as_slice() else {
+                table.add_row(measured(study, results, &runs, has_runs));
+                continue;
+            };
+            let mut row = measured(study, results, &runs, has_runs);
+            if let Some(cell) = row.first_mut() {
+                *cell = format!("{}-{}", first.point.number, last.point.number);
+            }
+            table.add_row(row);
         }
         let title = sweep.title.as_deref().unwrap_or(name);
-        text.push(format!("{title}\n{}", table.fitted(width)));
+        let mut part = format!("{title}\n{}", table.fitted(width));
+        if has_runs {
+            part += "\nmeans of `runs` runs, +- half of the 95 % interval (Student's t)";
+        }
+        text.push(part);
     }
     text.join("\n\n")
+}
+
+/// A row of what the runs of a point came to.
+fn measured(
+    study: &Study,
+    results: &Results,
+    runs: &[&CachedPoint],
+    has_runs: bool,
+) -> Vec<String> {
+    let Some(first) = runs.first() else {
+        return Vec::new();
+    };
+    let sweep = study.sweep.get(&first.point.sweep);
+    let metrics = sweep.into_iter().flat_map(|sweep| study.metrics_of(sweep));
+    let places = first.point.coordinates.iter().map(|c| c.label.clone());
+    let values = metrics.map(|(metric, _)| {
+        let estimate = estimate(results, runs, metric);
+        estimate.map_or_else(|_| "-".into(), |it| shown_estimate(&it))
+    });
+    std::iter::once(first.point.number.to_string())
+        .chain(places)
+        .chain(has_runs.then(|| runs.len().to_string()))
+        .chain(values)
+        .collect()
 }
 
 /// `rows.csv`.
@@ -184,50 +255,109 @@ pub(crate) fn rows_csv(rows: &[Comparison]) -> String {
             row.stated.clone().unwrap_or_default(),
             row.evidence.name().to_owned(),
             row.source.clone(),
-            row.why.clone().unwrap_or_default(),
+            match &row.why {
+                None if row.equal_runs => "all runs are equal: no interval".to_owned(),
+                why => why.clone().unwrap_or_default(),
+            },
         ]);
     }
     text
 }
 
-/// `points.csv`: one line for every metric of every point.
+/// Names of the columns that say where a point lies on the axes of its sweep, for the most axes
+/// of the study, and the fields of a point in them.
+fn axis_heads(study: &Study) -> Vec<String> {
+    let axes = study.sweep.values().map(|sweep| sweep.axis.len()).max();
+    let heads = (1..=axes.unwrap_or(0))
+        .flat_map(|number| ["axis", "label", "x"].map(|head| format!("{head}{number}")));
+    heads.collect()
+}
+
+fn axis_fields(heads: &[String], cached: &CachedPoint) -> Vec<String> {
+    let places = cached.point.coordinates.iter();
+    let places = places.flat_map(|c| [c.axis.clone(), c.label.clone(), c.x.to_string()]);
+    let mut fields: Vec<String> = places.collect();
+    fields.resize(heads.len(), String::new());
+    fields
+}
+
+/// `points.csv`: one line for every metric of every run of a point.
 #[must_use]
 pub(crate) fn points_csv(study: &Study, results: &Results) -> String {
-    let axes = study
-        .sweep
-        .values()
-        .map(|sweep| sweep.axis.len())
-        .max()
-        .unwrap_or(0);
-    let mut head = vec!["sweep".to_owned(), "point".to_owned()];
-    for number in 1..=axes {
-        head.extend([
-            format!("axis{number}"),
-            format!("label{number}"),
-            format!("x{number}"),
-        ]);
-    }
-    head.extend(["metric", "unit", "value", "why", "run"].map(String::from));
-    let mut text = line(head);
+    let axes = axis_heads(study);
+    let own = ["metric", "unit", "value", "why", "run", "seed"].map(String::from);
+    let mut text = line(
+        ["sweep", "point"]
+            .map(String::from)
+            .into_iter()
+            .chain(axes.clone())
+            .chain(own),
+    );
     for cached in &results.points {
         let Some(sweep) = study.sweep.get(&cached.point.sweep) else {
             continue;
         };
         let mut place = vec![cached.point.sweep.clone(), cached.point.number.to_string()];
-        for number in 0..axes {
-            match cached.point.coordinates.get(number) {
-                Some(c) => place.extend([c.axis.clone(), c.label.clone(), c.x.to_string()]),
-                None => place.extend([String::new(), String::new(), String::new()]),
-            }
-        }
+        place.extend(axis_fields(&axes, cached));
         for (name, metric) in study.metrics_of(sweep) {
-            let (value, why) = match reading(results, cached, name) {
+            let (value, why) = match results.reading(cached, name) {
                 Ok(value) => (value.to_string(), String::new()),
                 Err(why) => (String::new(), why),
             };
             let run = cached.point.run.to_string();
-            let rest = [name.to_owned(), metric.unit().to_owned(), value, why, run];
+            let seed = cached.point.seed.map(|seed| seed.to_string());
+            let rest = [
+                name.to_owned(),
+                metric.unit().to_owned(),
+                value,
+                why,
+                run,
+                seed.unwrap_or_default(),
+            ];
             text += &line(place.iter().cloned().chain(rest));
+        }
+    }
+    text
+}
+
+/// `means.csv`: one line for every metric of every point, all its runs together.
+#[must_use]
+pub(crate) fn means_csv(study: &Study, results: &Results) -> String {
+    let axes = axis_heads(study);
+    let own = ["metric", "unit", "mean", "low", "high", "runs", "why"].map(String::from);
+    let mut text = line(
+        std::iter::once("sweep".to_owned())
+            .chain(axes.clone())
+            .chain(own),
+    );
+    for (name, sweep) in &study.sweep {
+        for runs in replicates(results, name) {
+            let Some(first) = runs.first() else { continue };
+            for (metric, about) in study.metrics_of(sweep) {
+                let estimate = estimate(results, &runs, metric);
+                let number = |number: Option<f64>| number.map(|n| n.to_string());
+                let (mean, interval, why) = match &estimate {
+                    Ok(it) if it.is_of_equal_runs() => (
+                        Some(it.mean),
+                        None,
+                        "all runs are equal: no interval".to_owned(),
+                    ),
+                    Ok(it) => (Some(it.mean), it.interval(), String::new()),
+                    Err(why) => (None, None, why.clone()),
+                };
+                let mut fields = vec![name.clone()];
+                fields.extend(axis_fields(&axes, first));
+                fields.extend([
+                    metric.to_owned(),
+                    about.unit().to_owned(),
+                    number(mean).unwrap_or_default(),
+                    number(interval.map(|[low, _]| low)).unwrap_or_default(),
+                    number(interval.map(|[_, high]| high)).unwrap_or_default(),
+                    runs.len().to_string(),
+                    why,
+                ]);
+                text += &line(fields);
+            }
         }
     }
     text

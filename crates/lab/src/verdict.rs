@@ -9,12 +9,12 @@ use serde::Serialize;
 use crate::class::RowClass;
 use crate::curves::{lies_on, named, of_run};
 use crate::estimate::Estimate;
-use crate::evaluate::{shape, value};
+use crate::evaluate::{is_figure, shape, value};
 use crate::expression::{CurveName, Shape};
 use crate::points::Point;
-use crate::results::Results;
+use crate::results::{PointChip, Results};
 use crate::rounding::close;
-use crate::study::{Confidence, Published, PublishedFigure as FigureText, Study};
+use crate::study::{Confidence, Published, PublishedCell, PublishedFigure as FigureText, Study};
 
 /// A number, or words where there is no number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,6 +88,9 @@ pub struct Comparison {
     pub interval: Option<[f64; 2]>,
     /// How many runs of its points it is made from.
     pub runs: usize,
+    /// Whether these all gave the same, so that there is no interval.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub equal_runs: bool,
     /// How far off is a hit.
     pub tolerance: Option<String>,
     /// The least and the most that is a hit, of values and bounds.
@@ -133,15 +136,17 @@ pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Comp
 
 /// A published value beside what was measured of it.
 pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -> Comparison {
-    let (class, chosen) = RowClass::of(study, published);
-    let runs = results
-        .points
-        .iter()
-        .map(|cached| &cached.point)
-        .filter(|point| point.run > 0 && needs(study, published, point))
-        .map(|point| point.run + 1)
-        .max()
-        .unwrap_or(1);
+    let (mut class, chosen) = RowClass::of(study, published);
+    let needed = { results.points.iter() }.filter(|cached| needs(study, published, &cached.point));
+    let needed: Vec<_> = needed.collect();
+    let runs = needed.iter().map(|cached| cached.point.run + 1).max();
+    let chips = { needed.iter() }.filter_map(|cached| cached.chip.as_ref());
+    let chips: BTreeSet<&PointChip> = chips.collect();
+    let is_other = !study.overrides.is_empty() || chips.iter().any(|chip| !chip.is_frozen(study));
+    if class != RowClass::Arithmetic && is_other {
+        class = RowClass::Other;
+    }
+    let runs = runs.unwrap_or(1);
     let mut row = Comparison {
         id: published.id.clone(),
         what: published.what.clone(),
@@ -150,6 +155,7 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
         measured: None,
         interval: None,
         runs,
+        equal_runs: false,
         tolerance: published.tolerance.map(|t| t.to_string()),
         accepted: [published.at_least, published.at_most],
         verdict: Verdict::NotMeasured,
@@ -193,8 +199,18 @@ fn compare_shape(
             .map(|run| shape(expected, &|curve| of_run(study, results, curve, run)))
             .collect::<Result<Vec<_>, _>>()?;
         let held = each.iter().filter(|seen| seen.holds).count();
-        found = format!("{found}; so in {held} of {} runs", row.runs);
-        Estimate::of(&each.iter().map(|seen| seen.slack).collect::<Vec<_>>())
+        let slack = Estimate::of(&each.iter().map(|seen| seen.slack).collect::<Vec<_>>());
+        let same = |run: usize, curve: &CurveName| {
+            of_run(study, results, curve, run) == of_run(study, results, curve, 0)
+        };
+        row.equal_runs =
+            { 1..row.runs }.all(|run| { expected.curves().into_iter() }.all(|it| same(run, it)));
+        found = if row.equal_runs {
+            format!("{found}; all {} runs are equal", row.runs)
+        } else {
+            format!("{found}; so in {held} of {} runs", row.runs)
+        };
+        slack
     };
     row.measured = Some(FigureValue::Words(found));
     row.verdict = match slack.at_least(0.0) {
@@ -240,11 +256,13 @@ fn compare_value(
         .collect::<Result<Vec<_>, _>>()?;
     let estimate = Estimate::of(&each);
     row.measured = Some(FigureValue::Number(estimate.mean));
-    row.interval = (row.runs > 1).then(|| estimate.interval());
+    row.interval = estimate.interval();
+    row.equal_runs = estimate.is_of_equal_runs();
     let hit = if let Some(expected) = published.value {
         row.difference = Some(estimate.mean - expected);
+        let difference = estimate.mean - expected;
         row.difference_percent =
-            (expected != 0.0).then(|| (estimate.mean - expected) * 100.0 / expected.abs());
+            is_figure(difference, expected).then(|| difference * 100.0 / expected.abs());
         let tolerance = published.tolerance;
         let allowed = tolerance.map_or(0.0, |tolerance| tolerance.allowed(expected));
         row.accepted = [expected - allowed, expected + allowed].map(Some);
@@ -262,10 +280,11 @@ fn compare_value(
     Ok(())
 }
 
-/// The published values with these ids, or behind figures of these names; all for none.
+/// The published values with these ids, or behind figures, tables and sweeps of these names; all for
+/// none.
 ///
 /// # Errors
-/// No published value has an id, and no figure the name.
+/// Nothing of the study has an id, or no published value belongs to it.
 pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>, Problem> {
     let known: BTreeSet<&str> = study.published.iter().map(|row| row.id.as_str()).collect();
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
@@ -274,38 +293,75 @@ pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>
             wanted.insert(id);
             continue;
         }
-        let figure = study.figure.iter().find(|figure| figure.name == *id);
-        if let Some(figure) = figure {
-            let behind = ids_of(study, figure);
-            if behind.is_empty() {
-                let message = format!(
-                    "no published value of the study `{}` belongs to `{id}`",
-                    study.name
-                );
-                return Err(Problem::new(message).help("it is drawn when the whole study is run"));
-            }
-            wanted.extend(behind);
-            continue;
+        let Some(behind) = ids_of(study, id) else {
+            return Err(unknown(study, id, known));
+        };
+        if behind.is_empty() {
+            let message = format!(
+                "no published value of the study `{}` belongs to `{id}`",
+                study.name
+            );
+            return Err(Problem::new(message).help("it is drawn when the whole study is run"));
         }
-        let figures = study.figure.iter().map(|figure| figure.name.as_str());
-        let list: Vec<_> = known.iter().copied().collect();
-        let mut problem = Problem::new(format!("the study `{}` has no `{id}`", study.name))
-            .note(format!("there are {}", list.join(", ")));
-        let named: Vec<_> = figures.collect();
-        if !named.is_empty() {
-            problem = problem.note(format!("and the figures {}", named.join(", ")));
-        }
-        return Err(match closest(id, list.into_iter().chain(named)) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem,
-        });
+        wanted.extend(behind);
     }
     let wanted = |row: &&Published| ids.is_empty() || wanted.contains(row.id.as_str());
     Ok(study.published.iter().filter(wanted).collect())
 }
 
+/// No part of the study is called so.
+fn unknown(study: &Study, id: &str, known: BTreeSet<&str>) -> Problem {
+    let list: Vec<&str> = known.into_iter().collect();
+    let mut problem = Problem::new(format!("the study `{}` has no `{id}`", study.name))
+        .note(format!("there are {}", list.join(", ")));
+    let figures = study.figure.iter().map(|figure| figure.name.as_str());
+    let tables = study.table.iter().map(|table| table.name.as_str());
+    let sweeps = study.sweep.keys().map(String::as_str);
+    let mut near: Vec<&str> = list;
+    for (what, names) in [
+        ("figures", figures.collect::<Vec<_>>()),
+        ("tables", tables.collect()),
+        ("sweeps", sweeps.collect()),
+    ] {
+        if !names.is_empty() {
+            problem = problem.note(format!("and the {what} {}", names.join(", ")));
+        }
+        near.extend(names);
+    }
+    match closest(id, near) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem,
+    }
+}
+
+/// The ids of the published values behind a figure, a table or a sweep; none if there is none of the
+/// name.
+fn ids_of<'a>(study: &'a Study, name: &str) -> Option<Vec<&'a str>> {
+    if let Some(figure) = study.figure.iter().find(|figure| figure.name == name) {
+        return Some(ids_of_figure(study, figure));
+    }
+    if let Some(table) = study.table.iter().find(|table| table.name == name) {
+        let cells = table.row.iter().flat_map(|row| &row.cell);
+        let ids = cells.filter_map(|cell| match cell {
+            PublishedCell::Published { id, .. } => Some(id.as_str()),
+            _ => None,
+        });
+        return Some(ids.collect());
+    }
+    study.sweep.contains_key(name).then(|| {
+        let of = |curve: &String| {
+            curve
+                .split_once('.')
+                .is_some_and(|(sweep, _)| sweep == name)
+        };
+        let rows = study.published.iter();
+        let rows = rows.filter(|row| asked(study, &[row]).iter().any(of));
+        rows.map(|row| row.id.as_str()).collect()
+    })
+}
+
 /// The ids of the published values that are marked in a figure or computed from its curves.
-fn ids_of<'a>(study: &'a Study, figure: &'a FigureText) -> Vec<&'a str> {
+fn ids_of_figure<'a>(study: &'a Study, figure: &'a FigureText) -> Vec<&'a str> {
     let drawn: BTreeSet<&str> = figure.curve.iter().map(|curve| curve.of.as_str()).collect();
     let marked = figure.mark.iter().map(|mark| mark.id.as_str());
     let computed = study.published.iter().filter(|row| {

@@ -26,6 +26,110 @@ const PREFIXES: [(&str, u64); 4] = [
     ("K", 1_000),
 ];
 
+/// What a unit measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// Nothing: a bare number or a percentage.
+    Number,
+    /// Time.
+    Time,
+    /// Bits a second.
+    BitRate,
+    /// Packets a second.
+    PacketRate,
+    /// Bytes.
+    Bytes,
+    /// Packets.
+    Packets,
+    /// Times a second.
+    Frequency,
+}
+
+/// Units that take a prefix, but for those of bit rates.
+const PREFIXED_UNITS: [(&str, Dimension); 7] = [
+    ("pps", Dimension::PacketRate),
+    ("packets", Dimension::Packets),
+    ("packet", Dimension::Packets),
+    ("bytes", Dimension::Bytes),
+    ("byte", Dimension::Bytes),
+    ("B", Dimension::Bytes),
+    ("Hz", Dimension::Frequency),
+];
+
+/// A unit: what it measures, and its size as a fraction of picoseconds, bits or packets a second, bytes,
+/// packets, hertz or a bare number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// What it measures.
+    pub dimension: Dimension,
+    /// The numerator of its size.
+    pub numerator: u64,
+    /// The denominator of its size.
+    pub denominator: u64,
+}
+
+impl Unit {
+    /// The unit of this name, with or without a prefix; an empty name is that of bare numbers.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let unit = |dimension, numerator, denominator| Self {
+            dimension,
+            numerator,
+            denominator,
+        };
+        match name {
+            "" => return Some(unit(Dimension::Number, 1, 1)),
+            "%" => return Some(unit(Dimension::Number, 1, 100)),
+            _ => {}
+        }
+        if let Some(scale) = time_unit(name) {
+            return Some(unit(Dimension::Time, scale, 1));
+        }
+        let of_bits = BIT_RATE_UNITS.map(|unit| (unit, Dimension::BitRate));
+        let mut known = of_bits.iter().chain(&PREFIXED_UNITS);
+        known.find_map(|(plain, dimension)| {
+            let (rest, factor) = scaled(name, plain)?;
+            rest.is_empty().then(|| unit(*dimension, factor, 1))
+        })
+    }
+}
+
+/// The number that a text begins with, and the name of the unit behind it.
+#[must_use]
+pub fn number_and_unit(text: &str) -> (&str, &str) {
+    split(text)
+}
+
+/// How much of a dimension a text says, such as the bytes of `64KB`: exactly, and a whole number.
+#[must_use]
+pub fn whole(text: &str, dimension: Dimension) -> Option<u64> {
+    let (number, unit) = split(text);
+    let unit =
+        Unit::of(unit).filter(|unit| unit.dimension == dimension && unit.denominator == 1)?;
+    exact(number, unit.numerator.into())
+}
+
+/// How many of a unit that is in no table, such as `0.5rtt`, as a fraction.
+#[must_use]
+pub fn multiple(text: &str, unit: &str) -> Option<(u64, u64)> {
+    let (number, found) = split(text);
+    let ratio = ratio_or_zero(&number.replace('_', "")).ok();
+    let fraction = ratio.filter(|_| found == unit)?;
+    Some(fraction.map_or((0, 1), |ratio| (ratio.numerator(), ratio.denominator())))
+}
+
+/// Picoseconds of a unit of time.
+fn time_unit(name: &str) -> Option<u64> {
+    // With the micro sign or the Greek letter.
+    let plain = if matches!(name, "\u{b5}s" | "\u{3bc}s") {
+        "us"
+    } else {
+        name
+    };
+    let known = TIME_UNITS.iter().find(|(name, _)| *name == plain);
+    known.map(|(_, scale)| *scale)
+}
+
 /// A duration that was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
@@ -59,19 +163,12 @@ impl FromStr for Time {
                 format!("`{text}` is not a whole number of cycles; write `100000` or a time such as `500us`")
             });
         }
-        // With the micro sign or the Greek letter.
-        let plain = if matches!(unit, "\u{b5}s" | "\u{3bc}s") {
-            "us"
-        } else {
-            unit
-        };
-        let scale = TIME_UNITS.iter().find(|(name, _)| *name == plain);
-        match scale {
+        match time_unit(unit) {
             None if !number.is_empty() => Err(format!(
                 "`{unit}` is not a unit of time; use s, ms, us, ns or cycles"
             )),
             scale => scale
-                .and_then(|(_, scale)| exact(number, u128::from(*scale)))
+                .and_then(|scale| exact(number, u128::from(scale)))
                 .map(Self::Picoseconds)
                 .ok_or_else(|| {
                     format!("`{text}` is not a time; write for example `2ms` or `500us`")
@@ -273,6 +370,25 @@ mod tests {
                 let _ = (text.parse::<Time>(), parse_rate(&text), ratio_or_zero(&text));
             }
         }
+    }
+
+    #[test]
+    fn units_are_those_of_one_table() {
+        let of = |name: &str| Unit::of(name).map(|unit| (unit.dimension, unit.numerator));
+        assert_eq!(of("KB"), Some((Dimension::Bytes, 1_000)));
+        assert_eq!(of("Mb/s"), Some((Dimension::BitRate, 1_000_000)));
+        assert_eq!(of("kpps"), Some((Dimension::PacketRate, 1_000)));
+        assert_eq!(of("\u{b5}s"), of("us"));
+        for unknown in ["KiB", "mpps", "bdp", "Mbs", "k", "ms/s"] {
+            assert_eq!(of(unknown), None, "{unknown}");
+        }
+        assert_eq!(whole("1.5 MB", Dimension::Bytes), Some(1_500_000));
+        assert_eq!(whole("1GB", Dimension::Bytes), Some(1_000_000_000));
+        assert_eq!(whole("0.5B", Dimension::Bytes), None);
+        assert_eq!(whole("3Mb/s", Dimension::Bytes), None);
+        assert_eq!(multiple("1/3 bdp", "bdp"), Some((1, 3)));
+        assert_eq!(multiple("0bdp", "bdp"), Some((0, 1)));
+        assert_eq!(multiple("1bdp", "rtt"), None);
     }
 
     #[test]

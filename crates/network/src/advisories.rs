@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use npsim_transport::Scheme;
+
 use crate::chips::System;
 use crate::file::NetworkFile;
 use crate::routes::Routes;
+use crate::topology::{NodeKind, RouterLaw, Transport};
 
 /// Tasks of the slow path whose times are a control law's.
 const LAWS: [&str; 3] = ["quick-start", "xcp", "rcp"];
@@ -12,32 +15,22 @@ const LAWS: [&str; 3] = ["quick-start", "xcp", "rcp"];
 /// Remarks on a network and what its chips run, a sentence each.
 #[must_use]
 pub fn advisories(file: &NetworkFile, systems: &[System]) -> Vec<String> {
-    let mut advisories = narrow(file);
+    let routes = Routes::of(&file.topology);
+    let mut advisories = narrow(file, &routes);
+    advisories.extend(unanswered(file, &routes, systems));
     advisories.extend(unscaled(file, systems));
     advisories
 }
 
 /// Flows whose slowest line is not watched: their queue builds up where it was not meant to.
-fn narrow(file: &NetworkFile) -> Vec<String> {
+fn narrow(file: &NetworkFile, routes: &Routes) -> Vec<String> {
     let topology = &file.topology;
-    let routes = Routes::of(topology);
     let mut told = BTreeSet::new();
     let mut advisories = Vec::new();
     for flow in &topology.flows {
-        let mut at = flow.from;
-        let mut slowest: Option<usize> = None;
-        while at != flow.to {
-            let Some(line) = routes.line(at, flow.to) else {
-                break;
-            };
-            let rate = |line: usize| topology.line(line).rate;
-            // Of equals it is the one that is watched.
-            let rank = |line: usize| (rate(line), !topology.is_watched(line));
-            if slowest.is_none_or(|other| rank(line) < rank(other)) {
-                slowest = Some(line);
-            }
-            at = topology.links[line / 2].ends[1 - line % 2];
-        }
+        // Of equals it is the one that is watched, or the first.
+        let rank = |line: &usize| (topology.line(*line).rate, !topology.is_watched(*line));
+        let slowest = routes.way(topology, flow.from, flow.to).min_by_key(rank);
         let Some(line) = slowest.filter(|line| !topology.is_watched(*line)) else {
             continue;
         };
@@ -46,6 +39,112 @@ fn narrow(file: &NetworkFile) -> Vec<String> {
                 "the slowest line on the way of `{}` is `{}`, before which the queue is endless",
                 flow.name,
                 topology.line_name(line)
+            ));
+        }
+    }
+    advisories
+}
+
+/// A transport whose senders wait for what routers write into their packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Asked {
+    Xcp,
+    XcpOption,
+    Rcp,
+    QuickStart,
+}
+
+impl Asked {
+    /// What a flow asks of routers, if it does.
+    const fn of(transport: &Transport) -> Option<Self> {
+        match transport {
+            Transport::Rcp { .. } => Some(Self::Rcp),
+            Transport::Constant { .. } => None,
+            Transport::Tcp { scheme, .. } => match scheme {
+                Scheme::Xcp(_) => Some(Self::Xcp),
+                Scheme::XcpOption(_) => Some(Self::XcpOption),
+                Scheme::QuickStart(_) => Some(Self::QuickStart),
+                _ => None,
+            },
+        }
+    }
+
+    /// As network files, and tasks of projects, call it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Xcp => "xcp",
+            Self::XcpOption => "xcp-option",
+            Self::Rcp => "rcp",
+            Self::QuickStart => "quick-start",
+        }
+    }
+
+    /// Whether a router answers; none for a node that is no router.
+    fn is_answered(self, node: usize, file: &NetworkFile, systems: &[System]) -> Option<bool> {
+        match &file.topology.nodes[node].kind {
+            NodeKind::Router { law, .. } => Some(matches!(
+                (self, law),
+                (Self::Xcp, RouterLaw::Xcp { .. })
+                    | (Self::XcpOption, RouterLaw::XcpOption { .. })
+                    | (Self::Rcp, RouterLaw::Rcp { .. })
+                    | (Self::QuickStart, RouterLaw::QuickStart { .. })
+            )),
+            NodeKind::Chip { .. } => {
+                let system = systems.iter().find(|system| system.node == node)?;
+                let mut tasks = system.project.boot.tasks.iter();
+                Some(tasks.any(|task| task.name() == self.name()))
+            }
+            _ => None,
+        }
+    }
+
+    /// What becomes of senders without an answer.
+    const fn alone(self) -> &'static str {
+        match self {
+            Self::Xcp | Self::XcpOption => {
+                "its queue gives no feedback, and only losses stop senders"
+            }
+            Self::Rcp => "its line is in no rate that senders are given",
+            Self::QuickStart => "requests that pass it are never approved",
+        }
+    }
+}
+
+/// Routers on the way of flows that ask routers something these do not know.
+fn unanswered(file: &NetworkFile, routes: &Routes, systems: &[System]) -> Vec<String> {
+    let topology = &file.topology;
+    let mut told = BTreeSet::new();
+    let mut advisories = Vec::new();
+    for flow in &topology.flows {
+        let Some(asked) = Asked::of(&flow.transport) else {
+            continue;
+        };
+        let mut is_known = false;
+        let mut strangers = Vec::new();
+        for line in routes.way(topology, flow.from, flow.to) {
+            let node = topology.links[line / 2].ends[line % 2];
+            match asked.is_answered(node, file, systems) {
+                Some(true) => is_known = true,
+                Some(false) => strangers.push(node),
+                None => {}
+            }
+        }
+        for &node in &strangers {
+            if told.insert((asked, Some(node))) {
+                advisories.push(format!(
+                    "router `{}` on the way of `{}` does not know `{}`: {}",
+                    topology.nodes[node].name,
+                    flow.name,
+                    asked.name(),
+                    asked.alone()
+                ));
+            }
+        }
+        if strangers.is_empty() && !is_known && told.insert((asked, None)) {
+            advisories.push(format!(
+                "no router is on the way of `{}` that would answer its `{}`",
+                flow.name,
+                asked.name()
             ));
         }
     }

@@ -6,6 +6,7 @@ use npsim_transport::{ReceiverCounters, SenderCounters};
 use serde::{Deserialize, Serialize};
 
 use crate::line::DropReason;
+use crate::topology::{Topology, Transport};
 
 /// Packets and their bytes of IP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -277,14 +278,27 @@ impl NetworkCounters {
         ratio(bits, self.time.into())
     }
 
-    /// Jain's index of what some flows delivered: 1 where all have as much, 1 / n where one has all.
-    /// Flows that have not begun are none of them; there is no index where nothing was delivered.
+    /// Whether a flow could deliver anything while this was counted: it began before the end, and
+    /// was not over at the begin.
     #[must_use]
-    pub fn jain(&self, flows: impl IntoIterator<Item = usize>) -> Option<f64> {
+    pub fn is_open(&self, topology: &Topology, flow: usize) -> bool {
+        let begin = self.at - self.time;
+        let end = match topology.flows[flow].transport {
+            Transport::Constant { until, .. } => until,
+            _ => self.flows[flow].sender.completed_at,
+        };
+        self.flows[flow].start < self.at && end.is_none_or(|end| end > begin)
+    }
+
+    /// Jain's index of what some flows delivered, of those that were open: 1 where all have as much,
+    /// 1 / n where one has all. There is none where nothing was delivered.
+    #[must_use]
+    pub fn jain(&self, topology: &Topology, flows: impl IntoIterator<Item = usize>) -> Option<f64> {
         let (mut count, mut sum, mut squares) = (0_u128, 0_u128, 0_u128);
-        let flows = flows.into_iter().map(|flow| &self.flows[flow]);
-        for flow in flows.filter(|flow| flow.start < self.at) {
-            let bytes = u128::from(flow.delivered);
+        for flow in { flows.into_iter() }
+            .filter(|&flow| self.flows[flow].delivered > 0 || self.is_open(topology, flow))
+        {
+            let bytes = u128::from(self.flows[flow].delivered);
             (count, sum, squares) = (count + 1, sum + bytes, squares + bytes * bytes);
         }
         (squares > 0).then(|| ratio(sum * sum, count * squares))

@@ -24,9 +24,10 @@ use npsim_project::{EntryName, Grammar, Setting, apply_to_text, toml_reader, wit
 use npsim_transport::pacing::CpuCost;
 use npsim_transport::time::Time;
 
+use crate::routes::Routes;
 use crate::simulation::{NetworkError, Simulation};
 use crate::topology::{HostCpu, Node, NodeKind, Topology};
-use quantities::Quantities;
+use quantities::{Quantities, Spread};
 pub use systems::ChipPlan;
 use typed::PlacedText;
 
@@ -105,8 +106,8 @@ pub struct NetworkFile {
     pub flows: Vec<(String, Range<usize>)>,
     /// What the chips in it are.
     pub chips: Vec<ChipPlan>,
-    /// When each flow opens at the earliest, and how much later it may.
-    starts: Vec<(Time, Time)>,
+    /// When each flow opens at the earliest, and how much later it may, if the file says so.
+    starts: Vec<(Time, Option<Spread>)>,
 }
 
 /// The random streams of starts under the seed of a network.
@@ -175,7 +176,7 @@ struct FileReading {
     /// Paths in the file are relative to it.
     folder: PathBuf,
     /// How much later than it says each flow of the network may open.
-    spreads: Vec<Time>,
+    spreads: Vec<Option<Spread>>,
 }
 
 impl NetworkFile {
@@ -212,13 +213,31 @@ impl NetworkFile {
     /// Draws what is random from another seed: among it when flows open that have a spread.
     pub fn reseed(&mut self, seed: u64) {
         self.topology.seed = seed;
-        for (flow, (start, spread)) in self.topology.flows.iter_mut().zip(&self.starts) {
-            let late = match *spread {
+        let has_round_trips =
+            |(_, spread): &(_, Option<Spread>)| matches!(spread, Some(Spread::RoundTrips(..)));
+        let routes = { self.starts.iter() }
+            .any(has_round_trips)
+            .then(|| Routes::of(&self.topology));
+        for (number, (start, spread)) in self.starts.iter().enumerate() {
+            let round_trip =
+                { routes.as_ref() }.map_or(0, |routes| routes.round_trip(&self.topology, number));
+            let flow = &mut self.topology.flows[number];
+            let late = match spread.map_or(0, |spread| spread.of(round_trip)) {
                 0 => 0,
                 spread => Random::new(seed, START ^ stream(&flow.name)).below(spread),
             };
             flow.start = start.saturating_add(late);
         }
+    }
+
+    /// Draws another run of the same network: what is random from this seed, and the starts of
+    /// flows without a `spread` within one of their round-trip times, so that runs differ where
+    /// nothing else is drawn.
+    pub fn replicate(&mut self, seed: u64) {
+        for (_, spread) in &mut self.starts {
+            spread.get_or_insert(Spread::ROUND_TRIP);
+        }
+        self.reseed(seed);
     }
 
     /// Reads a network file; `path` is how it is shown.

@@ -33,7 +33,7 @@ pub struct Results {
     pub from_s: f64,
     /// When it ended.
     pub until_s: f64,
-    /// Jain's index of what the flows delivered that have begun; none where nothing was delivered.
+    /// Jain's index of what the flows delivered that were open; none if that is nothing.
     pub jain: Option<f64>,
     /// The flows.
     pub flows: Vec<FlowResult>,
@@ -154,8 +154,8 @@ pub struct FlowResult {
     pub delivered: u64,
     /// `delivered` as a rate.
     pub goodput_bps: f64,
-    /// Share of what all flows delivered.
-    pub share: f64,
+    /// Share of what all flows delivered; none if that is nothing.
+    pub share: Option<f64>,
     /// Packets of both its hosts, while it was measured.
     pub packets: u64,
     /// Packets that queues dropped or lines lost.
@@ -254,11 +254,7 @@ impl Results {
                 start_s: unscaled.seconds(flow.start),
                 delivered: counted.delivered,
                 goodput_bps: unscaled.rate(counters.goodput(number)),
-                share: if all == 0 {
-                    0.0
-                } else {
-                    counted.delivered as f64 / all as f64
-                },
+                share: (all > 0).then(|| counted.delivered as f64 / all as f64),
                 packets: counted.sent.packets,
                 lost: counted.gone.packets,
                 retransmitted: counted.sender.retransmitted,
@@ -303,7 +299,7 @@ impl Results {
             seed: topology.seed,
             from_s: unscaled.seconds(counters.at - counters.time),
             until_s: unscaled.seconds(counters.at),
-            jain: counters.jain(0..topology.flows.len()),
+            jain: counters.jain(topology, 0..topology.flows.len()),
             flows: counters.flows.iter().enumerate().map(flow).collect(),
             lines: counters.lines.iter().enumerate().map(line).collect(),
             messages: MessageResult::of(&counters.messages),

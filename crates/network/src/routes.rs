@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -60,6 +61,38 @@ impl Routes {
     /// The line on which a node sends what is for another one.
     pub fn line(&self, node: usize, to: usize) -> Option<usize> {
         self.first[node * self.nodes + to].map(|line| line as usize)
+    }
+
+    /// The lines on the way from a node to another one, as far as it leads.
+    pub fn way<'a>(
+        &'a self,
+        topology: &'a Topology,
+        from: usize,
+        to: usize,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            let line = (at != to).then(|| self.line(at, to))??;
+            at = topology.links[line / 2].ends[1 - line % 2];
+            Some(line)
+        })
+    }
+
+    /// Time from a flow's sender to its receiver and back, without queues and the time of packets on
+    /// lines.
+    pub fn round_trip(&self, topology: &Topology, flow: usize) -> Time {
+        let flow = &topology.flows[flow];
+        let there = self.way(topology, flow.from, flow.to);
+        let back = self.way(topology, flow.to, flow.from);
+        let delays = there.chain(back).map(|line| {
+            let from = topology.links[line / 2].ends[line % 2];
+            let inside = match topology.nodes[from].kind {
+                NodeKind::Router { delay, .. } => delay,
+                _ => 0,
+            };
+            topology.line(line).delay.saturating_add(inside)
+        });
+        delays.fold(0, Time::saturating_add)
     }
 
     /// Whether all flows have a way there and back.

@@ -19,7 +19,7 @@ pub fn ports(project: &Project) -> Vec<LoadPort> {
 
 /// The load with the destinations that it has on this project if it names none:
 /// the prefixes of the project's routes, without those to the router itself and
-/// without the default route. It has a flow for each port at least.
+/// without the default route; and with as many flows as it has on the project's ports.
 #[must_use]
 pub fn resolved(mut load: Load, project: &Project) -> Load {
     if load.destinations.is_empty() {
@@ -30,7 +30,10 @@ pub fn resolved(mut load: Load, project: &Project) -> Load {
     if load.destinations.is_empty() {
         load.destinations = Load::default_destinations();
     }
-    load.flows = load.flows.max(project.boot.ports.len() as u32);
+    // A port that has traffic has a flow, so that there may be more than were asked for.
+    if let Ok(generator) = Generator::new(&load, &ports(project)) {
+        load.flows = generator.flow_slots();
+    }
     load
 }
 

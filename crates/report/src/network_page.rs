@@ -216,8 +216,13 @@ fn tiles(results: &Results) -> Vec<Tile> {
         ),
         tile(
             "Fairness",
-            &{ results.jain }.map_or_else(|| "-".to_owned(), |jain| format!("{jain:.3}")),
-            "Jain's index of the flows that have begun".to_owned(),
+            &results
+                .jain
+                .map_or_else(|| NO_VALUE.to_owned(), |jain| format!("{jain:.3}")),
+            match results.jain {
+                Some(_) => "Jain's index of the flows".to_owned(),
+                None => "nothing was delivered".to_owned(),
+            },
             false,
         ),
     ];
@@ -412,7 +417,7 @@ fn flow_row(flow: &FlowResult) -> FlowRow {
 }
 
 /// What tables say of a flow: goodput, share, lost, resent, timeouts, round-trip time, completion;
-/// `none` stands for a time that there is not.
+/// `none` stands for a time or a share that there is not.
 #[must_use]
 pub fn flow_cells(flow: &FlowResult, none: &str) -> [String; 7] {
     let time = |seconds: Option<f64>| {
@@ -420,7 +425,7 @@ pub fn flow_cells(flow: &FlowResult, none: &str) -> [String; 7] {
     };
     [
         show_rate(flow.goodput_bps),
-        format!("{:.1}%", flow.share * 100.0),
+        { flow.share }.map_or_else(|| none.to_owned(), |share| format!("{:.1}%", share * 100.0)),
         grouped(flow.lost),
         grouped(flow.retransmitted),
         grouped(flow.timeouts),

@@ -265,15 +265,28 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
         writeln!(out, "exception    {frames}  {}{reason}", router(*node))?;
     }
     let rates = &report.rates;
+    let rate = |bits: u64, packets: u64, nanoseconds: u64| match nanoseconds {
+        0 => "nothing".to_owned(),
+        time => format!(
+            "{}, {} packets/s for {}",
+            show_rate(bits as f64),
+            grouped(packets),
+            show_nanoseconds(time as f64)
+        ),
+    };
     writeln!(
         out,
-        "rates        in {}, {} packets/s for {}   out {}, {} packets/s for {}",
-        show_rate(rates.offered_bits_per_second as f64),
-        grouped(rates.offered_packets_per_second),
-        show_nanoseconds(rates.offered_nanoseconds as f64),
-        show_rate(rates.sent_bits_per_second as f64),
-        grouped(rates.sent_packets_per_second),
-        show_nanoseconds(rates.sent_nanoseconds as f64)
+        "rates        in {}   out {}",
+        rate(
+            rates.offered_bits_per_second,
+            rates.offered_packets_per_second,
+            rates.offered_nanoseconds
+        ),
+        rate(
+            rates.sent_bits_per_second,
+            rates.sent_packets_per_second,
+            rates.sent_nanoseconds
+        )
     )?;
     if let Some(latency) = &report.latency {
         writeln!(

@@ -124,6 +124,7 @@ fn check_axis(axis: &Axis) -> Result<(), String> {
             axis.x.len()
         ));
     }
+    axis.places()?;
     check_paths(axis.key.iter())?;
     for step in &axis.step {
         check_paths(step.set.keys())?;

@@ -67,6 +67,7 @@ pub(super) fn samples(
                     .then_some(y)
                     .ok_or_else(|| "it is no finite number".to_owned())
             }),
+            estimate: None,
         })
         .collect()
 }

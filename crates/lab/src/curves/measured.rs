@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::points::Point;
+use crate::replicates::estimate;
 use crate::results::{CachedPoint, Results};
 use crate::sample::{CurvePoint, Runs};
 use crate::study::{SettingValue, Study};
@@ -48,41 +49,23 @@ pub(crate) fn measured_samples(
     let mut on: Vec<&CachedPoint> = results.points.iter().filter(on).collect();
     on.sort_by(|a, b| (x(a).total_cmp(&x(b))).then(a.point.run.cmp(&b.point.run)));
     on.chunk_by(|a, b| x(a).total_cmp(&x(b)).is_eq())
-        .map(|place| CurvePoint {
-            x: x(place[0]),
-            y: match runs {
-                Runs::Mean => mean(results, place, metric),
+        .map(|place| {
+            let (y, estimate) = match runs {
+                Runs::Mean => match estimate(results, place, metric) {
+                    Ok(estimate) => (Ok(estimate.mean), Some(estimate)),
+                    Err(why) => (Err(why), None),
+                },
                 Runs::One(run) => {
                     let wanted = place.iter().find(|cached| cached.point.run == run);
-                    reading(results, wanted.unwrap_or(&place[0]), metric)
+                    let value = results.reading(wanted.unwrap_or(&place[0]), metric);
+                    (value, None)
                 }
-            },
+            };
+            CurvePoint {
+                x: x(place[0]),
+                y,
+                estimate,
+            }
         })
         .collect()
-}
-
-/// The mean of a metric over the runs of a point.
-fn mean(results: &Results, runs: &[&CachedPoint], metric: &str) -> Result<f64, String> {
-    let values = runs.iter().map(|cached| reading(results, cached, metric));
-    let values = values.collect::<Result<Vec<_>, _>>()?;
-    Ok(values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The value of a metric at a point, or why there is none.
-///
-/// # Errors
-/// It was not run, or nothing could be measured.
-pub fn reading(results: &Results, cached: &CachedPoint, metric: &str) -> Result<f64, String> {
-    let Some(outcome) = results.outcome(cached) else {
-        return Err("the point was not run".into());
-    };
-    let Some(reading) = outcome.metrics.get(metric) else {
-        return Err("it was not measured".into());
-    };
-    reading.value.ok_or_else(|| {
-        reading
-            .why
-            .clone()
-            .unwrap_or_else(|| "nothing was measured".into())
-    })
 }

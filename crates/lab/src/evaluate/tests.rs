@@ -10,6 +10,7 @@ fn curve(name: &CurveName) -> Vec<CurvePoint> {
             .map(|x| CurvePoint {
                 x: f64::from(x),
                 y: Ok(f(f64::from(x))),
+                estimate: None,
             })
             .collect()
     };
@@ -20,13 +21,18 @@ fn curve(name: &CurveName) -> Vec<CurvePoint> {
         "a.falling" => of(|x| 9.0 - x),
         "a.four" => of(|_| 4.0),
         "a.zero" => of(|_| 0.0),
+        "a.nearly" => of(|_| 1e-5),
         "a.root" => of(f64::sqrt),
         "a.broken" => {
             let mut samples: Vec<CurvePoint> = of(|x| x);
             samples[2].y = Err("it stood still".into());
             samples
         }
-        "a.short" => vec![CurvePoint { x: 1.0, y: Ok(1.0) }],
+        "a.short" => vec![CurvePoint {
+            x: 1.0,
+            y: Ok(1.0),
+            estimate: None,
+        }],
         _ => Vec::new(),
     }
 }
@@ -207,5 +213,35 @@ fn shapes_hold_or_do_not() {
     ] {
         let seen = look(text).expect(text);
         assert_eq!(seen.holds, holds, "{text}: {}", seen.found);
+    }
+}
+
+#[test]
+fn quotients_by_nearly_zero_are_no_figures() {
+    let why = compute(
+        r#"{ is = "ratio", of = [{ is = "max", of = "a.four" }, { is = "max", of = "a.nearly" }] }"#,
+    );
+    let why = why.expect_err("no ratio");
+    assert!(why.contains("nearly 0"), "{why}");
+    let why = compute(r#"{ is = "largest-difference", of = ["a.four", "a.nearly"] }"#);
+    let why = why.expect_err("no difference");
+    assert!(why.contains("nearly 0"), "{why}");
+    // What is judged stays judged, and no digit says more than is known.
+    for (text, holds) in [
+        (r#"{ is = "above", of = ["a.four", "a.nearly"] }"#, true),
+        (r#"{ is = "below", of = ["a.four", "a.nearly"] }"#, false),
+        (r#"{ is = "order", of = ["a.nearly", "a.four"] }"#, false),
+        (
+            r#"{ is = "same", of = ["a.nearly", "a.four"], within = 0.1 }"#,
+            false,
+        ),
+    ] {
+        let finding = look(text).expect(text);
+        assert_eq!(finding.holds, holds, "{text}");
+        assert!(
+            finding.found.len() < 70 && !finding.found.contains("00.0%"),
+            "{}",
+            finding.found
+        );
     }
 }

@@ -133,7 +133,9 @@ pub(super) fn value(
         }
         Measure::Share { .. } => share(counters, flows),
         Measure::Jain { .. } => {
-            { counters.jain(flows.iter().copied()) }.ok_or("nothing was delivered")
+            let topology = seen.simulation.topology();
+            let index = counters.jain(topology, flows.iter().copied());
+            index.ok_or_else(|| "nothing was delivered".into())
         }
         Measure::Utilisation(Utilisation::Link(_)) => {
             Ok(counters.lines[of_line()?].utilisation() * 100.0)

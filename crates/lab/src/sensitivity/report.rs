@@ -10,6 +10,7 @@ use npsim_report::chart::tornado::{Bar, Tornado};
 use serde::Serialize;
 
 use crate::class::RowClass;
+use crate::evaluate::is_figure;
 use crate::format::{line, shown, shown_figure};
 use crate::sensitivity::knobs::{Knob, Move};
 use crate::study::Study;
@@ -100,7 +101,7 @@ impl RowRange {
 
     fn percent(&self, value: f64) -> Option<f64> {
         let base = match self.measured {
-            Some(FigureValue::Number(base)) if base != 0.0 => base,
+            Some(FigureValue::Number(base)) if is_figure(value - base, base) => base,
             _ => return None,
         };
         Some((value - base) * 100.0 / base.abs())

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use npsim_project::quantity::Time;
+use npsim_project::quantity::{Dimension, Time, Unit};
 use serde::Deserialize;
 
+use crate::axis_places;
 use crate::rounding::close;
 use crate::setting_value::SettingValue;
 use crate::windows::{self, picoseconds};
@@ -84,10 +85,9 @@ impl Axis {
     #[must_use]
     pub fn shown(&self) -> String {
         let label = self.label.as_deref().unwrap_or_else(|| self.name());
-        if self.unit.is_empty() {
-            label.to_owned()
-        } else {
-            format!("{label} [{}]", self.unit)
+        match &*self.unit() {
+            "" => label.to_owned(),
+            unit => format!("{label} [{unit}]"),
         }
     }
 
@@ -109,15 +109,12 @@ impl Axis {
             });
             return steps.collect();
         }
+        // A study whose places are not known is refused when it is checked.
+        let places = self.places().unwrap_or_default();
         let levels = self.values.iter().enumerate().map(|(at, value)| {
             let text = value.text();
             AxisLevel {
-                x: self
-                    .x
-                    .get(at)
-                    .copied()
-                    .or_else(|| leading_number(&text))
-                    .unwrap_or(at as f64),
+                x: places.get(at).copied().unwrap_or(at as f64),
                 set: self
                     .key
                     .iter()
@@ -129,6 +126,28 @@ impl Axis {
         levels.collect()
     }
 
+    /// Where values lie: where `x` says, or their numbers in the axis's unit, or one after the other
+    /// if none is a number.
+    ///
+    /// # Errors
+    /// The numbers have no common unit, in words.
+    pub(crate) fn places(&self) -> Result<Vec<f64>, String> {
+        if !self.x.is_empty() {
+            return Ok(self.x.clone());
+        }
+        let texts: Vec<String> = self.values.iter().map(SettingValue::text).collect();
+        axis_places::places(&texts, &self.unit)
+    }
+
+    /// The unit of its places: its own, or the one in which values of several units are laid.
+    fn unit(&self) -> String {
+        if !self.unit.is_empty() || !self.x.is_empty() {
+            return self.unit.clone();
+        }
+        let texts: Vec<String> = self.values.iter().map(SettingValue::text).collect();
+        axis_places::common_unit(&texts).unwrap_or_default()
+    }
+
     /// The level that a value in `where` means.
     #[must_use]
     pub fn level(&self, value: &SettingValue) -> Option<AxisLevel> {
@@ -138,10 +157,11 @@ impl Axis {
             .find(|level| level.label == text || text.parse().is_ok_and(|x: f64| close(level.x, x)))
     }
 
-    /// The levels of an axis of time: where each window ends, in seconds.
+    /// The levels of an axis of time: where each window ends, in its unit, which is a second if left
+    /// out.
     ///
     /// # Errors
-    /// It has no window, or too many, in words.
+    /// It has no window, or too many, or a unit that is none of time, in words.
     pub(crate) fn windows(&self) -> Result<Vec<AxisLevel>, String> {
         let time = |text: Option<&String>| text.map_or(Ok(0), |text| picoseconds(text));
         let (every, from) = (time(self.every.as_ref())?, time(self.from.as_ref())?);
@@ -149,6 +169,12 @@ impl Axis {
         if every == 0 {
             return Err("`every` is no time".into());
         }
+        let unit = match &*self.unit {
+            "" => SECOND,
+            unit => { Unit::of(unit).filter(|unit| unit.dimension == Dimension::Time) }
+                .map(|unit| unit.numerator as f64)
+                .ok_or_else(|| format!("`{unit}` is no unit of time, such as `s` or `ms`"))?,
+        };
         let count = until.saturating_sub(from) / every;
         if count == 0 || count > MOST_WINDOWS {
             return Err(format!(
@@ -158,7 +184,7 @@ impl Axis {
         let level = |number: u64| {
             let (begin, end) = (from + number * every, from + (number + 1) * every);
             AxisLevel {
-                x: end as f64 / SECOND,
+                x: end as f64 / unit,
                 label: Time::Picoseconds(end).to_string(),
                 set: vec![(
                     windows::KEY.to_owned(),
@@ -168,15 +194,6 @@ impl Axis {
         };
         Ok((0..count).map(level).collect())
     }
-}
-
-/// The number that a text begins with, as `1.5` in `1.5Mpps`.
-fn leading_number(text: &str) -> Option<f64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let length = digits
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(digits.len());
-    text[..text.len() - digits.len() + length].parse().ok()
 }
 
 #[cfg(test)]
@@ -206,6 +223,22 @@ mod tests {
         for wrong in ["1s", "2s..1s", "1s..1s", "1s..x", "1..2"] {
             assert!(window(wrong).is_err(), "{wrong}");
         }
+        let axis: Axis =
+            toml::from_str("every = \"500ms\"\nuntil = \"1s\"\nunit = \"ms\"").unwrap();
+        let places: Vec<f64> = axis
+            .windows()
+            .unwrap()
+            .iter()
+            .map(|level| level.x)
+            .collect();
+        assert_eq!(
+            places,
+            [500.0, 1000.0],
+            "in the unit that the axis is labelled with"
+        );
+        let axis: Axis =
+            toml::from_str("every = \"500ms\"\nuntil = \"1s\"\nunit = \"Mpps\"").unwrap();
+        assert!(axis.windows().unwrap_err().contains("no unit of time"));
         let none: Axis = toml::from_str("every = \"0s\"\nuntil = \"1s\"").unwrap();
         assert!(none.windows().is_err());
     }

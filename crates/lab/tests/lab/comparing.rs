@@ -1,7 +1,7 @@
 //! What a study can say beside curves and values: ratios, numbers of the code,
 //! models, tables, bounds, and that its chip did not change.
 
-use npsim_lab::curves::{reading, samples};
+use npsim_lab::curves::samples;
 use npsim_lab::grid::grids;
 use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
@@ -172,7 +172,7 @@ fn models_tables_and_code() {
     let (study, results, rows) = bench.judged(STUDY);
     let value = |sweep: &str, metric: &str| {
         let cached = results.points.iter().find(|k| k.point.sweep == sweep);
-        reading(&results, cached.expect(sweep), metric)
+        results.reading(cached.expect(sweep), metric)
     };
     // The code is counted, the sweep that has nothing else is not run.
     let length = value("code", "length").unwrap();
@@ -270,17 +270,17 @@ fn a_chip_that_changes_is_found() {
     let bench = Bench::extended();
     let begin = STUDY.find("[curve.model]").unwrap();
     let text = &STUDY[..begin];
-    let (_, results, _) = bench.judged(text);
-    let row = profiles::row(&results);
+    let (study, results, _) = bench.judged(text);
+    let row = profiles::row(&study, &results);
     assert_eq!((row.verdict, row.own_check), (Verdict::Hit, true));
     let other = text.replace(
         "[sweep.code]",
         "[sweep.code]\nset = { \"profile.sram.read\" = 91 }",
     );
-    let (_, results, _) = bench.judged(&other);
-    let row = profiles::row(&results);
+    let (study, results, _) = bench.judged(&other);
+    let row = profiles::row(&study, &results);
     assert_eq!(row.verdict, Verdict::Miss);
-    let used = profiles::used(&results);
+    let used = profiles::used(&study, &results);
     assert!(
         profiles::shown(&used).contains("with sram.read=91"),
         "{used:?}"
@@ -289,9 +289,9 @@ fn a_chip_that_changes_is_found() {
         "[sweep.code]",
         "[sweep.code]\nset = { \"chip.profile\" = \"ixp2800\" }",
     );
-    let (_, results, _) = bench.judged(&another);
+    let (study, results, _) = bench.judged(&another);
     assert!(
-        profiles::is_one(&profiles::used(&results)),
+        profiles::is_one(&profiles::used(&study, &results)),
         "one for each chip"
     );
 }

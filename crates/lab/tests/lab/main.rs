@@ -8,6 +8,7 @@ mod mistakes;
 mod networks;
 mod one_chip;
 mod perturbed;
+mod replicated;
 mod sensitive;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use npsim_lab::curves;
 use npsim_lab::points::points;
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
@@ -100,7 +99,7 @@ fn measured(metrics: &[(&str, &str)], sweep: &str) -> BTreeMap<String, Result<f6
     };
     { metrics.iter() }
         .map(|(name, _)| {
-            let value = curves::reading(&results, cached, name);
+            let value = results.reading(cached, name);
             ((*name).to_owned(), value)
         })
         .collect()
@@ -361,7 +360,7 @@ packet = 1000
         let results = bench.run(&study(metrics, &axis), 2);
         let read = |metric: &str| -> Vec<f64> {
             { results.points.iter() }
-                .map(|cached| curves::reading(&results, cached, metric).expect("a value"))
+                .map(|cached| results.reading(cached, metric).expect("a value"))
                 .collect()
         };
         (read("cycles"), read("packets"))
@@ -392,7 +391,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
     let whole = bench.run(&text, 1);
     assert_eq!((whole.points.len(), whole.ran), (9, 9));
     let series = |results: &Results, metric: &str| -> Vec<f64> {
-        let read = |cached| curves::reading(results, cached, metric).expect("a value");
+        let read = |cached| results.reading(cached, metric).expect("a value");
         results.points.iter().map(read).collect()
     };
     let used = series(&whole, "used");

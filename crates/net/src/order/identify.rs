@@ -32,6 +32,8 @@ pub enum FlowKey {
     Made(FrameKind),
     /// Addresses and ports.
     Tuple(Tuple),
+    /// The same ends as before, as another connection: which one, from 2.
+    Again(Tuple, u32),
 }
 
 impl fmt::Display for FlowId {
@@ -44,6 +46,7 @@ impl fmt::Display for FlowId {
                 write!(out, "flow {} {kind}", self.number)
             }
             FlowKey::Tuple(tuple) => tuple.fmt(out),
+            FlowKey::Again(tuple, nth) => write!(out, "{tuple}, connection {nth}"),
         }
     }
 }

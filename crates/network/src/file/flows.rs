@@ -73,7 +73,11 @@ impl FileReading {
         let pairs = self.pairs(flow)?;
         let time = |placed: Option<&typed::PlacedText>| placed.map_or(Ok(0), |it| self.time(it));
         let (start, step) = (time(flow.start.as_ref())?, time(flow.step.as_ref())?);
-        let spread = time(flow.spread.as_ref())?;
+        let spread = flow.spread.as_ref().map(|placed| {
+            let spread = self.quantities.spread(placed.get_ref());
+            spread.map_err(|message| self.text.problem(placed.span(), message))
+        });
+        let spread = spread.transpose()?;
         let transport = self.transport(flow)?;
         let ttl = flow.ttl.as_ref().map(|ttl| *ttl.get_ref());
         if let Some(placed) = flow.ttl.as_ref().filter(|_| ttl == Some(0)) {
@@ -123,15 +127,23 @@ impl FileReading {
             return self.udp(flow, packet);
         }
         let rate = flow.rate.as_ref().filter(|_| name != Name::QuickStart);
-        if let Some(placed) = rate.or(flow.until.as_ref()) {
-            let message = "only `udp` has a rate and an end of its own, and `quick-start` a rate";
-            return Err(self.text.problem(placed.span(), message));
+        let foreign = [("rate", rate), ("until", flow.until.as_ref())];
+        if let Some((key, placed)) =
+            { foreign.into_iter() }.find_map(|(key, placed)| Some(key).zip(placed))
+        {
+            let transport = flow.transport.get_ref();
+            let message = format!("a [[flow]] of `{transport}` has no `{key}`");
+            let problem = self.text.problem(placed.span(), message);
+            return Err(problem.help(
+                "a flow of `udp` has the keys `rate` and `until`, one of `quick-start` has `rate`; \
+                 others end with their `bytes`",
+            ));
         }
         if name == Name::Rcp {
             return self.rcp_flow(flow, packet);
         }
         let none = typed::HostKeys::default();
-        let keys = flow.host.as_ref().unwrap_or(&none);
+        let keys = { flow.host.as_ref() }.map_or(&none, toml::Spanned::get_ref);
         let scale = self.quantities.scale;
         let host = self.host(keys, name, packet)?;
         let scheme = match name {
@@ -216,9 +228,10 @@ impl FileReading {
     }
 
     fn rcp_flow(&self, flow: &typed::FlowSection, packet: u32) -> Result<Transport, Problem> {
-        if flow.host.is_some() {
-            let message = "`rcp` has none of the keys of TCP hosts";
-            return Err(self.text.problem(flow.transport.span(), message));
+        if let Some(placed) = &flow.host {
+            let message = "a [[flow]] of `rcp` has no `host`: its keys are those of TCP";
+            let problem = self.text.problem(placed.span(), message);
+            return Err(problem.help("it has `bytes` and `packet`; take `host` away"));
         }
         let host = RcpParameters {
             payload: (packet - HEADERS) as u16,
@@ -236,18 +249,37 @@ impl FileReading {
 
     fn udp(&self, flow: &typed::FlowSection, packet: u32) -> Result<Transport, Problem> {
         let Some(rate) = &flow.rate else {
-            let problem = self
-                .text
-                .problem(flow.transport.span(), "`udp` needs a rate");
+            let message = "a [[flow]] of `udp` needs the key `rate`, at which it sends";
+            let problem = self.text.problem(flow.transport.span(), message);
             return Err(problem.help("add for example `rate = \"1Mbps\"`"));
         };
-        if flow.bytes.is_some() || flow.host.is_some() {
-            let message = "`udp` has a rate and an end, and nothing of a host's";
-            return Err(self.text.problem(flow.transport.span(), message));
+        let foreign = [
+            ("bytes", flow.bytes.as_ref().map(toml::Spanned::span)),
+            ("host", flow.host.as_ref().map(toml::Spanned::span)),
+        ];
+        if let Some((key, span)) =
+            { foreign.into_iter() }.find_map(|(key, span)| Some(key).zip(span))
+        {
+            let message = format!("a [[flow]] of `udp` has no `{key}`");
+            let problem = self.text.problem(span, message);
+            return Err(problem.help(
+                "it sends packets of `packet` bytes at `rate` until `until`, or until the run ends",
+            ));
         }
         if self.rate(rate)? < 8 {
-            let message = "less than a byte a second";
+            let message = "`rate` is less than a byte a second";
             return Err(self.text.problem(rate.span(), message));
+        }
+        if let Some(until) = &flow.until {
+            let start = flow
+                .start
+                .as_ref()
+                .map_or(Ok(0), |start| self.time(start))?;
+            if self.time(until)? <= start {
+                let message = "nothing is sent: the flow ends before it begins";
+                let problem = self.text.problem(until.span(), message);
+                return Err(problem.help("`until` is a time of the run, as `start` is"));
+            }
         }
         let until = flow.until.as_ref().map(|until| self.time(until));
         Ok(Transport::Constant {

@@ -148,10 +148,16 @@ impl FileReading {
             (LimitText::Endless, _) => QueueLimit::None,
             (LimitText::Packets(packets), _) => QueueLimit::Packets(packets),
             (LimitText::Bytes(bytes), _) => QueueLimit::Bytes(bytes),
-            (LimitText::Products(thousandths), Some(rtt)) => {
-                QueueLimit::Bytes(product(rate, self.time(rtt)?, thousandths))
+            (LimitText::Products(part, of), Some(rtt)) => {
+                let bytes = product(rate, self.time(rtt)?, (part, of));
+                if bytes == 0 && part > 0 {
+                    let text = queue.limit.get_ref();
+                    let message = format!("nothing is left of `{text}`: it is less than a byte");
+                    return Err(self.text.problem(queue.limit.span(), message));
+                }
+                QueueLimit::Bytes(bytes)
             }
-            (LimitText::Products(_), None) => {
+            (LimitText::Products(..), None) => {
                 let message = "bandwidth-delay products need the round-trip time";
                 let problem = self.text.problem(queue.limit.span(), message);
                 return Err(problem.help("add for example `rtt = \"500ms\"`"));
@@ -177,42 +183,40 @@ impl FileReading {
                 return Err(self.text.problem(queue.limit.span(), message));
             }
         };
-        let part = |placed: Option<&toml::Spanned<f64>>, usual: u32| {
-            let share = placed.map_or(Ok(usual), |placed| self.share(placed, 1.0))?;
-            let part = (u128::from(room) * u128::from(share) / 1_000_000) as u64;
-            match placed {
-                Some(placed) if share > 0 && part == 0 => {
-                    let message = format!(
-                        "`{:?}` of this queue's limit is less than one, and would count as 0",
-                        placed.get_ref()
-                    );
-                    let problem = self.text.problem(placed.span(), message);
-                    Err(problem.help("give a larger share or a larger limit, or 0"))
-                }
-                _ => Ok((share, part)),
-            }
-        };
-        let (least_share, least) = part(queue.least.as_ref(), 250_000)?;
-        let (most_share, most) = part(queue.most.as_ref(), 750_000)?;
-        if least_share > most_share {
-            let placed = queue.least.as_ref().or(queue.most.as_ref());
-            let message = format!(
-                "packets would be dropped from {}% of the limit on, and all of them from {}% on",
-                f64::from(least_share) / 1e4,
-                f64::from(most_share) / 1e4
-            );
-            let span = placed.map_or(queue.limit.span(), toml::Spanned::span);
-            let problem = self.text.problem(span, message);
-            return Err(problem.help("let `least` be no more than `most`; 0.25 and 0.75 are usual"));
-        }
         let share = |placed: Option<&toml::Spanned<f64>>, usual: u32| {
             placed.map_or(Ok(usual), |placed| self.share(placed, 1.0))
+        };
+        let (least, most) = (
+            share(queue.least.as_ref(), 250_000)?,
+            share(queue.most.as_ref(), 750_000)?,
+        );
+        if let Some(placed) = queue.least.as_ref().or(queue.most.as_ref())
+            && least > most
+        {
+            let message = format!(
+                "random early detection would begin at {} of the limit and drop all from {} on",
+                f64::from(least) / 1e6,
+                f64::from(most) / 1e6
+            );
+            let problem = self.text.problem(placed.span(), message);
+            return Err(
+                problem.help("`least` is not above `most`; left out they are 0.25 and 0.75")
+            );
+        }
+        let part = |placed: Option<&toml::Spanned<f64>>, share: u32| {
+            let length = (u128::from(room) * u128::from(share) / 1_000_000) as u64;
+            if let Some(placed) = placed.filter(|_| length == 0 && share > 0 && room > 0) {
+                let text = queue.limit.get_ref();
+                let message = format!("nothing is left of `{}` of `{text}`", placed.get_ref());
+                return Err(self.text.problem(placed.span(), message));
+            }
+            Ok(length)
         };
         Ok(QueueParameters {
             limit,
             red: Some(Red {
-                least,
-                most,
+                least: part(queue.least.as_ref(), least)?,
+                most: part(queue.most.as_ref(), most)?,
                 weight: share(queue.weight.as_ref(), 2_000)?,
                 chance: share(queue.chance.as_ref(), 100_000)?,
                 gentle: queue.gentle.unwrap_or(false),
@@ -222,9 +226,9 @@ impl FileReading {
     }
 }
 
-/// Bytes of so many thousandths of a bandwidth-delay product.
-fn product(rate: u64, rtt: Time, thousandths: u64) -> u64 {
+/// Bytes of a part of a bandwidth-delay product.
+fn product(rate: u64, rtt: Time, (part, of): (u64, u64)) -> u64 {
     let bits = u128::from(rate) * u128::from(rtt) / u128::from(SECOND);
-    let bytes = bits / 8 * u128::from(thousandths) / 1_000;
+    let bytes = bits / 8 * u128::from(part) / u128::from(of);
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }

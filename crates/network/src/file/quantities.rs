@@ -1,6 +1,6 @@
 //! Times, rates and shares of a network file, scaled.
 
-use npsim_project::quantity::{self, parse_rate};
+use npsim_project::quantity::{self, Dimension, parse_rate};
 use npsim_transport::time::Time;
 
 /// The scale of a file.
@@ -26,6 +26,14 @@ impl Quantities {
         }
     }
 
+    /// A time, or multiples of a round-trip time such as `0.5rtt`.
+    pub fn spread(self, text: &str) -> Result<Spread, String> {
+        match quantity::multiple(text, "rtt") {
+            Some((part, of)) => Ok(Spread::RoundTrips(part, of)),
+            None => self.time(text).map(Spread::Time),
+        }
+    }
+
     /// Bits per second, such as `10Mbps`, multiplied.
     pub fn rate(self, text: &str) -> Result<u64, String> {
         parse_rate(text)?
@@ -34,12 +42,21 @@ impl Quantities {
     }
 }
 
-/// A share in parts per million.
+/// Parts of a share that are counted.
+const PARTS: f64 = 1e6;
+
+/// A share in parts per million; one that is not zero stays so.
 pub fn share(share: f64, most: f64) -> Result<u32, String> {
     if !(0.0..=most).contains(&share) {
         return Err(format!("`{share}` does not lie between 0 and {most}"));
     }
-    Ok((share * 1e6).round() as u32)
+    let parts = (share * PARTS).round() as u32;
+    if parts == 0 && share > 0.0 {
+        return Err(format!(
+            "`{share}` would be 0: shares are counted in millionths"
+        ));
+    }
+    Ok(parts)
 }
 
 /// What limits a queue, as it is typed.
@@ -48,9 +65,12 @@ pub enum LimitText {
     Endless,
     Packets(u64),
     Bytes(u64),
-    /// Thousandths of a bandwidth-delay product.
-    Products(u64),
+    /// Bandwidth-delay products, as a fraction.
+    Products(u64, u64),
 }
+
+/// Beyond this a limit is none.
+const MOST: u64 = 1_000_000_000_000_000;
 
 /// `100 packets`, `64KB`, `1.5MB`, `2bdp`, `endless`.
 pub fn limit(text: &str) -> Result<LimitText, String> {
@@ -58,24 +78,39 @@ pub fn limit(text: &str) -> Result<LimitText, String> {
     if text == "endless" {
         return Ok(LimitText::Endless);
     }
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_');
-    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
-    let wrong = || {
+    let whole = |dimension| quantity::whole(text, dimension).filter(|number| *number < MOST);
+    let packets = || whole(Dimension::Packets).map(LimitText::Packets);
+    let bytes = || whole(Dimension::Bytes).map(LimitText::Bytes);
+    let products =
+        || quantity::multiple(text, "bdp").map(|(part, of)| LimitText::Products(part, of));
+    packets().or_else(bytes).or_else(products).ok_or_else(|| {
         format!("`{text}` is no limit of a queue; write `100 packets`, `64KB`, `2bdp` or `endless`")
-    };
-    let number: f64 = number.replace('_', "").parse().map_err(|_| wrong())?;
-    let whole = |number: f64| {
-        let sound = (0.0..1e15).contains(&number) && number.fract() == 0.0;
-        sound.then_some(number as u64).ok_or_else(wrong)
-    };
-    Ok(match unit.trim() {
-        "packets" | "packet" => LimitText::Packets(whole(number)?),
-        "B" | "bytes" => LimitText::Bytes(whole(number)?),
-        "KB" | "kB" => LimitText::Bytes(whole(number * 1e3)?),
-        "MB" => LimitText::Bytes(whole(number * 1e6)?),
-        "bdp" => LimitText::Products(whole((number * 1e3).round())?),
-        _ => return Err(wrong()),
     })
+}
+
+/// How much later than it says a flow may open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// So much.
+    Time(Time),
+    /// So many of its round-trip times, as a fraction.
+    RoundTrips(u64, u64),
+}
+
+impl Spread {
+    /// One round-trip time.
+    pub const ROUND_TRIP: Self = Self::RoundTrips(1, 1);
+
+    /// As a time of a flow with this round-trip time.
+    pub fn of(self, round_trip: Time) -> Time {
+        match self {
+            Self::Time(time) => time,
+            Self::RoundTrips(part, of) => {
+                let time = u128::from(round_trip) * u128::from(part) / u128::from(of.max(1));
+                Time::try_from(time).unwrap_or(Time::MAX)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -89,10 +124,41 @@ mod tests {
         assert_eq!(of("100 packets"), Some(LimitText::Packets(100)));
         assert_eq!(of("1.5MB"), Some(LimitText::Bytes(1_500_000)));
         assert_eq!(of("64KB"), Some(LimitText::Bytes(64_000)));
-        assert_eq!(of("0.5bdp"), Some(LimitText::Products(500)));
+        assert_eq!(of("0.5bdp"), Some(LimitText::Products(1, 2)));
         for wrong in ["", "100", "2 bananas", "1.5 packets", "bdp", "-1 packets"] {
             assert_eq!(of(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn limits_have_the_units_of_all_quantities() {
+        let of = |text| limit(text).ok();
+        assert_eq!(of("1GB"), Some(LimitText::Bytes(1_000_000_000)));
+        assert_eq!(of("2 kpackets"), Some(LimitText::Packets(2_000)));
+        // A number keeps all its digits: none is lost to a binary fraction or to thousandths.
+        assert_eq!(of("1.001001KB"), None, "no whole number of bytes");
+        assert_eq!(of("0.0001bdp"), Some(LimitText::Products(1, 10_000)));
+        assert_eq!(of("1/3 bdp"), Some(LimitText::Products(1, 3)));
+        for wrong in ["64Kb", "64KiB", "1e3 packets", "2Mbps", "1ms"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_not_rounded_to_nothing() {
+        assert_eq!(share(0.0, 1.0), Ok(0));
+        assert_eq!(share(1e-6, 1.0), Ok(1));
+        let why = share(1e-7, 1.0).unwrap_err();
+        assert!(why.contains("millionths"), "{why}");
+    }
+
+    #[test]
+    fn a_spread_is_a_time_or_of_round_trips() {
+        let plain = Quantities { scale: 1 };
+        assert_eq!(plain.spread("3ms"), Ok(Spread::Time(3_000_000_000)));
+        let half = plain.spread("0.5rtt");
+        assert_eq!(half.map(|spread| spread.of(7)), Ok(3));
+        assert!(plain.spread("2bdp").is_err());
     }
 
     #[test]

@@ -191,7 +191,7 @@ pub struct FlowSection {
     pub start: Option<PlacedText>,
     /// From one to the next.
     pub step: Option<PlacedText>,
-    /// Each opens up to so much later, as the seed and its name draw it.
+    /// Each opens up to so much later, as the seed and its name draw it: a time, or `0.5rtt`.
     pub spread: Option<PlacedText>,
     /// `endless`, or a number of bytes.
     pub bytes: Option<Spanned<Bytes>>,
@@ -203,7 +203,7 @@ pub struct FlowSection {
     pub packet: Option<Spanned<u32>>,
     /// Time to live of what the sender sends; 64 if left out.
     pub ttl: Option<Spanned<u8>>,
-    pub host: Option<HostKeys>,
+    pub host: Option<Spanned<HostKeys>>,
 }
 
 /// Data of a flow.

@@ -150,7 +150,7 @@ fn line_of(results: &Results) -> [f64; 4] {
     [
         line.utilisation,
         line.mean_queue_bytes,
-        results.jain.unwrap(),
+        results.jain.expect("an index"),
         line.drops as f64,
     ]
 }

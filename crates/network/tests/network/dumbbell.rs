@@ -24,7 +24,10 @@ fn measured(quantity: Quantity, dumbbell: &Dumbbell, [all, late]: &[NetworkCount
         Quantity::Utilisation => late.lines[BOTTLENECK].utilisation(),
         Quantity::Queue => late.lines[BOTTLENECK].mean_queue() / 1e3,
         Quantity::Drops => all.lines[last].drops() as f64,
-        Quantity::Jain => late.jain(0..dumbbell.rtts.len()).unwrap(),
+        Quantity::Jain => {
+            let index = late.jain(&dumbbell.topology(), 0..dumbbell.rtts.len());
+            index.expect("something was delivered")
+        }
         Quantity::Goodput => {
             (0..dumbbell.rtts.len())
                 .map(|f| late.goodput(f))

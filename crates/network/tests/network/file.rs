@@ -195,11 +195,73 @@ fn mistakes_are_told_with_their_places() {
         ),
         (
             with("packet = 1000", "rate = \"1Mbps\""),
-            "only `udp` has a rate",
+            "a [[flow]] of `sack` has no `rate`",
         ),
         (
             with("transport = \"sack\"", "transport = \"udp\""),
-            "`udp` needs a rate",
+            "needs the key `rate`",
+        ),
+        (
+            with(
+                "transport = \"sack\"",
+                "transport = \"udp\"\nrate = \"1Mbps\"\nbytes = 1000",
+            ),
+            "a [[flow]] of `udp` has no `bytes`",
+        ),
+        (
+            with(
+                "transport = \"sack\"",
+                "transport = \"udp\"\nrate = \"1Mbps\"\nhost = { sack = false }",
+            ),
+            "sends packets of `packet` bytes at `rate` until `until`",
+        ),
+        (
+            with(
+                "transport = \"sack\"",
+                "transport = \"udp\"\nrate = \"1Mbps\"\nstart = \"2s\"\nuntil = \"1s\"",
+            ),
+            "ends before it begins",
+        ),
+        (
+            with(
+                "transport = \"sack\"",
+                "transport = \"rcp\"\nhost = { sack = true }",
+            ),
+            "a [[flow]] of `rcp` has no `host`",
+        ),
+        (
+            with("packet = 1000", "spread = \"0.5bdp\""),
+            "is not a unit of time",
+        ),
+        (
+            with(
+                "delay = \"248ms\"",
+                "delay = \"248ms\"\nloss = { forward = 1e-7 }",
+            ),
+            "shares are counted in millionths",
+        ),
+        (
+            with("kind = \"fifo\"", "kind = \"red\", weight = 2e-7"),
+            "shares are counted in millionths",
+        ),
+        (
+            with("kind = \"fifo\"", "kind = \"red\", least = 0.8"),
+            "`least` is not above `most`",
+        ),
+        (
+            with("kind = \"fifo\"", "kind = \"red\", most = 0.2"),
+            "`least` is not above `most`",
+        ),
+        (
+            with(
+                "kind = \"fifo\", limit = \"2bdp\"",
+                "kind = \"red\", limit = \"10 packets\", least = 0.01",
+            ),
+            "nothing is left of `0.01` of `10 packets`",
+        ),
+        (
+            with("limit = \"2bdp\"", "limit = \"0.000000001bdp\""),
+            "less than a byte",
         ),
         (
             with("packet = 1000", "host = { loss = \"ignore\" }"),
@@ -245,4 +307,120 @@ fn mistakes_are_told_with_their_places() {
         assert!(message.contains(expected), "{message}\n  lacks: {expected}");
         assert!(message.starts_with("net.toml:"), "{message}");
     }
+}
+
+/// When flows open, in a run that is drawn from a seed, and in replicates of it.
+#[test]
+fn replicates_open_their_flows_within_a_round_trip_time() {
+    let starts = |file: &NetworkFile| -> Vec<u64> {
+        file.topology.flows.iter().map(|flow| flow.start).collect()
+    };
+    let plain = parsed(FILE);
+    let mut seeded = plain.clone();
+    seeded.reseed(7);
+    assert_eq!(
+        starts(&seeded),
+        starts(&plain),
+        "a seed alone moves no start"
+    );
+    let replicate = |text: &str, seed| {
+        let mut file = parsed(text);
+        file.replicate(seed);
+        starts(&file)
+    };
+    let first = replicate(FILE, 1001);
+    assert_eq!(first, replicate(FILE, 1001));
+    assert_ne!(first, replicate(FILE, 1002));
+    // 1 ms and 1 ms to the router and 248 ms behind it, there and back.
+    let trip = 500 * MILLISECOND;
+    assert!(first.iter().all(|start| *start < trip), "{first:?}");
+    let mut distinct = first.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 4, "{first:?}");
+    // What a file says of its flows stays so.
+    let none = FILE.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
+    assert_eq!(replicate(&none, 1001), starts(&plain));
+    let tenth = FILE.replace("packet = 1000", "packet = 1000\nspread = \"0.1rtt\"");
+    let tenth = replicate(&tenth, 1001);
+    assert!(tenth.iter().all(|start| *start < trip / 10), "{tenth:?}");
+    assert!(tenth.iter().any(|start| *start > 0));
+}
+
+fn notes(text: &str) -> Vec<String> {
+    npsim_network::advisories::advisories(&parsed(text), &[])
+}
+
+#[test]
+fn routers_that_do_not_know_what_flows_ask_are_noted() {
+    assert_eq!(notes(FILE), [""; 0]);
+    for (transport, model) in [
+        ("xcp", "fifo"),
+        ("xcp-option", "xcp"),
+        ("rcp", "fifo"),
+        ("rcp", "quick-start"),
+        ("quick-start", "rcp"),
+    ] {
+        let rate = if transport == "quick-start" {
+            "\nrate = \"5Mbps\""
+        } else {
+            ""
+        };
+        let text = |model: &str| {
+            FILE.replace(
+                "transport = \"sack\"",
+                &format!("transport = \"{transport}\"{rate}"),
+            )
+            .replace("model = \"fifo\"", &format!("model = \"{model}\""))
+        };
+        let told = notes(&text(model));
+        let said = format!("router `r1` on the way of `tcp0` does not know `{transport}`");
+        assert!(
+            told.len() == 1 && told[0].starts_with(&said),
+            "{transport} {model}: {told:?}"
+        );
+        assert_eq!(notes(&text(transport)), [""; 0], "{transport}");
+    }
+    // Where only switches are on the way, nothing answers either.
+    let straight = FILE
+        .replace(
+            "between = [\"left\", \"r1\"]",
+            "between = [\"left\", \"d\"]",
+        )
+        .replace("transport = \"sack\"", "transport = \"rcp\"");
+    let told = notes(&straight);
+    assert!(
+        told.iter()
+            .any(|note| note.contains("no router is on the way")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn jains_index_is_of_flows_that_were_open_and_delivered() {
+    let run = |text: &str, until: u64| {
+        let file = parsed(text);
+        let mut simulation =
+            npsim_network::Simulation::new(file.topology.clone()).expect("a network");
+        simulation.run_to(until * MILLISECOND, &mut npsim_network::NoTap);
+        let counters = simulation.counters();
+        counters.jain(&file.topology, 0..file.topology.flows.len())
+    };
+    assert_eq!(run(FILE, 100), None, "nothing has come yet");
+    // One of the four goes on alone: the others begin after the end, or were done before.
+    let late = FILE.replace("packet = 1000", "packet = 1000\nstep = \"100s\"");
+    assert_eq!(run(&late, 5_000), Some(1.0));
+    let udp = |keys: &str| {
+        FILE.replace(
+            "transport = \"sack\"",
+            "transport = \"udp\"\nrate = \"1Mbps\"",
+        )
+        .replace("packet = 1000", &format!("packet = 1000\n{keys}"))
+    };
+    let all = run(&udp(""), 5_000).expect("an index");
+    assert!((all - 1.0).abs() < 1e-6, "{all}");
+    assert!(
+        run(&udp("step = \"1s\""), 5_000) < Some(0.99),
+        "all four were open"
+    );
 }

@@ -2,12 +2,13 @@
 
 use npsim_network::counters::NetworkCounters;
 use npsim_network::file::NetworkFile;
+use npsim_network::topology::Topology;
 use npsim_network::{NoTap, Simulation};
 
 const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
 
 /// What happens from 30 s to 60 s with so many flows and a format of the header.
-fn late(flows: usize, format: &str) -> NetworkCounters {
+fn late(flows: usize, format: &str) -> (Topology, NetworkCounters) {
     let settings = [
         format!("host.*.count={flows}"),
         "router.r1.model=xcp-option".to_owned(),
@@ -25,7 +26,8 @@ fn late(flows: usize, format: &str) -> NetworkCounters {
     simulation.run_to(file.until / 4, &mut NoTap);
     let begin = simulation.counters();
     simulation.run_to(file.until / 2, &mut NoTap);
-    simulation.counters().since(&begin)
+    let counters = simulation.counters().since(&begin);
+    (file.topology, counters)
 }
 
 #[test]
@@ -37,10 +39,10 @@ fn mantissa_and_exponent_fill_the_line_fairly_and_integers_leave_some() {
             .fold(0.0, f64::max)
     };
     for flows in [1, 4] {
-        let counters = late(flows, "mantissa-exponent");
+        let (topology, counters) = late(flows, "mantissa-exponent");
         let used = busiest(&counters);
         assert!(used > 0.98, "{flows}: {used}");
-        assert!(counters.jain(0..flows) > Some(0.99));
+        assert!(counters.jain(&topology, 0..flows) > Some(0.99));
         let drops: u64 = counters
             .lines
             .iter()
@@ -48,7 +50,7 @@ fn mantissa_and_exponent_fill_the_line_fairly_and_integers_leave_some() {
             .sum();
         assert_eq!(drops, 0);
     }
-    let used = busiest(&late(1, "integer"));
+    let used = busiest(&late(1, "integer").1);
     assert!((0.28..0.9).contains(&used), "{used}");
 }
 

@@ -14,10 +14,12 @@ use npsim_lab::campaign::{Campaign, Progress};
 use npsim_lab::observed::Observe;
 use npsim_lab::places::SearchPath;
 use npsim_lab::points::Point;
+use npsim_lab::replicates::equal_runs;
 use npsim_lab::results::Results;
 use npsim_lab::store::PointOutcome;
 use npsim_lab::study::Study;
-use npsim_lab::tables::gaps;
+use npsim_lab::tables::{comparison, gaps, wide_comparison};
+use npsim_lab::verdict::Comparison;
 
 use super::value::{folder, parser, threads};
 use crate::output;
@@ -43,6 +45,9 @@ pub struct LabOptions {
     /// the folder of the file itself.
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
+    /// Show published values with the difference, the tolerance and whole texts, a table of many columns
+    #[arg(long)]
+    wide: bool,
 }
 
 impl LabOptions {
@@ -51,6 +56,24 @@ impl LabOptions {
         self.out
             .clone()
             .unwrap_or_else(|| PathBuf::from("npsim-results").join(name))
+    }
+
+    /// The folder of a study's results; with settings over it they have one of their own.
+    pub fn results_of(&self, study: &Study) -> PathBuf {
+        let mut name = study.name.clone();
+        for (key, value) in &study.overrides {
+            name = format!("{name}+{key}={value}");
+        }
+        self.results(&name.replace(['/', '\\', ':', '*', '"'], "_"))
+    }
+
+    /// Published beside measured, as wide as is asked for.
+    pub fn comparison(&self, rows: &[Comparison]) -> String {
+        if self.wide {
+            wide_comparison(rows, output::width())
+        } else {
+            comparison(rows, output::width())
+        }
     }
 
     /// A study with what is asked for: where its systems lie, and the folder of its results.
@@ -192,6 +215,13 @@ pub fn tell_faults(results: &Results) {
 pub fn tell_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) {
     for gap in gaps(study, results, asked) {
         output::line(&format!("note: {gap}"));
+    }
+}
+
+/// Says where all runs of points are equal, so that means have no interval, on standard error.
+pub fn tell_equal_runs(study: &Study, results: &Results) {
+    for line in equal_runs(study, results) {
+        output::line(&format!("note: {line}"));
     }
 }
 

@@ -26,7 +26,7 @@ pub struct LoadOptions {
     /// Mean frames of a burst, with `--arrivals bursts`
     #[arg(long, value_name = "N")]
     pub burst: Option<u32>,
-    /// Number of flows at a time over all ports
+    /// Number of flows at a time over all ports, at least one for each port with traffic
     #[arg(long, value_name = "N")]
     pub flows: Option<u32>,
     /// Frames of a flow; then another flow takes its place [default: 0, flows do not end]

@@ -12,13 +12,15 @@ use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
-use npsim_lab::tables::{comparison, measurements};
+use npsim_lab::tables::measurements;
 use npsim_lab::{output as files, verdict};
 use npsim_session::text_table::TextTable;
 
 use super::format::{self, Format};
 use super::interrupt::{INTERRUPTED, interrupt_flag};
-use super::lab_options::{LabOptions, LabProgress, tally, tell_faults, tell_gaps, tell_unsettled};
+use super::lab_options::{
+    LabOptions, LabProgress, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
+};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -42,8 +44,8 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 a check stopped a point;
 /// key of the project file, defines, parameters of the chip), and what is
 /// measured; `npsim docs experiments` describes it.
 ///
-/// The results folder gets `index.html`, `results.json`, `points.csv` and
-/// `figures/`.
+/// The results folder gets `index.html`, `results.json`, `points.csv` (every run),
+/// `means.csv` (the runs of each point together) and `figures/`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -70,7 +72,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let quick = arguments.lab.quick;
     let mut points = points(&study, quick)?;
     let places = SearchPath::new(Some(&arguments.file), arguments.lab.root.as_deref());
-    let folder = arguments.lab.results(&study.name);
+    let folder = arguments.lab.results_of(&study);
     let campaign = arguments.lab.campaign(&study, &places, &folder);
     if arguments.list {
         return list(&campaign, points, arguments.format);
@@ -123,13 +125,14 @@ fn write(
                 output::tell(&format!("\n{}\n", grid.terminal(output::width())))?;
             }
             if !rows.is_empty() && page.is_some() {
-                output::tell(&format!("\n{}\n", comparison(&rows, output::width())))?;
+                output::tell(&format!("\n{}\n", arguments.lab.comparison(&rows)))?;
             }
         }
     }
     tell_faults(results);
     tell_unsettled(results);
     tell_gaps(study, results, None);
+    tell_equal_runs(study, results);
     let tally = tally(results);
     output::line(&match page {
         Some(page) => format!("{tally}; see {}", page.display()),

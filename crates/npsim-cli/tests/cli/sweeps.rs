@@ -253,14 +253,130 @@ fn a_study_of_ones_own_is_compared() {
     let one = dir.npsim("reproduce study.toml T-1 --strict --format json --out one");
     let one = one.expect(0, &["1 point: 1 run now"]);
     let json: serde_json::Value = serde_json::from_str(&one.out).expect("JSON");
-    assert_eq!(json["rows"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json["rows"][1]["id"], "profiles");
     assert_eq!(json["rows"][0]["verdict"], "hit");
     assert_eq!(json["rows"][0]["calibrated"], "nothing");
     assert!(!dir.path("one/index.html").exists());
-    // The study's other points are run: now the results are complete.
+    for file in [
+        "index.html",
+        "points.csv",
+        "means.csv",
+        "rows.csv",
+        "figures/count-done.svg",
+    ] {
+        assert!(
+            dir.path(&format!("one/parts/T-1/{file}")).exists(),
+            "{file}"
+        );
+    }
+    let page = String::from_utf8(dir.read("one/parts/T-1/index.html")).expect("text");
+    assert!(
+        page.contains("of it T-1 alone") && !page.contains("T-2"),
+        "{page}"
+    );
+    // Its other points are run: now it is whole.
     dir.npsim("reproduce study.toml T-2 --out one")
         .expect(0, &["2 run now, 1 from before; see one"]);
     assert_eq!(dir.read("one/index.html"), whole);
+}
+
+#[test]
+fn a_study_on_another_chip_compares_and_never_says_reproduced() {
+    let changed = format!("{SWEEP}{STUDY_ROWS}");
+    let changed = changed.replace(
+        "system = \"count.uc\"",
+        "system = \"count.uc\"\nset = { \"profile.sram.read\" = 180 }",
+    );
+    let frozen = format!("{SWEEP}{STUDY_ROWS}").replace(
+        "[window]",
+        "[chips]\nixp2400 = \"0123456789abcdef\"\n[window]",
+    );
+    let dir = bench()
+        .with("study.toml", format!("{SWEEP}{STUDY_ROWS}"))
+        .with("changed.toml", changed)
+        .with("frozen.toml", frozen);
+    for arguments in [
+        "changed.toml --out a",
+        "changed.toml T-1 --out a",
+        "frozen.toml --out b",
+        "study.toml --set profile.sram.read=180",
+        "study.toml T-1 --set define.TURNS=100",
+    ] {
+        let done = dir.npsim(&format!("reproduce {arguments}")).expect(
+            0,
+            &[
+                "another system",
+                "compared on another chip or with other settings",
+                "profiles",
+            ],
+        );
+        let said = format!("{}{}", done.out, done.err);
+        assert!(!said.contains("reproduced"), "{arguments}: {said}");
+        assert!(!said.contains("calibrated"), "{arguments}: {said}");
+    }
+    dir.npsim("reproduce changed.toml T-1 --out a --strict")
+        .expect(1, &["hit, another system"]);
+    let page = String::from_utf8(dir.read("a/index.html")).expect("text");
+    assert!(!page.contains("reproduced"), "{page}");
+    // Results with settings are in a folder of their own.
+    let own = "npsim-results/turns+profile.sram.read=180/index.html";
+    assert!(dir.path(own).exists());
+    dir.npsim("reproduce study.toml")
+        .expect(0, &["1 of 2 reproduced"]);
+    dir.npsim("reproduce study.toml --set host.s.count=2")
+        .expect(
+            1,
+            &["`host.s.count` can be set in no sweep of the study `turns`"],
+        );
+}
+
+#[test]
+fn a_study_lists_its_parts_and_is_copied() {
+    let dir = bench().with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
+    dir.npsim("reproduce study.toml --list")
+        .expect(0, &["T-1", "value", "right", "count", "sweep"]);
+    dir.npsim("reproduce study.toml count")
+        .expect(0, &["T-1", "T-2"]);
+    dir.npsim("reproduce hauger --list")
+        .expect(0, &["figure", "table"]);
+    dir.npsim("reproduce baseline --export my")
+        .expect(0, &["my/study.toml", "--root"]);
+    dir.npsim("reproduce my/study.toml --list")
+        .expect(0, &["H-20"]);
+    dir.npsim("reproduce baseline --export my")
+        .expect(1, &["is there already"]);
+}
+
+#[test]
+fn rows_of_a_study_take_two_lines() {
+    let long = STUDY_ROWS.replace("\"right\"", &format!("{:?}", "what is long ".repeat(12)));
+    let dir = bench().with("study.toml", format!("{SWEEP}{long}"));
+    let done = dir
+        .npsim("reproduce study.toml")
+        .expect(0, &["published 217", "here 217"]);
+    let rows: Vec<&str> = done
+        .out
+        .lines()
+        .skip_while(|line| !line.starts_with("T-1"))
+        .collect();
+    assert!(
+        rows[1].trim_start().starts_with("published"),
+        "{}",
+        done.out
+    );
+    assert!(
+        rows[2].starts_with("T-2") && rows[4].starts_with("profiles"),
+        "{}",
+        done.out
+    );
+    assert!(
+        done.out.lines().all(|line| line.chars().count() <= 100),
+        "{}",
+        done.out
+    );
+    dir.npsim("reproduce study.toml --wide")
+        .expect(0, &["off by", "within"]);
 }
 
 #[test]

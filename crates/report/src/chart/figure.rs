@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::scale::{Scale, ticks};
+use super::scale::{Scale, decimals, ticks};
 use super::svg::{Drawing, block, through};
 
 /// A curve.
@@ -12,6 +12,8 @@ pub struct Curve {
     pub label: String,
     /// The points from left to right.
     pub points: Vec<(f64, f64)>,
+    /// How far around its points the true values may be: where, from and to.
+    pub bars: Vec<(f64, f64, f64)>,
     /// Not measured: drawn dashed, without a disc at each point.
     pub computed: bool,
 }
@@ -31,6 +33,8 @@ pub struct Figure {
     pub marks: Vec<(String, f64, f64)>,
     /// What crosses are, in the legend.
     pub marks_are: String,
+    /// What is to be said of the bars of curves, or why they have none; below the legend.
+    pub notes: Vec<String>,
     /// Whether the line is drawn on which both axes have the same value.
     pub diagonal: bool,
 }
@@ -58,7 +62,8 @@ impl Figure {
     pub fn draw(&self) -> String {
         let entries = self.curves.len() + usize::from(!self.marks.is_empty());
         let lines = entries.div_ceil(LEGEND_COLUMNS) as f64;
-        let size = (WIDTH, HEIGHT + (lines + 0.5) * LEGEND_LINE);
+        let notes = self.notes.len() as f64;
+        let size = (WIDTH, HEIGHT + (lines + notes + 0.5) * LEGEND_LINE);
         let mut drawing = Drawing::document(CLASS, size, &self.title, &style());
         let mut paper = String::new();
         block(&mut paper, 0.0, 0.0, size.0, size.1);
@@ -83,6 +88,14 @@ impl Figure {
             let computed = if curve.computed { " computed" } else { "" };
             let class = format!("curve c{colour}{computed}");
             drawing.path(&class, &through(places.iter().copied()));
+            for &(across, from, to) in &curve.bars {
+                bar(
+                    &mut drawing,
+                    &format!("bar c{colour}"),
+                    x.at(across),
+                    [y.at(from), y.at(to)],
+                );
+            }
             if !curve.computed {
                 for place in places {
                     drawing.disc(&format!("f{colour}"), place, 3.0);
@@ -99,21 +112,27 @@ impl Figure {
             }
         }
         self.legend(&mut drawing);
+        for (number, note) in self.notes.iter().enumerate() {
+            let below = HEIGHT + 12.5 + (lines + number as f64) * LEGEND_LINE;
+            drawing.text("start", LEFT, below, note);
+        }
         drawing.finish() + "\n"
     }
 
     fn axes(&self, drawing: &mut Drawing, x: &Scale, y: &Scale) {
         let (across, up) = self.ranges;
         let (base, end) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-        for tick in ticks(across.0, across.1, 9) {
+        let all = ticks(across.0, across.1, 9);
+        for &tick in &all {
             let at = x.at(tick);
             drawing.line("grid", (at, TOP), (at, base));
-            drawing.text("middle", at, base + 18.0, &decimal(tick, across));
+            drawing.text("middle", at, base + 18.0, &decimal(tick, across, &all));
         }
-        for tick in ticks(up.0, up.1, 8) {
+        let all = ticks(up.0, up.1, 8);
+        for &tick in &all {
             let at = y.at(tick);
             drawing.line("grid", (LEFT, at), (end, at));
-            drawing.text("end", LEFT - 7.0, at + 4.5, &decimal(tick, up));
+            drawing.text("end", LEFT - 7.0, at + 4.5, &decimal(tick, up, &all));
         }
         drawing.line("axis", (LEFT, TOP), (LEFT, base));
         drawing.line("axis", (LEFT, base), (end, base));
@@ -152,18 +171,29 @@ impl Figure {
     }
 }
 
+/// An interval, with a short line at each end.
+fn bar(drawing: &mut Drawing, class: &str, x: f64, ends: [f64; 2]) {
+    let [from, to] = ends;
+    drawing.line(class, (x, from), (x, to));
+    for end in ends {
+        drawing.line(class, (x - 4.0, end), (x + 4.0, end));
+    }
+}
+
 fn cross(drawing: &mut Drawing, x: f64, y: f64, arm: f64) {
     drawing.line("cross", (x - arm, y - arm), (x + arm, y + arm));
     drawing.line("cross", (x - arm, y + arm), (x + arm, y - arm));
 }
 
-/// A number of an axis with as many decimals as its range needs.
-fn decimal(value: f64, (from, to): (f64, f64)) -> String {
-    let digits = match to - from {
+/// A number of an axis with as many decimals as its range needs, and as all its neighbours need to
+/// be what their labels say.
+fn decimal(value: f64, (from, to): (f64, f64), ticks: &[f64]) -> String {
+    let usual = match to - from {
         range if range < 1.0 => 2,
         range if range < 20.0 => 1,
         _ => 0,
     };
+    let digits = usual.max(decimals(ticks));
     let text = format!("{value:.digits$}");
     if text.trim_start_matches(['-', '0', '.']).is_empty() {
         text.trim_start_matches('-').to_owned()
@@ -191,6 +221,7 @@ fn style() -> String {
         (".cross", "stroke:#000;stroke-width:2"),
         (".curve", "stroke-width:2"),
         (".computed", "stroke-dasharray:7 4"),
+        (".bar", "stroke-width:1.2"),
     ];
     let mut style = String::new();
     for (what, how) in rules {
@@ -208,13 +239,18 @@ fn style() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Curve, Figure, decimal};
+    use super::{Curve, Figure, decimal, ticks};
 
     #[test]
     fn every_curve_and_mark_is_drawn_and_named() {
         let curve = |label: &str, computed| Curve {
             label: label.into(),
             points: vec![(0.0, 0.0), (5.0, 2.0), (10.0, 8.0)],
+            bars: if computed {
+                Vec::new()
+            } else {
+                vec![(5.0, 1.0, 3.0)]
+            },
             computed,
         };
         let svg = Figure {
@@ -224,6 +260,7 @@ mod tests {
             curves: vec![curve("measured", false), curve("model", true)],
             marks: vec![("P1".into(), 5.0, 3.0)],
             marks_are: "published".into(),
+            notes: vec!["bars: 95 % intervals".into()],
             diagonal: true,
         }
         .draw();
@@ -235,17 +272,45 @@ mod tests {
             "P1",
             "published",
             "rate [Mpps]",
+            "bars: 95 % intervals",
         ] {
             assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
         }
         assert_eq!(svg.matches("computed\"").count(), 2, "{svg}");
+        // An interval is a line and one at each end.
+        assert_eq!(svg.matches("\"bar c0\"").count(), 3, "{svg}");
     }
 
     #[test]
     fn axes_have_the_decimals_that_they_need() {
-        assert_eq!(decimal(0.25, (0.0, 0.9)), "0.25");
-        assert_eq!(decimal(2.5, (0.0, 10.0)), "2.5");
-        assert_eq!(decimal(250.0, (0.0, 1000.0)), "250");
-        assert_eq!(decimal(-0.0, (-1.0, 1.0)), "0.0");
+        let of = |value, range: (f64, f64)| decimal(value, range, &ticks(range.0, range.1, 9));
+        assert_eq!(of(0.25, (0.0, 0.9)), "0.25");
+        assert_eq!(of(2.5, (0.0, 10.0)), "2.5");
+        assert_eq!(of(250.0, (0.0, 1000.0)), "250");
+        assert_eq!(of(-0.0, (-1.0, 1.0)), "0.0");
+    }
+
+    #[test]
+    fn axes_have_labels_that_are_where_their_ticks_are() {
+        let ranges = [
+            (0.0, 2.16),
+            (0.0, 0.02),
+            (0.0, 20.5),
+            (3.0, 3.002),
+            (0.0, 7e-5),
+        ];
+        for range in ranges {
+            for count in [8, 9] {
+                let all = ticks(range.0, range.1, count);
+                for &tick in &all {
+                    let label = decimal(tick, range, &all);
+                    let said: f64 = label.parse().expect("a number");
+                    let off = (said - tick).abs() / (range.1 - range.0);
+                    assert!(off < 1e-6, "{tick} is labelled {label}");
+                }
+            }
+        }
+        let all = ticks(0.0, 2.16, 9);
+        assert_eq!(decimal(0.75, (0.0, 2.16), &all), "0.75");
     }
 }

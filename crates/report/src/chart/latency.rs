@@ -2,7 +2,7 @@
 
 use npsim_session::histogram::Histogram;
 
-use super::scale::{Scale, short, steps, ticks, time_unit};
+use super::scale::{Scale, short, steps, tick_label, ticks, time_unit};
 use super::svg::Drawing;
 
 /// Latencies in bins of even width, or of even ratio when they differ much.
@@ -86,7 +86,12 @@ impl LatencyChart {
         for n in 0..=count {
             let value = step * n as f64;
             drawing.line("grid", (left, y.at(value)), (width - right, y.at(value)));
-            drawing.text("tick end", left - 6.0, y.at(value) + 4.0, &short(value));
+            drawing.text(
+                "tick end",
+                left - 6.0,
+                y.at(value) + 4.0,
+                &tick_label(value),
+            );
         }
         drawing.text("unit start", 2.0, 12.0, "packets");
         let (unit, scale) = time_unit(last);
@@ -96,7 +101,7 @@ impl LatencyChart {
                 continue;
             }
             drawing.line("axis", (at, height - bottom), (at, height - bottom + 4.0));
-            drawing.text("tick middle", at, height - bottom + 17.0, &short(tick));
+            drawing.text("tick middle", at, height - bottom + 17.0, &tick_label(tick));
         }
         let scale_name = if self.ratio { ", logarithmic" } else { "" };
         let label = format!("latency, {unit}{scale_name}");

@@ -54,27 +54,62 @@ pub fn ticks(from: f64, to: f64, count: usize) -> Vec<f64> {
     (first..=last).map(|n| n as f64 * step).collect()
 }
 
-/// Three significant digits and a prefix: `4.46 M`, `250 k`, `12`.
+/// Most decimals of a label.
+const MOST_DECIMALS: usize = 12;
+
+/// The fewest decimals with which each of these numbers is what it is, but for rounding.
 #[must_use]
-pub fn short(value: f64) -> String {
-    let (scaled, prefix) = match value.abs() {
+pub fn decimals(numbers: &[f64]) -> usize {
+    let step = { numbers.windows(2) }.map(|pair| pair[1] - pair[0]);
+    let step = step.fold(f64::INFINITY, f64::min);
+    let whole = |digits: &usize| {
+        let shift = 10f64.powi(i32::try_from(*digits).unwrap_or(i32::MAX));
+        let off = |number: &f64| (number * shift).round() / shift - number;
+        numbers
+            .iter()
+            .all(|number| off(number).abs() <= step * 1e-6)
+    };
+    (0..MOST_DECIMALS).find(whole).unwrap_or(MOST_DECIMALS)
+}
+
+/// A prefix for a number of this size, and what it is divided by.
+fn prefixed(value: f64) -> (f64, &'static str) {
+    match value.abs() {
         v if v >= 1e9 => (value / 1e9, " G"),
         v if v >= 1e6 => (value / 1e6, " M"),
         v if v >= 1e4 => (value / 1e3, " k"),
         _ => (value, ""),
-    };
+    }
+}
+
+/// A number without the zeros at the end of its decimals.
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
+}
+
+/// A round number of an axis, with all its digits and a prefix: `1.025 M`.
+#[must_use]
+pub fn tick_label(value: f64) -> String {
+    let (scaled, prefix) = prefixed(value);
+    let text = format!("{scaled:.MOST_DECIMALS$}");
+    trimmed(&text).to_owned() + prefix
+}
+
+/// Three significant digits and a prefix: `4.46 M`, `250 k`, `12`.
+#[must_use]
+pub fn short(value: f64) -> String {
+    let (scaled, prefix) = prefixed(value);
     let digits = match scaled.abs() {
         v if v >= 100.0 => 0,
         v if v >= 10.0 => 1,
         _ => 2,
     };
     let text = format!("{scaled:.digits$}");
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    };
-    text + prefix
+    trimmed(&text).to_owned() + prefix
 }
 
 /// A unit of time that suits a range of nanoseconds, and how many ns it has.
@@ -90,7 +125,7 @@ pub(crate) fn time_unit(range_ns: f64) -> (&'static str, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{short, steps, ticks};
+    use super::{decimals, short, steps, tick_label, ticks};
 
     #[test]
     fn steps_are_round_and_reach_the_most() {
@@ -110,6 +145,17 @@ mod tests {
     fn ticks_stay_inside() {
         assert_eq!(ticks(0.0, 10.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(ticks(3.0, 9.0, 3), [4.0, 6.0, 8.0]);
+    }
+
+    #[test]
+    fn labels_of_ticks_keep_all_digits() {
+        let shown =
+            |from, to| -> Vec<String> { ticks(from, to, 4).into_iter().map(tick_label).collect() };
+        assert_eq!(shown(0.0, 0.1), ["0", "0.025", "0.05", "0.075", "0.1"]);
+        assert_eq!(shown(1e6, 1.01e6)[1], "1.0025 M");
+        assert_eq!(shown(0.0, 8e6), ["0", "2 M", "4 M", "6 M", "8 M"]);
+        assert_eq!(decimals(&ticks(0.0, 0.1, 4)), 3);
+        assert_eq!(decimals(&[]), 0);
     }
 
     #[test]

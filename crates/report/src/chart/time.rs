@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::scale::{Scale, short, steps, ticks, time_unit};
+use super::scale::{Scale, short, steps, tick_label, ticks, time_unit};
 use super::svg::{Drawing, area, escaped, number, through};
 
 /// How a curve is drawn.
@@ -65,14 +65,14 @@ impl TimeChart {
             let value = step * n as f64;
             let at = y.at(value);
             drawing.line("grid", (left, at), (width - right, at));
-            drawing.text("tick end", left - 6.0, at + 4.0, &short(value));
+            drawing.text("tick end", left - 6.0, at + 4.0, &tick_label(value));
         }
         drawing.text("unit start", 2.0, 12.0, &self.unit);
         let (name, scale) = time_unit(end);
         for tick in ticks(0.0, end / scale, (width / 110.0) as usize) {
             let at = x.at(tick * scale);
             drawing.line("axis", (at, height - bottom), (at, height - bottom + 4.0));
-            drawing.text("tick middle", at, height - bottom + 17.0, &short(tick));
+            drawing.text("tick middle", at, height - bottom + 17.0, &tick_label(tick));
         }
         let label = format!("time, {name}");
         drawing.text("unit end", width - right, height - 4.0, &label);

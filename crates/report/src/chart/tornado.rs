@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::scale::{Scale, ticks};
+use super::scale::{Scale, decimals, ticks};
 use super::svg::{Drawing, block};
 
 /// A value and how far it went.
@@ -54,9 +54,16 @@ impl Tornado {
         let (from, to) = self.range();
         let x = Scale::new(from, to, LEFT, WIDTH - RIGHT);
         let at = |percent: f64| x.at(percent.clamp(from, to));
-        for tick in ticks(from, to, 8) {
+        let all = ticks(from, to, 8);
+        let digits = decimals(&all);
+        for tick in all {
             drawing.line("grid", (x.at(tick), TOP), (x.at(tick), base));
-            drawing.text("middle", x.at(tick), base + 18.0, &format!("{tick:+.0}"));
+            drawing.text(
+                "middle",
+                x.at(tick),
+                base + 18.0,
+                &format!("{tick:+.digits$}"),
+            );
         }
         for (number, bar) in self.bars.iter().enumerate() {
             let top = TOP + ROW * number as f64;

@@ -12,12 +12,38 @@ const BASE: u64 = 1 << 40;
 /// Numbers TCP segments by what they carry: in each direction of a connection by their sequence numbers,
 /// which are followed when they pass 2^32.
 ///
-/// Segments that carry nothing, pure acknowledgements, have no number of their own and are none. A segment
-/// that its sender sends again has the number of the first one.
+/// Segments that carry nothing, pure acknowledgements, have no number of their own and are none, nor have
+/// probes of a connection that is idle (keep-alives). A segment whose data were sent before, in whatever
+/// segments, has the number of the first of these. The same ends with another initial sequence number are
+/// another connection.
 #[derive(Clone, Debug, Default)]
 pub struct TcpSegments {
-    /// The flow's number and the largest sequence number so far.
-    flows: BTreeMap<Tuple, (u32, u64)>,
+    /// The last connection of each pair of ends.
+    connections: BTreeMap<Tuple, Connection>,
+    /// How many there were.
+    count: u32,
+}
+
+/// One direction of a connection.
+#[derive(Clone, Debug)]
+struct Connection {
+    flow: FlowId,
+    /// The initial sequence number, if its segment was seen.
+    initial: Option<u32>,
+    /// The largest sequence number so far.
+    largest: u64,
+    /// What was sent: where segments begin and end.
+    sent: BTreeMap<u64, u64>,
+    /// Where the last of them ends.
+    end: u64,
+}
+
+/// What a segment takes of the sequence numbers.
+struct Span {
+    number: u32,
+    length: u64,
+    syn: bool,
+    fin: bool,
 }
 
 impl TcpSegments {
@@ -27,22 +53,103 @@ impl TcpSegments {
         let Some(TransportSlice::Tcp(segment)) = &packet.transport else {
             return None;
         };
-        if segment.payload().is_empty() && !segment.syn() && !segment.fin() {
+        let (syn, fin) = (segment.syn(), segment.fin());
+        let length = segment.payload().len() as u64 + u64::from(syn) + u64::from(fin);
+        if length == 0 {
             return None;
         }
-        let tuple = Tuple::of_packet(&packet)?;
-        let number = segment.sequence_number();
-        let seen = self.flows.len() as u32;
-        let entry = self.flows.entry(tuple);
-        let (flow, largest) = entry.or_insert_with(|| (seen, BASE + u64::from(number)));
-        // RFC 9293, section 3.4: of two numbers the later one is less than half the circle ahead.
-        let ahead = number.wrapping_sub(*largest as u32).cast_signed();
-        let sequence = largest.saturating_add_signed(ahead.into());
-        *largest = sequence.max(*largest);
-        let flow = FlowId {
-            number: *flow,
-            ends: FlowKey::Tuple(tuple),
+        let span = Span {
+            number: segment.sequence_number(),
+            length,
+            syn,
+            fin,
         };
-        Some((flow, sequence))
+        let tuple = Tuple::of_packet(&packet)?;
+        let known = self.connections.get(&tuple);
+        if known.is_none_or(|known| known.is_followed_by(&span)) {
+            let ends = match known.map_or(1, |known| known.nth() + 1) {
+                1 => FlowKey::Tuple(tuple),
+                nth => FlowKey::Again(tuple, nth),
+            };
+            let number = self.count;
+            let connection = Connection::new(FlowId { number, ends }, &span);
+            self.connections.insert(tuple, connection);
+            self.count += 1;
+        }
+        let connection = self.connections.get_mut(&tuple)?;
+        let sequence = connection.number(&span)?;
+        Some((connection.flow.clone(), sequence))
+    }
+}
+
+impl Connection {
+    fn new(flow: FlowId, span: &Span) -> Self {
+        Self {
+            flow,
+            initial: None,
+            largest: BASE + u64::from(span.number),
+            sent: BTreeMap::new(),
+            end: 0,
+        }
+    }
+
+    /// Which connection between its ends it is, from 1.
+    const fn nth(&self) -> u32 {
+        match self.flow.ends {
+            FlowKey::Again(_, nth) => nth,
+            _ => 1,
+        }
+    }
+
+    /// Whether a segment begins another connection between the same ends.
+    fn is_followed_by(&self, span: &Span) -> bool {
+        let first = self.sent.keys().next();
+        span.syn
+            && match (self.initial, first) {
+                (Some(initial), _) => span.number != initial,
+                // Its own beginning may be late: it comes right before what it began with.
+                (None, Some(first)) => span.number.wrapping_add(1) != *first as u32,
+                (None, None) => false,
+            }
+    }
+
+    /// The number of a segment; none for a probe of an idle connection.
+    fn number(&mut self, span: &Span) -> Option<u64> {
+        if span.syn {
+            self.initial = Some(span.number);
+        }
+        // RFC 9293, section 3.4: of two numbers the later one is less than half the circle ahead.
+        let ahead = span.number.wrapping_sub(self.largest as u32).cast_signed();
+        let begin = self.largest.saturating_add_signed(ahead.into());
+        let end = begin + span.length;
+        // RFC 1122, section 4.2.3.6: at most one octet, which was sent before all that is new.
+        if span.length == 1 && !span.syn && !span.fin && self.end == end {
+            return None;
+        }
+        self.largest = begin.max(self.largest);
+        self.end = end.max(self.end);
+        let (first, covered) = self.covered(begin);
+        if let Some(first) = first.filter(|_| covered >= end) {
+            return Some(first);
+        }
+        // What is new begins where that ends which was sent before.
+        let fresh = begin.max(covered);
+        let known = self.sent.entry(fresh).or_insert(end);
+        *known = end.max(*known);
+        Some(fresh)
+    }
+
+    /// The segment that sent the byte at a place, and where what was sent without a gap from there on
+    /// ends.
+    fn covered(&self, from: u64) -> (Option<u64>, u64) {
+        let mut first = None;
+        let mut covered = from;
+        while let Some((&begin, &end)) = self.sent.range(..=covered).next_back()
+            && end > covered
+        {
+            first = first.or(Some(begin));
+            covered = end;
+        }
+        (first, covered)
     }
 }

@@ -31,9 +31,14 @@ fn forwarded(frame: &[u8]) -> Vec<u8> {
 }
 
 fn segment(number: u32, payload: &[u8]) -> Vec<u8> {
+    segment_of(number, payload, false)
+}
+
+fn segment_of(number: u32, payload: &[u8], syn: bool) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
         .tcp(80, 9000, number, 1000);
+    let builder = if syn { builder.syn() } else { builder };
     let mut frame = Vec::new();
     builder.write(&mut frame, payload).unwrap();
     frame
@@ -126,4 +131,77 @@ fn segments_are_numbered_over_the_end_of_the_numbers() {
     assert_eq!(segments.next(udp), None);
     let (flow, _) = segments.next(&segment(50, b"x")).unwrap();
     assert_eq!(flow.to_string(), "10.0.0.1:80 > 10.0.0.2:9000 tcp");
+}
+
+/// The flow and the number, from the first one, of each segment: where it begins, how long it is and
+/// whether it is a SYN.
+fn numbered(segments: &[(u32, usize, bool)]) -> Vec<Option<(u32, i64)>> {
+    let mut tcp = TcpSegments::default();
+    let mut first = std::collections::BTreeMap::new();
+    let number = |&(number, length, syn): &(u32, usize, bool)| {
+        let (flow, sequence) = tcp.next(&segment_of(number, &vec![7; length], syn))?;
+        let first = *first.entry(flow.number).or_insert(sequence);
+        Some((flow.number, sequence.cast_signed() - first.cast_signed()))
+    };
+    segments.iter().map(number).collect()
+}
+
+#[test]
+fn a_connection_between_the_same_ends_is_another_flow() {
+    // Numbers below those of the connection before, and above them.
+    for second in [999, 9_000_000] {
+        let segments = [
+            (5_000_000, 100, false),
+            (5_000_100, 100, false),
+            (second, 0, true),
+            (second + 1, 100, false),
+            (second, 0, true),
+            (second + 101, 100, false),
+        ];
+        let expected = [(0, 0), (0, 100), (1, 0), (1, 1), (1, 0), (1, 101)];
+        assert_eq!(numbered(&segments), expected.map(Some), "{second}");
+    }
+    // A SYN that is late begins nothing.
+    let late = [(1_000, 100, false), (999, 0, true), (1_100, 100, false)];
+    assert_eq!(numbered(&late), [(0, 0), (0, -1), (0, 100)].map(Some));
+    let mut tcp = TcpSegments::default();
+    let named = |number, syn, tcp: &mut TcpSegments| {
+        let (flow, _) = tcp.next(&segment_of(number, b"", syn)).unwrap();
+        flow.to_string()
+    };
+    assert_eq!(named(1, true, &mut tcp), "10.0.0.1:80 > 10.0.0.2:9000 tcp");
+    let again = named(5, true, &mut tcp);
+    assert_eq!(again, "10.0.0.1:80 > 10.0.0.2:9000 tcp, connection 2");
+}
+
+#[test]
+fn a_probe_of_an_idle_connection_is_no_segment() {
+    let segments = [
+        (1_000, 100, false),
+        (1_099, 1, false),
+        (1_099, 1, false),
+        (1_100, 1, false),
+        (1_100, 1, false),
+        (1_101, 100, false),
+    ];
+    let numbers: Vec<_> = numbered(&segments)
+        .into_iter()
+        .map(|it| it.map(|(_, n)| n))
+        .collect();
+    assert_eq!(numbers, [Some(0), None, None, Some(100), None, Some(101)]);
+}
+
+#[test]
+fn data_that_were_sent_before_are_duplicates_in_whatever_segments() {
+    let segments = [
+        (1_000, 100, false),
+        (1_100, 100, false),
+        // Within one, over both, and with what is new behind them.
+        (1_050, 50, false),
+        (1_020, 180, false),
+        (1_150, 100, false),
+        (1_250, 10, false),
+    ];
+    let expected = [(0, 0), (0, 100), (0, 0), (0, 0), (0, 200), (0, 250)];
+    assert_eq!(numbered(&segments), expected.map(Some));
 }

@@ -107,6 +107,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         None => Generator::new(&load, &ports)
             .map_err(|error| Problem::new(format!("this traffic cannot be made: {error}")))?,
     };
+    load.flows = generator.flow_slots();
     let out = &arguments.out;
     let mut outputs = vec![OutputOption::new("--out", out, &CAPTURE)];
     outputs.extend(OutputOption::results(arguments.format, arguments.quiet));

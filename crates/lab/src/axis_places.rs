@@ -1,0 +1,190 @@
+//! Where values with units lie on an axis: `500kpps` and `1Mpps` on one of Mpps at 0.5 and 1.
+
+use npsim_project::quantity::{Dimension, Unit, multiple, number_and_unit};
+
+/// A value as far as it is a number.
+#[derive(Clone, Debug, PartialEq)]
+struct Value<'a> {
+    number: f64,
+    /// What stands behind the number.
+    unit: &'a str,
+}
+
+impl<'a> Value<'a> {
+    /// The number that a text begins with, and what stands behind it; none if it begins with another
+    /// letter.
+    fn of(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        let whole = |number: f64| Self { number, unit: "" };
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if let Some(hexadecimal) = digits.strip_prefix("0x") {
+            let number = u32::from_str_radix(hexadecimal, 16).ok()?;
+            return Some(whole(f64::from(number)));
+        }
+        if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return None;
+        }
+        if let Ok(number) = text.parse() {
+            return Some(whole(number));
+        }
+        let sign = if digits.len() == text.len() {
+            1.0
+        } else {
+            -1.0
+        };
+        let (number, unit) = number_and_unit(digits);
+        let number = match number.split_once('/') {
+            Some(_) => multiple(number, "").map(|(part, of)| part as f64 / of as f64)?,
+            None => number.replace('_', "").parse().ok()?,
+        };
+        let number = sign * number;
+        Some(Self { number, unit })
+    }
+
+    fn is_zero(&self) -> bool {
+        self.number == 0.0
+    }
+}
+
+/// How many of a unit one of another is, if they measure the same.
+fn ratio(unit: &str, of: &str) -> Option<f64> {
+    if unit == of {
+        return Some(1.0);
+    }
+    let (unit, of) = (Unit::of(unit)?, Unit::of(of)?);
+    let same = unit.dimension == of.dimension;
+    // Of two powers of ten the quotient of the larger by the smaller is exact.
+    let size = |unit: Unit| unit.numerator as f64 / unit.denominator as f64;
+    same.then(|| size(unit) / size(of))
+}
+
+/// The unit in which values of several units are laid: the largest; none where one is enough.
+pub(crate) fn common_unit(texts: &[String]) -> Option<String> {
+    let values: Vec<Value<'_>> = texts.iter().filter_map(|text| Value::of(text)).collect();
+    let mut units = { values.iter() }
+        .filter(|value| !value.is_zero())
+        .map(|value| value.unit);
+    let first = units.next()?;
+    let largest = units.try_fold(first, |largest, unit| {
+        Some(if ratio(unit, largest)? > 1.0 {
+            unit
+        } else {
+            largest
+        })
+    })?;
+    let differ = { values.iter() }.any(|value| !value.is_zero() && value.unit != largest);
+    differ.then(|| largest.to_owned())
+}
+
+/// Where values lie on an axis of this unit: at their numbers, converted, or one after the other if
+/// none is a number.
+///
+/// # Errors
+/// Values have units that are not those of the axis or of each other, in words.
+pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
+    let values: Vec<_> = texts.iter().map(|text| Value::of(text)).collect();
+    if values.iter().all(Option::is_none) {
+        return Ok((0..texts.len()).map(|at| at as f64).collect());
+    }
+    let has_unit = |value: &&Value<'_>| !value.is_zero() && !value.unit.is_empty();
+    let first = { values.iter().flatten() }
+        .find(has_unit)
+        .map_or("", |value| value.unit);
+    // An axis may be labelled with what is no unit of the table: its values then have one unit.
+    let is_known = Unit::of(unit).is_some_and(|unit| unit.dimension != Dimension::Number);
+    let common = common_unit(texts);
+    let of = match &common {
+        _ if is_known && Unit::of(first).is_some() => unit,
+        Some(common) => common,
+        None => first,
+    };
+    let place = |(text, value): (&String, &Option<Value<'_>>)| {
+        let Some(value) = value else {
+            return Err(format!(
+                "`{text}` is no number, and other values are; give the places with `x`"
+            ));
+        };
+        // A bare number is one of the axis's unit, and nothing is the same in every unit.
+        let is_bare = value.unit.is_empty() && (first.is_empty() || is_known);
+        if value.is_zero() || is_bare {
+            return Ok(value.number);
+        }
+        let factor = ratio(value.unit, of).ok_or_else(|| {
+            format!(
+                "`{text}` cannot be laid on an axis{}; give the places with `x`",
+                match of {
+                    "" => " of bare numbers".to_owned(),
+                    of => format!(" in `{of}`"),
+                }
+            )
+        })?;
+        // A quotient of powers of ten below 1 is not exact; its reciprocal is.
+        Ok(if factor < 1.0 {
+            value.number / (1.0 / factor).round()
+        } else {
+            value.number * factor
+        })
+    };
+    if common.is_some() && !unit.is_empty() && !is_known {
+        return Err(format!(
+            "its values have several units and it is labelled with `{unit}`, which is none of them; \
+             give the places with `x`"
+        ));
+    }
+    texts.iter().zip(&values).map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{common_unit, places};
+
+    fn laid(texts: &[&str], unit: &str) -> Result<Vec<f64>, String> {
+        let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+        places(&texts, unit)
+    }
+
+    #[test]
+    fn values_lie_at_their_numbers_in_one_unit() {
+        let rates = ["500kpps", "1Mpps", "2Mpps"];
+        assert_eq!(laid(&rates, "Mpps"), Ok(vec![0.5, 1.0, 2.0]));
+        assert_eq!(laid(&rates, ""), Ok(vec![0.5, 1.0, 2.0]));
+        assert_eq!(laid(&rates, "kpps"), Ok(vec![500.0, 1000.0, 2000.0]));
+        let texts = rates.map(str::to_owned);
+        assert_eq!(common_unit(&texts).as_deref(), Some("Mpps"));
+        assert_eq!(laid(&["500kpps", "800kpps"], "Mpps"), Ok(vec![0.5, 0.8]));
+        assert_eq!(
+            laid(&["20ms", "1s", "0"], "ms"),
+            Ok(vec![20.0, 1000.0, 0.0])
+        );
+        assert_eq!(laid(&["64KB", "1.5MB"], "KB"), Ok(vec![64.0, 1500.0]));
+        assert_eq!(laid(&["100Mbps", "1Gb/s"], "Mb/s"), Ok(vec![100.0, 1000.0]));
+        assert_eq!(laid(&["0.5", "100%"], ""), Ok(vec![0.5, 1.0]));
+        // As they are typed where one unit is enough.
+        assert_eq!(laid(&["1.5Mpps", "4.464Mpps"], ""), Ok(vec![1.5, 4.464]));
+        assert_eq!(laid(&["0.25bdp", "2bdp"], "products"), Ok(vec![0.25, 2.0]));
+        assert_eq!(laid(&["1", "2.5"], "Mpps"), Ok(vec![1.0, 2.5]));
+        assert_eq!(
+            laid(&["-1", "1e6", "1_000", "1/4", "0x10"], ""),
+            Ok(vec![-1.0, 1e6, 1e3, 0.25, 16.0])
+        );
+        assert_eq!(laid(&["fifo", "red"], ""), Ok(vec![0.0, 1.0]));
+    }
+
+    #[test]
+    fn values_without_a_common_unit_are_refused() {
+        let several: [(&[&str], &str); 8] = [
+            (&["1ms", "1Mpps"], ""),
+            (&["1Mpps", "2Mpps"], "us"),
+            (&["10", "20ms"], ""),
+            (&["1", "2Mpps"], "ms"),
+            (&["500kpps", "1Mpps"], "of the line"),
+            (&["off", "1ms"], ""),
+            (&["4", "4-7"], ""),
+            (&["64KB", "100 packets"], ""),
+        ];
+        for (texts, unit) in several {
+            let why = laid(texts, unit).unwrap_err();
+            assert!(why.contains("with `x`"), "{texts:?}: {why}");
+        }
+    }
+}

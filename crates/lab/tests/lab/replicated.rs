@@ -1,0 +1,209 @@
+//! Points that are run several times: whether their runs differ, and what is said where they do not.
+
+use npsim_lab::estimate::Estimate;
+use npsim_lab::replicates::equal_runs;
+use npsim_lab::results::Results;
+use npsim_lab::study::Study;
+use npsim_lab::{output, verdict};
+
+use crate::bench::Bench;
+
+/// Two TCP flows over a FIFO of 10 Mb/s: nothing draws a random number.
+const NETWORK: &str = r#"
+name = "fifo"
+until = "6s"
+[[host]]
+name = "s"
+count = 2
+address = "10.0.0.1"
+[[host]]
+name = "d"
+count = 2
+address = "10.1.0.1"
+[[switch]]
+name = "left"
+[[router]]
+name = "r"
+model = "fifo"
+[[link]]
+between = ["s", "left"]
+rate = "100Mbps"
+delay = "1ms"
+[[link]]
+between = ["left", "r"]
+rate = "100Mbps"
+delay = "1ms"
+[[link]]
+name = "line"
+between = ["r", "d"]
+rate = "10Mbps"
+delay = "20ms"
+queue = { limit = "20 packets" }
+[[flow]]
+name = "tcp"
+from = "s"
+to = "d"
+transport = "sack"
+packet = 1000
+"#;
+
+const STUDY: &str = r#"
+name = "n"
+title = "Queues"
+[window]
+warm_up = "2s"
+measure = "4s"
+[replication]
+runs = 4
+[metric.queue]
+measure = "queue"
+link = "line"
+[sweep.n]
+network = "net.toml"
+replicate = true
+[[sweep.n.axis]]
+name = "limit"
+unit = "packets"
+key = "link.line.queue.limit"
+values = ["10 packets", "40 packets"]
+"#;
+
+fn bench(network: &str) -> Bench {
+    let bench = Bench::new();
+    std::fs::write(bench.path("net.toml"), network).expect("write");
+    bench
+}
+
+fn values(results: &Results) -> Vec<f64> {
+    let read = |cached| results.reading(cached, "queue").expect("a value");
+    results.points.iter().map(read).collect()
+}
+
+/// The text of a file of the results.
+fn written(bench: &Bench, text: &str, name: &str) -> String {
+    let study = Study::parse("study", text).expect("a study");
+    let results = bench.run(text, 2);
+    let rows = verdict::rows(
+        &study,
+        &results,
+        &verdict::select(&study, &[]).expect("rows"),
+    );
+    let folder = bench.path("out");
+    output::write(&folder, &study, &results, &rows, false).expect("written");
+    std::fs::read_to_string(folder.join(name)).expect(name)
+}
+
+#[test]
+fn runs_of_a_network_without_chance_differ() {
+    let bench = bench(NETWORK);
+    let results = bench.run(STUDY, 2);
+    for point in values(&results).chunks(4) {
+        let estimate = Estimate::of(point);
+        assert!(estimate.half.is_some_and(|half| half > 0.0), "{point:?}");
+        for (at, value) in point.iter().enumerate() {
+            let same = |other: &f64| other.to_bits() == value.to_bits();
+            assert!(!point[..at].iter().any(same), "{point:?}");
+        }
+    }
+    let study = Study::parse("study", STUDY).expect("a study");
+    assert_eq!(equal_runs(&study, &results), [""; 0]);
+    // The first run is the single one of a sweep without replication.
+    let single = bench.run(&STUDY.replace("replicate = true\n", ""), 1);
+    assert_eq!(single.ran, 0, "both points were run");
+    assert_eq!(single.points[0].key, results.points[0].key);
+}
+
+#[test]
+fn means_have_intervals_and_runs_in_every_file() {
+    let bench = bench(NETWORK);
+    let csv = written(&bench, STUDY, "means.csv");
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| lines[0].iter().position(|head| *head == name).expect(name);
+    assert_eq!(lines.len(), 3, "{csv}");
+    for line in &lines[1..] {
+        let number = |name| line[column(name)].parse::<f64>().expect(name);
+        assert!(number("low") < number("mean") && number("mean") < number("high"));
+        assert_eq!(line[column("runs")], "4");
+    }
+    let points = written(&bench, STUDY, "points.csv");
+    let heads: Vec<&str> = points.lines().next().expect("heads").split(',').collect();
+    assert_eq!(heads[heads.len() - 2..], ["run", "seed"]);
+    let ends: Vec<&str> = points
+        .lines()
+        .skip(1)
+        .map(|line| &line[line.len() - 6..])
+        .collect();
+    assert!(ends[0].ends_with(",0,") && ends[3] == "3,1003", "{ends:?}");
+    let figure = written(&bench, STUDY, "figures/n-queue.svg");
+    assert!(
+        figure.contains("95 % interval of the mean of 4 runs"),
+        "{figure}"
+    );
+    assert_eq!(
+        figure.matches("\"bar c0\"").count(),
+        6,
+        "two bars of three lines"
+    );
+    let page = written(&bench, STUDY, "index.html");
+    assert!(page.contains(" +- ") && page.contains("95 % interval"));
+    let json: serde_json::Value =
+        serde_json::from_str(&written(&bench, STUDY, "results.json")).expect("JSON");
+    assert_eq!(json["means"][0]["runs"], 4);
+    assert!(json["means"][0]["interval"][0].is_number());
+    assert_eq!(json["points"][1]["seed"], 1001);
+}
+
+#[test]
+fn equal_runs_are_told_and_have_no_interval() {
+    // A file that wants all flows to begin at once; a model in which nothing is drawn.
+    let at_once = NETWORK.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
+    let fluid = STUDY
+        .replace("network = \"net.toml\"", "fluid = true")
+        .replace("key = \"link.line.queue.limit\"", "key = \"rtt_ms\"")
+        .replace("[\"10 packets\", \"40 packets\"]", "[100, 200]");
+    for text in [STUDY, &fluid] {
+        let bench = bench(&at_once);
+        let csv = written(&bench, text, "means.csv");
+        assert_eq!(
+            csv.matches("all runs are equal: no interval").count(),
+            2,
+            "{csv}"
+        );
+        assert_eq!(
+            csv.matches(",,,4,").count(),
+            2,
+            "neither low nor high: {csv}"
+        );
+        let page = written(&bench, text, "index.html");
+        assert!(page.contains("have the same `queue`"), "{page}");
+        assert!(page.contains("(equal)") && !page.contains("<td class=\"number\">0 +-"));
+        let figure = written(&bench, text, "figures/n-queue.svg");
+        assert!(figure.contains("no bar where all 4 runs are equal: 2 of 2 points"));
+        assert!(!figure.contains("\"bar c0\""));
+    }
+}
+
+#[test]
+fn equal_runs_of_a_row_have_no_interval() {
+    let row = "[[published]]\nid = \"Q\"\nwhat = \"queue\"\nunit = \"KB\"\nat_least = 1\nsource = \"s\"\n\
+               evidence = \"text\"\nmeasured = { is = \"max\", of = \"n.queue\" }\n\
+               [[published]]\nid = \"S\"\nwhat = \"it rises\"\nstated = \"rises\"\nsource = \"s\"\n\
+               evidence = \"text\"\nshape = { is = \"rising\", of = \"n.queue\" }\n";
+    let text = format!("{STUDY}{row}");
+    let at_once = NETWORK.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
+    let judged = |network: &str| {
+        let study = Study::parse("study", &text).expect("a study");
+        let results = bench(network).run(&text, 2);
+        verdict::rows(
+            &study,
+            &results,
+            &verdict::select(&study, &[]).expect("rows"),
+        )
+    };
+    for row in judged(&at_once) {
+        assert!(row.equal_runs && row.interval.is_none(), "{row:?}");
+    }
+    let rows = judged(NETWORK);
+    assert!(rows[0].interval.is_some() && !rows[0].equal_runs);
+    assert!(!rows[1].equal_runs, "{:?}", rows[1]);
+}
