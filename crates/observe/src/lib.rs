@@ -5,17 +5,20 @@
 //! [`timeline`] what happened when, [`series`] how counters and depths went over
 //! time, [`flow`] which microengine gives work to which, [`lanes`] what every context did in the
 //! moment of interest, [`packets`] what became of each packet, [`races`] which memory two
-//! contexts update with nothing that keeps them apart. [`set`] is all of them as plain data, for a driver that runs
-//! something.
+//! contexts update with nothing that keeps them apart, [`sections`] what one context at a time
+//! goes through. [`set`] is all of them as plain data, for a driver that runs something.
 
 mod context_span;
+mod counts_over_time;
 pub mod flow;
 pub mod lanes;
 pub mod names;
 pub mod packets;
 pub mod profile;
 pub mod races;
+pub mod sections;
 pub mod series;
 pub mod set;
+mod signal_takers;
 pub mod stream_file;
 pub mod timeline;

@@ -19,6 +19,7 @@ use npsim_net::order::identify::{Tuple, stamped};
 use npsim_session::text_table::TextTable;
 
 use super::routers::RunRouter;
+use crate::cmd::destinations::OutputOption;
 use crate::cmd::value::parser;
 use crate::output;
 
@@ -61,19 +62,17 @@ pub struct ObserverOptions {
 }
 
 impl ObserverOptions {
-    /// The files that are written while the run goes on, and the options that name them.
-    pub fn streams(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+    /// The files that are written while the run goes on, and those that are written at its end.
+    pub fn outputs(&self) -> impl Iterator<Item = OutputOption> {
         let timeline = self.timeline.iter().map(|path| ("--timeline", path));
-        timeline.chain(self.packets.iter().map(|path| ("--packets", path)))
-    }
-
-    /// Those that are written at its end.
-    pub fn at_the_end(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
-        let profile = self.profile.iter().flatten();
-        profile
-            .map(|path| ("--profile", path))
+        let streams = timeline.chain(self.packets.iter().map(|path| ("--packets", path)));
+        let profile = { self.profile.iter().flatten() }.map(|path| ("--profile", path));
+        let at_the_end = profile
             .chain(self.flame.iter().map(|path| ("--flame", path)))
-            .chain(self.flame_waits.iter().map(|path| ("--flame-waits", path)))
+            .chain(self.flame_waits.iter().map(|path| ("--flame-waits", path)));
+        { streams }
+            .map(|(option, path)| OutputOption::text(option, path))
+            .chain(at_the_end.map(|(option, path)| OutputOption::text(option, path).at_the_end()))
     }
 
     /// What tells the table of packets which flow each frame is of, if there is one.

@@ -36,12 +36,9 @@ fn keep_format(path: &Path) -> Result<(), Problem> {
 
 /// What is about one chip, of which each router writes its own.
 fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
-    let dumps = arguments.dump.iter().map(|dump| ("--dump", &dump.file));
-    let observers = &arguments.observers;
-    let late = dumps.chain(observers.at_the_end());
-    { observers.streams() }
-        .map(|(option, path)| OutputOption::text(option, path))
-        .chain(late.map(|(option, path)| OutputOption::text(option, path).at_the_end()))
+    let dumps = arguments.dump.iter();
+    { arguments.observers.outputs() }
+        .chain(dumps.map(|dump| OutputOption::text("--dump", &dump.file).at_the_end()))
 }
 
 /// All that is written.
