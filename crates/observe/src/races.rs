@@ -31,10 +31,10 @@
 //! longword of local memory ends what it began with the one before, since the register that
 //! it loads has a new value.
 
+mod accesses;
 mod clock;
 mod found;
 mod in_flight;
-mod polls;
 mod race;
 mod signals;
 
@@ -51,13 +51,15 @@ use npsim_chip::kernel::trace_event::{
 use npsim_inspect::stats::Stats;
 use npsim_isa::{CONTEXTS, CommandOp, Unit, context_index};
 
+use accesses::{ContextAccesses, LongwordState, PendingRead, Write};
 use clock::{Moment, VectorClock};
 use found::FoundRaces;
 use in_flight::{CommandsInFlight, IssuedCommand};
-use polls::polling_reads;
 pub use race::{Longword, Race, SharedMemory, Update};
 use signals::RaisedSignals;
 
+use crate::polling_reads::polling_reads;
+use crate::ring_command::ring_of;
 use crate::signal_takers::SignalTakers;
 
 /// Contexts of a microengine; their numbers follow each other.
@@ -67,48 +69,6 @@ const READS: usize = 4096;
 /// Cycles after which a read is not taken for the beginning of an update, when reads are
 /// thinned out.
 const AGE: Cycle = 1 << 16;
-
-/// A read that may be the beginning of an update.
-#[derive(Clone, Debug)]
-struct PendingRead {
-    at: Cycle,
-    pc: u16,
-    moment: Moment,
-}
-
-/// The last write of a longword by one context.
-#[derive(Clone, Debug)]
-struct Write {
-    at: Cycle,
-    pc: u16,
-    moment: Moment,
-    read: Option<(Cycle, u16)>,
-    atomic: bool,
-}
-
-#[derive(Clone, Debug, Default)]
-struct LongwordState {
-    writes: Vec<Write>,
-    polled: bool,
-}
-
-#[derive(Clone, Debug)]
-struct ContextAccesses {
-    clock: Arc<VectorClock>,
-    signals: RaisedSignals,
-    reads: BTreeMap<Longword, PendingRead>,
-    /// What each instruction read last in local memory.
-    loaded: BTreeMap<u16, Longword>,
-    executing: bool,
-}
-
-impl ContextAccesses {
-    fn learn(&mut self, moments: &[Moment]) {
-        for moment in moments {
-            Arc::make_mut(&mut self.clock).learn(moment);
-        }
-    }
-}
 
 /// Looks for races.
 #[derive(Clone, Debug)]
@@ -234,6 +194,7 @@ impl RaceDetector {
             known: context.clock.clone(),
             arrived: None,
             learned: Vec::new(),
+            done: false,
         };
         self.issued.insert(slot, issued);
         if self.polls[who / EACH].contains(&command.pc) {
@@ -252,8 +213,10 @@ impl RaceDetector {
 
     /// A command is done: its context knows what it brought.
     fn end(&mut self, slot: usize) {
-        if let Some(issued) = self.issued.remove(slot) {
-            self.contexts[issued.who].learn(&issued.learned);
+        if let Some(issued) = self.issued.get_mut(slot) {
+            issued.done = true;
+            let learned = std::mem::take(&mut issued.learned);
+            self.contexts[issued.who].learn(&learned);
         }
     }
 
@@ -300,8 +263,9 @@ impl RaceDetector {
             op if op.is_atomic() => learned = self.atomic(at, command, &moment),
             _ => {}
         }
-        if let Some(issued) = self.issued.get_mut(slot) {
-            issued.learned.extend(learned);
+        match self.issued.get_mut(slot) {
+            Some(issued) if !issued.done => issued.learned.extend(learned),
+            _ => self.contexts[moment.who].learn(&learned),
         }
     }
 
@@ -368,7 +332,7 @@ impl RaceDetector {
             read: read.map(|read| (read.at, read.pc)),
             atomic: false,
         };
-        put(&mut state.writes, write);
+        state.put(write);
     }
 
     /// A context reads or writes its microengine's local memory.
@@ -424,7 +388,7 @@ impl RaceDetector {
                 read: None,
                 atomic: true,
             };
-            put(&mut state.writes, write);
+            state.put(write);
         }
         learned
     }
@@ -591,25 +555,7 @@ fn number(me: u8, context: u8) -> usize {
     usize::from(me) * EACH + context_index(context)
 }
 
-/// The last write of each context.
-fn put(writes: &mut Vec<Write>, write: Write) {
-    match { writes.iter_mut() }.find(|it| it.moment.who == write.moment.who) {
-        Some(own) => *own = write,
-        None => writes.push(write),
-    }
-}
-
 /// Whether an atomic operation gives the old value.
 fn returns(op: CommandOp) -> bool {
     op.is_atomic() && op.info().pushes
-}
-
-fn ring_of(command: &BusCommand) -> RingName {
-    match command.op.info().unit {
-        Unit::Scratch => RingName::Scratch((command.address >> 2 & 15) as u8),
-        _ => RingName::Sram {
-            channel: (command.address >> 30) as u8,
-            entry: (command.address >> 24 & 63) as u8,
-        },
-    }
 }

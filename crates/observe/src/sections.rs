@@ -7,8 +7,8 @@
 //! and where the next context has not come to wait for it, it is idle.
 //!
 //! A **token** is what a context gets from a ring or queue and puts back there, and a **lock** a
-//! longword that it changes with an atomic operation that returns the old value (`test_and_set`)
-//! and clears or writes later. The last try of a context before it gives the thing back is the
+//! longword that it changes with an atomic operation that returns the old value (`test_and_set`),
+//! or polls until its number is there, and clears or writes later. The last try of a context before it gives the thing back is the
 //! one that succeeded. If another context tried meanwhile, the time to the next hold is a
 //! handover, else nothing waited.
 
@@ -165,7 +165,7 @@ impl SerialSections {
         let images: Vec<_> = images.collect();
         Self {
             turns: Turns::new(&images, chip.fabric().profile.local_signal_latency()),
-            holds: Holds::default(),
+            holds: Holds::new(&images),
             tally: Tally::default(),
             images,
         }

@@ -234,8 +234,9 @@ fn both_cores_find_the_same_at_every_distance() {
 }
 
 /// Contexts of a microengine that look for room in a table, in turn, and claim what they find empty.
-/// `claim` is what a context does that has found room, at which it holds the turn.
-fn table(claim: &str) -> Dir {
+/// `claim` is what a context does that has found room, at which it holds the turn. The table is in
+/// one memory, and what takes a while in the other.
+fn table(claim: &str, sram: bool) -> Dir {
     let source = format!(
         "\
 #include \"turn.uc\"
@@ -262,7 +263,22 @@ empty#:
     ctx_arb[kill]
 "
     );
-    project(&source)
+    let source = if sram {
+        let swapped = source.replace("scratch[", "other[");
+        swapped
+            .replace("sram[", "scratch[")
+            .replace("other[", "sram[")
+    } else {
+        source
+    };
+    let dir = project(&source);
+    let text = String::from_utf8(dir.read("npsim.toml")).expect("UTF-8");
+    let one = text.replace("id = \"0-1\"", "id = \"0\"");
+    let space = if sram { "sram0" } else { "scratch" };
+    let one = one
+        .replace("size = 4", "size = 64")
+        .replace("scratch", space);
+    dir.with("npsim.toml", one)
 }
 
 const CLAIM: &str = "    scratch[write, $own, place, 0, 1], ctx_swap[done]\n";
@@ -274,8 +290,8 @@ const PAUSE: &str = "    sram[read, $other, place, 0, 1], ctx_swap[done]\n";
 /// no entry.
 #[test]
 fn entry_that_two_find_empty_is_a_race_if_the_turn_is_passed_before_it_is_written() {
-    for core in ["engine", "reference"] {
-        table(&[PASS, PAUSE, CLAIM].concat())
+    for (core, sram) in [("engine", false), ("engine", true), ("reference", true)] {
+        table(&[PASS, PAUSE, CLAIM].concat(), sram)
             .npsim(&format!("run . --look-for races --core {core}"))
             .expect(
                 3,
@@ -289,9 +305,11 @@ fn entry_that_two_find_empty_is_a_race_if_the_turn_is_passed_before_it_is_writte
                 ],
             );
     }
-    table(&[PAUSE, CLAIM, PASS].concat())
-        .npsim("run . --look-for races")
-        .expect(0, &["no events pending"]);
+    for sram in [false, true] {
+        table(&[PAUSE, CLAIM, PASS].concat(), sram)
+            .npsim("run . --look-for races")
+            .expect(0, &["no events pending"]);
+    }
 }
 
 /// One microengine updates a longword and signals the next one, which updates it too.

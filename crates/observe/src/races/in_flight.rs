@@ -20,6 +20,8 @@ pub struct IssuedCommand {
     pub arrived: Option<Cycle>,
     /// What its context knows by it, once it is done.
     pub learned: Vec<Moment>,
+    /// It is done: a unit may tell that before it tells when it served the command.
+    pub done: bool,
 }
 
 impl IssuedCommand {
@@ -33,7 +35,7 @@ impl IssuedCommand {
     }
 }
 
-/// All commands in flight, by slot.
+/// All commands in flight, by slot; what is done stays until the slot has another.
 #[derive(Clone, Debug, Default)]
 pub struct CommandsInFlight {
     slots: Vec<Option<IssuedCommand>>,
@@ -51,14 +53,10 @@ impl CommandsInFlight {
         self.slots.get_mut(slot)?.as_mut()
     }
 
-    pub fn remove(&mut self, slot: usize) -> Option<IssuedCommand> {
-        self.slots.get_mut(slot)?.take()
-    }
-
     /// The command that a context issued first of those of an instruction.
     pub fn first_of(&self, who: usize, pc: u16) -> Option<&IssuedCommand> {
         let commands = self.slots.iter().flatten();
-        let own = commands.filter(|it| (it.who, it.pc) == (who, pc));
+        let own = commands.filter(|it| (it.who, it.pc) == (who, pc) && !it.done);
         own.min_by_key(|it| it.at)
     }
 }

@@ -110,7 +110,7 @@ impl Race {
         place(first, first.written.1, "written", first.written.0);
         let note = match (self.has_lost(), first.read) {
             (true, Some(_)) => {
-                "one update is lost: both contexts had read the longword before either wrote it, so the second write, or the decision to make it, rests on a value from before the first"
+                "one update is lost: both contexts had read the longword before either wrote it"
             }
             (true, None) => {
                 "one update is lost: the second write was made of a value from before the first"

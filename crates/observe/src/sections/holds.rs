@@ -1,14 +1,18 @@
 //! Tokens of rings and locks in memory: what a context takes with a command and gives back with
 //! another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
-use npsim_chip::kernel::trace_event::{Kinds, RingName, TraceEvent, TraceEventKind};
-use npsim_isa::{CommandOp, Unit};
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_image::Image;
+use npsim_isa::CommandOp;
 
 use super::{Exclusive, Part, Tally};
+use crate::polling_reads::polling_reads;
+use crate::ring_command::ring_of;
 
 /// Tries that are remembered; where there are more, things are taken that are no locks.
 const TRIES: usize = 4096;
@@ -22,6 +26,8 @@ pub(super) struct Holds {
     /// The last try of each context: when, and by which instruction.
     tries: BTreeMap<(Exclusive, Trier), (Cycle, u16)>,
     given_back: BTreeMap<Exclusive, Release>,
+    /// Reads with which each microengine's program waits for a value: the number whose turn it is.
+    polls: Vec<BTreeSet<u16>>,
 }
 
 /// The last time that something was given back.
@@ -42,6 +48,13 @@ enum HoldStep {
 }
 
 impl Holds {
+    pub fn new(images: &[Arc<Image>]) -> Self {
+        Self {
+            polls: images.iter().map(|image| polling_reads(image)).collect(),
+            ..Self::default()
+        }
+    }
+
     pub const fn wants() -> Kinds {
         Kinds::of(&[TraceEventKind::Served])
     }
@@ -50,7 +63,9 @@ impl Holds {
         let TraceEvent::Served { ref command, .. } = *event else {
             return;
         };
-        let Some((step, what)) = step(command) else {
+        let polls = { self.polls.get(usize::from(command.me)) }
+            .is_some_and(|polls| polls.contains(&command.pc));
+        let Some((step, what)) = step(command, polls) else {
             return;
         };
         let who = (command.me, command.context);
@@ -100,23 +115,19 @@ impl Holds {
     }
 }
 
-/// What a command does to what is held, and to what.
-fn step(command: &BusCommand) -> Option<(HoldStep, Exclusive)> {
+/// What a command does to what is held, and to what; `polls` says whether a read waits for a value.
+fn step(command: &BusCommand, polls: bool) -> Option<(HoldStep, Exclusive)> {
     use CommandOp as Op;
     let unit = command.op.info().unit;
-    let ring = || match unit {
-        Unit::Scratch => RingName::Scratch((command.address >> 2 & 15) as u8),
-        _ => RingName::Sram {
-            channel: (command.address >> 30) as u8,
-            entry: (command.address >> 24 & 63) as u8,
-        },
-    };
     let lock = || Exclusive::lock(unit, command.address);
     let (step, what) = match command.op {
-        Op::ScratchGet | Op::SramGet | Op::SramDequeue => (HoldStep::Try, Exclusive::Token(ring())),
-        Op::ScratchPut | Op::SramPut | Op::SramEnqueue => {
-            (HoldStep::GiveBack, Exclusive::Token(ring()))
+        Op::ScratchGet | Op::SramGet | Op::SramDequeue => {
+            (HoldStep::Try, Exclusive::Token(ring_of(command)))
         }
+        Op::ScratchPut | Op::SramPut | Op::SramEnqueue => {
+            (HoldStep::GiveBack, Exclusive::Token(ring_of(command)))
+        }
+        Op::ScratchRead | Op::SramRead if polls => (HoldStep::Try, lock()?),
         op if op.is_atomic() && op.info().pushes => (HoldStep::Try, lock()?),
         op if op.is_atomic() => (HoldStep::GiveBack, lock()?),
         Op::ScratchWrite | Op::SramWrite => (HoldStep::GiveBack, lock()?),

@@ -378,10 +378,9 @@ impl Narrative<'_> {
             }
             LimitKind::Latency => {
                 advice.push("Its contexts wait for memory one reference after the other: issue references that do not depend on each other together, and wait for all of them at once.".into());
-                if let Some((stage, _)) = stage {
-                    let more = unused.map_or(String::new(), |unused| format!(" ({unused})"));
+                if let (Some((stage, _)), Some(unused)) = (stage, unused) {
                     advice.push(format!(
-                        "More contexts hide more latency, where order and locks leave them room: run {} on more microengines{more}.",
+                        "More contexts hide more latency, where order and locks leave them room: run {} on more microengines ({unused}).",
                         stage.name
                     ));
                 }
