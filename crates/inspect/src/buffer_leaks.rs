@@ -2,18 +2,20 @@
 //!
 //! A buffer that is not on its freelist when a run has come to rest may be kept on
 //! purpose: on another queue, on a ring, by a task of the core, in memory that microcode
-//! looks at, or in a register that a context will still read. So all of these are looked through, and what
-//! is in none of them is lost. A register counts where a name of the program is alive in
-//! it; what a buffer leaves behind in one that is free again counts for nothing.
+//! looks at, or in a register whose value a context may still use. So all of these are looked
+//! through, and what is in none of them is lost. What a buffer leaves behind in a register counts
+//! for nothing if the program only overwrites or tests it from there on.
 //!
 //! Microcode may also keep a list of its own, linked through any memory, by any form of
 //! the handle. It fills it before packets come, so buffers that were taken then are not
 //! asked for.
 
-use std::collections::BTreeMap;
+mod uses;
 
-use npsim_image::{ProgramPoint, TransferDirection};
-use npsim_isa::{Bank, CONTEXTS, Context, Operand};
+use std::collections::{BTreeMap, BTreeSet};
+
+use npsim_image::FlowGraph;
+use npsim_isa::{Bank, CONTEXTS, Context, Instruction, Operand};
 
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
@@ -21,6 +23,8 @@ use npsim_chip::kernel::buffers::{BufferTrail, Buffers};
 use npsim_chip::kernel::check::{Also, Check, Fault};
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::trace_event::ContextState;
+
+use uses::{Register, is_used};
 
 /// Groups of lost buffers that a message names.
 const GROUPS_SHOWN: usize = 5;
@@ -76,8 +80,10 @@ pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
         for &word in core.local_memory() {
             keep_any(&mut kept, buffers, word);
         }
+        let flow = FlowGraph::of(core.program().image());
         for context in 0..CONTEXTS {
-            for value in values_alive(core.as_ref(), context) {
+            let is_buffers = |value| numbers_of(buffers, value).next().is_some();
+            for value in values_in_use(core.as_ref(), &flow, context, &is_buffers) {
                 keep_any(&mut kept, buffers, value);
             }
         }
@@ -179,59 +185,93 @@ fn keep(kept: &mut [bool], buffers: &Buffers, word: u32) {
     }
 }
 
-/// Marks the buffer of a value that microcode may have made of a handle: an address in the
-/// buffer's DRAM, or the handle as it is.
-fn keep_any(kept: &mut [bool], buffers: &Buffers, value: u32) {
-    keep(kept, buffers, value);
+/// The numbers of the buffers of a value that microcode may have made of a handle: the handle as it
+/// is, or an address in the buffer's DRAM.
+fn numbers_of(buffers: &Buffers, value: u32) -> impl Iterator<Item = usize> {
     let setup = buffers.setup();
     let stride = setup.descriptor_longwords.max(1);
     let offset = (value >> setup.shift).wrapping_sub(setup.first_descriptor);
-    if let Some(kept) = kept.get_mut((offset / stride) as usize) {
-        *kept = true;
+    let addressed = (offset / stride) as usize;
+    let addressed = (addressed < buffers.ways().len()).then_some(addressed);
+    buffers.number_of(value).into_iter().chain(addressed)
+}
+
+/// Marks the buffers of a value that microcode may have made of a handle.
+fn keep_any(kept: &mut [bool], buffers: &Buffers, value: u32) {
+    for number in numbers_of(buffers, value) {
+        kept[number] = true;
     }
 }
 
-/// The values in registers that a context may still read.
-fn values_alive(core: &dyn Core, context: u8) -> Vec<u32> {
+/// The values of a buffer, in registers of a context, that it may still use.
+fn values_in_use(
+    core: &dyn Core,
+    flow: &FlowGraph,
+    context: u8,
+    is_buffers: &dyn Fn(u32) -> bool,
+) -> Vec<u32> {
     let view = core.context(context);
     let gone = matches!(view.state(), ContextState::Inactive | ContextState::Killed);
     if gone || core.program().image().words.is_empty() {
         return Vec::new();
     }
-    let image = core.program().image();
-    let registers = 0..image.contexts.registers();
-    let neighbours = registers.clone().map(Operand::Nn);
-    let mut values: Vec<_> = neighbours
-        .map(|it| core.read_register(it, context))
-        .collect();
-    if !image.has_live_ranges() {
-        let all = registers.flat_map(|n| {
-            let banks = [Operand::Gpr(Bank::A, n), Operand::Gpr(Bank::B, n)];
-            banks
-                .into_iter()
-                .chain([Operand::STransfer(n), Operand::DTransfer(n)])
+    let registers = 0..core.program().image().contexts.registers();
+    let general = registers.clone().flat_map(|n| {
+        [(Bank::A, false), (Bank::B, true)].map(|(bank, b)| {
+            let value = core.read_register(Operand::Gpr(bank, n), context);
+            (Register::General(b, n), value)
+        })
+    });
+    let transfer = registers.flat_map(|n| {
+        let absolute = Context::wrapping(context).absolute_register(n);
+        let [s, d] = [
+            (Operand::STransfer(n), TransferKind::S, false),
+            (Operand::DTransfer(n), TransferKind::D, true),
+        ]
+        .map(|(operand, kind, wide)| {
+            [
+                (Register::In(wide, n), core.read_register(operand, context)),
+                (
+                    Register::Out(wide, n),
+                    core.read_out_register(kind, absolute),
+                ),
+            ]
         });
-        values.extend(all.map(|it| core.read_register(it, context)));
-        return values;
-    }
-    for symbol in &image.registers {
-        let here = |side| {
-            let mut live = symbol.live_on(side).iter();
-            live.any(|range| range.contains(ProgramPoint::before(view.pc)))
+        s.into_iter().chain(d)
+    });
+    let own = { general.chain(transfer) }
+        .filter(|&(register, value)| is_buffers(value) && is_used(flow, context, view.pc, register))
+        .map(|(_, value)| value);
+    // Registers of all contexts, wherever one of them may read them.
+    let count = core.program().image().contexts.registers();
+    let shared = shared_registers(flow, count).into_iter();
+    let shared = shared.map(|operand| core.read_register(operand, context));
+    own.chain(shared).collect()
+}
+
+/// The registers of a microengine that its program reads for all contexts: absolute ones, and those
+/// of the next-neighbour ring, of which each context has so many.
+fn shared_registers(flow: &FlowGraph, count: u8) -> BTreeSet<Operand> {
+    let instructions = flow.addresses().filter_map(|at| flow.instruction(at));
+    let operands = instructions.flat_map(|it| {
+        let command = match it {
+            Instruction::Command(command) => [command.a, command.b],
+            _ => [Operand::None; 2],
         };
-        if here(TransferDirection::Read) {
-            values.push(core.read_register(symbol.operand, context));
-        }
-        let out = match symbol.operand {
-            Operand::STransfer(n) => Some((TransferKind::S, n)),
-            Operand::DTransfer(n) => Some((TransferKind::D, n)),
-            _ => None,
-        };
-        if let Some((kind, n)) = out.filter(|_| here(TransferDirection::Write)) {
-            values.push(
-                core.read_out_register(kind, Context::wrapping(context).absolute_register(n)),
-            );
+        it.register_operands()
+            .map(|(_, operand)| operand)
+            .chain(command)
+            .collect::<Vec<_>>()
+    });
+    let mut found = BTreeSet::new();
+    for operand in operands {
+        match operand {
+            Operand::GprAbsolute(..) | Operand::Nn(_) => {
+                found.insert(operand);
+            }
+            Operand::NnPeek | Operand::NnRing => found.extend((0..count).map(Operand::Nn)),
+            _ => {}
         }
     }
-    values
+    found
 }

@@ -12,7 +12,7 @@ use npsim_engine::ENGINE;
 use npsim_net::order::identify::{FlowId, stamped};
 use npsim_net::order::{Sequences, THRESHOLD};
 use npsim_observe::races::Race;
-use npsim_observe::set::ObserverConfig;
+use npsim_observe::set::{Observations, ObserverConfig};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::goals::{Goal, LatencyOf, Measure, MeasureKind, UnitKind};
@@ -144,7 +144,27 @@ impl Departures {
     }
 }
 
+/// A run that was held against its goals, with all that was seen of it.
+#[derive(Debug)]
+pub struct JudgedRun {
+    /// What it came to.
+    pub verdict: ExerciseVerdict,
+    /// The run, which is over.
+    pub session: Session,
+    /// What the observers saw.
+    pub seen: Observations,
+}
+
 /// Runs a project and holds the run against its goals.
+///
+/// # Errors
+/// As [`judge_observed`].
+pub fn judge(project: &Project, programs: &[Program]) -> Result<ExerciseVerdict, Problem> {
+    let judged = judge_observed(project, programs, ObserverConfig::default(), None)?;
+    Ok(judged.verdict)
+}
+
+/// [`judge`], of a run that is observed as well, and whose frames a tap sees as they come in.
 ///
 /// Traffic is that of the project's `[load]`. Without it the run goes on until no
 /// events are pending, but not much longer than a goal for its time allows.
@@ -152,7 +172,12 @@ impl Departures {
 /// # Errors
 /// The project has no goals, its load does not fit its ports, or its programs do not
 /// fit the chip.
-pub fn judge(project: &Project, programs: &[Program]) -> Result<ExerciseVerdict, Problem> {
+pub fn judge_observed(
+    project: &Project,
+    programs: &[Program],
+    observers: ObserverConfig,
+    entry: Option<Box<dyn Tap + Send>>,
+) -> Result<JudgedRun, Problem> {
     let goals = &project.goals;
     if goals.is_empty() {
         return Err(
@@ -174,14 +199,15 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<ExerciseVerdict,
             None => None,
         },
         exit: wants(MeasureKind::Reordered).then(|| Box::new(departures.clone()) as Box<_>),
+        entry,
         load,
         ..Endpoints::default()
     };
     let plan = Plan::one(project.clone(), programs, settings(project, comes));
     let mut session = Session::new(&plan, ends)?;
     let wanted = ObserverConfig {
-        races: wants(MeasureKind::Races),
-        ..ObserverConfig::default()
+        races: observers.races || wants(MeasureKind::Races),
+        ..observers
     };
     let mut observers = vec![wanted.open(project, session.node(0).chip())?];
     let mut each = |_| ControlFlow::Continue(());
@@ -191,10 +217,9 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<ExerciseVerdict,
         .map_err(|error| Problem::new(error.to_string()))?;
     let report = session.stats();
     let node = session.node(0);
-    let races = observers
-        .pop()
-        .and_then(|set| set.finish(node.chip()).races)
-        .unwrap_or_default();
+    let seen = observers.pop().map(|set| set.finish(node.chip()));
+    let seen = seen.unwrap_or_default();
+    let races = seen.races.as_deref().unwrap_or_default();
     let run = ExerciseRun {
         project,
         programs,
@@ -223,13 +248,18 @@ pub fn judge(project: &Project, programs: &[Program]) -> Result<ExerciseVerdict,
         )),
         _ => None,
     };
-    Ok(ExerciseVerdict {
+    let verdict = ExerciseVerdict {
         project: project.name.clone(),
         ending: report.ending,
         cycles: node.now(),
         goals: goals.collect(),
         fault,
         race: races.first().map(|race| as_fault(race, project)),
+    };
+    Ok(JudgedRun {
+        verdict,
+        session,
+        seen,
     })
 }
 

@@ -403,7 +403,9 @@ impl SystemRun {
             report: report.nodes.first()?,
             series: self.seen.series.as_ref()?,
             flow: self.seen.flow.as_ref()?,
+            sections: self.seen.sections.as_ref()?,
             stages: &Stage::all(project),
+            locks: &project.boot.locks,
             clusters: project.profile.clusters(),
         }))
     }

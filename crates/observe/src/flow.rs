@@ -1,11 +1,10 @@
 //! The flow of work: which microengine takes work from which ring, queue or buffer, and which gives
 //! it on. Learnt from the commands of a run, since microcode computes its ring numbers.
 
-mod given;
-
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::counts_over_time::CountsOverTime;
 use crate::series::{OccupancyProbe, ProbeKind};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
@@ -14,8 +13,6 @@ use npsim_chip::kernel::trace_event::{Kinds, LockStep, TraceEvent, TraceEventKin
 use npsim_chip::watch::Sampler;
 use npsim_isa::{CommandOp, Unit, msf_csr};
 use npsim_project::layout::MemoryLayout;
-
-use given::Given;
 
 /// Where the elements of RBUF (read) and TBUF (written) lie in the address
 /// space of the media interface.
@@ -81,7 +78,7 @@ struct NamedMemory {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrafficFlow {
     ends: BTreeMap<(u8, WorkDirection, WorkEnd), u64>,
-    given: Given,
+    given: CountsOverTime<(u8, WorkEnd)>,
     units: BTreeMap<(u8, &'static str, Option<u8>), u64>,
     memories: Vec<NamedMemory>,
     /// Commands by microengine and index of the memory.
@@ -132,6 +129,14 @@ impl TrafficFlow {
     /// The names of the memories, by index.
     pub fn memories(&self) -> impl Iterator<Item = &str> {
         self.memories.iter().map(|memory| memory.name.as_str())
+    }
+
+    /// The name of the memory of scratch or SRAM that has an address of commands.
+    #[must_use]
+    pub fn memory_at(&self, sram: bool, address: u32) -> Option<&str> {
+        let unit = if sram { Unit::Sram } else { Unit::Scratch };
+        let has = |it: &&NamedMemory| it.unit == unit && it.addresses.contains(&u64::from(address));
+        { self.memories.iter().find(has) }.map(|memory| memory.name.as_str())
     }
 
     /// How many commands of a microengine read or wrote a memory.
@@ -192,7 +197,7 @@ impl TrafficFlow {
     /// Notes that a microengine gave so often to an end at a cycle, not before what was
     /// noted earlier.
     pub fn note_given(&mut self, at: Cycle, me: u8, end: WorkEnd, count: u64) {
-        self.given.add(at, me, end, count);
+        self.given.add(at, (me, end), count);
         *self
             .ends
             .entry((me, WorkDirection::Gives, end))

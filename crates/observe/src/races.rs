@@ -4,13 +4,20 @@
 //! What happened before what is followed with vector clocks, one for each context. A
 //! context learns what another one has done
 //!
-//! - by a signal that the other raises,
+//! - by a signal that the other raises, once it takes it: what had happened when the signal was
+//!   sent is known then,
 //! - by what it takes from a ring or a queue that the other put there, longword by
 //!   longword and buffer by buffer,
 //! - by an atomic operation that returns the longword's old value, of all contexts that wrote that
 //!   longword before: a lock that was free, a ticket, a test and set,
 //! - by reading a longword that the other wrote without having read it (a flag, a
-//!   result), or that is polled: read in a loop with no other command in it.
+//!   result), or that is polled: read in a loop with no other command in it and always at
+//!   one address.
+//!
+//! A command has happened when it has reached its unit, since units keep the order of the
+//! commands of an address. One that was issued before a signal was sent and comes to its unit
+//! after it is not known to those who take the signal. What a command brings is known when it
+//! is done, not before.
 //!
 //! A longword that a context polls is a lock or a turn itself, and its updates are none. An
 //! update is a read and the write after it by the same context. Two updates of
@@ -24,9 +31,12 @@
 //! longword of local memory ends what it began with the one before, since the register that
 //! it loads has a new value.
 
+mod accesses;
 mod clock;
-mod polls;
+mod found;
+mod in_flight;
 mod race;
+mod signals;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -41,9 +51,16 @@ use npsim_chip::kernel::trace_event::{
 use npsim_inspect::stats::Stats;
 use npsim_isa::{CONTEXTS, CommandOp, Unit, context_index};
 
-use clock::VectorClock;
-use polls::polling_reads;
+use accesses::{ContextAccesses, LongwordState, PendingRead, Write};
+use clock::{Moment, VectorClock};
+use found::FoundRaces;
+use in_flight::{CommandsInFlight, IssuedCommand};
 pub use race::{Longword, Race, SharedMemory, Update};
+use signals::RaisedSignals;
+
+use crate::polling_reads::polling_reads;
+use crate::ring_command::ring_of;
+use crate::signal_takers::SignalTakers;
 
 /// Contexts of a microengine; their numbers follow each other.
 const EACH: usize = CONTEXTS as usize;
@@ -52,63 +69,26 @@ const READS: usize = 4096;
 /// Cycles after which a read is not taken for the beginning of an update, when reads are
 /// thinned out.
 const AGE: Cycle = 1 << 16;
-/// Different pairs of places that are remembered.
-const MOST: usize = 256;
-
-/// A read that may be the beginning of an update.
-#[derive(Clone, Debug)]
-struct PendingRead {
-    at: Cycle,
-    pc: u16,
-    clock: Arc<VectorClock>,
-}
-
-/// The last write of a longword by one context.
-#[derive(Clone, Debug)]
-struct Write {
-    who: usize,
-    at: Cycle,
-    pc: u16,
-    clock: Arc<VectorClock>,
-    read: Option<(Cycle, u16)>,
-    atomic: bool,
-}
-
-impl Write {
-    /// Whether a context with this clock has seen it.
-    fn is_known_to(&self, clock: &VectorClock) -> bool {
-        clock.of(self.who) >= self.clock.of(self.who)
-    }
-}
-
-#[derive(Clone, Debug, Default)]
-struct LongwordState {
-    writes: Vec<Write>,
-    polled: bool,
-}
-
-#[derive(Clone, Debug)]
-struct ContextAccesses {
-    clock: Arc<VectorClock>,
-    reads: BTreeMap<Longword, PendingRead>,
-    /// What each instruction read last in local memory.
-    loaded: BTreeMap<u16, Longword>,
-    executing: bool,
-}
 
 /// Looks for races.
 #[derive(Clone, Debug)]
 pub struct RaceDetector {
     contexts: Vec<ContextAccesses>,
     words: BTreeMap<Longword, LongwordState>,
-    rings: BTreeMap<RingName, VecDeque<Option<Arc<VectorClock>>>>,
-    /// Fill of a ring after the last operation, told behind it.
-    issued: Vec<Option<Arc<VectorClock>>>,
+    rings: BTreeMap<RingName, VecDeque<Option<Moment>>>,
+    issued: CommandsInFlight,
+    /// Commands of the present cycle: events of that cycle that wake their contexts come behind
+    /// them.
+    fresh: Vec<(Cycle, usize, BusCommand)>,
+    /// Cycles from the write of a local CSR to the signal that it raises.
+    signal_latency: Cycle,
     /// Where devices begin, channel by channel: what lies there is no memory.
     windows: Vec<(u8, u32)>,
     /// Reads in a loop that waits for what they find, of each microengine's program.
     polls: Vec<BTreeSet<u16>>,
-    races: Vec<Race>,
+    /// Where each microengine's program takes signals.
+    takers: Vec<SignalTakers>,
+    races: FoundRaces,
 }
 
 impl RaceDetector {
@@ -132,8 +112,9 @@ impl RaceDetector {
         let devices = chip.units().sram.devices();
         Self {
             contexts: (0..count)
-                .map(|own| ContextAccesses {
-                    clock: Arc::new(VectorClock::first(count, own)),
+                .map(|_| ContextAccesses {
+                    clock: Arc::new(VectorClock::new(count)),
+                    signals: RaisedSignals::default(),
                     reads: BTreeMap::new(),
                     loaded: BTreeMap::new(),
                     executing: false,
@@ -141,24 +122,29 @@ impl RaceDetector {
                 .collect(),
             words: BTreeMap::new(),
             rings,
-            issued: Vec::new(),
+            issued: CommandsInFlight::default(),
+            fresh: Vec::new(),
+            signal_latency: chip.fabric().profile.local_signal_latency(),
             windows: devices
                 .map(|device| (device.attachment().channel, device.attachment().address))
                 .collect(),
             polls: { chip.microengines().iter() }
                 .map(|core| polling_reads(core.program().image()))
                 .collect(),
-            races: Vec::new(),
+            takers: { chip.microengines().iter() }
+                .map(|core| SignalTakers::of(core.program().image()))
+                .collect(),
+            races: FoundRaces::default(),
         }
     }
 
     /// The races, in the order of their first occurrence.
     #[must_use]
-    pub fn finish(mut self) -> Vec<Race> {
-        let words = &self.words;
-        self.races
-            .retain(|race| words.get(&race.longword).is_none_or(|it| !it.polled));
-        self.races
+    pub fn finish(self) -> Vec<Race> {
+        let is_polled = |race: &Race| self.words.get(&race.longword).is_some_and(|it| it.polled);
+        { self.races.into_races() }
+            .filter(|race| !is_polled(race))
+            .collect()
     }
 
     fn longwords(&self, command: &BusCommand, count: u32) -> Vec<Longword> {
@@ -184,21 +170,33 @@ impl RaceDetector {
             .collect()
     }
 
+    /// Goes to a cycle: the commands of those before it are issued.
+    fn advance(&mut self, now: Cycle) {
+        if self.fresh.first().is_some_and(|first| first.0 < now) {
+            for (at, slot, command) in std::mem::take(&mut self.fresh) {
+                self.issue(at, slot, &command);
+            }
+        }
+    }
+
     /// A command is issued: what its context knows now goes with it.
-    fn issue(&mut self, slot: usize, command: &BusCommand) {
+    fn issue(&mut self, at: Cycle, slot: usize, command: &BusCommand) {
         let who = number(command.me, command.context);
         let Some(context) = self.contexts.get_mut(who) else {
             return;
         };
-        if self.issued.len() <= slot {
-            self.issued.resize(slot + 1, None);
-        }
-        self.issued[slot] = Some(context.clock.clone());
-        if !is_plain_read(command.op) {
-            // A context that synchronises with this command is ordered after all that came before
-            // it, and not after what follows it.
-            Arc::make_mut(&mut context.clock).step(who);
-        }
+        let tested = context.signals.tested(at);
+        context.learn(&tested);
+        let issued = IssuedCommand {
+            who,
+            pc: command.pc,
+            at,
+            known: context.clock.clone(),
+            arrived: None,
+            learned: Vec::new(),
+            done: false,
+        };
+        self.issued.insert(slot, issued);
         if self.polls[who / EACH].contains(&command.pc) {
             for longword in self.longwords(command, u32::from(command.count.clamp(1, 16))) {
                 self.words.entry(longword).or_default().polled = true;
@@ -206,26 +204,41 @@ impl RaceDetector {
         }
     }
 
+    /// A command reaches its unit.
+    fn arrive(&mut self, at: Cycle, slot: usize) {
+        if let Some(issued) = self.issued.get_mut(slot) {
+            issued.arrived = Some(at);
+        }
+    }
+
+    /// A command is done: its context knows what it brought.
+    fn end(&mut self, slot: usize) {
+        if let Some(issued) = self.issued.get_mut(slot) {
+            issued.done = true;
+            let learned = std::mem::take(&mut issued.learned);
+            self.contexts[issued.who].learn(&learned);
+        }
+    }
+
     /// A command takes effect.
     fn serve(&mut self, at: Cycle, slot: usize, command: &BusCommand) {
         use CommandOp as Op;
-        let who = number(command.me, command.context);
-        let Some(Some(clock)) = self.issued.get(slot).cloned() else {
+        let Some(issued) = self.issued.get_mut(slot) else {
             return;
         };
-        if who >= self.contexts.len() {
-            return;
-        }
+        let moment = issued.moment(at);
         let count = u32::from(command.count.clamp(1, 16));
+        let place = (at, command.pc);
+        let mut learned = Vec::new();
         match command.op {
             Op::ScratchRead | Op::SramRead => {
                 for longword in self.longwords(command, count) {
-                    self.read((at, command.pc), who, longword, &clock);
+                    learned.extend(self.read(place, longword, &moment));
                 }
             }
             Op::ScratchWrite | Op::SramWrite => {
                 for longword in self.longwords(command, count) {
-                    self.write((at, command.pc), who, longword, &clock);
+                    self.write(place, longword, &moment);
                 }
             }
             Op::ScratchPut | Op::SramPut | Op::SramEnqueue => {
@@ -235,7 +248,7 @@ impl RaceDetector {
                     count
                 };
                 let ring = self.rings.entry(ring_of(command)).or_default();
-                ring.extend((0..entries).map(|_| Some(clock.clone())));
+                ring.extend((0..entries).map(|_| Some(moment.clone())));
             }
             Op::ScratchGet | Op::SramGet | Op::SramDequeue => {
                 let entries = if command.op == Op::SramDequeue {
@@ -243,62 +256,52 @@ impl RaceDetector {
                 } else {
                     count
                 };
-                for _ in 0..entries {
-                    let ring = self.rings.entry(ring_of(command)).or_default();
-                    if let Some(Some(known)) = ring.pop_front() {
-                        Arc::make_mut(&mut self.contexts[who].clock).join(&known);
-                    }
-                }
+                let ring = self.rings.entry(ring_of(command)).or_default();
+                let taken = (0..entries).filter_map(|_| ring.pop_front().flatten());
+                learned.extend(taken);
             }
-            op if op.is_atomic() => self.atomic(at, who, command, &clock),
+            op if op.is_atomic() => learned = self.atomic(at, command, &moment),
             _ => {}
+        }
+        match self.issued.get_mut(slot) {
+            Some(issued) if !issued.done => issued.learned.extend(learned),
+            _ => self.contexts[moment.who].learn(&learned),
         }
     }
 
-    /// A context reads a longword at a cycle and place.
-    fn read(
-        &mut self,
-        (at, pc): (Cycle, u16),
-        who: usize,
-        longword: Longword,
-        clock: &Arc<VectorClock>,
-    ) {
-        if let Some(state) = self.words.get(&longword) {
+    /// A context reads a longword at a cycle and place; gives what it learns by it.
+    fn read(&mut self, (at, pc): (Cycle, u16), longword: Longword, moment: &Moment) -> Vec<Moment> {
+        let known = self.words.get(&longword).map_or_else(Vec::new, |state| {
             let last = state.writes.iter().max_by_key(|write| write.at);
             let known = state.writes.iter().filter(|write| {
                 let blind = write.read.is_none() && !write.atomic;
-                state.polled || blind && last.is_some_and(|last| last.who == write.who)
+                let is_last = last.is_some_and(|last| last.moment.who == write.moment.who);
+                state.polled || blind && is_last
             });
-            let known: Vec<_> = known.map(|write| write.clock.clone()).collect();
-            for other in known {
-                Arc::make_mut(&mut self.contexts[who].clock).join(&other);
-            }
-        }
-        let reads = &mut self.contexts[who].reads;
+            known.map(|write| write.moment.clone()).collect()
+        });
+        let reads = &mut self.contexts[moment.who].reads;
         if reads.len() >= READS {
             reads.retain(|_, read| read.at + AGE > at);
         }
-        let clock = clock.clone();
-        reads.insert(longword, PendingRead { at, pc, clock });
+        let moment = moment.clone();
+        reads.insert(longword, PendingRead { at, pc, moment });
+        known
     }
 
     /// A context writes a longword at a cycle and place.
-    fn write(
-        &mut self,
-        (at, pc): (Cycle, u16),
-        who: usize,
-        longword: Longword,
-        clock: &Arc<VectorClock>,
-    ) {
+    fn write(&mut self, (at, pc): (Cycle, u16), longword: Longword, moment: &Moment) {
+        let who = moment.who;
         let read = self.contexts[who].reads.remove(&longword);
         let state = self.words.entry(longword).or_default();
         if let Some(read) = &read {
-            for other in state.writes.iter().filter(|other| other.who != who) {
-                let before = other.is_known_to(&read.clock);
+            for other in state.writes.iter().filter(|other| other.moment.who != who) {
+                let (others, known) = (&other.moment, &read.moment.known);
+                let before = others.is_known_to(known);
                 let handed_over =
-                    other.clock.of(who) >= read.clock.of(who) && other.is_known_to(clock);
+                    read.moment.is_known_to(&others.known) && others.is_known_to(&moment.known);
                 let overlaps = other.at > read.at;
-                let same = other.who / EACH == who / EACH;
+                let same = others.who / EACH == who / EACH;
                 let predicted = other.read.is_some() && !same;
                 if before || handed_over || !overlaps && !predicted {
                     continue;
@@ -306,8 +309,8 @@ impl RaceDetector {
                 let race = Race {
                     longword,
                     first: Update {
-                        me: (other.who / EACH) as u8,
-                        context: (other.who % EACH) as u8,
+                        me: (others.who / EACH) as u8,
+                        context: (others.who % EACH) as u8,
                         read: other.read,
                         written: (other.at, other.pc),
                     },
@@ -319,35 +322,41 @@ impl RaceDetector {
                     },
                     count: 1,
                 };
-                remember(&mut self.races, race);
+                self.races.add(race);
             }
         }
         let write = Write {
-            who,
             at,
             pc,
-            clock: clock.clone(),
+            moment: moment.clone(),
             read: read.map(|read| (read.at, read.pc)),
             atomic: false,
         };
-        put(&mut state.writes, write);
+        state.put(write);
     }
 
     /// A context reads or writes its microengine's local memory.
     fn local(&mut self, (at, pc): (Cycle, u16), (me, who): (u8, usize), word: u16, write: bool) {
-        let Some(context) = self.contexts.get(who) else {
+        let Some(context) = self.contexts.get_mut(who) else {
             return;
         };
-        let clock = context.clock.clone();
+        let tested = context.signals.tested(at);
+        context.learn(&tested);
+        let moment = Moment {
+            who,
+            at,
+            known: context.clock.clone(),
+        };
         let longword = Longword {
             memory: SharedMemory::Local(me),
             address: u32::from(word) * 4,
         };
         if write {
-            self.write((at, pc), who, longword, &clock);
+            self.write((at, pc), longword, &moment);
             return;
         }
-        self.read((at, pc), who, longword, &clock);
+        let learned = self.read((at, pc), longword, &moment);
+        self.contexts[who].learn(&learned);
         // The register that the instruction loads has another value now, so that what
         // is written from here on is not made of the earlier one. Structures that are
         // linked in local memory are read and, long after, written anew.
@@ -360,33 +369,35 @@ impl RaceDetector {
         }
     }
 
-    fn atomic(&mut self, at: Cycle, who: usize, command: &BusCommand, clock: &Arc<VectorClock>) {
+    /// An atomic operation takes effect; gives what its context learns by it.
+    fn atomic(&mut self, at: Cycle, command: &BusCommand, moment: &Moment) -> Vec<Moment> {
+        let mut learned = Vec::new();
         for longword in self.longwords(command, 1) {
             let state = self.words.entry(longword).or_default();
-            let mut released = clock.clone();
+            let mut released = moment.clone();
             if returns(command.op) {
                 for other in &state.writes {
-                    Arc::make_mut(&mut self.contexts[who].clock).join(&other.clock);
-                    Arc::make_mut(&mut released).join(&other.clock);
+                    Arc::make_mut(&mut released.known).learn(&other.moment);
+                    learned.push(other.moment.clone());
                 }
             }
             let write = Write {
-                who,
                 at,
                 pc: command.pc,
-                clock: released,
+                moment: released,
                 read: None,
                 atomic: true,
             };
-            put(&mut state.writes, write);
+            state.put(write);
         }
+        learned
     }
 
     /// What the ring holds now decides where the account was wrong: a get that found too
     /// little, a put that was refused, what the general-purpose core did.
-    fn level(&mut self, name: RingName, fill: u32) {
+    fn level(&mut self, at: Cycle, name: RingName, fill: u32) {
         if let RingName::Neighbour(me) = name {
-            return self.neighbours(me, fill);
+            return self.neighbours(at, me, fill);
         }
         let ring = self.rings.entry(name).or_default();
         while ring.len() > fill as usize {
@@ -399,7 +410,7 @@ impl RaceDetector {
 
     /// A next-neighbour ring has another fill: the context that runs on the one side has
     /// put something, or the one on the other has taken it.
-    fn neighbours(&mut self, me: u8, fill: u32) {
+    fn neighbours(&mut self, at: Cycle, me: u8, fill: u32) {
         let running = |contexts: &[ContextAccesses], me: usize| {
             let all = me * EACH..((me + 1) * EACH).min(contexts.len());
             { all }.find(|at| contexts[*at].executing)
@@ -409,67 +420,119 @@ impl RaceDetector {
         while ring.len() < fill as usize {
             let writer = usize::from(me).checked_sub(1);
             let writer = writer.and_then(|me| running(&self.contexts, me));
-            ring.push_back(writer.map(|at| self.contexts[at].clock.clone()));
-            if let Some(at) = writer {
-                Arc::make_mut(&mut self.contexts[at].clock).step(at);
-            }
+            ring.push_back(writer.map(|who| Moment {
+                who,
+                at,
+                known: self.contexts[who].clock.clone(),
+            }));
         }
         while ring.len() > fill as usize {
             let taken = ring.pop_front().flatten();
             let reader = running(&self.contexts, usize::from(me));
-            if let (Some(known), Some(at)) = (taken, reader) {
-                Arc::make_mut(&mut self.contexts[at].clock).join(&known);
+            if let (Some(taken), Some(who)) = (taken, reader) {
+                self.contexts[who].learn(&[taken]);
             }
         }
     }
 
-    fn signal(&mut self, me: u8, context: u8, cause: Cause) {
-        let Cause::Thread {
-            me: from,
-            context: by,
-            ..
-        } = cause
-        else {
+    /// A signal of a context is raised, by another or by a command of another.
+    fn signal(&mut self, at: Cycle, (me, context): (u8, u8), signals: u16, cause: Cause) {
+        let Some((from, by, pc)) = cause.place() else {
             return;
         };
         let (from, to) = (number(from, by), number(me, context));
         if from == to || from.max(to) >= self.contexts.len() {
             return;
         }
-        let known = self.contexts[from].clock.clone();
-        Arc::make_mut(&mut self.contexts[to].clock).join(&known);
-        Arc::make_mut(&mut self.contexts[from].clock).step(from);
+        let sent = match self.issued.first_of(from, pc) {
+            Some(issued) => issued.moment(at),
+            None => Moment {
+                who: from,
+                at: at.saturating_sub(self.signal_latency),
+                known: self.contexts[from].clock.clone(),
+            },
+        };
+        let context = &mut self.contexts[to];
+        let tested = context.signals.tested(at);
+        context.learn(&tested);
+        context.signals.raise(signals, sent);
+    }
+
+    /// A context changes its state.
+    fn change(&mut self, (me, context): (u8, u8), doing: ContextState, pc: u16) {
+        let who = number(me, context);
+        let Some(it) = self.contexts.get_mut(who) else {
+            return;
+        };
+        match doing {
+            ContextState::Waiting { signals, .. } => it.signals.wait(signals),
+            // It need not wait for what had come already.
+            ContextState::Ready if it.executing => {
+                it.signals.wait(self.takers[usize::from(me)].awaited(pc));
+            }
+            ContextState::Executing => {
+                let taken = it.signals.wake();
+                it.learn(&taken);
+            }
+            ContextState::Ready | ContextState::Inactive | ContextState::Killed => {}
+        }
+        it.executing = doing == ContextState::Executing;
     }
 }
 
 impl Observer for RaceDetector {
     fn wants(&self) -> Kinds {
-        Kinds::of(&[
+        let kinds = Kinds::of(&[
             TraceEventKind::Command,
+            TraceEventKind::Queued,
             TraceEventKind::Served,
+            TraceEventKind::Done,
             TraceEventKind::Signal,
             TraceEventKind::Ring,
             TraceEventKind::Context,
             TraceEventKind::LocalMemory,
-        ])
+        ]);
+        if self.takers.iter().any(SignalTakers::has_tests) {
+            return kinds.and(Kinds::of(&[TraceEventKind::Issued]));
+        }
+        kinds
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.advance(at);
         match *event {
-            TraceEvent::Command { slot, ref command } => self.issue(slot.0 as usize, command),
+            TraceEvent::Command { slot, command } => {
+                self.fresh.push((at, slot.0 as usize, command));
+            }
+            TraceEvent::Queued { slot, .. } => self.arrive(at, slot.0 as usize),
             TraceEvent::Served {
                 slot, ref command, ..
             } => self.serve(at, slot.0 as usize, command),
+            TraceEvent::Done { slot, .. } => self.end(slot.0 as usize),
             TraceEvent::Signal {
-                me, context, cause, ..
-            } => self.signal(me, context, cause),
-            TraceEvent::Ring { ring, fill } => self.level(ring, fill),
+                me,
+                context,
+                signals,
+                cause,
+            } => self.signal(at, (me, context), signals, cause),
+            TraceEvent::Ring { ring, fill } => self.level(at, ring, fill),
             TraceEvent::Context {
-                me, context, doing, ..
+                me,
+                context,
+                doing,
+                pc,
+            } => self.change((me, context), doing, pc),
+            TraceEvent::Issued {
+                me,
+                context,
+                pc,
+                count,
             } => {
-                let at = number(me, context);
-                if let Some(it) = self.contexts.get_mut(at) {
-                    it.executing = doing == ContextState::Executing;
+                let Some(it) = self.contexts.get_mut(number(me, context)) else {
+                    return;
+                };
+                for (after, signals) in self.takers[usize::from(me)].tests(pc, count) {
+                    it.signals.test(at + after, signals);
                 }
             }
             TraceEvent::LocalMemory {
@@ -492,55 +555,7 @@ fn number(me: u8, context: u8) -> usize {
     usize::from(me) * EACH + context_index(context)
 }
 
-/// The last write of each context.
-fn put(writes: &mut Vec<Write>, write: Write) {
-    match writes.iter_mut().find(|it| it.who == write.who) {
-        Some(own) => *own = write,
-        None => writes.push(write),
-    }
-}
-
-fn remember(races: &mut Vec<Race>, race: Race) {
-    let places = |race: &Race| {
-        let pc = |update: &Update| (update.me, update.read.map(|it| it.1), update.written.1);
-        (race.longword.memory, pc(&race.first), pc(&race.second))
-    };
-    let room = races.len() < MOST;
-    match races.iter_mut().find(|it| places(it) == places(&race)) {
-        Some(known) => {
-            known.count += 1;
-            // A race with a lost update says more than one that might have lost it.
-            if race.has_lost() && !known.has_lost() {
-                *known = Race {
-                    count: known.count,
-                    ..race
-                };
-            }
-        }
-        None if room => races.push(race),
-        None => {}
-    }
-}
-
-fn is_plain_read(op: CommandOp) -> bool {
-    use CommandOp as Op;
-    matches!(
-        op,
-        Op::ScratchRead | Op::SramRead | Op::ScratchGet | Op::SramGet | Op::SramDequeue
-    )
-}
-
 /// Whether an atomic operation gives the old value.
 fn returns(op: CommandOp) -> bool {
     op.is_atomic() && op.info().pushes
-}
-
-fn ring_of(command: &BusCommand) -> RingName {
-    match command.op.info().unit {
-        Unit::Scratch => RingName::Scratch((command.address >> 2 & 15) as u8),
-        _ => RingName::Sram {
-            channel: (command.address >> 30) as u8,
-            entry: (command.address >> 24 & 63) as u8,
-        },
-    }
 }

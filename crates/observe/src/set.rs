@@ -17,6 +17,7 @@ use crate::lanes::{CapturePoints, ContextRecorder};
 use crate::packets::{Flows, Following, PacketRows, Station, Stations};
 use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
+use crate::sections::SerialSections;
 use crate::series::Series;
 use crate::timeline::{Recorder, TimeWindow};
 use npsim_project::whole_file::WholeFile;
@@ -79,6 +80,7 @@ impl ObserverConfig {
             timeline,
             series: (self.series || self.lanes).then(|| Series::new(project)),
             flow: self.flow.then(|| TrafficFlow::over(&project.spaces)),
+            sections: self.flow.then(|| SerialSections::new(chip)),
             lanes: self.lanes.then(|| ContextRecorder::new(chip)),
             races: self.races.then(|| RaceDetector::new(chip)),
             packets: match &self.packets {
@@ -106,6 +108,7 @@ pub struct ObserverSet {
     timeline: Option<Recorder<WholeFile>>,
     series: Option<Series>,
     flow: Option<TrafficFlow>,
+    sections: Option<SerialSections>,
     lanes: Option<ContextRecorder>,
     races: Option<RaceDetector>,
     packets: Option<PacketRows<WholeFile>>,
@@ -132,6 +135,8 @@ pub struct Observations {
     pub series: Option<Series>,
     /// The flow of work between microengines.
     pub flow: Option<TrafficFlow>,
+    /// What one context at a time went through.
+    pub sections: Option<SerialSections>,
     /// The moments of interest.
     pub moments: Option<CapturePoints>,
     /// Races, in the order of their first occurrence.
@@ -169,6 +174,7 @@ impl ObserverSet {
                 series
             }),
             flow: self.flow,
+            sections: self.sections,
             moments: self.lanes.map(|lanes| lanes.finish(end)),
             races: self.races.map(RaceDetector::finish),
         }
@@ -177,18 +183,21 @@ impl ObserverSet {
 
 impl ObserverSet {
     /// The observers of trace events; series are sampled.
-    fn observers(&self) -> [&dyn Observer; 7] {
+    fn observers(&self) -> [&dyn Observer; 8] {
         let Self {
             profile,
             timeline,
             flow,
+            sections,
             lanes,
             races,
             packets,
             follow,
             series: _,
         } = self;
-        [profile, timeline, flow, lanes, races, packets, follow]
+        [
+            profile, timeline, flow, sections, lanes, races, packets, follow,
+        ]
     }
 }
 
@@ -203,6 +212,7 @@ impl Observer for ObserverSet {
         self.profile.see(at, event);
         self.timeline.see(at, event);
         self.flow.see(at, event);
+        self.sections.see(at, event);
         self.lanes.see(at, event);
         self.races.see(at, event);
         self.packets.see(at, event);
@@ -217,6 +227,7 @@ impl Observer for ObserverSet {
         self.profile.see_all(events);
         self.timeline.see_all(events);
         self.flow.see_all(events);
+        self.sections.see_all(events);
         self.lanes.see_all(events);
         self.races.see_all(events);
         self.packets.see_all(events);

@@ -3,7 +3,7 @@
 //! A chip is a row of stages with places between them where work piles up. The
 //! limit is behind a place that is full and in front of one that is not: a line
 //! that is busy all the time, a microengine that is, a unit that a stage waits
-//! for, a lock that they all want, or a stage whose contexts all sleep. Where nothing is full nothing
+//! for, a lock or a turn that they all want, or a stage whose contexts all sleep. Where nothing is full nothing
 //! limits, and what comes nearest says how much more would pass.
 
 mod backlog;
@@ -13,6 +13,7 @@ mod loads;
 mod locks;
 mod narrative;
 mod observed;
+mod serial;
 mod stage_load;
 mod window;
 mod wording;
@@ -59,10 +60,12 @@ pub fn analyse(observed: &Observed<'_>) -> Analysis {
     let mut stages = stage_load::stage_loads(observed, &window);
     let waits = handoffs::waits(observed, &window, &mut stages);
     let locks = locks::saturated(observed, &window);
+    let sections = serial::saturated(observed, &window);
     let reasons = limits::LimitCauses {
         stages: &stages,
         waits: &waits,
         locks: &locks,
+        sections: &sections,
         backlog: backlog::find(observed, &window),
     };
     let limits = limits::limits(observed, &window, &loads, &reasons);

@@ -48,9 +48,10 @@ fn stacks(profile: &Profile, what: Flame) -> BTreeMap<Vec<String>, u64> {
                             names::cause(cause),
                             names::signal(&me.image, signal)
                         ),
-                        Waited::Still(mask) => {
-                            format!("still waits for {}", names::signals(&me.image, mask, false))
-                        }
+                        Waited::Still(mask) => format!(
+                            "asleep at the end of the run, for {}",
+                            names::signals(&me.image, mask, false)
+                        ),
                         Waited::Changed => "waits for a CSR write".to_owned(),
                     };
                     add(stack(me, usize::from(wait.pc)), &reason, wait.cycles);

@@ -258,57 +258,76 @@ fn macros(profile: &Profile, stage: &Stage<'_>, (shown, width): (Shown, usize)) 
 
 fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
     let mut all: BTreeMap<(String, String, String), (u64, u64)> = BTreeMap::new();
+    let mut ended: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
     for me in &stage.microengines {
         for wait in &me.waits {
-            let (cause, signal) = match wait.waited {
+            let place = me.image.place(wait.pc);
+            let entry = match wait.waited {
                 Waited::For { signal, cause, .. } => {
-                    (names::cause(cause), names::signal(&me.image, signal))
+                    let names = (names::cause(cause), names::signal(&me.image, signal));
+                    all.entry((names.0, names.1, place)).or_default()
                 }
-                Waited::Still(mask) => (
-                    "(the end of the run)".to_owned(),
-                    names::signals(&me.image, mask, false),
-                ),
-                Waited::Changed => ("(a CSR write)".to_owned(), String::new()),
+                Waited::Changed => {
+                    let cause = "(a CSR write)".to_owned();
+                    all.entry((cause, String::new(), place)).or_default()
+                }
+                Waited::Still(mask) => {
+                    let names = names::signals(&me.image, mask, false);
+                    ended.entry((names, place)).or_default()
+                }
             };
-            let entry = all
-                .entry((cause, signal, me.image.place(wait.pc)))
-                .or_default();
             entry.0 += wait.count;
             entry.1 += wait.cycles;
         }
     }
-    if all.is_empty() {
+    let mut text = String::new();
+    if !all.is_empty() {
+        let mut waits: Vec<_> = all.into_iter().collect();
+        waits.sort_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
+        let more = match shown {
+            Shown::Top(count) => {
+                let more = waits.len().saturating_sub(count);
+                waits.truncate(count);
+                more
+            }
+            Shown::All => 0,
+        };
+        let mut table = TextTable::with_numbers(
+            &["waited for", "signal", "waits", "cycles", "mean", "at"],
+            2..5,
+        );
+        for ((cause, signal, place), (count, cycles)) in waits {
+            table.add_row(vec![
+                cause,
+                signal,
+                grouped(count),
+                grouped(cycles),
+                tenths(cycles, count),
+                place,
+            ]);
+        }
+        let _ = writeln!(text, "{}", table.fitted(width));
+        if more > 0 {
+            let _ = writeln!(text, "and {more} more");
+        }
+    }
+    text + &asleep_at_the_end(ended, width)
+}
+
+/// Where contexts slept when the run ended. Nothing ended these times but the run, so they are
+/// no waits.
+fn asleep_at_the_end(ended: BTreeMap<(String, String), (u64, u64)>, width: usize) -> String {
+    if ended.is_empty() {
         return String::new();
     }
-    let mut waits: Vec<_> = all.into_iter().collect();
-    waits.sort_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
-    let more = match shown {
-        Shown::Top(count) => {
-            let more = waits.len().saturating_sub(count);
-            waits.truncate(count);
-            more
-        }
-        Shown::All => 0,
-    };
-    let mut table = TextTable::with_numbers(
-        &["waited for", "signal", "waits", "cycles", "mean", "at"],
-        2..5,
-    );
-    for ((cause, signal, place), (count, cycles)) in waits {
-        table.add_row(vec![
-            cause,
-            signal,
-            grouped(count),
-            grouped(cycles),
-            tenths(cycles, count),
-            place,
-        ]);
+    let mut ended: Vec<_> = ended.into_iter().collect();
+    ended.sort_by(|a, b| b.1.1.cmp(&a.1.1).then_with(|| a.0.cmp(&b.0)));
+    let heads = ["asleep at the end of the run", "contexts", "cycles", "at"];
+    let mut table = TextTable::with_numbers(&heads, 1..3);
+    for ((signals, place), (count, cycles)) in ended {
+        table.add_row(vec![signals, grouped(count), grouped(cycles), place]);
     }
-    let mut text = format!("{}\n", table.fitted(width));
-    if more > 0 {
-        let _ = writeln!(text, "and {more} more");
-    }
-    text
+    format!("\n{}\n", table.fitted(width))
 }
 
 /// The lines of the sources of a stage.

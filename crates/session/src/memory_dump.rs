@@ -106,12 +106,29 @@ pub fn words(chip: &Chip, range: &DumpRange) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// The longwords of a range, one a line: byte address and value in hexadecimal.
+/// Longwords on a line.
+const COLUMNS: usize = 4;
+
+/// The longwords of a range, four a line behind the byte address of the first, in hexadecimal.
+/// Lines with nothing but zeros are left out; that there is nothing else is a line of its own.
 #[must_use]
 pub fn text(chip: &Chip, range: &DumpRange) -> String {
+    let words = words(chip, range);
     let mut out = String::new();
-    for (address, word) in words(chip, range) {
-        let _ = writeln!(out, "{address:#010x} {word:#010x}");
+    for line in words.chunks(COLUMNS) {
+        let (address, _) = line[0];
+        let is_zero = line.iter().all(|(_, word)| *word == 0);
+        if is_zero && words.len() > COLUMNS {
+            continue;
+        }
+        let _ = write!(out, "{address:#010x}");
+        for (_, word) in line {
+            let _ = write!(out, " {word:#010x}");
+        }
+        out.push('\n');
+    }
+    if let ([(first, _), .., (last, _)], true) = (words.as_slice(), out.is_empty()) {
+        let _ = writeln!(out, "{first:#010x} to {:#010x}: all zero", last + 3);
     }
     out
 }

@@ -7,14 +7,22 @@ use std::process::ExitCode;
 use crate::docs::terminal_text;
 use clap::Args;
 use npsim::assemble::Program;
+use npsim::bottleneck;
 use npsim::diagnostics::render_fault;
-use npsim::exercise::{ExerciseVerdict, VerdictFile, judge};
+use npsim::exercise::{ExerciseVerdict, JudgedRun, VerdictFile, judge_observed};
+use npsim::observe::packets::Flows;
 use npsim::problem::Problem;
+use npsim::project::Project;
 use npsim::project::goals::MeasureKind;
 
+use super::destinations::{self, OutputOption};
 use super::format::Format;
+use super::run::observers::ObserverOptions;
+use super::run::report::Seen;
 use super::run::results::show_fault;
+use super::run::routers::RunRouter;
 use super::target_options::{Assembled, TargetOptions};
+use super::value::folder;
 use crate::output;
 
 /// Columns of the lines of a hint.
@@ -23,6 +31,7 @@ const COLUMNS: usize = 80;
 const EXAMPLES: &str = "\
 Examples:
   npsim check-exercise microcode/course/one-reader
+  npsim check-exercise microcode/course/short-lock --report page --profile --packets rows.csv
   npsim check-exercise microcode/course/lost-additions --format json | jq '.goals[] | select(.passed | not)'
 
 Exit codes: 0 all goals are met; 1 a goal is missed, or a mistake in a source or the
@@ -43,9 +52,25 @@ pub struct Arguments {
     pub format: Format,
     #[command(flatten)]
     pub options: TargetOptions,
+    /// Write the run as one page, DIR/index.html, and print what limits it (`npsim docs report`)
+    #[arg(long, value_name = "DIR", value_parser = folder())]
+    report: Option<PathBuf>,
+    // Has a heading of its own, under which all that follows would stand.
+    #[command(flatten)]
+    observers: ObserverOptions,
+}
+
+/// All that is written.
+fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
+    let page = arguments.report.as_deref().map(OutputOption::page);
+    { arguments.observers.outputs() }
+        .chain(page)
+        .chain(OutputOption::results(arguments.format, false))
+        .collect()
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    destinations::claim(&["check-exercise"], &outputs(arguments))?;
     let Assembled {
         project,
         programs,
@@ -59,10 +84,50 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::from(1));
     };
-    let verdict = judge(&project, &programs)?;
-    let file = VerdictFile::from(&verdict);
-    arguments.format.print(&file, || text(&verdict))?;
-    Ok(tell(&verdict, &programs))
+    let outputs = outputs(arguments);
+    destinations::keep_apart(&destinations::files_of(&project, &programs), &outputs)?;
+    destinations::try_places(&outputs)?;
+    let flows = Flows::default();
+    let mut wanted = arguments.observers.wanted(RunRouter::ALONE, &flows);
+    if arguments.report.is_some() {
+        wanted = wanted.and_report();
+    }
+    let entry = arguments.observers.flow_tap(&flows);
+    let judged = judge_observed(&project, &programs, wanted, entry)?;
+    let verdict = &judged.verdict;
+    let file = VerdictFile::from(verdict);
+    arguments.format.print(&file, || text(verdict))?;
+    let code = tell(verdict, &programs);
+    show(arguments, &project, &programs, judged)?;
+    Ok(code)
+}
+
+/// Writes and prints what was seen of the run.
+fn show(
+    arguments: &Arguments,
+    project: &Project,
+    programs: &[Program],
+    judged: JudgedRun,
+) -> anyhow::Result<()> {
+    let JudgedRun { session, seen, .. } = judged;
+    let quiet = arguments.format.is_json();
+    if let Some(folder) = &arguments.report {
+        let report = session.stats();
+        let settings = vec![("Project".to_owned(), arguments.target.display().to_string())];
+        let seen = report.nodes.first().and_then(|own| {
+            let traffic = session.node(0).traffic();
+            Seen::of((project, programs), (own, traffic), &seen, settings)
+        });
+        if let Some(seen) = seen {
+            let analysis = seen.analysis();
+            if !quiet {
+                output::tell(&format!("\n{}", bottleneck::as_text(&analysis)))?;
+            }
+            seen.write(folder, &analysis)?;
+        }
+    }
+    let observers = &arguments.observers;
+    observers.show(seen, RunRouter::ALONE, programs, quiet)
 }
 
 /// Shows what went wrong in the run itself, and gives the exit code.

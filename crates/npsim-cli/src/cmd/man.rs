@@ -1,31 +1,98 @@
 //! `npsim man`: manual pages.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::{self, ExitCode, Stdio};
 
 use clap::{Args, Command};
 use npsim::problem::Problem;
+use npsim_asm::spelling::closest;
 
-use super::value::folder;
+use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
-  npsim man ~/.local/share/man/man1        then `man npsim-run`";
+  npsim man run                            the page of `npsim run`
+  npsim man trace order                    that of a subcommand of a subcommand
+  npsim man ~/.local/share/man/man1        writes all of them, then `man npsim-run`";
 
-/// Write manual pages, one for each command
+/// Show the manual page of a command, or write those of all
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folder for the pages, which is made if it is not there
-    #[arg(value_name = "DIR", value_parser = folder())]
-    folder: PathBuf,
+    /// A command, or a folder for the pages of all commands, which is made if it is not there
+    ///
+    /// A folder of a command's name is written `./NAME`.
+    #[arg(required = true, value_name = "COMMAND|DIR")]
+    topic: Vec<String>,
 }
 
-/// Writes the pages of `command`, which is all of `npsim`.
-pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<ExitCode> {
-    let folder = &arguments.folder;
-    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
-    clap_mangen::generate_to(command, folder)
-        .map_err(|error| Problem::io("write", folder, &error))?;
+/// Shows a page of `command`, which is all of `npsim`, or writes them all.
+pub fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<ExitCode> {
+    command.build();
+    if let Some(found) = subcommand(&command, &arguments.topic) {
+        show(found)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let [folder] = arguments.topic.as_slice() else {
+        let name = arguments.topic.join(" ");
+        return Err(Problem::new(format!("there is no command `npsim {name}`"))
+            .help("`npsim --help` lists them; `npsim man DIR` writes the pages of all")
+            .into());
+    };
+    let near = closest(folder, command.get_subcommands().map(Command::get_name));
+    if let Some(near) = near.filter(|_| !Path::new(folder).exists()) {
+        return Err(
+            Problem::new(format!("there is no command `npsim {folder}`"))
+                .help(format!(
+                    "did you mean `npsim man {near}`? A folder of that name is `./{folder}`"
+                ))
+                .into(),
+        );
+    }
+    if folder == "-" {
+        return Err(
+            Problem::new("a folder is written, which standard output cannot stand for")
+                .help("`npsim man run` shows the page of `npsim run`")
+                .into(),
+        );
+    }
+    write_all(command, Path::new(folder))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command of these words.
+fn subcommand<'a>(command: &'a Command, words: &[String]) -> Option<&'a Command> {
+    words
+        .iter()
+        .try_fold(command, |command, word| command.find_subcommand(word))
+}
+
+/// Shows a page by way of `man`, where a person reads it and there is that program, and as plain
+/// text elsewhere.
+fn show(command: &Command) -> anyhow::Result<()> {
+    let page = clap_mangen::Man::new(command.clone());
+    if std::io::stdout().is_terminal() {
+        let reader = process::Command::new("man")
+            .args(["-l", "-"])
+            .stdin(Stdio::piped())
+            .spawn();
+        if let Ok(mut reader) = reader {
+            if let Some(mut input) = reader.stdin.take() {
+                let mut bytes = Vec::new();
+                page.render(&mut bytes)?;
+                // One who leaves early wants no more.
+                let _ = input.write_all(&bytes);
+            }
+            if reader.wait()?.success() {
+                return Ok(());
+            }
+        }
+    }
+    output::print(&command.clone().render_long_help().to_string())
+}
+
+fn write_all(command: Command, folder: &Path) -> Result<(), Problem> {
+    std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
+    clap_mangen::generate_to(command, folder).map_err(|error| Problem::io("write", folder, &error))
 }

@@ -1,67 +1,89 @@
-//! The book as plain HTML pages, without scripts: readable on a phone, light or dark as
-//! the reader's system is.
+//! The book as HTML: pages with the contents beside them, a search over all of them, light or dark.
+//! Without scripts the pages read as well. Nothing comes from elsewhere.
 
 use std::fmt::Write as _;
 
 use pulldown_cmark::html::push_html;
 use pulldown_cmark::{Event, Tag, TagEnd};
+use serde::Serialize;
 
 use super::markdown::{anchors, parser};
 use super::{Page, pages};
 
-const STYLE: &str = "\
-:root { color-scheme: light dark; }
-body { margin: 0 auto; max-width: 46rem; padding: 1rem; font: 1rem/1.55 system-ui, sans-serif; }
-pre, code { font-family: ui-monospace, monospace; font-size: .9em; }
-pre { overflow-x: auto; padding: .7rem; border-radius: .3rem; background: #8882; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { border-bottom: 1px solid #8886; padding: .25rem .6rem .25rem 0; text-align: left; vertical-align: top; }
-img { max-width: 100%; }
-nav { display: flex; justify-content: space-between; gap: 1rem; margin: 1rem 0; }
-";
+/// A part of a page that the search can find.
+#[derive(Serialize)]
+struct SearchSection {
+    title: String,
+    place: String,
+    text: String,
+}
 
-/// The files of the book as HTML: each page, and `index.html` with the contents.
+/// The files of the book as HTML: each page, `index.html` with the contents, and what they share.
 #[must_use]
 pub fn files() -> Vec<(String, String)> {
     let pages = pages();
-    let mut files = vec![("index.html".to_owned(), contents(&pages))];
+    let mut files = vec![
+        ("index.html".to_owned(), contents(&pages)),
+        (
+            "book.css".to_owned(),
+            include_str!("html/book.css").to_owned(),
+        ),
+        (
+            "book.js".to_owned(),
+            include_str!("html/book.js").to_owned(),
+        ),
+        ("search-index.js".to_owned(), search_index(&pages)),
+    ];
     for (at, page) in pages.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| pages.get(before));
-        let text = page_text(page, before, pages.get(at + 1));
+        let text = page_text(&pages, page, before, pages.get(at + 1));
         files.push((format!("{}.html", page.name), text));
     }
     files
 }
 
-fn frame(title: &str, body: &str) -> String {
+fn frame(pages: &[Page], current: Option<&Page>, title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
-        escape(title)
+         <title>{}</title>\n<link rel=\"stylesheet\" href=\"book.css\">\n</head>\n<body>\n\
+         <div id=\"sidebar\">\n<input id=\"search\" type=\"search\" placeholder=\"Search (/)\" aria-label=\"Search\" hidden>\n\
+         <button id=\"theme\" type=\"button\" hidden></button>\n<ul id=\"found\" aria-live=\"polite\"></ul>\n\
+         <nav id=\"contents\">\n{}</nav>\n</div>\n<main>\n{body}</main>\n\
+         <script src=\"search-index.js\"></script>\n<script src=\"book.js\"></script>\n</body>\n</html>\n",
+        escape(title),
+        list(pages, current),
     )
 }
 
-fn contents(pages: &[Page]) -> String {
-    let mut body = String::from("<h1>npsim</h1>\n");
+/// The pages part by part, the present one marked.
+fn list(pages: &[Page], current: Option<&Page>) -> String {
+    let mut text = String::from("<ol>\n");
     let mut part = "";
     for page in pages {
         if page.part != part {
             part = page.part;
-            let _ = writeln!(body, "<h2>{}</h2>", escape(part));
+            let _ = writeln!(text, "</ol>\n<h2>{}</h2>\n<ol>", escape(part));
         }
+        let here = current.is_some_and(|current| current.name == page.name);
         let _ = writeln!(
-            body,
-            "<p style=\"margin: .3rem 0 .3rem {}rem\"><a href=\"{}.html\">{}</a></p>",
-            page.depth * 2,
+            text,
+            "<li style=\"padding-left: {}rem\"><a href=\"{}.html\"{}>{}</a></li>",
+            page.depth,
             page.name,
+            if here { " aria-current=\"page\"" } else { "" },
             escape(page.title)
         );
     }
-    frame("npsim", &body)
+    text + "</ol>\n"
 }
 
-fn page_text(page: &Page, before: Option<&Page>, after: Option<&Page>) -> String {
+fn contents(pages: &[Page]) -> String {
+    let body = format!("<h1>npsim</h1>\n{}", list(pages, None));
+    frame(pages, None, "npsim", &body)
+}
+
+fn page_text(pages: &[Page], page: &Page, before: Option<&Page>, after: Option<&Page>) -> String {
     let link = |page: Option<&Page>, mark: &str| {
         page.map_or_else(
             || "<span></span>".to_owned(),
@@ -77,7 +99,54 @@ fn page_text(page: &Page, before: Option<&Page>, after: Option<&Page>) -> String
         link(after, "&rarr;")
     );
     let body = format!("{around}{}{around}", body(page));
-    frame(&format!("{} - npsim", page.title), &body)
+    frame(pages, Some(page), &format!("{} - npsim", page.title), &body)
+}
+
+/// What the search looks through: each heading with the text up to the next.
+fn search_index(pages: &[Page]) -> String {
+    let sections: Vec<_> = pages.iter().flat_map(sections).collect();
+    let json = serde_json::to_string(&sections).unwrap_or_default();
+    // It stands in a script, which a text must not end.
+    format!("const SECTIONS = {};\n", json.replace("</", "<\\/"))
+}
+
+fn sections(page: &Page) -> Vec<SearchSection> {
+    let mut anchors = anchors(page.text).into_iter();
+    let mut found = vec![SearchSection {
+        title: page.title.to_owned(),
+        place: format!("{}.html", page.name),
+        text: String::new(),
+    }];
+    let mut heading: Option<String> = None;
+    for event in parser(page.text) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+            Event::End(TagEnd::Heading(_)) => {
+                let (Some(heading), Some(anchor)) = (heading.take(), anchors.next()) else {
+                    continue;
+                };
+                found.push(SearchSection {
+                    title: format!("{}: {heading}", page.title),
+                    place: format!("{}.html#{anchor}", page.name),
+                    text: String::new(),
+                });
+            }
+            Event::Text(text) | Event::Code(text) => match (&mut heading, found.last_mut()) {
+                (Some(heading), _) => heading.push_str(&text),
+                (None, Some(section)) => section.text.push_str(&text),
+                (None, None) => {}
+            },
+            _ => {
+                if let Some(section) = found.last_mut()
+                    && !section.text.ends_with(' ')
+                {
+                    section.text.push(' ');
+                }
+            }
+        }
+    }
+    found.retain(|section| !section.text.trim().is_empty());
+    found
 }
 
 /// The page's text, its links to other pages led to their HTML.
@@ -159,7 +228,10 @@ mod tests {
     fn links_between_the_pages_lead_to_anchors_that_are_there() {
         let files = files();
         let mut places: BTreeSet<String> = BTreeSet::new();
-        for (name, text) in &files {
+        let pages: Vec<_> = { files.iter() }
+            .filter(|it| it.0.ends_with(".html"))
+            .collect();
+        for (name, text) in &pages {
             places.insert(name.clone());
             let anchors = text.split(" id=\"").skip(1);
             places.extend(
@@ -167,7 +239,7 @@ mod tests {
             );
         }
         let mut count = 0;
-        for (name, text) in &files {
+        for (name, text) in &pages {
             for rest in text.split("<a href=\"").skip(1) {
                 let target = rest.split('"').next().unwrap_or("");
                 if target.contains("://") {
@@ -187,5 +259,39 @@ mod tests {
             );
         }
         assert!(count > 300, "{count} links");
+    }
+
+    #[test]
+    fn search_finds_sections_that_are_there() {
+        let files = files();
+        let text = |name: &str| {
+            let found = files.iter().find(|it| it.0 == name);
+            found.map(|it| it.1.clone()).unwrap_or_default()
+        };
+        let index = text("search-index.js");
+        let json = index.trim_start_matches("const SECTIONS = ");
+        let json = json.trim_end().trim_end_matches(';');
+        let sections: Vec<serde_json::Value> = serde_json::from_str(json).expect("JSON");
+        assert!(sections.len() > 300, "{}", sections.len());
+        for section in &sections {
+            let place = section["place"].as_str().expect("a place");
+            let (file, anchor) = place.split_once('#').unwrap_or((place, ""));
+            let page = text(file);
+            assert!(!page.is_empty(), "{place}");
+            assert!(
+                anchor.is_empty() || page.contains(&format!(" id=\"{anchor}\"")),
+                "{place}"
+            );
+        }
+        let locks = |it: &&serde_json::Value| it["title"] == "Statistics: Locks";
+        assert!(sections.iter().any(|it| locks(&it)));
+        let page = text("stats.html");
+        for part in [
+            "id=\"search\"",
+            "aria-current=\"page\">Statistics",
+            "book.js",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
     }
 }

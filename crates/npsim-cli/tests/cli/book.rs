@@ -158,13 +158,21 @@ fn the_book_is_written_as_html() {
     let page = String::from_utf8(dir.read("book/stats.html")).expect("UTF-8");
     for part in [
         "width=device-width",
-        "light dark",
         "<h2 id=\"locks\">",
         "<table>",
+        "<div id=\"sidebar\">",
+        "<a href=\"networks.html\">",
+        "id=\"search\"",
     ] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(!page.contains("<script"));
+    // Nothing comes from elsewhere.
+    let sources = page.split("src=\"").skip(1);
+    for source in sources.map(|rest| rest.split('"').next().unwrap_or_default()) {
+        assert!(dir.path(&format!("book/{source}")).exists(), "{source}");
+    }
+    let style = String::from_utf8(dir.read("book/book.css")).expect("UTF-8");
+    assert!(style.contains("light dark"), "{style}");
     dir.npsim("docs --html book/index.html")
         .expect(1, &["cannot make"]);
 }

@@ -348,6 +348,29 @@ fn goals_are_told_for_people_and_for_programs() {
 }
 
 #[test]
+fn exercise_is_watched_as_a_run_is() {
+    let exercise = root().join("microcode/course/solutions/short-lock");
+    let dir = Dir::new();
+    let command = format!("check-exercise {}", exercise.display());
+    let alone = dir.npsim(&command).expect(0, &["goals are met"]);
+    let watched = dir
+        .npsim(&format!(
+            "{command} --report page --profile --packets rows.csv"
+        ))
+        .expect(
+            0,
+            &["goals are met", "bottleneck ", "profile of ", "waited for"],
+        );
+    assert!(watched.out.starts_with(&alone.out), "{}", watched.out);
+    let page = String::from_utf8(dir.read("page/index.html")).expect("UTF-8");
+    assert!(page.contains("id=\"bottleneck\""));
+    let rows = String::from_utf8(dir.read("rows.csv")).expect("UTF-8");
+    assert_eq!(rows.lines().count(), 321, "a row for each of 320 frames");
+    dir.npsim(&format!("{command} --packets no/rows.csv"))
+        .expect(1, &["no/rows.csv"]);
+}
+
+#[test]
 fn projects_that_are_no_exercises_are_refused() {
     let dir = Dir::new()
         .with("loop.uc", crate::harness::LOOP)

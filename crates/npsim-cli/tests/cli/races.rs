@@ -233,6 +233,174 @@ fn both_cores_find_the_same_at_every_distance() {
     }
 }
 
+/// Contexts of a microengine that look for room in a table, in turn, and claim what they find empty.
+/// `claim` is what a context does that has found room, at which it holds the turn. The table is in
+/// one memory, and what takes a while in the other.
+fn table(claim: &str, sram: bool) -> Dir {
+    let source = format!(
+        "\
+#include \"turn.uc\"
+.num_contexts 8
+.reg read $entry $other
+.reg write $own
+.reg place
+.sig volatile table
+.sig done
+    immed[place, SUM]
+    br!=ctx[0, look#]
+    turn_start(table)
+look#:
+    ctx_arb[table]
+probe#:
+    scratch[read, $entry, place, 0, 1], ctx_swap[done]
+    alu[--, --, B, $entry]
+    beq[empty#]
+    alu[place, place, +, 4]
+    br[probe#]
+empty#:
+    alu[$own, 1, +, place]
+{claim}
+    ctx_arb[kill]
+"
+    );
+    let source = if sram {
+        let swapped = source.replace("scratch[", "other[");
+        swapped
+            .replace("sram[", "scratch[")
+            .replace("other[", "sram[")
+    } else {
+        source
+    };
+    let dir = project(&source);
+    let text = String::from_utf8(dir.read("npsim.toml")).expect("UTF-8");
+    let one = text.replace("id = \"0-1\"", "id = \"0\"");
+    let space = if sram { "sram0" } else { "scratch" };
+    let one = one
+        .replace("size = 4", "size = 64")
+        .replace("scratch", space);
+    dir.with("npsim.toml", one)
+}
+
+const CLAIM: &str = "    scratch[write, $own, place, 0, 1], ctx_swap[done]\n";
+const PASS: &str = "    turn_pass(table)\n";
+/// Takes a while.
+const PAUSE: &str = "    sram[read, $other, place, 0, 1], ctx_swap[done]\n";
+
+/// The read stands in a loop with no other command in it, which walks along the table and waits for
+/// no entry.
+#[test]
+fn entry_that_two_find_empty_is_a_race_if_the_turn_is_passed_before_it_is_written() {
+    for (core, sram) in [("engine", false), ("engine", true), ("reference", true)] {
+        table(&[PASS, PAUSE, CLAIM].concat(), sram)
+            .npsim(&format!("run . --look-for races --core {core}"))
+            .expect(
+                3,
+                &[
+                    "error[lost-update]: the longword 0x",
+                    "(`SUM`) is updated by two contexts",
+                    "read by ME 0 context 1",
+                    "read by ME 0 context 0",
+                    "written by ME 0 context 0",
+                    "both contexts had read the longword before either wrote it",
+                ],
+            );
+    }
+    for sram in [false, true] {
+        table(&[PAUSE, CLAIM, PASS].concat(), sram)
+            .npsim("run . --look-for races")
+            .expect(0, &["no events pending"]);
+    }
+}
+
+/// One microengine updates a longword and signals the next one, which updates it too.
+fn signalled(first: &str, second: &str) -> Dir {
+    let program = |own: &str| {
+        format!(
+            "\
+.num_contexts 8
+.reg read $old
+.reg write $new
+.reg place
+.sig volatile go
+.sig done
+.addr go 5
+    immed[place, SUM]
+    br!=ctx[0, end#]
+{own}
+end#:
+    ctx_arb[kill]
+"
+        )
+    };
+    let library = root().join("microcode/lib");
+    let library = library.canonicalize().expect("a folder");
+    let me = |id: u8, name: &str| format!("[[me]]\nid = \"{id}\"\nsource = \"{name}.uc\"\n");
+    Dir::new()
+        .with("first.uc", program(first))
+        .with("second.uc", program(second))
+        .with(
+            "npsim.toml",
+            format!(
+                "name = \"sum\"\ninclude = [\"{}\"]\n[chip]\nprofile = \"ixp2400\"\n{}{}[[memory]]\nname = \"SUM\"\nspace = \"scratch\"\nsize = 4\n",
+                library.display(),
+                me(0, "first"),
+                me(1, "second")
+            ),
+        )
+}
+
+const ADD: &str = "\
+    scratch[read, $old, place, 0, 1], ctx_swap[done]
+    alu[$new, 1, +, $old]
+";
+const STORE: &str = "    scratch[write, $new, place, 0, 1], ctx_swap[done]\n";
+const SEND: &str = "    local_csr_wr[NEXT_NEIGHBOR_SIGNAL, (5 << 3)]\n";
+const TAKE: &str = "    ctx_arb[go]\n";
+/// Takes the signal with a branch.
+const TEST: &str = "wait#:\n    br_!signal[go, wait#]\n";
+/// Longer than a signal takes.
+const WAIT: &str = "\
+    sram[read, $old, place, 0, 1], ctx_swap[done]
+    sram[read, $old, place, 0, 1], ctx_swap[done]
+    sram[read, $old, place, 0, 1], ctx_swap[done]
+";
+
+#[test]
+fn write_issued_behind_a_signal_is_not_before_it() {
+    let taken = [TAKE, ADD, STORE].concat();
+    let race = [ADD, SEND, STORE].concat();
+    signalled(&race, &taken)
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]", "by ME 0 context 0"]);
+    // Issued before, and still on its way.
+    let on_its_way = "    scratch[write, $new, place, 0, 1], sig_done[done]\n";
+    let race = [ADD, on_its_way, SEND, "    ctx_arb[done]\n"].concat();
+    signalled(&race, &taken)
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]", "by ME 0 context 0"]);
+    signalled(&[ADD, STORE, SEND].concat(), &taken)
+        .npsim("run . --look-for races")
+        .expect(0, &["no events pending"]);
+}
+
+#[test]
+fn read_before_its_signal_is_taken_is_not_behind_it() {
+    let first = [ADD, STORE, SEND].concat();
+    // The signal has come long before the read.
+    let early = [WAIT, WAIT, ADD, TAKE, STORE].concat();
+    signalled(&first, &early)
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]", "these two did not meet"]);
+    for second in [
+        [WAIT, WAIT, TAKE, ADD, STORE].concat(),
+        [TEST, ADD, STORE].concat(),
+    ] {
+        signalled(&first, &second)
+            .npsim("run . --look-for races")
+            .expect(0, &["no events pending"]);
+    }
+}
+
 #[test]
 fn shipped_systems_have_none() {
     let dir = Dir::new();
@@ -242,6 +410,14 @@ fn shipped_systems_have_none() {
         "microcode/ordering/its.toml --rate 2Mpps --time 200us",
         "microcode/ordering/in-order.toml --rate 4Mpps --time 200us",
         "microcode/ordering/packet-sort.toml --rate 4Mpps --time 200us",
+        "microcode/ordering/global.toml --rate 4Mpps --time 200us",
+        "microcode/ordering/aisr.toml --rate 4Mpps --time 200us",
+        "microcode/quick-start/lock.toml --rate 2Mpps --time 200us",
+        "microcode/quick-start/atomic.toml --rate 2Mpps --time 200us",
+        "microcode/xcp/lock.toml --rate 2Mpps --time 200us",
+        "microcode/xcp/split.toml --rate 2Mpps --time 200us",
+        "microcode/rcp --rate 2Mpps --time 200us",
+        "microcode/pacing --rate 1Mpps --time 200us",
     ] {
         let run = run.replacen(
             "microcode",

@@ -225,7 +225,7 @@ name = \"SEEN\"
         .expect(0, &[]);
     assert_eq!(
         String::from_utf8(dir.read("t.txt")).expect("text"),
-        "0x40000100 0x00000007\n0x40000104 0x00001234\n"
+        "0x40000100 0x00000007 0x00001234\n"
     );
     let seen = String::from_utf8(dir.read("s.txt")).expect("text");
     assert!(

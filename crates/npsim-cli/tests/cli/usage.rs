@@ -39,6 +39,22 @@ fn help_teaches() {
 }
 
 #[test]
+fn manual_page_of_a_command_is_shown() {
+    let dir = Dir::new();
+    dir.npsim("man run")
+        .expect(0, &["Usage: npsim run", "--look-for", "Examples:"]);
+    dir.npsim("man trace order")
+        .expect(0, &["Usage: npsim trace order"]);
+    assert!(dir.files().is_empty());
+    dir.npsim("man rnu")
+        .expect(1, &["no command `npsim rnu`", "npsim man run", "./rnu"]);
+    dir.npsim("man trace odrer").expect(1, &["trace odrer"]);
+    dir.npsim("man -").expect(1, &["standard output"]);
+    dir.npsim("man ./run").expect(0, &[]);
+    assert!(dir.path("run/npsim-run.1").exists());
+}
+
+#[test]
 fn wrong_usage_is_2() {
     let dir = Dir::new().with("a.uc", LOOP);
     dir.npsim("").expect(2, &["Usage"]);

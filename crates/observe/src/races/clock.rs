@@ -1,30 +1,23 @@
-//! What a context knows of all others: how far each had come.
+//! What a context knows of all others: up to which cycle it has heard of what each did.
 
-/// A vector clock.
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+
+/// A vector clock. Its times are cycles: what a context did before that cycle is known, and so
+/// what it has only asked for is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VectorClock(Vec<u32>);
+pub struct VectorClock(Vec<Cycle>);
 
 impl VectorClock {
-    /// The clock of a context that has synchronised with no other.
-    pub fn first(count: usize, own: usize) -> Self {
-        let mut times = vec![0; count];
-        if let Some(time) = times.get_mut(own) {
-            *time = 1;
-        }
-        Self(times)
+    /// The clock of a context that has synchronised with no other, one of so many.
+    pub fn new(count: usize) -> Self {
+        Self(vec![0; count])
     }
 
-    /// How far a context had come when this one last heard of it.
-    pub fn of(&self, who: usize) -> u32 {
+    /// The first cycle of a context that this one has not heard of.
+    pub fn of(&self, who: usize) -> Cycle {
         self.0.get(who).copied().unwrap_or(0)
-    }
-
-    /// A context goes on: its later accesses are not ordered before those of contexts that have heard
-    /// of it until now.
-    pub fn step(&mut self, own: usize) {
-        if let Some(time) = self.0.get_mut(own) {
-            *time += 1;
-        }
     }
 
     /// Knows what the other knows.
@@ -33,18 +26,57 @@ impl VectorClock {
             *time = (*time).max(*other);
         }
     }
+
+    /// Hears of a moment, and of all that had happened before it.
+    pub fn learn(&mut self, moment: &Moment) {
+        self.join(&moment.known);
+        if let Some(time) = self.0.get_mut(moment.who) {
+            *time = (*time).max(moment.at + 1);
+        }
+    }
+}
+
+/// A moment in the life of a context, and what the context knew when it caused it: a signal that
+/// it sent, a command of it that reached its unit.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// The number of the context.
+    pub who: usize,
+    /// The cycle.
+    pub at: Cycle,
+    /// What the context knew.
+    pub known: Arc<VectorClock>,
+}
+
+impl Moment {
+    /// Whether a context with this clock has heard of it.
+    pub fn is_known_to(&self, clock: &VectorClock) -> bool {
+        clock.of(self.who) > self.at
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::VectorClock;
+    use std::sync::Arc;
+
+    use super::{Moment, VectorClock};
 
     #[test]
-    fn clock_knows_what_it_joined_and_nothing_later() {
-        let (mut a, mut b) = (VectorClock::first(2, 0), VectorClock::first(2, 1));
-        b.join(&a);
-        a.step(0);
-        assert_eq!((b.of(0), a.of(0)), (1, 2));
-        assert_eq!((a.of(1), b.of(1)), (0, 1));
+    fn clock_knows_what_it_learned_and_nothing_later() {
+        let moment = |who, at, known: &VectorClock| Moment {
+            who,
+            at,
+            known: Arc::new(known.clone()),
+        };
+        let none = VectorClock::new(3);
+        let mut own = VectorClock::new(3);
+        own.learn(&moment(1, 20, &none));
+        assert!(moment(1, 20, &none).is_known_to(&own));
+        assert!(!moment(1, 21, &none).is_known_to(&own));
+        // What the other knew is known as well.
+        let mut third = VectorClock::new(3);
+        third.learn(&moment(0, 30, &own));
+        assert!(moment(1, 20, &none).is_known_to(&third));
+        assert!(!moment(2, 0, &none).is_known_to(&third));
     }
 }

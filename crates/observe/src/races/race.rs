@@ -108,12 +108,16 @@ impl Race {
             place(first, pc, "read", at);
         }
         place(first, first.written.1, "written", first.written.0);
-        let mut notes = vec![if self.has_lost() {
-            "one update is lost: the second write was made of a value from before the first"
-                .to_owned()
-        } else {
-            "these two did not meet in this run, but nothing kept them from it".to_owned()
-        }];
+        let note = match (self.has_lost(), first.read) {
+            (true, Some(_)) => {
+                "one update is lost: both contexts had read the longword before either wrote it"
+            }
+            (true, None) => {
+                "one update is lost: the second write was made of a value from before the first"
+            }
+            (false, _) => "these two did not meet in this run, but nothing kept them from it",
+        };
+        let mut notes = vec![note.to_owned()];
         if self.count > 1 {
             notes.push(format!("the same two places raced {} times", self.count));
         }

@@ -11,6 +11,7 @@ use super::handoffs::HandoffWait;
 use super::loads::{LoadKind, ResourceLoad};
 use super::locks::LockLoad;
 use super::observed::{Observed, Stage};
+use super::serial::SectionLoad;
 use super::stage_load::{OCCUPIED, StageLoad, pressed};
 use super::window::AnalysisWindow;
 use super::wording::Subject;
@@ -41,6 +42,9 @@ pub enum LimitKind {
     SlowPath,
     /// A lock that is held or handed over all the time: its index in the project.
     Lock(u16),
+    /// A turn, the token of a ring, or a lock that the project does not name, which is held or
+    /// handed over all the time.
+    Serial(usize),
 }
 
 /// Something that holds frames up.
@@ -77,6 +81,7 @@ pub(super) struct LimitCauses<'a> {
     pub stages: &'a [StageLoad],
     pub waits: &'a [HandoffWait],
     pub locks: &'a [LockLoad],
+    pub sections: &'a [SectionLoad],
     pub backlog: Option<Backlog>,
 }
 
@@ -173,7 +178,7 @@ impl LimitSearch<'_> {
         before.extend(&load.takes);
         let mut known = BTreeSet::new();
         before.retain(|&place| known.insert(place));
-        let (kind, name, permille) = self.kind(stage, load)?;
+        let (kind, name, permille) = self.kind(index, stage, load)?;
         let by_lock = matches!(kind, LimitKind::Compute | LimitKind::Latency)
             && self.is_held_up_by_lock(index, load);
         (!by_lock).then(|| Limit {
@@ -189,7 +194,12 @@ impl LimitSearch<'_> {
 
     /// What keeps a stage from taking more, with its name and its load in thousandths; nothing where
     /// what is behind the stage holds it up.
-    fn kind(&self, stage: &Stage, load: &StageLoad) -> Option<(LimitKind, String, u64)> {
+    fn kind(
+        &self,
+        index: usize,
+        stage: &Stage,
+        load: &StageLoad,
+    ) -> Option<(LimitKind, String, u64)> {
         let share = load.share(load.occupied());
         let enough = if share < OCCUPIED {
             LINE_BUSY
@@ -203,13 +213,32 @@ impl LimitSearch<'_> {
             return Some((LimitKind::Unit, unit.name.clone(), unit.permille));
         }
         if share >= OCCUPIED {
-            return Some((LimitKind::Compute, stage.title(), share));
+            // Contexts that try for a token or a lock again and again compute nothing.
+            let section = self.section(index, |section| !section.lets_sleep());
+            return section.or_else(|| Some((LimitKind::Compute, stage.title(), share)));
         }
         if let Some((port, line)) = full_line(self.observed, self.loads, load, enough) {
             let name = format!("the line out of port {port}");
             return Some((LimitKind::Line(port), name, line));
         }
-        (!self.any_pressed(&load.gives)).then(|| (LimitKind::Latency, stage.title(), share))
+        if self.any_pressed(&load.gives) {
+            return None;
+        }
+        let section = self.section(index, |_| true);
+        section.or_else(|| Some((LimitKind::Latency, stage.title(), share)))
+    }
+
+    /// The fullest of the sections that a stage goes through and that leave no time.
+    fn section(
+        &self,
+        stage: usize,
+        is_meant: impl Fn(&SectionLoad) -> bool,
+    ) -> Option<(LimitKind, String, u64)> {
+        let mut sections = self.reasons.sections.iter().enumerate();
+        let (index, section) =
+            sections.find(|(_, section)| section.stages.contains(&stage) && is_meant(section))?;
+        let name = section.name.clone();
+        Some((LimitKind::Serial(index), name, section.permille()))
     }
 
     fn lock(&self, lock: &LockLoad) -> Limit {

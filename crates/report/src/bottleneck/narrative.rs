@@ -10,6 +10,7 @@ use super::limits::{Limit, LimitCauses, LimitKind};
 use super::loads::{LoadKind, ResourceLoad};
 use super::locks::LockLoad;
 use super::observed::Observed;
+use super::serial::{self, SectionLoad};
 use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
@@ -105,6 +106,13 @@ impl Narrative<'_> {
         }
         if let Some(lock) = self.lock(first) {
             evidence.extend(lock.evidence(self.observed.stages, self.window));
+            let lines = serial::lines_of_lock(self.observed, self.window, lock.index);
+            evidence.extend(lines.map(|(taken, given)| {
+                format!("It is taken at {taken} and given back at {given}.")
+            }));
+        }
+        if let Some(section) = self.section(first) {
+            evidence.extend(section.evidence(self.observed.stages, self.window));
         }
         evidence.extend(self.places("In front", &first.before));
         if first.stage.is_none() && matches!(first.kind, LimitKind::Line(_)) {
@@ -140,7 +148,7 @@ impl Narrative<'_> {
             LimitKind::Lock(_) if stuck() => {
                 "{Name} is never released: it is held {used} of the time {when}."
             }
-            LimitKind::Lock(_) => {
+            LimitKind::Lock(_) | LimitKind::Serial(_) => {
                 "{Name} is the limit: it is held or handed over {used} of the time {when}."
             }
             LimitKind::SlowPath => {
@@ -159,6 +167,14 @@ impl Narrative<'_> {
             return None;
         };
         self.reasons.locks.iter().find(|lock| lock.index == index)
+    }
+
+    /// What is known of a section that limits.
+    fn section(&self, limit: &Limit) -> Option<&SectionLoad> {
+        let LimitKind::Serial(index) = limit.kind else {
+            return None;
+        };
+        self.reasons.sections.get(index)
     }
 
     /// Frames in, out and lost, in the time analysed.
@@ -362,10 +378,9 @@ impl Narrative<'_> {
             }
             LimitKind::Latency => {
                 advice.push("Its contexts wait for memory one reference after the other: issue references that do not depend on each other together, and wait for all of them at once.".into());
-                if let Some((stage, _)) = stage {
-                    let more = unused.map_or(String::new(), |unused| format!(" ({unused})"));
+                if let (Some((stage, _)), Some(unused)) = (stage, unused) {
                     advice.push(format!(
-                        "More contexts hide more latency, where order and locks leave them room: run {} on more microengines{more}.",
+                        "More contexts hide more latency, where order and locks leave them room: run {} on more microengines ({unused}).",
                         stage.name
                     ));
                 }
@@ -376,6 +391,9 @@ impl Narrative<'_> {
             )),
             LimitKind::Lock(_) => {
                 advice.extend(self.lock(limit).map(LockLoad::advice).unwrap_or_default());
+            }
+            LimitKind::Serial(_) => {
+                advice.extend(self.section(limit).map(SectionLoad::advice).unwrap_or_default());
             }
             LimitKind::SlowPath => advice.push(
                 "Send fewer packets to the core: handle the common exception in microcode, or drop by rate before its ring.".into(),

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use npsim_chip::gpp::boot::LockSetup;
 use npsim_observe::flow::TrafficFlow;
+use npsim_observe::sections::SerialSections;
 use npsim_observe::series::Series;
 use npsim_project::Project;
 use npsim_session::report::NodeReport;
@@ -59,8 +61,12 @@ pub struct Observed<'a> {
     pub series: &'a Series,
     /// Which microengine takes from where and gives to where.
     pub flow: &'a TrafficFlow,
+    /// What one context at a time went through.
+    pub sections: &'a SerialSections,
     /// Which microengines run which source.
     pub stages: &'a [Stage],
+    /// The locks of the project.
+    pub locks: &'a [LockSetup],
     /// Clusters of microengines on the chip.
     pub clusters: u8,
 }

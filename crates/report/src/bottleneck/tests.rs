@@ -10,6 +10,7 @@ use npsim_session::simulation::Ending;
 
 use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
 use npsim_observe::flow::{MemoryAccess, TrafficFlow, WorkDirection, WorkEnd};
+use npsim_observe::sections::SerialSections;
 
 /// A forwarder on two microengines, as it stands after each of ten intervals
 /// of a thousand cycles. All numbers are for one interval.
@@ -172,7 +173,9 @@ fn analysed_samples(
         report: &report,
         series: &series,
         flow: &flow,
+        sections: &SerialSections::default(),
         stages: &[stage("forward.uc", 0), stage("transmit.uc", 1)],
+        locks: &[],
         clusters: 2,
     })
 }

@@ -8,6 +8,8 @@ use super::svg::Drawing;
 pub struct ShareBar {
     /// What it is about.
     pub name: String,
+    /// It is what limits, and marked as such.
+    pub limits: bool,
     /// Parts: class, name and thousandths.
     pub parts: Vec<(&'static str, &'static str, u64)>,
     /// Thousandths that stand beside it as its number.
@@ -19,7 +21,14 @@ pub struct ShareBar {
 pub fn draw(bars: &[ShareBar], width: f64, label: &str) -> String {
     const ROW: f64 = 24.0;
     const LETTER: f64 = 6.9;
-    let longest = bars.iter().map(|bar| bar.name.chars().count()).max();
+    let named = |bar: &ShareBar| {
+        if bar.limits {
+            format!("▶ {}", bar.name)
+        } else {
+            bar.name.clone()
+        }
+    };
+    let longest = bars.iter().map(|bar| named(bar).chars().count()).max();
     let wanted = longest.unwrap_or(0) as f64 * LETTER + 10.0;
     let left = wanted.min(width * 0.42);
     let (right, bottom) = (52.0, 22.0);
@@ -36,12 +45,13 @@ pub fn draw(bars: &[ShareBar], width: f64, label: &str) -> String {
     for (row, bar) in bars.iter().enumerate() {
         let y = ROW * row as f64;
         let letters = ((left - 10.0) / LETTER) as usize;
-        drawing.text(
-            "name end",
-            left - 8.0,
-            y + 16.0,
-            &fitting(&bar.name, letters),
-        );
+        let class = if bar.limits {
+            "name end limit"
+        } else {
+            "name end"
+        };
+        let name = fitting(&named(bar), letters);
+        drawing.text(class, left - 8.0, y + 16.0, &name);
         let mut from = 0;
         for &(class, name, share) in &bar.parts {
             let share = share.min(1000 - from);
@@ -80,11 +90,25 @@ mod tests {
     fn a_bar_never_grows_beyond_its_row() {
         let bar = ShareBar {
             name: "microengine 0".into(),
+            limits: false,
             parts: vec![("a", "one", 700), ("b", "two", 900)],
             total: 1000,
         };
         let svg = draw(&[bar], 400.0, "test");
         assert!(svg.contains("two 30.0%"), "{svg}");
+    }
+
+    #[test]
+    fn bar_of_the_limit_is_marked() {
+        let bar = |limits| ShareBar {
+            name: "sram0".into(),
+            limits,
+            parts: Vec::new(),
+            total: 990,
+        };
+        let svg = draw(&[bar(false), bar(true)], 400.0, "test");
+        assert_eq!(svg.matches("▶ sram0").count(), 1, "{svg}");
+        assert_eq!(svg.matches("end limit").count(), 1, "{svg}");
     }
 
     #[test]

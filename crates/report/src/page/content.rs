@@ -14,7 +14,7 @@ use super::tables::{
     ChipRow, DropRow, LockRow, MicroengineRow, ProgramRow, UnitRow, drops, locks, microengines,
     profile, programs, units,
 };
-use crate::bottleneck::{Analysis, LoadKind};
+use crate::bottleneck::{Analysis, LimitKind, LoadKind, ResourceLoad};
 use crate::chart::latency::LatencyChart;
 use crate::chart::scale::{short, time_unit};
 use crate::chart::share_bars::{self, ShareBar};
@@ -53,6 +53,10 @@ pub(super) struct PageContent<'a> {
     tiles: Vec<Tile>,
     analysis: &'a Analysis,
     limited: bool,
+    /// Whether there were any.
+    frames: bool,
+    limit_in_microengines: bool,
+    limit_in_units: bool,
     rates: Option<ResponsiveChart>,
     rate_keys: Vec<LegendEntry>,
     drops: Vec<DropRow>,
@@ -79,8 +83,8 @@ pub(super) struct PageContent<'a> {
 
 pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
     let (report, chip) = (run.report, &run.report.chip);
-    let bins = bins(run);
-    let (depths, still) = depths(run, &bins);
+    let binned = bins_of(run);
+    let (depths, still) = depths(run, &binned);
     let latency = report.latency.and_then(|latency| {
         let chart = LatencyChart::of(run.latencies, chip.mhz, 48)?;
         let marks = [
@@ -93,6 +97,9 @@ pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
             narrow: chart.draw(NARROW, 240.0, &marks),
         })
     });
+    let microengine_shares = microengine_shares(run);
+    let unit_shares = unit_shares(run);
+    let marks = |bars: &[ShareBar]| bars.iter().any(|bar| bar.limits);
     PageContent {
         style: include_str!("page.css"),
         script: include_str!("page.js"),
@@ -108,7 +115,10 @@ pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
         tiles: tiles(report),
         analysis: run.analysis,
         limited: !run.analysis.limits.is_empty() || report.fault.is_some(),
-        rates: rates(run, &bins),
+        frames: has_frames(report),
+        limit_in_microengines: marks(&microengine_shares),
+        limit_in_units: marks(&unit_shares),
+        rates: rates(run, &binned),
         rate_keys: vec![
             LegendEntry::new("fill-offered", "offered"),
             LegendEntry::new("fill-sent", "sent"),
@@ -121,13 +131,17 @@ pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
         latency_packets: report
             .latency
             .map_or_else(String::new, |latency| grouped(latency.packets)),
-        microengine_bars: microengine_bars(run),
+        microengine_bars: bars(
+            &microengine_shares,
+            "what every microengine does with its time",
+        ),
         microengine_keys: [Activity::Executing, Activity::Aborted, Activity::Stalled]
             .map(|activity| LegendEntry::new(lanes_chart::class(activity), activity.name()))
             .into_iter()
             .chain([LegendEntry::new("fill-idle", "idle")])
             .collect(),
-        unit_bars: unit_bars(run),
+        unit_bars: (!unit_shares.is_empty())
+            .then(|| bars(&unit_shares, "how busy units, buses and lines are")),
         depths,
         still,
         lanes: lanes(run),
@@ -141,6 +155,11 @@ pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
         project_text: &run.project.text.text,
         interval: duration(nanoseconds(run, run.series.interval())),
     }
+}
+
+/// Whether any came or left.
+fn has_frames(report: &NodeReport) -> bool {
+    report.packets.offered > 0 || report.packets.sent > 0
 }
 
 fn nanoseconds(run: &Run<'_>, cycles: u64) -> f64 {
@@ -199,7 +218,7 @@ fn tiles(report: &NodeReport) -> Vec<Tile> {
         let (unit, scale) = time_unit(ns as f64);
         (short(ns as f64 / scale), unit.to_owned())
     };
-    if packets.offered > 0 || packets.sent > 0 {
+    if has_frames(report) {
         let rate = |bits: u64| scaled(short(bits as f64), "b/s");
         tile(
             "Offered",
@@ -272,7 +291,7 @@ struct Bins {
     fills: Vec<Vec<Fill>>,
 }
 
-fn bins(run: &Run<'_>) -> Bins {
+fn bins_of(run: &Run<'_>) -> Bins {
     let samples = run.series.samples();
     let group = samples.len().div_ceil(POINTS).max(1);
     let mut bins = Bins {
@@ -294,7 +313,7 @@ fn bins(run: &Run<'_>) -> Bins {
 }
 
 fn rates(run: &Run<'_>, bins: &Bins) -> Option<ResponsiveChart> {
-    if run.report.packets.offered == 0 && run.report.packets.sent == 0 {
+    if !has_frames(run.report) {
         return None;
     }
     let rate = |count: &dyn Fn(&Sample) -> u64| -> Vec<f64> {
@@ -352,10 +371,15 @@ fn latencies(report: &NodeReport) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-fn microengine_bars(run: &Run<'_>) -> ResponsiveChart {
+fn microengine_shares(run: &Run<'_>) -> Vec<ShareBar> {
+    let limit = run.analysis.limits.first();
+    let limits = |me: u64| {
+        let own = limit.filter(|it| matches!(it.kind, LimitKind::Compute | LimitKind::Latency));
+        let stage = own.and_then(|limit| run.stages.get(limit.stage?));
+        stage.is_some_and(|stage| stage.microengines.iter().any(|&it| u64::from(it) == me))
+    };
     let all = run.report.chip.microengines.iter();
-    let bars: Vec<_> = all
-        .filter(|me| me.instructions > 0)
+    all.filter(|me| me.instructions > 0)
         .filter_map(|me| {
             run.analysis
                 .shares
@@ -364,6 +388,7 @@ fn microengine_bars(run: &Run<'_>) -> ResponsiveChart {
         })
         .map(|share| ShareBar {
             name: format!("{} {}", share.index, run.source(share.index)),
+            limits: limits(share.index),
             parts: vec![
                 ("fill-executing", "executing", share.executing),
                 ("fill-aborted", "aborted", share.aborted),
@@ -372,35 +397,40 @@ fn microengine_bars(run: &Run<'_>) -> ResponsiveChart {
             ],
             total: share.executing + share.aborted + share.stalled,
         })
-        .collect();
-    let label = "what every microengine does with its time";
-    ResponsiveChart {
-        wide: share_bars::draw(&bars, WIDE, label),
-        narrow: share_bars::draw(&bars, NARROW, label),
-    }
+        .collect()
 }
 
-fn unit_bars(run: &Run<'_>) -> Option<ResponsiveChart> {
-    let others = |kind: &LoadKind| !matches!(kind, LoadKind::Microengine(_));
-    let bars: Vec<_> = run
-        .analysis
-        .loads
-        .iter()
-        .filter(|load| others(&load.kind))
-        .map(|load| ShareBar {
-            name: load.name.clone(),
-            parts: vec![
-                ("fill-busy", "busy", load.permille),
-                ("fill-idle", "idle", 1000),
-            ],
-            total: load.permille,
+/// Units, buses and lines, behind what limits if that is none of them: a turn or a lock.
+fn unit_shares(run: &Run<'_>) -> Vec<ShareBar> {
+    let limit = run.analysis.limits.first();
+    let bar = |name: &str, limits, permille| ShareBar {
+        name: name.to_owned(),
+        limits,
+        parts: vec![("fill-busy", "busy", permille), ("fill-idle", "idle", 1000)],
+        total: permille,
+    };
+    let held = limit.filter(|it| matches!(it.kind, LimitKind::Lock(_) | LimitKind::Serial(_)));
+    let held = held.map(|limit| bar(&limit.name.replace('`', ""), true, limit.permille));
+    let limits = |load: &ResourceLoad| {
+        limit.is_some_and(|limit| match limit.kind {
+            LimitKind::Line(port) => load.kind == LoadKind::LineOut(port),
+            LimitKind::Unit => load.name == limit.name,
+            LimitKind::SlowPath => load.kind == LoadKind::Core,
+            _ => false,
         })
-        .collect();
-    let label = "how busy units, buses and lines are";
-    (!bars.is_empty()).then(|| ResponsiveChart {
-        wide: share_bars::draw(&bars, WIDE, label),
-        narrow: share_bars::draw(&bars, NARROW, label),
-    })
+    };
+    let loads = run.analysis.loads.iter();
+    let others = loads.filter(|load| !matches!(load.kind, LoadKind::Microengine(_)));
+    { held.into_iter() }
+        .chain(others.map(|load| bar(&load.name, limits(load), load.permille)))
+        .collect()
+}
+
+fn bars(bars: &[ShareBar], label: &str) -> ResponsiveChart {
+    ResponsiveChart {
+        wide: share_bars::draw(bars, WIDE, label),
+        narrow: share_bars::draw(bars, NARROW, label),
+    }
 }
 
 /// A chart for each place where something stood, and the names of the others.

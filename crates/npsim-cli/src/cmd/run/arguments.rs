@@ -90,7 +90,8 @@ pub struct Arguments {
     pub(super) report: Option<PathBuf>,
     /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
     ///
-    /// One longword a line, its byte address before it.
+    /// Four longwords a line, the byte address of the first before them; lines with nothing but
+    /// zeros are left out.
     #[arg(long, value_name = "NAME=FILE", value_parser = parser::<memory_dump::DumpRequest>())]
     pub(super) dump: Vec<memory_dump::DumpRequest>,
     #[command(flatten)]

@@ -1,12 +1,12 @@
 //! `npsim run`: microcode on a chip, with or without traffic.
 
 mod arguments;
-mod observers;
+pub mod observers;
 mod outputs;
 pub mod progress;
-mod report;
+pub mod report;
 pub mod results;
-mod routers;
+pub mod routers;
 pub mod source;
 pub mod system;
 

@@ -7,7 +7,9 @@ use npsim::bottleneck::{self, Analysis, Observed, Stage};
 use npsim::links::Traffic;
 use npsim::observe::flow::TrafficFlow;
 use npsim::observe::lanes::CapturePoints;
+use npsim::observe::sections::SerialSections;
 use npsim::observe::series::Series;
+use npsim::observe::set::Observations;
 use npsim::page::close_up::CloseUp;
 use npsim::page::{self, Run};
 use npsim::problem::Problem;
@@ -26,19 +28,42 @@ pub struct Seen<'a> {
     pub traffic: &'a Traffic,
     pub series: &'a Series,
     pub flow: &'a TrafficFlow,
+    pub sections: &'a SerialSections,
     pub moments: Option<&'a CapturePoints>,
     /// How the run was asked for.
     pub settings: Vec<(String, String)>,
 }
 
-impl Seen<'_> {
+impl<'a> Seen<'a> {
+    /// A run of one chip, if it was observed for a report.
+    pub fn of(
+        (project, programs): (&'a Project, &'a [Program]),
+        (report, traffic): (&'a NodeReport, &'a Traffic),
+        observed: &'a Observations,
+        settings: Vec<(String, String)>,
+    ) -> Option<Self> {
+        Some(Self {
+            project,
+            programs,
+            report,
+            traffic,
+            series: observed.series.as_ref()?,
+            flow: observed.flow.as_ref()?,
+            sections: observed.sections.as_ref()?,
+            moments: observed.moments.as_ref(),
+            settings,
+        })
+    }
+
     /// What limits the run.
     pub fn analysis(&self) -> Analysis {
         bottleneck::analyse(&Observed {
             report: self.report,
             series: self.series,
             flow: self.flow,
+            sections: self.sections,
             stages: &Stage::all(self.project),
+            locks: &self.project.boot.locks,
             clusters: self.project.profile.clusters(),
         })
     }

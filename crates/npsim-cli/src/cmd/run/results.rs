@@ -133,16 +133,12 @@ impl Ended<'_> {
         };
         let nodes = self.session.nodes().iter().zip(&report.nodes);
         let seen = nodes.zip(observed).filter_map(|((node, own), observed)| {
-            Some(report::Seen {
-                project: self.session.project(),
-                programs: self.session.programs(),
-                report: own,
-                traffic: node.traffic(),
-                series: observed.series.as_ref()?,
-                flow: observed.flow.as_ref()?,
-                moments: observed.moments.as_ref(),
-                settings: report::settings(self.arguments, report, own),
-            })
+            report::Seen::of(
+                (self.session.project(), self.session.programs()),
+                (own, node.traffic()),
+                observed,
+                report::settings(self.arguments, report, own),
+            )
         });
         let seen: Vec<_> = seen.collect();
         let analyses: Vec<_> = seen.iter().map(report::Seen::analysis).collect();

@@ -54,6 +54,12 @@ pub struct RunRouter {
 }
 
 impl RunRouter {
+    /// The only one.
+    pub const ALONE: Self = Self {
+        number: 1,
+        several: false,
+    };
+
     /// The file that it writes for what an option calls `path`: where there are several
     /// routers its number stands before the endings of the name.
     pub fn file(self, path: &Path) -> PathBuf {

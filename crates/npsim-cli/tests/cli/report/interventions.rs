@@ -136,9 +136,9 @@ fn the_faster_router_has_little_left_at_its_queue_manager() {
 fn packets_in_order_wait_for_their_turn() {
     for (name, verdict) in [
         ("global", "(forward.uc) hold the frames up"),
-        ("its", "(its.uc) hold the frames up"),
-        ("any-size-its", "(its.uc) hold the frames up"),
-        ("any-size-in-order", "(its.uc) hold the frames up"),
+        ("its", "The turn `finish` is the limit"),
+        ("any-size-its", "The turn `start` is the limit"),
+        ("any-size-in-order", "The turn `start` is the limit"),
     ] {
         check(&Case {
             target: &format!("microcode/ordering/{name}.toml"),
@@ -165,7 +165,7 @@ fn packets_put_in_order_wait_for_who_removes_them() {
 fn sorted_packets_wait_for_who_processes_them() {
     check(&Case {
         target: "microcode/ordering/any-size-packet-sort.toml",
-        verdict: "Microengines 0, 1, 2, 3 (packet_sort_process.uc) hold the frames up",
+        verdict: "The turn `start` is the limit",
         cause: &[0, 1, 2, 3],
         others: &[&[4], &[5], &[6, 7]],
     });

@@ -6,6 +6,7 @@ mod interventions;
 mod locks;
 mod page;
 mod router;
+mod serial;
 mod verdicts;
 
 use std::path::Path;

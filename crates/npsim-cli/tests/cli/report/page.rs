@@ -99,6 +99,39 @@ fn names_from_a_project_are_text_and_not_markup() {
 }
 
 #[test]
+fn page_of_a_run_without_frames_says_so_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("spin.uc");
+    std::fs::write(&source, "again#:\nnop\nbr[again#]\n").unwrap();
+    let report = folder.path().join("report");
+    shown(source.to_str().unwrap(), &["--until", "20us"], &report);
+    let page = page(&report);
+    assert_eq!(page.matches("No frames came").count(), 1);
+    for part in [
+        "id=\"drops\"",
+        "id=\"throughput\"",
+        "id=\"latency\"",
+        "id=\"depths\"",
+        "No frame was lost",
+        "Per packet sent",
+        "Empty whenever",
+    ] {
+        assert!(!page.contains(part), "{part}");
+    }
+    assert!(page.contains("id=\"microengines\""));
+}
+
+#[test]
+fn limit_is_marked_in_the_bars() {
+    let folder = tempfile::tempdir().unwrap();
+    shown("microcode/forward", OVERLOAD, folder.path());
+    let page = page(folder.path());
+    // The line out of port 1; once for a wide page and once for a narrow one.
+    assert_eq!(page.matches(">▶ port 1 line out<").count(), 2);
+    assert_eq!(page.matches("▶ marks the limit").count(), 1);
+}
+
+#[test]
 fn a_fault_still_gives_a_page_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("deadlock.uc");

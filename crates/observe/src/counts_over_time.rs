@@ -1,40 +1,36 @@
-//! What each microengine has given on to which end until when.
+//! Counts of a run with what they were at times of it.
 
 use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
-
-use super::WorkEnd;
 
 /// Cycles between the first notes.
 const FIRST_INTERVAL: Cycle = 1000;
 /// Notes that are kept; when there are more, every second one goes.
 const KEPT: usize = 512;
 
-type EndCounts = BTreeMap<(u8, WorkEnd), u64>;
-
-/// Counts of the whole run, with notes of what they were before.
+/// Counts of the whole run by what is counted, with notes of what they were before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Given {
-    counts: EndCounts,
+pub(crate) struct CountsOverTime<K> {
+    counts: BTreeMap<K, u64>,
     /// What they were before a cycle, oldest first.
-    notes: Vec<(Cycle, EndCounts)>,
+    notes: Vec<(Cycle, BTreeMap<K, u64>)>,
     interval: Cycle,
 }
 
-impl Default for Given {
+impl<K> Default for CountsOverTime<K> {
     fn default() -> Self {
         Self {
-            counts: EndCounts::new(),
+            counts: BTreeMap::new(),
             notes: Vec::new(),
             interval: FIRST_INTERVAL,
         }
     }
 }
 
-impl Given {
-    /// Adds work that is given, not before what was added earlier.
-    pub fn add(&mut self, at: Cycle, me: u8, end: WorkEnd, count: u64) {
+impl<K: Copy + Ord> CountsOverTime<K> {
+    /// Adds to a count, not before what was added earlier.
+    pub fn add(&mut self, at: Cycle, key: K, count: u64) {
         let noted = self.notes.last().map_or(0, |(cycle, _)| *cycle);
         if at >= noted + self.interval {
             let cycle = at / self.interval * self.interval;
@@ -43,7 +39,7 @@ impl Given {
                 self.thin();
             }
         }
-        *self.counts.entry((me, end)).or_default() += count;
+        *self.counts.entry(key).or_default() += count;
     }
 
     fn thin(&mut self) {
@@ -56,7 +52,7 @@ impl Given {
     }
 
     /// The counts before a cycle, or those of the first note behind it.
-    pub fn before(&self, cycle: Cycle) -> &EndCounts {
+    pub fn before(&self, cycle: Cycle) -> &BTreeMap<K, u64> {
         let note = self.notes.partition_point(|(at, _)| *at < cycle);
         self.notes
             .get(note)
@@ -66,22 +62,22 @@ impl Given {
 
 #[cfg(test)]
 mod tests {
-    use super::{Given, WorkEnd};
+    use super::CountsOverTime;
 
     #[test]
     fn counts_are_known_for_each_time_of_a_long_run() {
-        let mut given = Given::default();
+        let mut counts = CountsOverTime::default();
         for n in 0..10_000 {
-            given.add(n * 700, 3, WorkEnd::Ring(1), 2);
+            counts.add(n * 700, 3, 2);
         }
-        assert!(given.notes.len() <= 512);
-        assert_eq!(given.before(u64::MAX)[&(3, WorkEnd::Ring(1))], 20_000);
+        assert!(counts.notes.len() <= 512);
+        assert_eq!(counts.before(u64::MAX)[&3], 20_000);
         for cycle in [40_000, 700_000, 5_000_000] {
             let exact = cycle / 700 * 2;
-            let known = given.before(cycle)[&(3, WorkEnd::Ring(1))];
+            let known = counts.before(cycle)[&3];
             // No farther off than two notes lie apart, at two each 700 cycles.
             assert!(
-                known.abs_diff(exact) <= 2 * given.interval / 700 * 2,
+                known.abs_diff(exact) <= 2 * counts.interval / 700 * 2,
                 "{known}, {exact}"
             );
         }

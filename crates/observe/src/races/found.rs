@@ -1,0 +1,50 @@
+//! The races that were found, each pair of places once.
+
+use npsim_chip::Cycle;
+
+use super::race::{Race, Update};
+
+/// Different pairs of places that are remembered.
+const MOST: usize = 256;
+
+/// Races by their places, in the order of their first occurrence.
+#[derive(Clone, Debug, Default)]
+pub struct FoundRaces {
+    races: Vec<FoundRace>,
+}
+
+#[derive(Clone, Debug)]
+struct FoundRace {
+    race: Race,
+    /// The cycles of the two writes that were counted last.
+    last: (Cycle, Cycle),
+}
+
+impl FoundRaces {
+    /// Two updates race. Longwords that one command writes are one update.
+    pub fn add(&mut self, race: Race) {
+        let places = |race: &Race| {
+            let pc = |update: &Update| (update.me, update.read.map(|it| it.1), update.written.1);
+            (race.longword.memory, pc(&race.first), pc(&race.second))
+        };
+        let last = (race.first.written.0, race.second.written.0);
+        let room = self.races.len() < MOST;
+        match { self.races.iter_mut() }.find(|it| places(&it.race) == places(&race)) {
+            Some(known) => {
+                let count = known.race.count + u64::from(known.last != last);
+                known.last = last;
+                // One that was lost says more than one that might have been.
+                if race.has_lost() && !known.race.has_lost() {
+                    known.race = race;
+                }
+                known.race.count = count;
+            }
+            None if room => self.races.push(FoundRace { race, last }),
+            None => {}
+        }
+    }
+
+    pub fn into_races(self) -> impl Iterator<Item = Race> {
+        self.races.into_iter().map(|it| it.race)
+    }
+}

@@ -1,0 +1,256 @@
+//! Sections of programs that one context at a time goes through, since it holds something of
+//! which there is one: a turn that goes round as a signal, the only token of a ring or a queue, a
+//! lock. How long each was held and handed over, and from which line to which.
+//!
+//! A **turn** is a signal that a context takes and then sends on under the same number. From
+//! when it is taken until it is sent it is held, from there until it arrives it is handed over,
+//! and where the next context has not come to wait for it, it is idle.
+//!
+//! A **token** is what a context gets from a ring or queue and puts back there, and a **lock** a
+//! longword that it changes with an atomic operation that returns the old value (`test_and_set`),
+//! or polls until its number is there, and clears or writes later. The last try of a context before it gives the thing back is the
+//! one that succeeded. If another context tried meanwhile, the time to the next hold is a
+//! handover, else nothing waited.
+
+mod holds;
+mod turns;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::core::signal_name_at;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::trace_event::{Kinds, RingName, TraceEvent};
+use npsim_chip::watch::Sampler;
+use npsim_image::Image;
+use npsim_isa::Unit;
+
+use crate::counts_over_time::CountsOverTime;
+use crate::profile::chain;
+use holds::Holds;
+use turns::Turns;
+
+/// Things that are told apart; what comes later is not followed.
+const MOST: usize = 64;
+
+/// Of which there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exclusive {
+    /// A signal that goes round: a microengine that takes it, and its number.
+    Turn {
+        /// The microengine.
+        me: u8,
+        /// The number.
+        signal: u8,
+    },
+    /// The token of a ring or queue.
+    Token(RingName),
+    /// A longword of scratch or SRAM, at an address of commands.
+    Lock {
+        /// It is in SRAM.
+        sram: bool,
+        /// The address, for SRAM with the channel.
+        address: u32,
+    },
+}
+
+impl Exclusive {
+    /// A longword as commands of a unit address it.
+    pub(crate) fn lock(unit: Unit, address: u32) -> Option<Self> {
+        let (sram, mask) = match unit {
+            Unit::Scratch => (false, 0x3ffc),
+            Unit::Sram => (true, !3),
+            _ => return None,
+        };
+        let address = address & mask;
+        Some(Self::Lock { sram, address })
+    }
+}
+
+/// What is counted of a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Held,
+    HandedOver,
+    Idle,
+    Sections,
+    /// Tries that did not succeed.
+    Failed,
+    /// It was held by two at a time, so there is more than one of it.
+    Shared,
+}
+
+/// Where a section begins and ends: microengine, and the addresses of the instructions that take
+/// and give.
+type Bounds = (u8, u16, u16);
+
+/// A section that one context at a time went through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SerialSection {
+    /// What was held.
+    pub held_by: Exclusive,
+    /// A turn's name in the program.
+    pub signal: Option<String>,
+    /// The microengines whose contexts held it.
+    pub microengines: Vec<u8>,
+    /// How many contexts held it.
+    pub contexts: usize,
+    /// Cycles in which it was held.
+    pub held: Cycle,
+    /// Cycles from one hold to the next while a context waited.
+    pub handed_over: Cycle,
+    /// How often it was held.
+    pub sections: u64,
+    /// Tries that failed; of turns none are made.
+    pub failed: u64,
+    /// The lines that take it and give it on, of the section that took most of the time.
+    pub lines: Option<(String, String)>,
+}
+
+/// Observes what is held by one context at a time.
+#[derive(Clone, Debug, Default)]
+pub struct SerialSections {
+    turns: Turns,
+    holds: Holds,
+    tally: Tally,
+    images: Vec<Arc<Image>>,
+}
+
+/// What was counted.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    counts: CountsOverTime<(Exclusive, Part)>,
+    holders: BTreeMap<Exclusive, BTreeSet<(u8, u8)>>,
+    bounds: BTreeMap<Exclusive, BTreeMap<Bounds, Cycle>>,
+}
+
+impl Tally {
+    /// A context has held something until a cycle.
+    fn hold(
+        &mut self,
+        what: Exclusive,
+        (from, until): (Cycle, Cycle),
+        (context, bounds): (u8, Bounds),
+    ) -> bool {
+        if self.holders.len() >= MOST && !self.holders.contains_key(&what) {
+            return false;
+        }
+        let held = until.saturating_sub(from);
+        self.holders
+            .entry(what)
+            .or_default()
+            .insert((bounds.0, context));
+        *{ self.bounds.entry(what).or_default() }
+            .entry(bounds)
+            .or_default() += held;
+        self.counts.add(until, (what, Part::Held), held);
+        self.counts.add(until, (what, Part::Sections), 1);
+        true
+    }
+
+    fn add(&mut self, at: Cycle, what: Exclusive, part: Part, count: u64) {
+        if self.holders.contains_key(&what) {
+            self.counts.add(at, (what, part), count);
+        }
+    }
+}
+
+impl SerialSections {
+    /// Nothing seen yet of a chip.
+    #[must_use]
+    pub fn new(chip: &Chip) -> Self {
+        let images = { chip.microengines().iter() }.map(|core| core.program().image().clone());
+        let images: Vec<_> = images.collect();
+        Self {
+            turns: Turns::new(&images, chip.fabric().profile.local_signal_latency()),
+            holds: Holds::new(&images),
+            tally: Tally::default(),
+            images,
+        }
+    }
+
+    /// The sections of a part of the run that two contexts or more went through, one at a time.
+    #[must_use]
+    pub fn between(&self, from: Cycle, to: Cycle) -> Vec<SerialSection> {
+        let (before, after) = (
+            self.tally.counts.before(from),
+            self.tally.counts.before(to.saturating_add(1)),
+        );
+        let count = |what: Exclusive, part| {
+            let at = |counts: &BTreeMap<_, _>| counts.get(&(what, part)).copied().unwrap_or(0);
+            at(after).saturating_sub(at(before))
+        };
+        let groups = self.turns.groups(self.tally.holders.keys());
+        let sections = groups.into_iter().filter_map(|group| {
+            let sum = |part| group.iter().map(|what| count(*what, part)).sum::<u64>();
+            let (held, handed_over) = (sum(Part::Held), sum(Part::HandedOver));
+            let sections = sum(Part::Sections);
+            let cycles = to.saturating_sub(from);
+            // Of a single thing the times add up to no more than the time.
+            let times = held + handed_over + sum(Part::Idle);
+            if sections == 0
+                || sum(Part::Shared) * 20 > sections
+                || times > cycles + cycles / 20 + 1000
+            {
+                return None;
+            }
+            let holders: BTreeSet<_> = { group.iter() }
+                .filter_map(|what| self.tally.holders.get(what))
+                .flatten()
+                .copied()
+                .collect();
+            let bounds = { group.iter() }.filter_map(|what| self.tally.bounds.get(what));
+            let longest = { bounds.flatten() }.max_by_key(|(bounds, held)| (**held, **bounds));
+            let what = *group.first()?;
+            let microengines: BTreeSet<_> = holders.iter().map(|(me, _)| *me).collect();
+            (holders.len() > 1).then(|| SerialSection {
+                held_by: what,
+                signal: self.signal(what, longest.map(|(bounds, _)| *bounds)),
+                microengines: microengines.into_iter().collect(),
+                contexts: holders.len(),
+                held,
+                handed_over,
+                sections,
+                failed: sum(Part::Failed),
+                lines: longest.and_then(|(bounds, _)| self.lines(*bounds)),
+            })
+        });
+        sections.collect()
+    }
+
+    fn signal(&self, what: Exclusive, bounds: Option<Bounds>) -> Option<String> {
+        let (Exclusive::Turn { signal, .. }, Some((me, taken, _))) = (what, bounds) else {
+            return None;
+        };
+        let image = self.images.get(usize::from(me))?;
+        let name = signal_name_at(image, signal, taken);
+        let quoted = name.split('`').nth(1).map(|name| format!("`{name}`"));
+        Some(quoted.unwrap_or(name))
+    }
+
+    /// The lines of the author's source: where a macro is used, not where it is defined.
+    fn lines(&self, (me, taken, given): Bounds) -> Option<(String, String)> {
+        let image = self.images.get(usize::from(me))?;
+        let line = |pc: u16| {
+            let places = chain(image, usize::from(pc));
+            let (file, line) = places.iter().rev().find_map(|place| place.line)?;
+            Some(format!("{file}:{line}"))
+        };
+        Some((line(taken)?, line(given)?))
+    }
+}
+
+impl Sampler for SerialSections {}
+
+impl Observer for SerialSections {
+    fn wants(&self) -> Kinds {
+        self.turns.wants().and(Holds::wants())
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.turns.see(at, event, &mut self.tally);
+        self.holds.see(at, event, &mut self.tally);
+    }
+}

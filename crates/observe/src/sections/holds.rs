@@ -1,0 +1,137 @@
+//! Tokens of rings and locks in memory: what a context takes with a command and gives back with
+//! another.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::fabric::BusCommand;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_image::Image;
+use npsim_isa::CommandOp;
+
+use super::{Exclusive, Part, Tally};
+use crate::polling_reads::polling_reads;
+use crate::ring_command::ring_of;
+
+/// Tries that are remembered; where there are more, things are taken that are no locks.
+const TRIES: usize = 4096;
+
+/// A context that tries, by microengine and number.
+type Trier = (u8, u8);
+
+/// What contexts take and give back with commands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Holds {
+    /// The last try of each context: when, and by which instruction.
+    tries: BTreeMap<(Exclusive, Trier), (Cycle, u16)>,
+    given_back: BTreeMap<Exclusive, Release>,
+    /// Reads with which each microengine's program waits for a value: the number whose turn it is.
+    polls: Vec<BTreeSet<u16>>,
+}
+
+/// The last time that something was given back.
+#[derive(Clone, Copy, Debug, Default)]
+struct Release {
+    at: Cycle,
+    /// Tries since then.
+    tries: u64,
+    /// A try had failed before.
+    wanted: bool,
+}
+
+/// What a command does to something that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HoldStep {
+    Try,
+    GiveBack,
+}
+
+impl Holds {
+    pub fn new(images: &[Arc<Image>]) -> Self {
+        Self {
+            polls: images.iter().map(|image| polling_reads(image)).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub const fn wants() -> Kinds {
+        Kinds::of(&[TraceEventKind::Served])
+    }
+
+    pub fn see(&mut self, at: Cycle, event: &TraceEvent, tally: &mut Tally) {
+        let TraceEvent::Served { ref command, .. } = *event else {
+            return;
+        };
+        let polls = { self.polls.get(usize::from(command.me)) }
+            .is_some_and(|polls| polls.contains(&command.pc));
+        let Some((step, what)) = step(command, polls) else {
+            return;
+        };
+        let who = (command.me, command.context);
+        match step {
+            HoldStep::Try => {
+                if self.tries.len() < TRIES || self.tries.contains_key(&(what, who)) {
+                    self.tries.insert((what, who), (at, command.pc));
+                    if let Some(release) = self.given_back.get_mut(&what) {
+                        release.tries += 1;
+                    }
+                }
+            }
+            HoldStep::GiveBack => self.give_back(at, what, command, tally),
+        }
+    }
+
+    fn give_back(&mut self, at: Cycle, what: Exclusive, command: &BusCommand, tally: &mut Tally) {
+        let who = (command.me, command.context);
+        let Some((since, pc)) = self.tries.remove(&(what, who)) else {
+            return;
+        };
+        let bounds = (command.me, pc, command.pc);
+        if !tally.hold(what, (since, at), (command.context, bounds)) {
+            return;
+        }
+        let before = self.given_back.get(&what).copied().unwrap_or_default();
+        // One of the tries has succeeded.
+        let failed = before.tries.saturating_sub(1);
+        let release = Release {
+            at,
+            tries: 0,
+            wanted: failed > 0,
+        };
+        if self.given_back.insert(what, release).is_none() {
+            return;
+        }
+        tally.add(at, what, Part::Failed, failed);
+        if since < before.at {
+            return tally.add(at, what, Part::Shared, 1);
+        }
+        let between = if before.wanted {
+            Part::HandedOver
+        } else {
+            Part::Idle
+        };
+        tally.add(at, what, between, since - before.at);
+    }
+}
+
+/// What a command does to what is held, and to what; `polls` says whether a read waits for a value.
+fn step(command: &BusCommand, polls: bool) -> Option<(HoldStep, Exclusive)> {
+    use CommandOp as Op;
+    let unit = command.op.info().unit;
+    let lock = || Exclusive::lock(unit, command.address);
+    let (step, what) = match command.op {
+        Op::ScratchGet | Op::SramGet | Op::SramDequeue => {
+            (HoldStep::Try, Exclusive::Token(ring_of(command)))
+        }
+        Op::ScratchPut | Op::SramPut | Op::SramEnqueue => {
+            (HoldStep::GiveBack, Exclusive::Token(ring_of(command)))
+        }
+        Op::ScratchRead | Op::SramRead if polls => (HoldStep::Try, lock()?),
+        op if op.is_atomic() && op.info().pushes => (HoldStep::Try, lock()?),
+        op if op.is_atomic() => (HoldStep::GiveBack, lock()?),
+        Op::ScratchWrite | Op::SramWrite => (HoldStep::GiveBack, lock()?),
+        _ => return None,
+    };
+    Some((step, what))
+}

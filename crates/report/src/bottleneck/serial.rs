@@ -1,0 +1,193 @@
+//! Sections that one context at a time goes through and that leave no time: turns, tokens of
+//! rings and locks that the project does not name.
+//!
+//! As with a [lock](super::locks), however many contexts there are, a section is done once in the
+//! time that it is held and handed over. While it is, the others sleep or try again, so that the
+//! stage looks as if it waited for memory or computed.
+
+use npsim_chip::gpp::boot::{LockSetup, Space};
+use npsim_chip::kernel::row::permille;
+use npsim_observe::names;
+use npsim_observe::sections::{Exclusive, SerialSection};
+use npsim_project::quantity::grouped;
+
+use super::observed::{Observed, Stage};
+use super::window::AnalysisWindow;
+use super::wording::{capital, percent};
+
+/// What is held or handed over so much of the time leaves room for no more sections worth
+/// speaking of.
+const TAKEN: u64 = 900;
+
+/// A section that is gone through all the time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SectionLoad {
+    pub section: SerialSection,
+    /// What is held: `the turn \`table\``.
+    pub name: String,
+    /// Indices of the stages that go through it.
+    pub stages: Vec<usize>,
+    /// The length of the time.
+    cycles: u64,
+}
+
+/// The sections that leave no time, the fullest first.
+pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec<SectionLoad> {
+    let (from, to) = (window.before.cycle, window.after.cycle);
+    let named: Vec<_> = observed.locks.iter().filter_map(address_of).collect();
+    let sections = observed.sections.between(from, to).into_iter();
+    let mut found: Vec<_> = sections
+        .filter(|section| !named.contains(&section.held_by))
+        .map(|section| load(observed, window, section))
+        .filter(|load| load.permille() >= TAKEN && load.is_wanted())
+        .collect();
+    found.sort_by_key(|load| std::cmp::Reverse(load.permille()));
+    found
+}
+
+fn load(observed: &Observed<'_>, window: &AnalysisWindow, section: SerialSection) -> SectionLoad {
+    let goes_through = |stage: &Stage| {
+        let mut microengines = stage.microengines.iter();
+        microengines.any(|me| section.microengines.contains(me))
+    };
+    let stages = observed.stages.iter().enumerate();
+    SectionLoad {
+        name: name(observed, &section),
+        stages: stages
+            .filter(|(_, stage)| goes_through(stage))
+            .map(|(index, _)| index)
+            .collect(),
+        cycles: window.cycles(),
+        section,
+    }
+}
+
+/// What is held, for people.
+fn name(observed: &Observed<'_>, section: &SerialSection) -> String {
+    match section.held_by {
+        Exclusive::Turn { signal, .. } => match &section.signal {
+            Some(name) => format!("the turn {name}"),
+            None => format!("the turn of signal {signal}"),
+        },
+        Exclusive::Token(ring) => {
+            let places = observed.series.places();
+            format!("the token of {}", names::ring_called(places, ring))
+        }
+        Exclusive::Lock { sram, address } => {
+            let unit = if sram { "sram" } else { "scratch" };
+            match observed.flow.memory_at(sram, address) {
+                Some(memory) => format!("the lock in {memory}"),
+                None => format!("the lock at 0x{address:x} of {unit}"),
+            }
+        }
+    }
+}
+
+/// The lines between which a lock that the project names is held.
+pub(super) fn lines_of_lock(
+    observed: &Observed<'_>,
+    window: &AnalysisWindow,
+    index: u16,
+) -> Option<(String, String)> {
+    let setup = observed.locks.get(usize::from(index))?;
+    let own = address_of(setup)?;
+    let (from, to) = (window.before.cycle, window.after.cycle);
+    let mut sections = observed.sections.between(from, to).into_iter();
+    sections.find(|section| section.held_by == own)?.lines
+}
+
+/// A lock of the project as commands name it.
+fn address_of(lock: &LockSetup) -> Option<Exclusive> {
+    let (sram, base) = match lock.space {
+        Space::Scratch => (false, 0),
+        Space::Sram(channel) => (true, u32::from(channel) << 30),
+        Space::Dram => return None,
+    };
+    Some(Exclusive::Lock {
+        sram,
+        address: base | lock.address,
+    })
+}
+
+impl SectionLoad {
+    /// Thousandths of the time in which it was held or handed over.
+    pub fn permille(&self) -> u64 {
+        let used = self.section.held + self.section.handed_over;
+        permille(used, self.cycles).min(1000)
+    }
+
+    /// Whether contexts wait for it: for a turn that is never idle one does always.
+    fn is_wanted(&self) -> bool {
+        matches!(self.section.held_by, Exclusive::Turn { .. }) || self.section.failed > 0
+    }
+
+    /// Whether those who wait for it sleep; else they try again.
+    pub fn lets_sleep(&self) -> bool {
+        matches!(self.section.held_by, Exclusive::Turn { .. })
+    }
+
+    /// What there is to say of it, a sentence each.
+    pub fn evidence(&self, stages: &[Stage], window: &AnalysisWindow) -> Vec<String> {
+        let section = &self.section;
+        let each = |cycles: u64| cycles / section.sections.max(1);
+        let (held, handed_over) = (each(section.held), each(section.handed_over));
+        let share = |cycles| percent(permille(cycles, self.cycles).min(1000));
+        let place = match &section.lines {
+            Some((taken, given)) if taken == given => format!(" at {taken}"),
+            Some((taken, given)) => format!(" from {taken} to {given}"),
+            None => String::new(),
+        };
+        let hertz = u128::from(window.after.stats.mhz) * 1_000_000;
+        let used = u128::from(section.held + section.handed_over).max(1);
+        let most = (hertz * u128::from(section.sections) / used) as u64;
+        let mut lines = vec![
+            format!(
+                "{} is held{place}, {} of the time, and handed over {}.",
+                capital(&self.name),
+                share(section.held),
+                share(section.handed_over),
+            ),
+            format!(
+                "A section takes {} cycles, {} held and {} handed over, so there are at most {} sections a second.",
+                grouped(held + handed_over),
+                grouped(held),
+                grouped(handed_over),
+                grouped(most),
+            ),
+        ];
+        let titles: Vec<_> = self.stages.iter().map(|&it| stages[it].title()).collect();
+        lines.push(format!(
+            "{} contexts of {} go through it, one at a time{}.",
+            section.contexts,
+            titles.join(" and "),
+            match section.failed {
+                0 => String::new(),
+                failed => format!(", and {} tries failed", grouped(failed)),
+            }
+        ));
+        lines
+    }
+
+    /// What would help, a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let (name, section) = (&self.name, &self.section);
+        let place = match &section.lines {
+            Some((taken, given)) if taken == given => format!(" at {taken}"),
+            Some((taken, given)) => format!(" between {taken} and {given}"),
+            None => String::new(),
+        };
+        let mut advice = vec![
+            format!(
+                "A shorter section helps directly: of what is done{place}, keep only what must not overlap, above all no wait for memory that could end before {name} is taken or begin after it is given on."
+            ),
+            "What is looked up there can be looked up before, by all contexts at a time, and once more inside only where that found nothing.".to_owned(),
+        ];
+        advice.push(match section.held_by {
+            Exclusive::Turn { .. } if section.microengines.len() == 1 => "More microengines do not help: they would wait for the same turn, and a turn that goes round in one microengine keeps no order between several.".to_owned(),
+            Exclusive::Turn { .. } => "More microengines do not help: they wait for the same turn.".to_owned(),
+            Exclusive::Token(_) => format!("More microengines do not help: they wait for {name} as well."),
+            Exclusive::Lock { .. } => format!("More microengines do not help: they wait for {name} as well, and their tries keep the unit from its holder. `[[lock]]` in the project file shows more of it."),
+        });
+        advice
+    }
+}
