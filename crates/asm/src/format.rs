@@ -132,13 +132,12 @@ pub fn mistake(text: &str) -> Option<Diagnostic> {
                 Role::Closes(_) => depth = depth.saturating_sub(1),
                 Role::Divides(_) | Role::Declares | Role::Stands => {}
             },
-            Some(_) => {}
             None if certain && is_ours(&line.tokens) => {
                 if let Err(error) = statement_of(&line.tokens) {
                     return Some(error);
                 }
             }
-            None => {}
+            Some(_) | None => {}
         }
     }
     None

@@ -164,18 +164,22 @@ fn instruction_without_brackets(statement: &[Token]) -> Option<Diagnostic> {
     if let Some(row) = mnemonic(&word) {
         return Some(bracketed(row, &word, error, name, operands));
     }
-    // A call of a macro that is not defined, or an assignment.
-    if first.joined || { operands.iter() }.any(|token| token.is("=")) {
+    if { operands.iter() }.any(|token| token.is("=")) {
+        return None;
+    }
+    if let Some(meant) = without_mark(&word, place) {
+        return Some(meant);
+    }
+    // A call of a macro that is not defined.
+    if first.joined {
         return None;
     }
     if let Some(written) = written_here(&word) {
         let error = error(format!("there is no instruction `{word}`"));
         return Some(error.help(format!("write `{written}`")));
     }
-    without_mark(&word, place).or_else(|| {
-        let error = error(format!("there is no instruction `{word}`"));
-        Some(error.help("an instruction is written `name[operand, operand]`"))
-    })
+    let error = error(format!("there is no instruction `{word}`"));
+    Some(error.help("an instruction is written `name[operand, operand]`"))
 }
 
 /// How an instruction is written whose operands are there, but not in square brackets.

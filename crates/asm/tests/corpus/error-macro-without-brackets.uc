@@ -1,7 +1,7 @@
 ; error syntax 10
 ; error syntax 11
 ; error syntax 12
-; error syntax 16
+; error syntax 14
 
 #macro two(a, b)
     immed[a, b]

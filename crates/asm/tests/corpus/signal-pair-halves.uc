@@ -2,12 +2,13 @@
 
 ; A signal of a command that raises two is a pair, whose signals have numbers of their own.
 .sig two other
-.reg $$x a
+.reg $$x[2] a
+.xfer_order $$x
 .addr two 4
 immed[a, 0]
-dram[read, $$x, a, 0, 1], sig_done[two]
+dram[read, $$x[0], a, 0, 1], sig_done[two]
 ctx_arb[two[0], two[1]]
-dram[write, $$x, a, 0, 1], sig_done[two[0]]
+dram[write, $$x[0], a, 0, 1], sig_done[two[0]]
 first#:
 br_!signal[two[0], first#]
 second#:

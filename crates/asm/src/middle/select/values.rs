@@ -327,7 +327,14 @@ impl Selector<'_> {
         let place = SourcePlace::of(name);
         let number = constant::evaluate(index, place)?;
         if !(0..=1).contains(&number) {
-            return Ok(None);
+            let message = format!(
+                "`{}` is one signal or a pair, and has none of number {number}",
+                name.text
+            );
+            return Err(place.error(codes::ARRAY_BOUNDS, message).help(format!(
+                "the signals of a pair are 0 and 1; `.sig {}[n]` declares more",
+                name.text
+            )));
         }
         let signal = &mut self.symbols.signals[id];
         signal.used = true;
