@@ -132,9 +132,8 @@ pub(super) fn value(
             }
         }
         Measure::Share { .. } => share(counters, flows),
-        Measure::Jain { .. } => {
-            { counters.jain(flows.iter().copied()) }.ok_or("nothing was delivered")
-        }
+        Measure::Jain { .. } => { counters.jain(flows.iter().copied()) }
+            .ok_or_else(|| "nothing was delivered".to_owned()),
         Measure::Utilisation(Utilisation::Link(_)) => {
             Ok(counters.lines[of_line()?].utilisation() * 100.0)
         }
