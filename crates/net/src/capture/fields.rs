@@ -82,6 +82,16 @@ impl<'a> Fields<'a> {
 }
 
 impl BlockOption<'_> {
+    /// Refuses an option that has to be text and is not, or has to have another length.
+    pub(super) fn check(&self, texts: &[u16], lengths: &[(u16, usize)]) -> Result<(), OptionFlaw> {
+        let own = |(code, length): &(u16, usize)| *code == self.code && *length != self.value.len();
+        let is_text = std::str::from_utf8(self.value).is_ok();
+        if lengths.iter().any(own) || (texts.contains(&self.code) && !is_text) {
+            return Err(OptionFlaw);
+        }
+        Ok(())
+    }
+
     pub(super) fn u8(&self) -> Result<u8, OptionFlaw> {
         <[u8; 1]>::try_from(self.value)
             .map(|[byte]| byte)

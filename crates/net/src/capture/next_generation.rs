@@ -33,6 +33,23 @@ const IF_TSOFFSET: u16 = 14;
 /// Code of the option of a packet that has its flags, in both kinds of blocks.
 const PACKET_FLAGS: u16 = 2;
 
+/// Options of an interface description that are text, and lengths of others.
+const INTERFACE_TEXTS: [u16; 5] = [1, IF_NAME, 3, 12, 15];
+const INTERFACE_LENGTHS: [(u16, usize); 9] = [
+    (4, 8),
+    (5, 17),
+    (6, 6),
+    (7, 8),
+    (8, 8),
+    (IF_TSRESOL, 1),
+    (10, 4),
+    (IF_FCSLEN, 1),
+    (IF_TSOFFSET, 8),
+];
+/// The same of a packet.
+const PACKET_TEXTS: [u16; 1] = [1];
+const PACKET_LENGTHS: [(u16, usize); 1] = [(PACKET_FLAGS, 4)];
+
 /// An interface of the current section.
 #[derive(Debug)]
 struct SectionInterface {
@@ -177,7 +194,7 @@ impl NextGeneration {
                     IF_TSOFFSET => offset_seconds = option.i64()?,
                     _ => {}
                 }
-                Ok(())
+                option.check(&INTERFACE_TEXTS, &INTERFACE_LENGTHS)
             });
             assembly.notes.odd_options += u64::from(read == Err(OptionFlaw));
         }
@@ -276,7 +293,7 @@ impl NextGeneration {
                     // Bits 5 to 8; 0 says nothing.
                     own_fcs = option.u32()? >> 5 & 0xf;
                 }
-                Ok(())
+                option.check(&PACKET_TEXTS, &PACKET_LENGTHS)
             });
             assembly.notes.odd_options += u64::from(read == Err(OptionFlaw));
         }

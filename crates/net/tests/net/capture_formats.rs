@@ -531,8 +531,8 @@ fn options_that_are_not_as_they_should_be_are_noted_and_matter_to_no_frame() {
     assert!(capture.frames.iter().all(|it| it.bytes == frame(1, 60)));
     assert_eq!(capture.first_timestamp_ns, 7_000);
     assert_eq!(capture.interfaces, ["caf\u{fffd}"]);
-    // Two lengths at the interface, a length and a list at packets; what is text may be any.
-    assert_eq!(capture.notes.odd_options, 4);
+    // Two texts and four lengths at the interface, a text, a length and a list at packets.
+    assert_eq!(capture.notes.odd_options, 9);
     // A section header may have such a comment, too.
     let commented = [
         order.u32(0x1a2b_3c4d),

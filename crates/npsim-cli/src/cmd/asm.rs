@@ -81,6 +81,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .map(|path| OutputOption::new("--out", path, &FIRMWARE).at_the_end());
     let outputs = output.as_slice();
     destinations::claim(&["asm"], outputs)?;
+    destinations::keep_promises(outputs)?;
     let format = arguments.out.as_deref().map(format_of).transpose()?;
     destinations::try_places(outputs)?;
     if arguments.parity && !arguments.words && !matches!(format, Some(OutputForm::Hex)) {

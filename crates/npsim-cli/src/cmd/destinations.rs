@@ -64,15 +64,12 @@ impl OutputOption {
 }
 
 /// Gives standard output to the one that asks for it; what people read goes to standard error
-/// then. Refuses names that promise what is not written.
+/// then.
 ///
 /// # Errors
-/// There is such a name, two of them ask for it, which is a usage error of `subcommand`, or what is to be written means
+/// Two of them ask for it, which is a usage error of `subcommand`, or what is to be written means
 /// nothing to a terminal.
 pub fn claim(subcommand: &'static [&'static str], outputs: &[OutputOption]) -> anyhow::Result<()> {
-    for output in outputs {
-        output.form.check(output.option, &output.path)?;
-    }
     let mut asking = outputs.iter().filter(|it| is_standard_output(&it.path));
     let Some(first) = asking.next() else {
         return Ok(());
@@ -122,10 +119,20 @@ pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
         .collect()
 }
 
-/// Refuses an output that would take the place of what is read, or of another output.
+/// Refuses outputs whose names promise what is not written.
 ///
 /// # Errors
-/// One would.
+/// There is one.
+pub fn keep_promises(outputs: &[OutputOption]) -> Result<(), Problem> {
+    let mut outputs = outputs.iter();
+    outputs.try_for_each(|output| output.form.check(output.option, &output.path))
+}
+
+/// Refuses an output that would take the place of what is read, or of another output, or whose name
+/// promises what is not written.
+///
+/// # Errors
+/// There is one.
 pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Problem> {
     for (at, output) in outputs.iter().enumerate() {
         let taken = inputs
@@ -152,7 +159,7 @@ pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Prob
             .help("give one of them another name"));
         }
     }
-    Ok(())
+    keep_promises(outputs)
 }
 
 /// Finds out now whether what is written at the end can be written, so that nothing is lost then.

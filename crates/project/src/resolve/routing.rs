@@ -464,7 +464,7 @@ pub(super) fn typed_mac(typed: &Spanned<String>) -> Result<[u8; 6], Mistake> {
         Mistake::new(
             typed.span(),
             format!("`{}` is {why}", typed.get_ref()),
-            "write six bytes in hexadecimal such as `02:00:00:00:01:00`; the first of them is even",
+            "write six bytes in hexadecimal such as `02:00:00:00:01:00`",
         )
     };
     match parse_mac(typed.get_ref()) {

@@ -66,7 +66,7 @@ impl FromStr for Core {
 /// Which traffic comes, how the run goes, what is set over the project file.
 #[derive(Debug, Args)]
 pub struct SystemArguments {
-    /// Capture whose frames arrive at the ports (pcap or pcapng, also gzipped)
+    /// Capture whose frames arrive at the ports (pcap or pcapng, also compressed)
     #[arg(long, value_name = "IN.pcap", conflicts_with_all = MADE)]
     pub trace: Option<PathBuf>,
     /// Put made-up Ethernet headers before packets that were captured without

@@ -28,7 +28,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The captures (pcap or pcapng, also gzipped)
+    /// The captures (pcap or pcapng, also compressed)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Put made-up Ethernet headers before packets that were captured without, as `npsim run --link` does

@@ -37,7 +37,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The capture of what left (pcap or pcapng, also gzipped)
+    /// The capture of what left (pcap or pcapng, also compressed)
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The capture of what entered
