@@ -60,7 +60,7 @@ pub struct Oddities {
     /// Wrong IPv4 header checksums.
     pub bad_header_checksums: u64,
     /// Wrong TCP, UDP or ICMP checksums, as far as they can be checked: not of fragments and of
-    /// frames that are cut, and not where UDP has none.
+    /// frames that are cut, and not where UDP over IPv4 has none.
     pub bad_payload_checksums: u64,
     /// Frames to an Ethernet broadcast or multicast address.
     pub group_addressed: u64,
@@ -226,5 +226,47 @@ fn link_protocol(frame: &[u8]) -> String {
             }
         }
         _ => "no type".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::PacketBuilder;
+
+    use super::{Census, Frame};
+
+    #[test]
+    fn checksums_over_ipv6_are_looked_at() {
+        let ip = || PacketBuilder::ethernet2([1; 6], [2; 6]).ipv6([3; 16], [4; 16], 64);
+        let mut frames = vec![Vec::new(), Vec::new(), Vec::new()];
+        let [udp, tcp, icmp] = frames.as_mut_slice() else {
+            panic!("three frames");
+        };
+        ip().udp(1, 2).write(udp, b"some data").unwrap();
+        ip().tcp(1, 2, 3, 4).write(tcp, b"some data").unwrap();
+        ip().icmpv6_echo_request(1, 2)
+            .write(icmp, b"some data")
+            .unwrap();
+        let wrong = |frames: &[Vec<u8>]| {
+            let mut census = Census::default();
+            for bytes in frames {
+                census.add(&Frame {
+                    time_ns: 0,
+                    port: 0,
+                    original_len: bytes.len() as u32,
+                    bytes: bytes.clone(),
+                });
+            }
+            census.oddities.bad_payload_checksums
+        };
+        assert_eq!(wrong(&frames), 0);
+        for frame in &mut frames {
+            *frame.last_mut().unwrap() ^= 1;
+        }
+        assert_eq!(wrong(&frames), 3);
+        // UDP over IPv6 without a checksum is not right either.
+        frames.truncate(1);
+        frames[0][60..62].fill(0);
+        assert_eq!(wrong(&frames), 1);
     }
 }
