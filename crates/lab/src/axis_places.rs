@@ -114,7 +114,11 @@ pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
                 "`{text}` cannot be laid on an axis{}; give the places with `x`",
                 match of {
                     "" => " of bare numbers".to_owned(),
-                    of => format!(" in `{of}`"),
+                    of if of.starts_with(|c: char| c.is_alphabetic() || c == '%') => {
+                        format!(" in `{of}`")
+                    }
+                    // What stands behind a number of another kind, such as a range, is no unit.
+                    _ => " with the others".to_owned(),
                 }
             )
         })?;

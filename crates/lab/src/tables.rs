@@ -20,7 +20,7 @@ pub fn comparison(rows: &[Comparison], width: usize) -> String {
         let room = width.saturating_sub(indent);
         let what = shortened(&shown_what(row), room);
         let verdict = format!("{}, {}", row.verdict.name(), row.class.name());
-        let taken = "published   here   ".len() + verdict.chars().count();
+        let taken = "published    here    ".len() + verdict.chars().count();
         let mut here = shown_here(row);
         let mut published = shown_figure(&row.published);
         // Words are cut where numbers and the verdict would have no room.

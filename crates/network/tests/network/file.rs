@@ -418,7 +418,7 @@ fn jains_index_is_of_flows_that_were_open_and_delivered() {
         .replace("packet = 1000", &format!("packet = 1000\n{keys}"))
     };
     let all = run(&udp(""), 5_000).expect("an index");
-    assert!((all - 1.0).abs() < 1e-6, "{all}");
+    assert!((all - 1.0).abs() < 1e-4, "{all}");
     assert!(
         run(&udp("step = \"1s\""), 5_000) < Some(0.99),
         "all four were open"

@@ -129,9 +129,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         &rows,
         quick,
     )?;
-    let whole = match part {
-        true => whole_page(&campaign, all, &stop)?,
-        false => None,
+    let whole = if part {
+        whole_page(&campaign, all, &stop)?
+    } else {
+        None
     };
     match arguments.format {
         Format::Json => {
