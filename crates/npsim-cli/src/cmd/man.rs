@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<ExitCo
             .into());
     };
     let near = closest(folder, command.get_subcommands().map(Command::get_name));
-    if let Some(near) = near.filter(|_| !Path::new(folder).exists()) {
+    if let Some(near) = near.filter(|_| !folder.contains('/') && !Path::new(folder).exists()) {
         return Err(
             Problem::new(format!("there is no command `npsim {folder}`"))
                 .help(format!(

@@ -184,7 +184,8 @@ const CLAIM: &str = "    ctx_arb[claim]\n    br[poll#]\n";
 #[test]
 fn handles_that_are_overwritten_tested_or_copied_excuse_no_leak() {
     let all = lost(CLEAR, CLAIM);
-    assert!(all >= 190, "{all}");
+    // A constant in a register may pass for an address in a buffer.
+    assert!(all >= 180, "{all}");
     let in_parts = "    ld_field[handle, 0111, $descriptor0], load_cc\n";
     assert_eq!(lost(in_parts, CLAIM), all);
     let tested = "    ctx_arb[claim]\n    alu[--, --, B, handle]\n    beq[poll#]\n    br[poll#]\n";

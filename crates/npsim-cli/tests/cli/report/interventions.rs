@@ -135,7 +135,7 @@ fn the_faster_router_has_little_left_at_its_queue_manager() {
 #[test]
 fn packets_in_order_wait_for_their_turn() {
     for (name, verdict) in [
-        ("global", "(forward.uc) hold the frames up"),
+        ("global", "The lock in SLOT_LOCK is the limit"),
         ("its", "The turn `finish` is the limit"),
         ("any-size-its", "The turn `start` is the limit"),
         ("any-size-in-order", "The turn `start` is the limit"),

@@ -111,7 +111,6 @@ fn page_of_a_run_without_frames_says_so_once() {
         "id=\"drops\"",
         "id=\"throughput\"",
         "id=\"latency\"",
-        "id=\"depths\"",
         "No frame was lost",
         "Per packet sent",
         "Empty whenever",

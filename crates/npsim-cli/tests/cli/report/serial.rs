@@ -77,7 +77,7 @@ fn section(enter: &str, leave: &str, reads: [usize; 2]) -> String {
 }
 
 /// The limit is what is held, and not the stage; the length of the section is what counts.
-fn is_the_limit(name: &str, lines: &str, forwarder: impl Fn([usize; 2]) -> Forwarder) {
+fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Forwarder) {
     let (text, sent) = forwarder([0, 4]).run();
     let headline = text.lines().next().unwrap();
     assert!(
@@ -87,7 +87,11 @@ fn is_the_limit(name: &str, lines: &str, forwarder: impl Fn([usize; 2]) -> Forwa
             )),
         "{text}"
     );
-    for part in [lines, "A section takes ", "More microengines do not help"] {
+    for part in [
+        "forward.uc:",
+        "A section takes ",
+        "More microengines do not help",
+    ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
     assert!(!text.contains("run forward.uc on more"), "{text}");
@@ -103,9 +107,11 @@ fn is_the_limit(name: &str, lines: &str, forwarder: impl Fn([usize; 2]) -> Forwa
     // A fifth more of it is felt.
     let (_, longer) = forwarder([0, 5]).run();
     assert!(longer * 100 < sent * 92, "{sent}, then {longer}");
-    // The same work outside is not.
-    let (_, outside) = forwarder([1, 4]).run();
-    assert!(outside * 100 > sent * 96, "{sent}, then {outside}");
+    // The same work outside is not, where the order in which contexts come does not change by it.
+    if in_order {
+        let (_, outside) = forwarder([1, 4]).run();
+        assert!(outside * 100 > sent * 96, "{sent}, then {outside}");
+    }
     // And a section that is short enough is none.
     let (text, _) = forwarder([0, 0]).run();
     assert!(!text.contains(&format!("{name} is the limit")), "{text}");
@@ -113,7 +119,7 @@ fn is_the_limit(name: &str, lines: &str, forwarder: impl Fn([usize; 2]) -> Forwa
 
 #[test]
 fn turn_that_is_held_over_lookups_is_the_limit() {
-    is_the_limit("The turn `out`", "forward.uc:3", |reads| Forwarder {
+    is_the_limit("The turn `out`", true, |reads| Forwarder {
         declare: "",
         set_up: "",
         first: "",
@@ -137,17 +143,15 @@ token#:
     let leave = format!(
         "    immed[$token, 1]\n    scratch[put, $token, token_ring, 0, 1], ctx_swap[fetched]\n{TURN}"
     );
-    is_the_limit(
-        "The token of TOKEN (scratch ring ",
-        "forward.uc:3",
-        |reads| Forwarder {
+    is_the_limit("The token of TOKEN (scratch ring 2)", true, |reads| {
+        Forwarder {
             declare: ".reg write $token\n.reg token_ring\n",
             set_up: "    immed[token_ring, TOKEN]\n",
             first: "    immed[$token, 1]\n    scratch[put, $token, token_ring, 0, 1], ctx_swap[fetched]\n",
             work: section(enter, &leave, reads),
             project: "\n[[ring]]\nname = \"TOKEN\"\nsize = 128\n",
-        },
-    );
+        }
+    });
 }
 
 #[test]
@@ -161,7 +165,7 @@ lock#:
     let leave = format!(
         "    immed[$free, 0]\n    scratch[write, $free, lock_place, 0, 1], ctx_swap[fetched]\n{TURN}"
     );
-    is_the_limit("The lock in RECORD", "forward.uc:3", |reads| Forwarder {
+    is_the_limit("The lock in RECORD", false, |reads| Forwarder {
         declare: ".reg $held lock_place\n.reg write $free\n.sig locked\n",
         set_up: "    immed[lock_place, RECORD]\n",
         first: "",
