@@ -46,10 +46,13 @@ fn stacks(profile: &Profile, what: Flame) -> BTreeMap<Vec<String>, u64> {
                         Waited::For { signal, cause, .. } => format!(
                             "waits for {} ({})",
                             names::cause(cause),
-                            names::signal(&me.image, signal)
+                            names::signal(&me.image, signal, wait.pc)
                         ),
                         Waited::Still(mask) => {
-                            format!("still waits for {}", names::signals(&me.image, mask, false))
+                            format!(
+                                "still waits for {}",
+                                names::signals(&me.image, mask, false, wait.pc)
+                            )
                         }
                         Waited::Changed => "waits for a CSR write".to_owned(),
                     };

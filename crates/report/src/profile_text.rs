@@ -261,12 +261,13 @@ fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
     for me in &stage.microengines {
         for wait in &me.waits {
             let (cause, signal) = match wait.waited {
-                Waited::For { signal, cause, .. } => {
-                    (names::cause(cause), names::signal(&me.image, signal))
-                }
+                Waited::For { signal, cause, .. } => (
+                    names::cause(cause),
+                    names::signal(&me.image, signal, wait.pc),
+                ),
                 Waited::Still(mask) => (
                     "(the end of the run)".to_owned(),
-                    names::signals(&me.image, mask, false),
+                    names::signals(&me.image, mask, false, wait.pc),
                 ),
                 Waited::Changed => ("(a CSR write)".to_owned(), String::new()),
             };
