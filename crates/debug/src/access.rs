@@ -1,78 +1,67 @@
-//! Which commands read and write which longwords.
+//! What reads and writes the longwords of memories.
 
 use npsim_chip::kernel::fabric::BusCommand;
+use npsim_chip::kernel::trace_event::{MemoryName, Writer};
 use npsim_isa::{CommandOp, Unit};
 
 use crate::names::Memory;
+use crate::search::CodePoint;
 
-/// What a command does to a longword.
+/// What has written a longword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touch {
-    /// The command reads the memory.
-    pub reads: bool,
-    /// The command writes the memory.
-    pub writes: bool,
+pub enum Author {
+    /// A command or a task of the core.
+    Chip(Writer),
+    /// The debugger itself, at the user's command.
+    Hand,
 }
 
-/// What a command does to a longword that its address names; nothing for one that rings,
-/// queues and devices lead elsewhere.
+impl Author {
+    /// The context, if one did it, and the instruction.
+    #[must_use]
+    pub const fn place(self) -> Option<CodePoint> {
+        match self {
+            Self::Chip(Writer::Command {
+                me, context, pc, ..
+            }) => Some(CodePoint { me, context, pc }),
+            Self::Chip(Writer::Task(_)) | Self::Hand => None,
+        }
+    }
+}
+
+/// Whether longwords that are written, from a byte address of a memory on, are a longword of
+/// a memory among others.
 #[must_use]
-pub fn touches(command: &BusCommand, memory: Memory, address: u32) -> Option<Touch> {
+pub fn writes(
+    (written, first, words): (MemoryName, u32, u16),
+    memory: Memory,
+    address: u32,
+) -> bool {
+    let of_it = match (written, memory) {
+        (MemoryName::Scratch, Memory::Scratch) | (MemoryName::Dram, Memory::Dram) => true,
+        (MemoryName::Sram(channel), Memory::Sram(other)) => channel == other,
+        _ => false,
+    };
+    of_it && address.wrapping_sub(first) / 4 < u32::from(words)
+}
+
+/// Whether a command reads a longword that its address names; those of rings and queues are
+/// named by none.
+#[must_use]
+pub fn reads(command: &BusCommand, memory: Memory, address: u32) -> bool {
     use CommandOp as Op;
-    let unit = command.op.info().unit;
-    let (its, bytes) = match (unit, memory) {
+    let (its, bytes) = match (command.op.info().unit, memory) {
         (Unit::Scratch, Memory::Scratch) => (address, 4),
         (Unit::Sram, Memory::Sram(channel)) => (u32::from(channel) << 30 | address, 4),
         (Unit::Dram, Memory::Dram) => (address, 8),
-        (
-            Unit::Scratch
-            | Unit::Sram
-            | Unit::Dram
-            | Unit::Msf
-            | Unit::Pci
-            | Unit::Hash
-            | Unit::Cap,
-            _,
-        ) => return None,
+        _ => return false,
     };
-    let (reads, writes) = match command.op {
-        Op::ScratchRead | Op::SramRead | Op::DramRead | Op::DramTbufWr => (true, false),
-        Op::ScratchWrite | Op::SramWrite | Op::DramWrite | Op::DramRbufRd => (false, true),
-        op if op.is_atomic() => (true, true),
-        _ => return None,
-    };
-    let count = if command.op.is_atomic() {
-        1
-    } else {
-        command.count
+    let count = match command.op {
+        Op::ScratchRead | Op::SramRead | Op::DramRead | Op::DramTbufWr => command.count,
+        op if op.is_atomic() => 1,
+        _ => return false,
     };
     let first = command.address & !(bytes - 1);
     let beyond = u64::from(first) + u64::from(bytes) * u64::from(count);
-    let inside = (u64::from(first)..beyond).contains(&u64::from(its));
-    inside.then_some(Touch { reads, writes })
-}
-
-/// Whether a command may write longwords that its address does not name: rings and queues
-/// keep theirs in memory.
-#[must_use]
-pub fn may_write_elsewhere(command: &BusCommand, memory: Memory) -> bool {
-    use CommandOp as Op;
-    match memory {
-        Memory::Scratch => command.op == Op::ScratchPut,
-        Memory::Sram(channel) => {
-            let op = command.op;
-            let writes = matches!(
-                op,
-                Op::SramPut
-                    | Op::SramEnqueue
-                    | Op::SramEnqueueTail
-                    | Op::SramJournal
-                    | Op::SramFastJournal
-                    | Op::SramWrQdesc
-                    | Op::SramWrQdescCount
-            );
-            writes && command.address >> 30 == u32::from(channel)
-        }
-        Memory::Dram | Memory::Local => false,
-    }
+    (u64::from(first)..beyond).contains(&u64::from(its))
 }

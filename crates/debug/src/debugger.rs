@@ -12,7 +12,7 @@ use npsim_isa::CONTEXTS;
 use npsim_project::Project;
 use npsim_session::simulation::Ending;
 
-use crate::breakpoints::{BreakpointSet, LogOutput};
+use crate::breakpoints::{BreakpointHit, BreakpointSet, Edit, LogOutput};
 use crate::error::DebugError;
 use crate::expression::{EvaluationScope, Expression};
 use crate::names::ProjectNames;
@@ -32,8 +32,8 @@ pub enum StopCause {
     Step,
     /// The user went to this cycle.
     Goto,
-    /// Breakpoints: their numbers, and for watchpoints the value before and after.
-    Breakpoint(Vec<(u32, Option<(u64, u64)>)>),
+    /// Breakpoints.
+    Breakpoint(Vec<BreakpointHit>),
     /// A check stops the run.
     Fault(Box<Fault>),
     /// The run ends otherwise.
@@ -184,6 +184,11 @@ impl Debugger {
     #[must_use]
     pub fn names(&self) -> &ProjectNames {
         &self.names
+    }
+
+    /// What was changed by hand, in order.
+    pub(crate) fn edits(&self) -> &[Edit] {
+        self.stops.edits()
     }
 
     /// Why the run stands where it does.
@@ -360,6 +365,20 @@ impl Debugger {
     /// It is no expression, or names something that is not there.
     pub fn evaluate(&self, text: &str, thread: Thread) -> Result<u64, DebugError> {
         text.parse::<Expression>()?.value(&self.scope(thread))
+    }
+}
+
+impl Debugger {
+    /// The value of an expression for a register or a longword.
+    ///
+    /// # Errors
+    /// As for [`Self::evaluate`], or it needs more than 32 bits.
+    pub fn evaluate_word(&self, text: &str, thread: Thread) -> Result<u32, DebugError> {
+        let value = self.evaluate(text, thread)?;
+        u32::try_from(value).map_err(|_| {
+            DebugError::new(format!("{value:#x} needs more than 32 bits"))
+                .help("registers and longwords have 32")
+        })
     }
 }
 

@@ -4,7 +4,7 @@
 //! A terminal, an editor or a script that shows it holds a [`Debugger`] and asks that.
 //! Commands as text are [`console`]'s.
 
-mod access;
+pub mod access;
 pub mod breakpoints;
 pub mod console;
 pub mod debugger;
@@ -14,6 +14,7 @@ pub mod history;
 pub mod names;
 pub mod questions;
 mod recording;
+mod register;
 pub mod search;
 mod snapshots;
 pub mod source;

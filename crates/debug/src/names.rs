@@ -1,5 +1,7 @@
 //! What things are called: by the project, and by the programs where a name is live.
 
+use std::cmp::Ordering;
+
 use npsim_chip::core::TransferOwner;
 use npsim_image::{Image, ProgramPoint, RegisterSymbol, SignalSymbol, TransferDirection};
 use npsim_inspect::Inspect;
@@ -132,6 +134,16 @@ impl ProjectNames {
         found.map(|it| it.0.as_str())
     }
 
+    /// What a ring or queue is called, by the project or by its number.
+    #[must_use]
+    pub fn ring_text(&self, ring: Ring) -> String {
+        let named = self.of_ring(ring).map(ToOwned::to_owned);
+        named.unwrap_or_else(|| match ring {
+            Ring::Scratch(number) => format!("scratch ring {number}"),
+            Ring::Queue { channel, entry } => format!("queue {entry} of sram{channel}"),
+        })
+    }
+
     /// The ring or queue of a name or number (`3`, `sram0:5`).
     ///
     /// # Errors
@@ -215,9 +227,40 @@ pub fn live_at(image: &Image, point: ProgramPoint) -> Vec<NamedRegister<'_>> {
         found.extend(registers.map(|it| NamedRegister::Register(it, it.direction)));
         found.extend(image.signals.iter().map(NamedRegister::Signal));
     }
-    found.sort_by(|a, b| a.name().cmp(b.name()));
+    found.sort_by(|a, b| by_number(a.name(), b.name()));
     found.dedup_by(|a, b| a.name() == b.name());
     found
+}
+
+/// The order of names in which `$i[10]` comes after `$i[9]`: numbers in them count as such.
+fn by_number(a: &str, b: &str) -> Ordering {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (mut left, mut right) = (a, b);
+    while !left.is_empty() && !right.is_empty() {
+        let (m, n) = (digits(left), digits(right));
+        let (m, n, numbers) = match (m, n) {
+            (0, _) | (_, 0) => {
+                let first = |text: &str| text.chars().next().map_or(0, char::len_utf8);
+                (first(left), first(right), false)
+            }
+            both => (both.0, both.1, true),
+        };
+        let (one, other) = (&left[..m], &right[..n]);
+        let value = |digits: &str| digits.trim_start_matches('0').len();
+        let order = if numbers {
+            let short = |digits: &str| digits.trim_start_matches('0').to_owned();
+            value(one)
+                .cmp(&value(other))
+                .then_with(|| short(one).cmp(&short(other)))
+        } else {
+            one.cmp(other)
+        };
+        if order.is_ne() {
+            return order;
+        }
+        (left, right) = (&left[m..], &right[n..]);
+    }
+    left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 
 /// What a parameter of the macro that an instruction is in stands for in this use: a name,
@@ -270,4 +313,19 @@ pub fn named<'a>(
             image.place(first.address)
         )),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_number;
+
+    #[test]
+    fn numbers_in_names_are_sorted_as_numbers() {
+        let mut names = ["$$i[10]", "$$i[9]", "b", "$$i[1]", "a10", "a9", "a", "a09", "é2", "é10"];
+        names.sort_by(|a, b| by_number(a, b));
+        assert_eq!(
+            names,
+            ["$$i[1]", "$$i[9]", "$$i[10]", "a", "a09", "a9", "a10", "b", "é2", "é10"]
+        );
+    }
 }

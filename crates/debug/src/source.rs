@@ -84,6 +84,15 @@ pub fn frames(image: &Image, pc: u16) -> Vec<SourceFrame> {
     }]
 }
 
+/// File and line of the program at which a word with a label stands, all macros closed that
+/// are used there. None for a label of a macro, whose name has the number of its use behind a
+/// dot: that stands where the macro has it.
+#[must_use]
+pub fn label_line(image: &Image, label: &str, pc: u16) -> Option<(String, u32)> {
+    let outermost = frames(image, pc).pop()?;
+    (!label.contains('.') && outermost.line > 0).then_some((outermost.file, outermost.line))
+}
+
 /// What a step at a depth takes for one: the macro uses down to it, and the line there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stand {

@@ -85,6 +85,10 @@ pub struct Hit {
     pub title: String,
     /// Of a watchpoint the value before and after.
     pub change: Option<(u64, u64)>,
+    /// Of a watched longword what wrote it, in words.
+    pub by: Vec<String>,
+    /// Why its expression could not be computed, which stops the run as well.
+    pub failure: Option<String>,
 }
 
 /// A context, where it stands and what it waits for.
@@ -252,13 +256,16 @@ pub fn reason(debugger: &Debugger, reason: &StopCause) -> StopReason {
         StopCause::Goto => StopReason::Goto,
         StopCause::Interrupted => StopReason::Interrupted,
         StopCause::Breakpoint(points) => {
-            let hits = points.iter().map(|(number, change)| {
+            let hits = points.iter().map(|hit| {
                 let mut points = debugger.breakpoints().iter();
-                let point = points.find(|it| it.id == *number);
+                let point = points.find(|it| it.id == hit.number);
+                let by = hit.by.iter().map(|it| debugger.author_text(*it));
                 Hit {
-                    number: *number,
+                    number: hit.number,
                     title: point.map_or_else(String::new, |it| it.title.clone()),
-                    change: *change,
+                    change: hit.change,
+                    by: by.collect(),
+                    failure: hit.failure.clone(),
                 }
             });
             StopReason::Breakpoint {
@@ -380,5 +387,55 @@ pub fn packets(debugger: &Debugger, history: &History) -> Vec<PacketAtStop> {
             add(frame, format!("TBUF {}", it.element));
         }
     }
+    for (frame, ring) in on_rings(debugger) {
+        if all
+            .get(&frame)
+            .is_none_or(|it| it.packet.fate == Fate::Inside)
+        {
+            add(frame, format!("on {ring}"));
+        }
+    }
     all.into_values().collect()
+}
+
+/// The frames whose packet buffers are on rings and queues, but for the list of free ones.
+fn on_rings(debugger: &Debugger) -> Vec<(u64, String)> {
+    let chip = debugger.chip();
+    let Some(buffers) = &chip.fabric().buffers else {
+        return Vec::new();
+    };
+    let setup = buffers.setup();
+    let inspect = Inspect::new(chip);
+    let frame = |word: u32| {
+        let number = buffers.number_of(word)?;
+        let address = setup.data(setup.descriptor(number as u32));
+        chip.units().dram.frame_in(address, setup.size)
+    };
+    let names = debugger.names();
+    let mut found = Vec::new();
+    for ring in inspect.rings() {
+        let name = names.ring_text(Ring::Scratch(ring.number));
+        found.extend(
+            ring.words
+                .into_iter()
+                .filter_map(frame)
+                .map(|it| (it, name.clone())),
+        );
+    }
+    for queue in inspect.queues() {
+        let (channel, entry) = (queue.channel, queue.entry);
+        if (channel, entry) == (setup.channel, setup.entry) {
+            continue;
+        }
+        let name = names.ring_text(Ring::Queue { channel, entry });
+        let words = queue.buffers.unwrap_or(queue.words);
+        found.extend(
+            words
+                .into_iter()
+                .filter_map(frame)
+                .map(|it| (it, name.clone())),
+        );
+    }
+    found.dedup();
+    found
 }

@@ -325,10 +325,6 @@ impl Microengine {
     #[inline(never)]
     pub(crate) fn raised_twice(&mut self, context: Context, again: u16, fabric: &mut Fabric) {
         let pc = self.context(context.number()).place();
-        let names: Vec<_> = (1..16)
-            .filter(|s| again & 1 << s != 0)
-            .map(|s| signal_name_at(self.program.image(), s, pc))
-            .collect();
         let signal = again.trailing_zeros() as u8;
         let twice = fabric.raised_twice(
             (self.index, context.number(), pc),
@@ -336,6 +332,12 @@ impl Microengine {
             self.program.image(),
         );
         let (me, by, at) = twice.second;
+        // The instruction that raises it says what it is; another microengine has other names.
+        let named_at = if me == self.index { at } else { pc };
+        let names: Vec<_> = (1..16)
+            .filter(|s| again & 1 << s != 0)
+            .map(|s| signal_name_at(self.program.image(), s, named_at))
+            .collect();
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
             cycle: fabric.now,

@@ -87,9 +87,56 @@ impl Image {
                 .collect::<Vec<_>>()
         };
         match named(used.number) {
-            own if own.is_empty() && used.number % 2 == 1 => named(used.number - 1),
+            own if own.is_empty() && used.number % 2 == 1 => {
+                let mut even = named(used.number - 1);
+                even.retain(|symbol| self.is_pair(symbol));
+                even
+            }
             own => own,
         }
+    }
+
+    /// The name of a signal for an address: that by which the word there raises, awaits or
+    /// tests it, else that which is live before or after the word, else the only one that the
+    /// number has anywhere.
+    #[must_use]
+    pub fn signal_name(&self, number: u8, address: u16) -> Option<&str> {
+        if self.has_live_ranges() {
+            let used = self.signals_used(address).into_iter();
+            let own = used.filter(|it| it.number == number).map(|it| it.point);
+            let beside = [ProgramPoint::before(address), ProgramPoint::after(address)];
+            let mut found = own.chain(beside).filter_map(|point| {
+                let live = self.signal_at(SignalUse { number, point });
+                only(live.into_iter())
+            });
+            if let Some(name) = found.next() {
+                return Some(name);
+            }
+        }
+        only(
+            self.signals
+                .iter()
+                .filter(|it| it.number == number || it.number + 1 == number && self.is_pair(it)),
+        )
+    }
+
+    /// Whether a name stands for a pair of signals: a command raises both where the name is
+    /// live. Where the image does not say where that is, each even one may.
+    #[must_use]
+    pub fn is_pair(&self, signal: &SignalSymbol) -> bool {
+        if signal.number % 2 == 1 {
+            return false;
+        }
+        let both = 0b11 << signal.number;
+        let raises_both = |address: &u16| {
+            let raised = self.instruction(*address).map(|it| signal_mask(&it));
+            let point = ProgramPoint::after(*address);
+            raised.is_some_and(|(mask, after)| after && mask & both == both)
+                && signal.live.iter().any(|range| range.contains(point))
+        };
+        let mut addresses =
+            { signal.live.iter() }.flat_map(|range| range.first.address..=range.last.address);
+        !self.has_live_ranges() || addresses.any(|address| raises_both(&address))
     }
 
     /// The registers of the word at an address: what a command moves, then
@@ -140,6 +187,12 @@ impl Image {
             })
             .collect()
     }
+}
+
+/// The name that signals have, if all have one.
+fn only<'a>(mut signals: impl Iterator<Item = &'a SignalSymbol>) -> Option<&'a str> {
+    let first = signals.next()?.name.as_str();
+    signals.all(|it| it.name == first).then_some(first)
 }
 
 /// The transfer registers that a command moves.

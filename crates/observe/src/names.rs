@@ -67,34 +67,19 @@ pub fn ring_called(places: &[OccupancyProbe], ring: RingName) -> String {
     }
 }
 
-/// Names that one signal is shown with.
-const MOST_NAMES: usize = 3;
-
-/// A signal by the names that a program gives it in one place or another, else,
-/// or if they are many, by its number.
+/// A signal by the name that a program gives it at an address, else by its number.
 #[must_use]
-pub fn signal(image: &Image, number: u8) -> String {
-    let mut names: Vec<_> = image
-        .signals
-        .iter()
-        .filter(|signal| signal.number == number || signal.number | 1 == number)
-        .map(|signal| signal.name.as_str())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    if (1..=MOST_NAMES).contains(&names.len()) {
-        names.join("/")
-    } else {
-        format!("signal {number}")
-    }
+pub fn signal(image: &Image, number: u8, address: u16) -> String {
+    let name = image.signal_name(number, address);
+    name.map_or_else(|| format!("signal {number}"), ToOwned::to_owned)
 }
 
-/// The signals of a mask, by name.
+/// The signals of a mask, by the names that they have at an address.
 #[must_use]
-pub fn signals(image: &Image, mask: u16, any: bool) -> String {
+pub fn signals(image: &Image, mask: u16, any: bool, address: u16) -> String {
     let mut names: Vec<_> = (1..16)
         .filter(|signal| mask & 1 << signal != 0)
-        .map(|number| signal(image, number))
+        .map(|number| signal(image, number, address))
         .collect();
     // Both signals of a pair have one name.
     names.dedup();

@@ -139,13 +139,15 @@ impl Reference {
             return;
         }
         let pc = self.view(context).place();
-        let names: Vec<_> = (1..16)
-            .filter(|signal| again >> signal & 1 == 1)
-            .map(|signal| signal_name_at(self.program.image(), signal, pc))
-            .collect();
         let signal = again.trailing_zeros() as u8;
         let twice = fabric.raised_twice((self.index, context, pc), signal, self.program.image());
         let (me, by, at) = twice.second;
+        // The instruction that raises it says what it is; another microengine has other names.
+        let named_at = if me == self.index { at } else { pc };
+        let names: Vec<_> = (1..16)
+            .filter(|signal| again >> signal & 1 == 1)
+            .map(|signal| signal_name_at(self.program.image(), signal, named_at))
+            .collect();
         fabric.checks.raise(Fault {
             check: Some(Check::SignalRaisedTwice),
             cycle: fabric.now,

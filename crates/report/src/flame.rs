@@ -46,11 +46,11 @@ fn stacks(profile: &Profile, what: Flame) -> BTreeMap<Vec<String>, u64> {
                         Waited::For { signal, cause, .. } => format!(
                             "waits for {} ({})",
                             names::cause(cause),
-                            names::signal(&me.image, signal)
+                            names::signal(&me.image, signal, wait.pc)
                         ),
                         Waited::Still(mask) => format!(
                             "asleep at the end of the run, for {}",
-                            names::signals(&me.image, mask, false)
+                            names::signals(&me.image, mask, false, wait.pc)
                         ),
                         Waited::Changed => "waits for a CSR write".to_owned(),
                     };

@@ -264,7 +264,7 @@ fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
             let place = me.image.place(wait.pc);
             let entry = match wait.waited {
                 Waited::For { signal, cause, .. } => {
-                    let names = (names::cause(cause), names::signal(&me.image, signal));
+                    let names = (names::cause(cause), names::signal(&me.image, signal, wait.pc));
                     all.entry((names.0, names.1, place)).or_default()
                 }
                 Waited::Changed => {
@@ -272,7 +272,7 @@ fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
                     all.entry((cause, String::new(), place)).or_default()
                 }
                 Waited::Still(mask) => {
-                    let names = names::signals(&me.image, mask, false);
+                    let names = names::signals(&me.image, mask, false, wait.pc);
                     ended.entry((names, place)).or_default()
                 }
             };

@@ -441,17 +441,29 @@ fn tell_pull(slot: CommandId, fabric: &mut Fabric) {
     }
 }
 
-/// Writes down that the signals of a command are raised whose data was pushed.
+/// Writes down that data is pushed, and that the signals of its command are raised.
 fn tell_push(slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
-    if command.push_signals != 0 {
-        let cause = match (flight.is_unsolicited(), flight.data[0]) {
-            (false, _) => Cause::of(command),
-            (true, NULL_STATUS) => Cause::FreelistTimeout,
-            (true, _) => Cause::Mpacket,
-        };
-        let (me, to) = (command.transfer_me, command.signal_context);
-        tell_signals(me, to, command.push_signals, cause, fabric);
+    let (me, to, signals) = (
+        command.transfer_me,
+        command.signal_context,
+        command.push_signals,
+    );
+    let cause = match (flight.is_unsolicited(), flight.data[0]) {
+        (false, _) => Cause::of(command),
+        (true, NULL_STATUS) => Cause::FreelistTimeout,
+        (true, _) => Cause::Mpacket,
+    };
+    let pushed = TraceEvent::Pushed {
+        me,
+        kind: command.transfer_kind,
+        register: command.transfer,
+        words: flight.words,
+        cause,
+    };
+    fabric.trace.put(fabric.now, pushed);
+    if signals != 0 {
+        tell_signals(me, to, signals, cause, fabric);
     }
 }

@@ -1,6 +1,6 @@
 //! What a core is doing, for people.
 
-use npsim_image::{Image, ProgramPoint, SignalUse};
+use npsim_image::Image;
 use npsim_isa::CONTEXTS;
 
 use super::{ContextPhase, ContextView, Core};
@@ -54,36 +54,12 @@ pub(super) fn waiting(context: &ContextView, image: &Image) -> Option<WaitInfo> 
     })
 }
 
-/// A signal by the name that its program gives it at an address, where it is waited for
-/// or tested, or else by the only one that it has anywhere.
+/// A signal by its number, with the name that its program gives it at an address.
 #[must_use]
 pub fn signal_name_at(image: &Image, number: u8, address: u16) -> String {
-    if image.has_live_ranges() {
-        for point in [ProgramPoint::before(address), ProgramPoint::after(address)] {
-            let found = image.signal_at(SignalUse { number, point });
-            let mut names: Vec<_> = found.iter().map(|signal| signal.name.as_str()).collect();
-            names.sort_unstable();
-            names.dedup();
-            if let [name] = names[..] {
-                return format!("signal {number} (`{name}`)");
-            }
-        }
-    }
-    signal_name(image, number)
-}
-
-/// A signal by the name that its program gives it.
-fn signal_name(image: &Image, number: u8) -> String {
-    let mut names: Vec<_> = image
-        .signals
-        .iter()
-        .filter(|signal| signal.number == number || signal.number | 1 == number)
-        .map(|signal| signal.name.as_str())
-        .collect();
-    names.dedup();
-    match names[..] {
-        [name] => format!("signal {number} (`{name}`)"),
-        _ => format!("signal {number}"),
+    match image.signal_name(number, address) {
+        Some(name) => format!("signal {number} (`{name}`)"),
+        None => format!("signal {number}"),
     }
 }
 

@@ -11,10 +11,10 @@ use super::space::Space;
 use super::{Costs, STATUS_WORDS};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::trace_event::{Level, TraceEvent};
+use crate::kernel::trace_event::{Level, MemoryName, TraceEvent, TraceEventKind, Writer};
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
-use crate::units::sram::Sram;
+use crate::units::sram::{QueueEntry, Sram};
 
 /// A longword of scratch or SRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,8 +146,38 @@ impl Access<'_> {
         (words, self.lasts(place.space) + waited)
     }
 
+    /// Tells observers that the task writes longwords now.
+    #[inline]
+    pub(super) fn tell_written(&mut self, memory: MemoryName, address: u32, words: usize) {
+        if words > 0 && self.fabric.trace.wants(TraceEventKind::Written) {
+            let by = Writer::Task(self.task);
+            self.fabric.tell_written(memory, address, words, by);
+        }
+    }
+
+    /// Puts a buffer on a queue; false where that cannot be.
+    pub(super) fn enqueue(&mut self, channel: u8, entry: u8, buffer: u32) -> bool {
+        let queue = self.sram.entry(channel, entry);
+        let link = queue.and_then(QueueEntry::next_link);
+        let done = self.sram.enqueue(channel, entry, buffer);
+        if let Some(link) = link.filter(|_| done) {
+            self.tell_written(MemoryName::Sram(channel), link * 4, 1);
+        }
+        done
+    }
+
+    /// Puts a longword on a scratch ring.
+    pub(super) fn ring_put(&mut self, ring: u8, word: u32) {
+        let places = self.scratch.ring(ring).next_addresses(1);
+        for address in places {
+            self.tell_written(MemoryName::Scratch, address, 1);
+        }
+        self.scratch.ring_put(ring, word, self.fabric);
+    }
+
     /// Writes up to eight longwords; gives how long it takes.
     pub fn write(&mut self, place: LongwordAddress, words: &[u32]) -> Cycle {
+        self.tell_written(place.space.name(), place.address, words.len());
         let waited = match place.space {
             Space::Scratch => self.scratch.core_write(place.address, words, self.fabric),
             Space::Sram(channel) => {
@@ -170,6 +200,7 @@ impl Access<'_> {
     }
 
     fn change_bit(&mut self, place: LongwordAddress, set: bool) -> (u32, Cycle) {
+        self.tell_written(place.space.name(), place.address, 1);
         let (old, waited) = match place.space {
             Space::Scratch => self.scratch.core_bit(place.address, set, self.fabric),
             Space::Sram(channel) => {

@@ -214,7 +214,7 @@ impl Task for Exceptions {
             }
             ExceptionStep::Free => {
                 let buffer = self.current.buffer;
-                if !access.sram.enqueue(buffers.channel, buffers.entry, buffer) {
+                if !access.enqueue(buffers.channel, buffers.entry, buffer) {
                     let text = format!(
                         "the free list of channel {} entry {} cannot take it",
                         buffers.channel, buffers.entry

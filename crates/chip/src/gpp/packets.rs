@@ -21,6 +21,7 @@ use crate::Cycle;
 use crate::kernel::buffers::BufferSetup;
 use crate::kernel::check::Fault;
 use crate::kernel::fabric::Fabric;
+use crate::kernel::trace_event::MemoryName;
 
 /// Bytes of one DRAM access of the core.
 pub(super) const DRAM_ACCESS_BYTES: u32 = 32;
@@ -104,7 +105,7 @@ impl PacketSender {
     /// Puts a buffer back; gives how long it takes.
     pub fn free(&self, handle: u32, access: &mut Access<'_>) -> Cycle {
         let BufferSetup { channel, entry, .. } = self.buffers;
-        if !access.sram.enqueue(channel, entry, handle) {
+        if !access.enqueue(channel, entry, handle) {
             access.fault(format!(
                 "the core gives back buffer 0x{handle:06x}: the free list of channel {channel} entry {entry} cannot take it"
             ));
@@ -153,6 +154,8 @@ impl PacketSender {
                 ));
                 return lasts;
             };
+            let longwords = (at + count).div_ceil(4) - at / 4;
+            access.tell_written(MemoryName::Dram, at, longwords as usize);
             lasts += access.costs.dram + waited;
         }
         lasts
@@ -179,7 +182,7 @@ impl PacketSender {
             return (false, lasts);
         }
         let message = u32::from(port) << 24 | handle & 0x00ff_ffff;
-        access.scratch.ring_put(self.ring, message, access.fabric);
+        access.ring_put(self.ring, message);
         lasts += access.costs.ring + access.scratch.core_write_ring(access.fabric);
         (true, lasts)
     }

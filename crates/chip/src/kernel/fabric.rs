@@ -33,7 +33,7 @@ use crate::kernel::ring_status::RingStatusLines;
 use crate::kernel::signal_source::{SignalSource, SignalSources, Twice};
 use crate::kernel::target::{CommandTarget, Inlets};
 use crate::kernel::trace_buffer::TraceBuffer;
-use crate::kernel::trace_event::{Kinds, RingName, TraceEvent, TraceEventKind};
+use crate::kernel::trace_event::{Kinds, MemoryName, RingName, TraceEvent, TraceEventKind, Writer};
 use flights::Flights;
 use npsim_profile::Profile;
 
@@ -447,6 +447,24 @@ impl Fabric {
         if self.trace.wants(TraceEventKind::Served) {
             self.tell_served(slot, (target, lane), from, until);
         }
+    }
+
+    /// Tells observers that longwords of a memory are written now, from a byte address on.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell_written(
+        &mut self,
+        memory: MemoryName,
+        address: u32,
+        words: usize,
+        by: Writer,
+    ) {
+        self.trace.record(self.now, || TraceEvent::Written {
+            memory,
+            address: address & !3,
+            words: words as u16,
+            by,
+        });
     }
 
     #[cold]

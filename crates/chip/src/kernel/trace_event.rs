@@ -7,7 +7,7 @@ use std::fmt;
 use npsim_isa::CommandOp;
 
 use crate::Cycle;
-use crate::kernel::command::{BusCommand, CommandId};
+use crate::kernel::command::{BusCommand, CommandId, TransferKind};
 use crate::kernel::port_io::MediaDrop;
 use crate::kernel::target::CommandTarget;
 
@@ -125,6 +125,48 @@ pub enum RingName {
         /// Q-array entry.
         entry: u8,
     },
+}
+
+/// A memory of the chip that all its parts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MemoryName {
+    /// The scratchpad.
+    Scratch,
+    /// An SRAM channel.
+    Sram(u8),
+    /// DRAM, whatever its channels.
+    Dram,
+}
+
+/// What writes a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Writer {
+    /// A command of a microengine.
+    Command {
+        /// Its operation.
+        op: CommandOp,
+        /// The microengine that issued it.
+        me: u8,
+        /// The context.
+        context: u8,
+        /// The instruction.
+        pc: u16,
+    },
+    /// A task of the general-purpose core: its index.
+    Task(u16),
+}
+
+impl Writer {
+    /// A command as a writer.
+    #[must_use]
+    pub const fn of(command: &BusCommand) -> Self {
+        Self::Command {
+            op: command.op,
+            me: command.me,
+            context: command.context,
+            pc: command.pc,
+        }
+    }
 }
 
 /// Something that a task of the general-purpose core keeps up to date.
@@ -395,6 +437,33 @@ pub enum TraceEvent {
         /// Whether the access writes; else it reads.
         write: bool,
     },
+    /// Data is in IN transfer registers: that of a command, or data that no command asked
+    /// for.
+    Pushed {
+        /// Microengine.
+        me: u8,
+        /// Which of its files.
+        kind: TransferKind,
+        /// The first register, by its absolute number.
+        register: u8,
+        /// How many; the file goes on at its beginning.
+        words: u8,
+        /// Where it comes from.
+        cause: Cause,
+    },
+    /// Longwords of a memory are written, and have their new values from now on: by a
+    /// command at the cycle at which its unit does it, which may be before the command is
+    /// [`Done`](Self::Done). Longwords that rings and queues keep in memory are among them.
+    Written {
+        /// The memory.
+        memory: MemoryName,
+        /// Byte address of the first longword.
+        address: u32,
+        /// How many.
+        words: u16,
+        /// By what.
+        by: Writer,
+    },
     /// Something happens to an RBUF element.
     Rbuf {
         /// Element.
@@ -513,7 +582,9 @@ impl TraceEvent {
             | Self::Exception { .. }
             | Self::Lock { .. }
             | Self::Level { .. }
-            | Self::LocalMemory { .. } => {}
+            | Self::LocalMemory { .. }
+            | Self::Pushed { .. }
+            | Self::Written { .. } => {}
         }
         self
     }
@@ -566,6 +637,8 @@ impl TraceEvent {
             Self::Level { .. } => TraceEventKind::Level,
             Self::Gpp { .. } => TraceEventKind::Gpp,
             Self::LocalMemory { .. } => TraceEventKind::LocalMemory,
+            Self::Pushed { .. } => TraceEventKind::Pushed,
+            Self::Written { .. } => TraceEventKind::Written,
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::kernel::saved_memory::{MemoryCell, StateError, get_memory, put_memory
 use crate::kernel::sideband::MediaBuffers;
 use crate::kernel::snapshot::bits;
 use crate::kernel::target::{CommandTarget, Inlet, Interleave};
-use crate::kernel::trace_event::{Bus, TraceEvent, TraceEventKind};
+use crate::kernel::trace_event::{Bus, MemoryName, TraceEvent, TraceEventKind, Writer};
 use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::UnitCounters;
 use channel::{Channel, NextCommand, Started};
@@ -196,6 +196,9 @@ impl Dram {
             let target = Self::target(number as u8);
             tell_pins(target, pins, fabric);
             fabric.serves(slot, target, bank as u8, now, free);
+            if is_last && fabric.trace.wants(TraceEventKind::Written) {
+                tell_written(slot, fabric);
+            }
         }
         if is_last {
             self.move_data(slot, part.bursts, pins.0 + self.first_burst, fabric);
@@ -345,6 +348,14 @@ impl Dram {
             return address;
         }
         address / self.interleave / count * self.interleave + address % self.interleave
+    }
+
+    /// The frame that was moved from RBUF to a stretch of memory, the first of several.
+    #[must_use]
+    pub fn frame_in(&self, address: u32, bytes: u32) -> Option<u64> {
+        let (first, end) = (address / TAG_BLOCK, (address + bytes).div_ceil(TAG_BLOCK));
+        let tags = (first..end).filter_map(|block| self.tags.get(block as usize));
+        tags.filter_map(PacketTag::frame).next()
     }
 
     /// Reads bytes in network order; `None` where there is no memory.
@@ -572,6 +583,26 @@ fn tell_pins(target: CommandTarget, (from, until): (Cycle, Cycle), fabric: &mut 
     fabric
         .trace
         .record(from, || TraceEvent::Bus { bus, from, until });
+}
+
+/// Tells observers which longwords a command writes whose data moves now.
+fn tell_written(slot: CommandId, fabric: &mut Fabric) {
+    let command = fabric.flight(slot).command;
+    if !matches!(command.op, CommandOp::DramWrite | CommandOp::DramRbufRd) {
+        return;
+    }
+    let words = quadwords(command.count) as usize * 2;
+    let first = command.address & !7;
+    let by = Writer::of(&command);
+    if words > 2 || command.op == CommandOp::DramRbufRd {
+        return fabric.tell_written(MemoryName::Dram, first, words, by);
+    }
+    // The mask of a quadword may leave out one of its longwords.
+    for (at, bytes) in [(0, command.byte_mask & 15), (4, command.byte_mask >> 4)] {
+        if bytes != 0 {
+            fabric.tell_written(MemoryName::Dram, first + at, 1, by);
+        }
+    }
 }
 
 /// The first and the last of the blocks of a tag each that a command of so many longwords

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::fabric::BusCommand;
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
+use npsim_chip::kernel::trace_event::{Kinds, MemoryName, TraceEvent, TraceEventKind, Writer};
 
 use npsim_image::ProgramPoint;
 
-use super::{Access, Breakpoint, What};
-use crate::access::touches;
+use super::{Access, Breakpoint, Edit, What};
+use crate::access::{Author, reads, writes};
 use crate::error::DebugError;
 use crate::expression::{EvaluationScope, Lvalue};
-use crate::names::ProjectNames;
+use crate::names::{Memory, ProjectNames};
 use crate::search::{Candidate, CodePoint, Condition, Direction};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
@@ -30,12 +30,31 @@ pub struct BreakpointSet {
     values: Vec<Option<u64>>,
     /// What changed in the stretch that is looked through: values before and after.
     changes: BTreeMap<(TimePoint, usize), (u64, u64)>,
+    /// What wrote a watched longword in the stretch that is looked through.
+    authors: BTreeMap<(TimePoint, usize), Vec<Author>>,
+    /// Why an expression could not be computed where the run stops for it.
+    failures: BTreeMap<(TimePoint, usize), String>,
+    /// What was changed by hand, in order.
+    edits: Vec<Edit>,
     direction: Option<Direction>,
     /// Only what this context does at an instruction stops the run.
     only: Option<Thread>,
     /// Hits are counted without stopping the run.
     counts: bool,
     said: Vec<LogOutput>,
+}
+
+/// A breakpoint that stops the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreakpointHit {
+    /// Its number.
+    pub number: u32,
+    /// The value before and after, if one is watched and has changed.
+    pub change: Option<(u64, u64)>,
+    /// What wrote the longword, if one is watched.
+    pub by: Vec<Author>,
+    /// Why its expression could not be computed, which stops the run as well.
+    pub failure: Option<String>,
 }
 
 /// What a log point said.
@@ -120,6 +139,19 @@ impl BreakpointSet {
         self.only = only;
         self.counts = false;
         self.changes.clear();
+        self.authors.clear();
+        self.failures.clear();
+    }
+
+    /// What was changed by hand, in order.
+    pub(crate) fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// Notes what was changed by hand. What was later is another run's.
+    pub(crate) fn edited(&mut self, edits: Vec<Edit>, now: Cycle) {
+        self.edits.retain(|it| it.cycle <= now);
+        self.edits.extend(edits);
     }
 
     /// Gets ready to count hits alone.
@@ -159,11 +191,20 @@ impl BreakpointSet {
         std::mem::take(&mut self.said)
     }
 
-    /// A breakpoint of a candidate, and the values before and after if it is a watchpoint.
-    pub(crate) fn hit(&self, candidate: &Candidate) -> Option<(&Breakpoint, Option<(u64, u64)>)> {
-        let point = self.points.get(candidate.mark)?;
-        let change = self.changes.get(&(candidate.moment, candidate.mark));
-        Some((point, change.copied()))
+    /// The breakpoint of a candidate.
+    pub(crate) fn point(&self, candidate: &Candidate) -> Option<&Breakpoint> {
+        self.points.get(candidate.mark)
+    }
+
+    /// A candidate that stops the run, as a breakpoint that does.
+    pub(crate) fn hit(&self, candidate: &Candidate) -> Option<BreakpointHit> {
+        let at = (candidate.moment, candidate.mark);
+        Some(BreakpointHit {
+            number: self.point(candidate)?.id,
+            change: self.changes.get(&at).copied(),
+            by: self.authors.get(&at).cloned().unwrap_or_default(),
+            failure: self.failures.get(&at).cloned(),
+        })
     }
 
     fn scope<'s>(
@@ -197,16 +238,27 @@ impl BreakpointSet {
         })
     }
 
-    fn accesses(&self) -> impl Iterator<Item = (usize, &Lvalue, Access)> {
+    /// Longwords that are watched, and registers that may be changed by hand.
+    fn locations(&self) -> impl Iterator<Item = (usize, Lvalue, Access, Thread)> + '_ {
         let points = self.points.iter().enumerate();
         points.filter_map(|(at, point)| match &point.what {
             What::Watch {
                 location: Some(location),
-                access: access @ (Access::Read | Access::Write | Access::Any),
+                access,
+                thread,
                 ..
-            } if point.enabled => Some((at, location, *access)),
+            } if point.enabled => Some((at, *location, *access, *thread)),
             _ => None,
         })
+    }
+
+    /// Longwords of memories that are watched.
+    fn words(&self) -> impl Iterator<Item = (usize, (Memory, u32), Access)> + '_ {
+        self.locations()
+            .filter_map(|(mark, location, access, _)| match location {
+                Lvalue::Word(memory, address) => Some((mark, (memory, address), access)),
+                _ => None,
+            })
     }
 
     fn issued(
@@ -236,35 +288,101 @@ impl BreakpointSet {
         }
     }
 
+    /// A command that reads is done.
     fn done(&self, at: Cycle, command: &BusCommand, out: &mut Vec<Candidate>) {
-        for (mark, location, access) in self.accesses() {
-            let Lvalue::Word(memory, address) = location else {
-                continue;
-            };
-            let Some(it) = touches(command, *memory, *address) else {
-                continue;
-            };
-            let wanted = match access {
-                Access::Read => it.reads,
-                Access::Write => it.writes,
-                _ => true,
-            };
-            let thread = Thread {
+        for (mark, (memory, address), access) in self.words() {
+            let place = CodePoint {
                 me: command.me,
                 context: command.context,
+                pc: command.pc,
             };
-            if wanted && self.points[mark].is_for(thread) {
+            let wanted = matches!(access, Access::Read | Access::Any);
+            if wanted && self.is_for(mark, Some(place)) && reads(command, memory, address) {
                 out.push(Candidate {
                     // The hit has happened by then.
                     moment: TimePoint::before(at + 1),
                     mark,
-                    place: Some(CodePoint {
-                        me: command.me,
-                        context: command.context,
-                        pc: command.pc,
-                    }),
+                    place: Some(place),
                 });
             }
+        }
+    }
+
+    /// Longwords of a memory are written.
+    fn written(
+        &mut self,
+        at: Cycle,
+        longwords: (MemoryName, u32, u16),
+        by: Writer,
+        out: &mut Vec<Candidate>,
+    ) {
+        let author = Author::Chip(by);
+        let moment = TimePoint::before(at + 1);
+        let mut found = Vec::new();
+        for (mark, (memory, address), access) in self.words() {
+            if access != Access::Read
+                && writes(longwords, memory, address)
+                && (access == Access::Change || self.is_for(mark, author.place()))
+            {
+                found.push((mark, access));
+            }
+        }
+        for (mark, access) in found {
+            self.authors.entry((moment, mark)).or_default().push(author);
+            // What changes is seen in the memory itself.
+            if access != Access::Change {
+                out.push(Candidate {
+                    moment,
+                    mark,
+                    place: author.place(),
+                });
+            }
+        }
+    }
+
+    /// Whether a breakpoint is for what is done at a place, or by no context.
+    fn is_for(&self, mark: usize, place: Option<CodePoint>) -> bool {
+        let point = &self.points[mark];
+        place.map_or(point.threads.is_empty(), |place| {
+            point.is_for(Thread {
+                me: place.me,
+                context: place.context,
+            })
+        })
+    }
+
+    /// Names what was changed by hand between two moments.
+    fn see_edits(&mut self, from: TimePoint, to: TimePoint, out: &mut Vec<Candidate>) {
+        let mut found = Vec::new();
+        for (mark, location, access, thread) in self.locations() {
+            for edit in self.edits.iter().filter(|it| it.is_of(location, thread)) {
+                let moment = TimePoint::before(edit.cycle);
+                let changes = edit.before != edit.value;
+                let wanted = match access {
+                    Access::Change => changes,
+                    Access::Write | Access::Any => true,
+                    Access::Read => false,
+                };
+                if wanted && (from..=to).contains(&moment) {
+                    let values = changes.then_some((edit.before.into(), edit.value.into()));
+                    found.push((moment, mark, access, values));
+                }
+            }
+        }
+        for (moment, mark, access, values) in found {
+            let at = (moment, mark);
+            let authors = self.authors.entry(at).or_default();
+            if !authors.contains(&Author::Hand) {
+                authors.push(Author::Hand);
+            }
+            if let (Access::Change, Some(values)) = (access, values) {
+                self.changes.insert(at, values);
+            }
+            out.push(Candidate {
+                moment,
+                mark,
+                place: None,
+            });
         }
     }
 }
@@ -275,8 +393,15 @@ impl Condition for BreakpointSet {
         if !self.code.is_empty() {
             kinds.push(TraceEventKind::Issued);
         }
-        if self.only.is_none() && self.accesses().next().is_some() {
-            kinds.push(TraceEventKind::Done);
+        if self.only.is_none() {
+            for (_, _, access) in self.words() {
+                if access != Access::Read {
+                    kinds.push(TraceEventKind::Written);
+                }
+                if matches!(access, Access::Read | Access::Any) {
+                    kinds.push(TraceEventKind::Done);
+                }
+            }
         }
         Kinds::of(&kinds)
     }
@@ -292,6 +417,14 @@ impl Condition for BreakpointSet {
             TraceEvent::Done { ref command, .. } if self.only.is_none() => {
                 self.done(at, command, candidates);
             }
+            TraceEvent::Written {
+                memory,
+                address,
+                words,
+                by,
+            } if self.only.is_none() => {
+                self.written(at, (memory, address, words), by, candidates);
+            }
             _ => {}
         }
     }
@@ -306,16 +439,17 @@ impl Condition for BreakpointSet {
     ///
     /// Calls come in the order of time within a stretch of the run (`look_through` of
     /// `search.rs`); `begins` is the first of one, which only has the values to compare with.
-    /// `values` is by breakpoint and keeps the last value that could be computed: where a name is
-    /// not live the expression has none, which is no change. `changes` keeps before and after
-    /// for the message, should the candidate become the stop. Both are taken out of `self`
-    /// while the breakpoints are borrowed.
+    /// `values` is by breakpoint: none where the expression cannot be computed, which is a
+    /// candidate where it could be before. `changes` keeps before and after for the message,
+    /// should the candidate become the stop, and `failures` why there is no value. They are
+    /// taken out of `self` while the breakpoints are borrowed.
     fn look(&mut self, at: Cycle, begins: bool, chip: &Chip, candidates: &mut Vec<Candidate>) {
         if begins {
             self.changes.clear();
         }
         let mut values = std::mem::take(&mut self.values);
         let mut changes = std::mem::take(&mut self.changes);
+        let mut failures = std::mem::take(&mut self.failures);
         for (mark, point) in self.watches() {
             let What::Watch {
                 value,
@@ -338,11 +472,20 @@ impl Condition for BreakpointSet {
                     });
                     Some(now)
                 }
-                (Ok(now), _) => Some(now),
-                (Err(_), before) => before,
+                (Err(complaint), Some(_)) if !begins => {
+                    let moment = TimePoint::before(at);
+                    failures.insert((moment, mark), complaint.message);
+                    candidates.push(Candidate {
+                        moment,
+                        mark,
+                        place: None,
+                    });
+                    None
+                }
+                (now, _) => now.ok(),
             };
         }
-        (self.values, self.changes) = (values, changes);
+        (self.values, self.changes, self.failures) = (values, changes, failures);
     }
 
     fn must_judge(&self, candidate: &Candidate) -> bool {
@@ -364,10 +507,23 @@ impl Condition for BreakpointSet {
         };
         let cycle = candidate.moment.cycle;
         let scope = chip.map(|chip| self.scope(chip, cycle, thread, looked_up));
+        let its = candidate.place.is_none_or(|place| {
+            let thread = Thread {
+                me: place.me,
+                context: place.context,
+            };
+            self.only.is_none_or(|only| only == thread)
+        });
         if let (Some(condition), Some(scope)) = (&point.condition, &scope) {
-            // What names nothing here does not hold.
-            if condition.value(scope).unwrap_or(0) == 0 {
-                return false;
+            match condition.value(scope) {
+                Ok(0) => return false,
+                Ok(_) => {}
+                // Neither true nor false: the user is to see it.
+                Err(complaint) => {
+                    let failure = format!("`{condition}`: {}", complaint.message);
+                    self.failures.insert((candidate.moment, mark), failure);
+                    return its && !self.counts;
+                }
             }
         }
         let text = match (&point.log, &scope) {
@@ -391,17 +547,15 @@ impl Condition for BreakpointSet {
             }
             return false;
         }
-        let its = candidate.place.is_none_or(|place| {
-            let thread = Thread {
-                me: place.me,
-                context: place.context,
-            };
-            self.only.is_none_or(|only| only == thread)
-        });
         its && !self.counts
     }
 
-    fn covered(&mut self, from: TimePoint, _: TimePoint, _: &mut Vec<Candidate>) {
+    fn covered(&mut self, from: TimePoint, to: TimePoint, candidates: &mut Vec<Candidate>) {
+        // Of other stretches nothing more is asked.
+        self.authors.retain(|at, _| (from..=to).contains(&at.0));
+        if self.only.is_none() {
+            self.see_edits(from, to, candidates);
+        }
         // A search forward goes on to the next stretch when all of the one before was judged.
         // A step looks at part of the breakpoints only.
         if self.direction == Some(Direction::Forward) && self.only.is_none() {

@@ -2,12 +2,14 @@
 //! and not to the chip, so no way through time loses them.
 
 mod breakpoint_set;
+mod edit;
 mod hits;
 mod log;
 
 use std::collections::BTreeSet;
 
-pub use breakpoint_set::{BreakpointSet, LogOutput};
+pub use breakpoint_set::{BreakpointHit, BreakpointSet, LogOutput};
+pub use edit::Edit;
 pub use hits::Hits;
 pub use log::Template;
 
@@ -39,7 +41,7 @@ pub enum What {
     Watch {
         /// The watched expression, with its names bound.
         value: Expression,
-        /// The longword, for accesses.
+        /// Where it lies, if it is no more than a name; for accesses a longword.
         location: Option<Lvalue>,
         /// What is to happen to it.
         access: Access,

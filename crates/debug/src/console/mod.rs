@@ -411,7 +411,7 @@ impl Call<'_, '_> {
         let mut deeds = self.debugger.who(text, thread, count as usize)?;
         if deeds.is_empty() {
             return Ok(Reply::line(format!(
-                "no instruction and no command wrote or raised `{text}` before cycle {}",
+                "nothing has written or raised `{text}` from the beginning of the run to cycle {}",
                 self.debugger.cycle()
             )));
         }
@@ -446,7 +446,7 @@ impl Call<'_, '_> {
             .split_once('=')
             .ok_or_else(|| DebugError::new("there is no `=`").help("write `set bytes = 64`"))?;
         let thread = self.debugger.thread();
-        let value = self.debugger.evaluate(value, thread)? as u32;
+        let value = self.debugger.evaluate_word(value, thread)?;
         self.debugger.set(what.trim(), value, thread)?;
         Ok(Reply::line(format!(
             "{} = {value} ({value:#x}); from cycle {} on the run is another one",

@@ -6,6 +6,7 @@ use crate::breakpoints::{Access, Breakpoint, Hits, What};
 use crate::debugger::Debugger;
 use crate::error::DebugError;
 use crate::expression::Expression;
+use crate::source;
 use crate::thread::Thread;
 
 /// A breakpoint as it was written.
@@ -158,7 +159,11 @@ impl BreakpointText {
                     "no program has a label `{label}#`"
                 )));
             }
-            return Ok((places, what.to_owned(), None));
+            let line = places.first().and_then(|&(me, pc)| {
+                let image = debugger.image(me)?;
+                source::label_line(image, label, pc)
+            });
+            return Ok((places, what.to_owned(), line));
         }
         let (file, line) = if let Some((file, line)) = what.rsplit_once(':') {
             (file.to_owned(), line)

@@ -48,19 +48,26 @@ fn reason_text(reason: &StopReason) -> Vec<String> {
             lines.extend(help.iter().map(|help| format!("  help: {help}")));
             lines
         }
-        StopReason::Breakpoint { hits } => hits
-            .iter()
-            .map(|hit| {
-                let title = format!("{}: {}", hit.number, hit.title);
-                match hit.change {
-                    Some((before, now)) => {
-                        format!("{title} changed from {before} ({before:#x}) to {now} ({now:#x})")
-                    }
-                    None => title,
-                }
-            })
-            .collect(),
+        StopReason::Breakpoint { hits } => hits.iter().map(hit_text).collect(),
     }
+}
+
+/// A breakpoint that stops the run, and what it found.
+fn hit_text(hit: &view::Hit) -> String {
+    let mut text = format!("{}: {}", hit.number, hit.title);
+    if let Some((before, now)) = hit.change {
+        let _ = write!(
+            text,
+            " changed from {before} ({before:#x}) to {now} ({now:#x})"
+        );
+    }
+    if !hit.by.is_empty() {
+        let _ = write!(text, ", {}", hit.by.join(" and "));
+    }
+    if let Some(failure) = &hit.failure {
+        let _ = write!(text, ": it cannot be computed here, {failure}");
+    }
+    text
 }
 
 /// Where the run has come to and why, with the line.

@@ -172,15 +172,15 @@ Time:
         "Goes to a cycle or time of the run, or to where a packet was", "goto 1.25ms";
 BreakpointSet:
     "break" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ME[.CONTEXT],..] [hit N] [if EXPRESSION]", File, Break,
-        "BreakpointSet before a line, an address of a microengine or a label; at the Nth time from the beginning of the run, where a condition holds", "break wire8.uc:46 in 0.3 if bytes > 64";
+        "stops before a line, an address of a microengine or a label; at the Nth time from the beginning of the run, where a condition holds", "break wire8.uc:46 in 0.3 if bytes > 64";
     "watch" [], "EXPRESSION [hit N] [if EXPRESSION]", Expression, Watch,
-        "BreakpointSet when the value changes: of a register, a longword, a signal, a ring, a CAM entry or what is computed from them", "watch ring(RX_RING).fill";
+        "stops when the value changes: of a register, a longword, a signal, a ring, a CAM entry or what is computed from them", "watch ring(RX_RING).fill";
     "write-watch" ["ww"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchWrite,
-        "BreakpointSet when a command that writes a longword of scratch, SRAM or DRAM is done", "write-watch scratch[0x100]";
+        "stops when anything writes a longword of scratch, SRAM or DRAM", "write-watch scratch[0x100]";
     "read-watch" ["rw"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchRead,
-        "BreakpointSet when a command that reads a longword is done", "read-watch sram0[0x40]";
+        "stops when a command that reads a longword is done", "read-watch sram0[0x40]";
     "access-watch" ["aw"], "LONGWORD [in ..] [hit N] [if EXPRESSION]", Expression, WatchAny,
-        "BreakpointSet when a command that reads or writes a longword is done", "access-watch dram[0x200]";
+        "stops when a command that reads a longword is done, or anything writes it", "access-watch dram[0x200]";
     "log" [], "[FILE:]LINE | *ADDRESS | LABEL# [in ..] [hit N] [if EXPRESSION] say TEXT", File, Log,
         "Says a text there and goes on; `{EXPRESSION}` in it is its value, `{EXPRESSION:x}` in hexadecimal. It is said once, however often one goes through", "log wire8.uc:46 say got {bytes} bytes";
     "breakpoints" ["bl"], "", Nothing, Breakpoints, "Lists all of these", "breakpoints";

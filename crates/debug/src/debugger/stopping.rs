@@ -22,7 +22,7 @@ impl Debugger {
     ///
     /// # Errors
     /// Its condition or its text names something that is not there.
-    pub fn add(&mut self, point: Breakpoint) -> Result<u32, DebugError> {
+    pub fn add(&mut self, mut point: Breakpoint) -> Result<u32, DebugError> {
         let texts = point.log.iter().flat_map(Template::expressions);
         let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
         let places: Vec<_> = match &point.what {
@@ -31,17 +31,24 @@ impl Debugger {
                 .collect(),
             What::Watch { thread, point, .. } => vec![(thread.me, *point)],
         };
+        let check = |expression: &Expression, (me, point): (u8, ProgramPoint)| {
+            self.image(me)
+                .map_or(Ok(()), |image| expression.check(image, &self.names, point))
+        };
         for expression in expressions {
-            let check = |&(me, point): &(u8, ProgramPoint)| match self.image(me) {
-                Some(image) => expression.check(image, &self.names, point),
-                None => Ok(()),
-            };
-            let mut results = places.iter().map(check);
+            let mut results = places.iter().map(|it| check(expression, *it));
             // What is live at one of the places is enough.
             let first = results.next().unwrap_or(Ok(()));
             if first.is_err() && !results.any(|it| it == Ok(())) {
                 first?;
             }
+        }
+        if let (What::Code(places), Some(condition)) = (&point.what, &point.condition) {
+            // Where a name of the condition is not live it can never be computed.
+            let can =
+                |it: &&(u8, u16)| check(condition, (it.0, ProgramPoint::before(it.1))).is_ok();
+            let places = places.iter().filter(can).copied().collect();
+            point.what = What::Code(places);
         }
         Ok(self.stops.add(point))
     }
@@ -110,7 +117,7 @@ impl Debugger {
         let value: Expression = text.parse()?;
         let scope = self.scope(thread);
         let location = match access {
-            Access::Change => None,
+            Access::Change => value.location(&scope).ok(),
             _ => match value.location(&scope)? {
                 word @ crate::expression::Lvalue::Word(memory, _)
                     if memory != crate::names::Memory::Local =>

@@ -6,7 +6,7 @@ use npsim_chip::core::ContextPhase;
 use npsim_session::simulation::Ending;
 
 use super::{Debugger, MOST_MADE, Made, Selection, Stop, StopCause, image_of};
-use crate::breakpoints::{Breakpoint, BreakpointSet, What};
+use crate::breakpoints::{Breakpoint, BreakpointSet, Edit, What};
 use crate::error::DebugError;
 use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::source::{self, SourceFrame, Stand};
@@ -349,7 +349,7 @@ impl Debugger {
     /// Closes the macros behind the line of a breakpoint that is met.
     fn close_to_line(&mut self, hits: &[Candidate]) {
         let points = hits.iter().filter(|it| it.mark != STEP);
-        let mut lines = points.filter_map(|it| self.stops.hit(it)?.0.line.clone());
+        let mut lines = points.filter_map(|it| self.stops.point(it)?.line.clone());
         let Some((file, line)) = lines.next_back() else {
             return;
         };
@@ -366,8 +366,8 @@ impl Debugger {
 
     fn reason_of(&self, hits: &[Candidate]) -> StopCause {
         let points = hits.iter().filter(|it| it.mark != STEP);
-        let points = points.filter_map(|it| self.stops.hit(it));
-        let points: Vec<_> = points.map(|(point, change)| (point.id, change)).collect();
+        let mut points: Vec<_> = points.filter_map(|it| self.stops.hit(it)).collect();
+        points.dedup();
         if points.is_empty() {
             StopCause::Step
         } else {
@@ -421,10 +421,11 @@ impl Debugger {
     }
 
     /// Changes the chip here and now; what comes after will be otherwise.
-    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Chip)) {
+    pub(crate) fn change(&mut self, edits: Vec<Edit>, change: impl FnOnce(&mut Chip)) {
         let moment = self.timeline.moment();
         self.timeline.change(change);
         self.stops.forget_after(moment);
+        self.stops.edited(edits, moment.cycle);
         self.made.clear();
     }
 }

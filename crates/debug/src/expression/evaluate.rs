@@ -63,8 +63,7 @@ impl Expression {
         match scope.bound(&self.node)? {
             ExpressionNode::Register(operand, side) => Ok(Lvalue::Register(operand, side)),
             ExpressionNode::Word(memory, address) => {
-                let address = scope.value(&address)? as u32 & !3;
-                Ok(Lvalue::Word(memory, address))
+                Ok(Lvalue::Word(memory, scope.address(memory, &address)?))
             }
             ExpressionNode::Signal(number) => {
                 let number = number.parse().unwrap_or_default();
@@ -204,6 +203,27 @@ impl EvaluationScope<'_> {
         word.ok_or_else(|| DebugError::new(format!("{} ends before {address:#x}", memory.name())))
     }
 
+    /// The address of a longword.
+    fn address(&self, memory: Memory, node: &ExpressionNode) -> Result<u32, DebugError> {
+        let address = self.value(node)?;
+        let name = memory.name();
+        let Ok(address) = u32::try_from(address) else {
+            return Err(DebugError::new(format!(
+                "{name}[{address:#x}]: the address needs more than 32 bits"
+            )));
+        };
+        if address % 4 != 0 {
+            let below = address & !3;
+            return Err(DebugError::new(format!(
+                "{name}[{address:#x}] is no longword: its address is no multiple of 4"
+            ))
+            .help(format!(
+                "addresses are those of bytes: write `{name}[{below:#x}]`"
+            )));
+        }
+        Ok(address)
+    }
+
     /// Longwords or entries on a ring or queue.
     #[must_use]
     pub fn fill(&self, ring: Ring) -> u32 {
@@ -339,7 +359,7 @@ impl EvaluationScope<'_> {
                 u64::from(come >> number & 1)
             }
             ExpressionNode::Word(memory, address) => {
-                let address = self.value(address)? as u32;
+                let address = self.address(*memory, address)?;
                 self.word(*memory, address)?.into()
             }
             ExpressionNode::Ring(name, of) => {

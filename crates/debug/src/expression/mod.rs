@@ -32,9 +32,17 @@ impl std::str::FromStr for Expression {
     type Err = DebugError;
 
     fn from_str(text: &str) -> Result<Self, DebugError> {
+        let node = parse::whole(text)?;
+        // Nothing but a cycle or a packet's number can be as large.
+        if let Some(number) = node.too_large().filter(|_| !node.is_long()) {
+            return Err(DebugError::new(format!(
+                "{number:#x} needs more than 32 bits, and values here have 32"
+            ))
+            .help("only `cycle` and `packet` may be larger"));
+        }
         Ok(Self {
             text: text.trim().to_owned(),
-            node: parse::whole(text)?,
+            node,
         })
     }
 }
@@ -46,7 +54,7 @@ impl std::fmt::Display for Expression {
 }
 
 /// What an expression names that has a place of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lvalue {
     /// A longword: the memory and the address of its first byte.
     Word(Memory, u32),
@@ -124,4 +132,40 @@ enum ExpressionNode {
         Box<ExpressionNode>,
         Box<ExpressionNode>,
     ),
+}
+
+impl ExpressionNode {
+    /// The expressions that it is made of.
+    fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::Constant(_)
+            | Self::Own(_)
+            | Self::Name(_)
+            | Self::Register(..)
+            | Self::Out(_)
+            | Self::Ring(..)
+            | Self::Signal(_)
+            | Self::Csr(_) => Vec::new(),
+            Self::Word(_, inner)
+            | Self::Named(_, inner)
+            | Self::Cam(inner, _)
+            | Self::Unary(_, inner) => vec![inner],
+            Self::Binary(_, a, b) => vec![a, b],
+            Self::Choice(a, b, c) => vec![a, b, c],
+        }
+    }
+
+    /// A number in it that no register and no longword can have.
+    fn too_large(&self) -> Option<u64> {
+        match self {
+            Self::Constant(value) => Some(*value).filter(|it| *it > u64::from(u32::MAX)),
+            _ => self.parts().into_iter().find_map(Self::too_large),
+        }
+    }
+
+    /// Whether it has a number of the run that may be as large.
+    fn is_long(&self) -> bool {
+        matches!(self, Self::Own(RunNumber::Cycle | RunNumber::Packet))
+            || self.parts().into_iter().any(Self::is_long)
+    }
 }

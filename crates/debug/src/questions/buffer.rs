@@ -140,23 +140,15 @@ impl Debugger {
         let is = |word: &u32| word & HANDLE == handle;
         let mut held = Vec::new();
         let mut add = |what: String, place| held.push(Holding { what, place });
-        let named = |ring, other: String| {
-            let name = self.names().of_ring(ring);
-            name.map_or(other, ToOwned::to_owned)
-        };
         for ring in inspect.rings() {
             if let Some(at) = ring.words.iter().position(&is) {
-                let other = format!("scratch ring {}", ring.number);
-                let name = named(Ring::Scratch(ring.number), other);
+                let name = self.names().ring_text(Ring::Scratch(ring.number));
                 add(format!("on {name}, {at} longwords before it"), None);
             }
         }
         for queue in inspect.queues() {
             let (channel, entry) = (queue.channel, queue.entry);
-            let name = named(
-                Ring::Queue { channel, entry },
-                format!("queue {entry} of sram{channel}"),
-            );
+            let name = self.names().ring_text(Ring::Queue { channel, entry });
             let buffers = queue.buffers.iter().flatten();
             if let Some(at) = buffers.into_iter().position(is) {
                 add(format!("on {name}, {at} buffers before it"), None);

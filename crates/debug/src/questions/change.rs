@@ -4,6 +4,7 @@ use npsim_chip::chip::Chip;
 use npsim_image::TransferDirection as Side;
 use npsim_isa::Operand;
 
+use crate::breakpoints::Edit;
 use crate::debugger::Debugger;
 use crate::error::DebugError;
 use crate::expression::{Expression, Lvalue};
@@ -29,9 +30,11 @@ impl Debugger {
                 | Operand::STransfer(_)
                 | Operand::DTransfer(_)
                 | Operand::Nn(_)),
-                _,
+                side,
             ) => {
-                self.change(|chip| {
+                let location = Lvalue::Register(operand, side);
+                let edit = self.edit(location, thread, value);
+                self.change(vec![edit], |chip| {
                     if let Some(core) = chip.microengine_mut(thread.me) {
                         core.write_register(operand, thread.context, value);
                     }
@@ -40,9 +43,29 @@ impl Debugger {
             }
             Lvalue::Register(..) => refused("this register"),
             Lvalue::Word(memory, address) => {
-                self.change(|chip| put(chip, memory, address, value, thread.me));
+                let edit = self.edit(Lvalue::Word(memory, address), thread, value);
+                self.change(vec![edit], |chip| {
+                    put(chip, memory, address, value, thread.me)
+                });
                 Ok(())
             }
+        }
+    }
+
+    /// What is about to be changed here and now.
+    fn edit(&self, location: Lvalue, thread: Thread, value: u32) -> Edit {
+        let scope = self.scope(thread);
+        let before = match location {
+            Lvalue::Word(memory, address) => scope.word(memory, address),
+            Lvalue::Register(operand, side) => scope.register(operand, side),
+            Lvalue::Signal(_) => Ok(0),
+        };
+        Edit {
+            cycle: self.cycle(),
+            location,
+            thread,
+            before: before.unwrap_or(0),
+            value,
         }
     }
 
@@ -61,8 +84,13 @@ impl Debugger {
         for at in 0..words.len() as u32 {
             scope.word(memory, address.saturating_add(4 * at))?;
         }
+        let edits = (0..).zip(words).map(|(at, word)| {
+            let location = Lvalue::Word(memory, address + 4 * at);
+            self.edit(location, thread, *word)
+        });
+        let edits = edits.collect();
         // One change, since each keeps a state of the chip.
-        self.change(|chip| {
+        self.change(edits, |chip| {
             for (at, word) in (0..).zip(words) {
                 put(chip, memory, address + 4 * at, *word, thread.me);
             }

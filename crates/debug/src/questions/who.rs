@@ -1,18 +1,18 @@
 //! The writers of a register or a longword, or the raisers of a signal: the last one, and those before.
 
 use npsim_chip::Cycle;
-use npsim_chip::chip::Chip;
-use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
-use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
-use npsim_image::{Image, ProgramPoint, TransferDirection as Side};
-use npsim_isa::{Bank, CONTEXTS, Context, Operand};
+use npsim_chip::kernel::trace_event::{Cause, Kinds, TraceEvent, TraceEventKind, Writer};
+use npsim_image::{Image, TransferDirection as Side};
+use npsim_isa::CONTEXTS;
 use npsim_observe::names;
 
-use crate::access::{may_write_elsewhere, touches};
+use crate::access::{Author, writes};
+use crate::breakpoints::Edit;
 use crate::debugger::Debugger;
 use crate::error::DebugError;
-use crate::expression::{EvaluationScope, Expression, Lvalue};
-use crate::names::{Memory, ProjectNames};
+use crate::expression::{Expression, Lvalue};
+use crate::names::Memory;
+use crate::register::PhysicalRegister;
 use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
@@ -32,48 +32,29 @@ pub struct Deed {
     pub value: Option<u64>,
 }
 
-/// A register as the hardware numbers it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PhysicalRegister {
-    Gpr(Bank, u8),
-    Transfer(TransferKind, Side, u8),
-    Neighbour(u8),
+/// What was seen of a deed.
+struct SeenDeed {
+    what: String,
+    /// An instruction of the microengine did it; else the chip, for all of whose deeds in a
+    /// cycle a stop behind the cycle comes later.
+    instruction: bool,
 }
-
-impl PhysicalRegister {
-    fn of(operand: Operand, side: Side, context: u8) -> Option<Self> {
-        let own = |number: u8| Context::wrapping(context).absolute_register(number);
-        Some(match operand {
-            Operand::Gpr(bank, number) => Self::Gpr(bank, own(number)),
-            Operand::GprAbsolute(bank, number) => Self::Gpr(bank, number),
-            Operand::STransfer(number) => Self::Transfer(TransferKind::S, side, own(number)),
-            Operand::DTransfer(number) => Self::Transfer(TransferKind::D, side, own(number)),
-            Operand::Nn(number) => Self::Neighbour(number),
-            _ => return None,
-        })
-    }
-}
-
-/// The mark of what was done; the two others look at a longword before and after.
-const DONE: usize = 0;
-const BEFORE: usize = 1;
-const AFTER: usize = 2;
 
 /// Writes of one place.
-struct Deeds<'n> {
+struct Deeds {
     location: Lvalue,
     thread: Thread,
-    names: &'n ProjectNames,
     physical: Option<PhysicalRegister>,
     /// By context and address: the instruction writes the register.
     writers: Vec<Vec<bool>>,
-    /// What was seen, by moment.
-    what: Vec<(TimePoint, String)>,
-    before: Option<u32>,
+    /// What the tasks of the core are called.
+    tasks: Vec<&'static str>,
+    /// What was seen; a candidate's mark is its place here.
+    seen: Vec<SeenDeed>,
 }
 
-impl<'n> Deeds<'n> {
-    fn new(location: Lvalue, thread: Thread, image: &Image, names: &'n ProjectNames) -> Self {
+impl Deeds {
+    fn new(location: Lvalue, thread: Thread, image: &Image, tasks: Vec<&'static str>) -> Self {
         let physical = match location {
             Lvalue::Register(operand, side) => PhysicalRegister::of(operand, side, thread.context),
             _ => None,
@@ -96,79 +77,62 @@ impl<'n> Deeds<'n> {
         Self {
             location,
             thread,
-            names,
             physical,
             writers,
-            what: Vec::new(),
-            before: None,
+            tasks,
+            seen: Vec::new(),
         }
     }
 
-    fn word(&self) -> Option<(Memory, u32)> {
-        match self.location {
-            Lvalue::Word(memory, address) => Some((memory, address)),
-            _ => None,
-        }
+    fn instruction(&mut self, at: Cycle, place: CodePoint, candidates: &mut Vec<Candidate>) {
+        let what = "instruction".to_owned();
+        self.push(
+            TimePoint::of(at, place.me),
+            (what, true),
+            Some(place),
+            candidates,
+        );
+    }
+
+    /// Something that the chip does in a cycle. The state has it behind the cycle, and so at a
+    /// stop there.
+    fn chip(
+        &mut self,
+        at: Cycle,
+        what: String,
+        place: Option<CodePoint>,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        let moment = TimePoint {
+            cycle: at,
+            rank: u8::MAX,
+        };
+        self.push(moment, (what, false), place, candidates);
     }
 
     fn push(
         &mut self,
         moment: TimePoint,
-        mark: usize,
+        (what, instruction): (String, bool),
         place: Option<CodePoint>,
-        what: String,
         candidates: &mut Vec<Candidate>,
     ) {
-        self.what.push((moment, what));
         candidates.push(Candidate {
             moment,
-            mark,
+            mark: self.seen.len(),
             place,
         });
-    }
-
-    fn done(&mut self, at: Cycle, command: &BusCommand, candidates: &mut Vec<Candidate>) {
-        let place = Some(CodePoint {
-            me: command.me,
-            context: command.context,
-            pc: command.pc,
-        });
-        let what = || names::operation(command.op);
-        if let Some((memory, address)) = self.word() {
-            let writes = touches(command, memory, address).is_some_and(|it| it.writes);
-            if writes {
-                self.push(TimePoint::before(at + 1), DONE, place, what(), candidates);
-            } else if may_write_elsewhere(command, memory) {
-                self.push(
-                    TimePoint::before(at),
-                    BEFORE,
-                    None,
-                    String::new(),
-                    candidates,
-                );
-                self.push(TimePoint::before(at + 1), AFTER, place, what(), candidates);
-            }
-        }
-        if let Some(PhysicalRegister::Transfer(kind, Side::Read | Side::Both, number)) =
-            self.physical
-        {
-            // The registers of a command wrap around to the beginning of their file.
-            let words = command.op.info().push_words.of(u32::from(command.count));
-            let within = u32::from(number.wrapping_sub(command.transfer) & 127) < words;
-            if within && (command.transfer_me, command.transfer_kind) == (self.thread.me, kind) {
-                self.push(TimePoint::before(at + 1), DONE, place, what(), candidates);
-            }
-        }
+        self.seen.push(SeenDeed { what, instruction });
     }
 }
 
-impl Condition for Deeds<'_> {
+impl Condition for Deeds {
     fn wants(&self) -> Kinds {
         match self.location {
             Lvalue::Signal(_) => Kinds::of(&[TraceEventKind::Signal]),
             Lvalue::Word(Memory::Local, _) => Kinds::of(&[TraceEventKind::LocalMemory]),
-            Lvalue::Word(..) => Kinds::of(&[TraceEventKind::Done]),
-            Lvalue::Register(..) => Kinds::of(&[TraceEventKind::Issued, TraceEventKind::Done]),
+            Lvalue::Word(..) => Kinds::of(&[TraceEventKind::Written]),
+            Lvalue::Register(..) => Kinds::of(&[TraceEventKind::Issued, TraceEventKind::Pushed]),
         }
     }
 
@@ -187,8 +151,7 @@ impl Condition for Deeds<'_> {
                 {
                     let place = cause.place();
                     let place = place.map(|(me, context, pc)| CodePoint { me, context, pc });
-                    let what = names::cause(cause);
-                    self.push(TimePoint::before(at + 1), DONE, place, what, candidates);
+                    self.chip(at, names::cause(cause), place, candidates);
                 }
             }
             TraceEvent::LocalMemory {
@@ -198,16 +161,47 @@ impl Condition for Deeds<'_> {
                 word,
                 write: true,
             } => {
-                if let Some((Memory::Local, address)) = self.word()
+                if let Lvalue::Word(Memory::Local, address) = self.location
                     && me == self.thread.me
                     && u32::from(word) == address / 4
                 {
-                    let place = Some(CodePoint { me, context, pc });
-                    let what = "instruction".to_owned();
-                    self.push(TimePoint::of(at, me), DONE, place, what, candidates);
+                    self.instruction(at, CodePoint { me, context, pc }, candidates);
                 }
             }
-            TraceEvent::Done { ref command, .. } => self.done(at, command, candidates),
+            TraceEvent::Written {
+                memory,
+                address,
+                words,
+                by,
+            } => {
+                if let Lvalue::Word(own, longword) = self.location
+                    && writes((memory, address, words), own, longword)
+                {
+                    let what = writer_text(by, &self.tasks);
+                    self.chip(at, what, Author::Chip(by).place(), candidates);
+                }
+            }
+            TraceEvent::Pushed {
+                me,
+                kind,
+                register,
+                words,
+                cause,
+            } => {
+                if let Some(PhysicalRegister::Transfer(own, Side::Read, number)) = self.physical
+                    && (me, kind) == (self.thread.me, own)
+                    // They go on at the beginning of their file.
+                    && number.wrapping_sub(register) & 127 < words
+                {
+                    let what = match cause {
+                        Cause::Command { op, .. } => names::operation(op),
+                        cause => names::cause(cause),
+                    };
+                    let place = cause.place();
+                    let place = place.map(|(me, context, pc)| CodePoint { me, context, pc });
+                    self.chip(at, what, place, candidates);
+                }
+            }
             TraceEvent::Issued {
                 me,
                 context,
@@ -218,47 +212,57 @@ impl Condition for Deeds<'_> {
                     let pc = pc + n;
                     let writers = self.writers.get(usize::from(context));
                     if writers.and_then(|it| it.get(usize::from(pc))) == Some(&true) {
-                        let place = Some(CodePoint { me, context, pc });
-                        let moment = TimePoint::of(at + Cycle::from(n), me);
-                        self.push(moment, DONE, place, "instruction".to_owned(), candidates);
+                        let place = CodePoint { me, context, pc };
+                        self.instruction(at + Cycle::from(n), place, candidates);
                     }
                 }
             }
             _ => {}
         }
     }
+}
 
-    fn must_judge(&self, candidate: &Candidate) -> bool {
-        candidate.mark != DONE
-    }
-
-    fn judge(&mut self, candidate: &Candidate, chip: Option<&Chip>) -> bool {
-        let (Some((memory, address)), Some(chip)) = (self.word(), chip) else {
-            return candidate.mark == DONE;
-        };
-        let scope = EvaluationScope {
-            chip,
-            names: self.names,
-            cycle: candidate.moment.cycle,
-            me: self.thread.me,
-            context: self.thread.context,
-            point: ProgramPoint::before(0),
-        };
-        let now = scope.word(memory, address).ok();
-        if candidate.mark == BEFORE {
-            self.before = now;
-            return false;
-        }
-        now != self.before
+/// What writes a memory, in words.
+fn writer_text(by: Writer, tasks: &[&'static str]) -> String {
+    match by {
+        Writer::Command { op, .. } => names::operation(op),
+        Writer::Task(task) => match tasks.get(usize::from(task)) {
+            Some(name) => format!("task `{name}` of the core"),
+            None => "a task of the core".to_owned(),
+        },
     }
 }
 
+/// What the user did.
+fn hand_text() -> String {
+    "`set` in the debugger".to_owned()
+}
+
 impl Debugger {
-    /// The commands that wrote the location of an expression, or raised the signal: at most `most`, the
-    /// last before this moment first.
+    fn tasks(&self) -> Vec<&'static str> {
+        let tasks = self.chip().gpp().tasks().iter();
+        tasks.map(|task| task.name()).collect()
+    }
+
+    /// What has written a longword, with its place.
+    #[must_use]
+    pub fn author_text(&self, author: Author) -> String {
+        let what = match author {
+            Author::Chip(by) => writer_text(by, &self.tasks()),
+            Author::Hand => hand_text(),
+        };
+        match author.place() {
+            Some(place) => format!("{what} by {}", self.place_text(place)),
+            None => what,
+        }
+    }
+
+    /// Who wrote that which an expression names, or raised the signal: at most so many, the
+    /// last before this moment first. With none it was as it is from the beginning of the run.
     ///
     /// # Errors
-    /// The expression names nothing that is written.
+    /// The expression names nothing that is written, or of whose writes nothing is recorded;
+    /// or the search was broken off before it found one.
     pub fn who(
         &mut self,
         text: &str,
@@ -270,41 +274,81 @@ impl Debugger {
         let location = expression.location(&scope)?;
         let bound = expression.bound(&scope)?;
         let image = self.image(thread.me).cloned().unwrap_or_default();
-        let names = self.names().clone();
-        let mut deeds = Deeds::new(location, thread, &image, &names);
-        let is_signal = matches!(deeds.location, Lvalue::Signal(_));
+        let mut deeds = Deeds::new(location, thread, &image, self.tasks());
+        if matches!(deeds.physical, Some(PhysicalRegister::Neighbour(_))) {
+            return Err(DebugError::new(format!(
+                "`{text}` is a next-neighbour register: what writes it is not recorded"
+            ))
+            .help("the microengine before this one writes it; set a breakpoint where it does"));
+        }
+        let is_signal = matches!(location, Lvalue::Signal(_));
         let start = self.timeline().moment();
+        let edits = self.edits().iter();
+        let edits = edits.filter(|it| it.is_of(location, thread) && it.cycle <= start.cycle);
+        let edits: Vec<Edit> = edits.copied().collect();
+        let mut by_hand = edits.clone();
         let mut found = Vec::new();
+        let mut broken_off = None;
         while found.len() < most {
-            let SearchResult::Hit(hits) = self.find(&mut deeds, Direction::Back, None) else {
-                break;
+            let hits = match self.find(&mut deeds, Direction::Back, None) {
+                SearchResult::Hit(hits) => hits,
+                SearchResult::Nothing => break,
+                SearchResult::Interrupted => {
+                    broken_off = Some(self.timeline().moment().cycle);
+                    break;
+                }
             };
-            let hit = hits[hits.len() - 1];
-            let what = deeds
-                .what
-                .iter()
-                .rev()
-                .find(|it| it.0 == hit.moment && !it.1.is_empty());
-            let what = what.map(|it| it.1.clone()).unwrap_or_default();
-            deeds.what.clear();
-            let instruction = hit.moment.rank > 0;
-            let after = hit.moment.cycle + u64::from(instruction);
+            let moment = hits[0].moment;
+            let visible = moment.cycle + 1;
+            while let Some(edit) = by_hand.pop_if(|it| it.cycle >= visible) {
+                found.push(done_by_hand(&edit));
+            }
             let value = if is_signal {
                 None
+            } else if let Some(edit) = edits.iter().find(|it| it.cycle == visible) {
+                Some(edit.before.into())
             } else {
-                self.timeline_mut().goto(after);
+                self.timeline_mut().goto(visible);
                 bound.value(&self.scope(thread)).ok()
             };
-            self.timeline_mut().goto_point(hit.moment);
-            found.push(Deed {
-                cycle: hit.moment.cycle - u64::from(!instruction),
-                moment: hit.moment,
-                place: hit.place,
-                what,
-                value,
-            });
+            for (nth, hit) in hits.iter().rev().enumerate() {
+                let seen = &deeds.seen[hit.mark];
+                found.push(Deed {
+                    cycle: moment.cycle,
+                    moment: if seen.instruction {
+                        moment
+                    } else {
+                        TimePoint::before(visible)
+                    },
+                    place: hit.place,
+                    what: seen.what.clone(),
+                    // Of several in one cycle the last one's is seen.
+                    value: value.filter(|_| nth == 0),
+                });
+            }
+            deeds.seen.clear();
+            self.timeline_mut().goto_point(moment);
         }
+        if broken_off.is_none() {
+            found.extend(by_hand.iter().rev().map(done_by_hand));
+        }
+        found.truncate(most);
         self.timeline_mut().goto_point(start);
-        Ok(found)
+        match broken_off {
+            Some(cycle) if found.is_empty() => Err(DebugError::new(format!(
+                "broken off: from cycle {cycle} on nothing wrote or raised `{text}`, and what was before is not known"
+            ))),
+            _ => Ok(found),
+        }
+    }
+}
+
+fn done_by_hand(edit: &Edit) -> Deed {
+    Deed {
+        cycle: edit.cycle,
+        moment: TimePoint::before(edit.cycle),
+        place: None,
+        what: hand_text(),
+        value: Some(edit.value.into()),
     }
 }

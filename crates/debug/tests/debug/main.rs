@@ -4,3 +4,4 @@ mod rig;
 mod stepping;
 mod time;
 mod view;
+mod writers;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_debug::Debugger;
+use npsim_debug::breakpoints::BreakpointHit;
+use npsim_debug::console::execute;
 use npsim_debug::timeline::{NoDebug, Setup, Timeline};
 use npsim_engine::ENGINE;
 use npsim_net::load::Load;
@@ -154,4 +156,41 @@ impl Run {
 /// The state at which a timeline is.
 pub fn state(timeline: &Timeline) -> State {
     (timeline.chip().save().unwrap(), timeline.lines())
+}
+
+pub fn silent(_: &str) -> Option<String> {
+    None
+}
+
+/// The lines that commands give, one command a line.
+pub fn commands(debugger: &mut Debugger, text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let answer =
+            execute(debugger, &silent, line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        lines.extend(answer.lines);
+    }
+    lines
+}
+
+pub fn complaint(debugger: &mut Debugger, line: &str) -> String {
+    execute(debugger, &silent, line).unwrap_err().to_string()
+}
+
+/// A breakpoint that is met.
+pub fn met(number: u32) -> BreakpointHit {
+    BreakpointHit {
+        number,
+        change: None,
+        by: Vec::new(),
+        failure: None,
+    }
+}
+
+/// A watchpoint that has seen a change.
+pub fn changed(number: u32, before: u64, now: u64) -> BreakpointHit {
+    BreakpointHit {
+        change: Some((before, now)),
+        ..met(number)
+    }
 }

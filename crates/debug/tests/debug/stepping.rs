@@ -4,16 +4,12 @@ use std::path::Path;
 
 use npsim_chip::Cycle;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
-use npsim_debug::console::{completions, execute};
+use npsim_debug::console::completions;
 use npsim_debug::timeline::TimePoint;
 use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
 use npsim_net::Random;
 
-use crate::rig::{System, state};
-
-fn silent(_: &str) -> Option<String> {
-    None
-}
+use crate::rig::{System, changed, commands, complaint, met, state};
 
 /// Where the debugger looks: moment, context, address, and how many frames it shows.
 type Look = (TimePoint, Thread, u16, usize);
@@ -27,20 +23,6 @@ fn look(debugger: &Debugger) -> Look {
         debugger.pc(thread),
         frames,
     )
-}
-
-fn commands(debugger: &mut Debugger, text: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let answer =
-            execute(debugger, &silent, line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        lines.extend(answer.lines);
-    }
-    lines
-}
-
-fn complaint(debugger: &mut Debugger, line: &str) -> String {
-    execute(debugger, &silent, line).unwrap_err().to_string()
 }
 
 /// Steps forward, then takes the steps back: their places come in reverse.
@@ -175,7 +157,7 @@ fn breakpoints_are_met_both_ways() {
     let mut there = Vec::new();
     for _ in 0..12 {
         let stop = debugger.run(Direction::Forward);
-        assert_eq!(stop.reason, StopCause::Breakpoint(vec![(1, None)]));
+        assert_eq!(stop.reason, StopCause::Breakpoint(vec![met(1)]));
         assert_eq!(debugger.pc(stop.thread), pc);
         there.push((debugger.timeline().moment(), stop.thread));
     }
@@ -297,7 +279,7 @@ fn a_watchpoint_stops_at_each_change() {
         let StopCause::Breakpoint(points) = debugger.run(Direction::Forward).reason else {
             panic!("no change");
         };
-        let (before, now) = points[0].1.unwrap();
+        let (before, now) = points[0].change.unwrap();
         assert_ne!(before, now);
         seen.push((debugger.cycle(), before, now));
     }
@@ -305,10 +287,7 @@ fn a_watchpoint_stops_at_each_change() {
     seen.pop();
     while let Some((cycle, before, now)) = seen.pop() {
         let reason = debugger.run(Direction::Back).reason;
-        assert_eq!(
-            reason,
-            StopCause::Breakpoint(vec![(2, Some((before, now)))])
-        );
+        assert_eq!(reason, StopCause::Breakpoint(vec![changed(2, before, now)]));
         assert_eq!(debugger.cycle(), cycle);
     }
 }

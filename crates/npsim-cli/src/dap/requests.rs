@@ -155,7 +155,15 @@ impl Session<'_> {
             StopReason::Goto => ("goto", None),
             StopReason::Breakpoint { hits: all } => {
                 hits = all.iter().map(|it| it.number).collect();
-                if all.iter().any(|it| it.change.is_some()) {
+                let failures = all.iter().filter_map(|it| it.failure.clone());
+                let failure = failures.reduce(|all, more| format!("{all}; {more}"));
+                let by: Vec<_> = all.iter().flat_map(|it| it.by.clone()).collect();
+                if let Some(failure) = failure {
+                    let text = format!("it cannot be computed here, {failure}");
+                    ("breakpoint", Some(text))
+                } else if !by.is_empty() {
+                    ("data breakpoint", Some(by.join(" and ")))
+                } else if all.iter().any(|it| it.change.is_some()) {
                     ("data breakpoint", None)
                 } else {
                     ("breakpoint", None)

@@ -320,7 +320,7 @@ impl Session<'_> {
     pub(super) fn set_variable(&mut self, asked: &SetVariable) -> Result<Value, DebugError> {
         let (thread, _) = split(asked.variables_reference)?;
         let name = expression(asked.variables_reference, &asked.name);
-        let value = self.debugger.evaluate(&asked.value, thread)? as u32;
+        let value = self.debugger.evaluate_word(&asked.value, thread)?;
         self.debugger.set(&name, value, thread)?;
         Ok(json!({ "value": text(value.into(), &ValueFormat::default()) }))
     }

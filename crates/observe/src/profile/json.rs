@@ -195,13 +195,13 @@ fn wait_out(me: &MicroengineProfile, wait: &Wait) -> WaitOut {
         } => (
             "signal",
             Some(names::cause(cause)),
-            names::signal(&me.image, signal),
+            names::signal(&me.image, signal, wait.pc),
             issued,
         ),
         Waited::Still(mask) => (
             "end-of-run",
             None,
-            names::signals(&me.image, mask, false),
+            names::signals(&me.image, mask, false, wait.pc),
             None,
         ),
         Waited::Changed => ("csr", None, String::new(), None),

@@ -66,19 +66,19 @@ impl OriginTexts {
     }
 }
 
-/// What the contexts of a program wait for, by signals and whether any of them is
-/// enough.
+/// What the contexts of a program wait for, by signals, whether any of them is enough, and
+/// the instruction that waits.
 #[derive(Debug)]
 struct Waits {
     image: Arc<Image>,
-    known: BTreeMap<(u16, bool), String>,
+    known: BTreeMap<(u16, bool, u16), String>,
 }
 
 impl Waits {
-    fn of(&mut self, signals: u16, any: bool) -> &str {
+    fn of(&mut self, signals: u16, any: bool, pc: u16) -> &str {
         let image = &self.image;
-        let name = || format!("waits for {}", names::signals(image, signals, any));
-        self.known.entry((signals, any)).or_insert_with(name)
+        let name = || format!("waits for {}", names::signals(image, signals, any, pc));
+        self.known.entry((signals, any, pc)).or_insert_with(name)
     }
 }
 
@@ -292,7 +292,7 @@ impl<W: Write> Recorder<W> {
             ContextState::Inactive => return,
             ContextState::Ready => "ready",
             ContextState::Executing => "executing",
-            ContextState::Waiting { signals, any } => seen.waits.of(signals, any),
+            ContextState::Waiting { signals, any } => seen.waits.of(signals, any, it.pc),
             ContextState::Killed => "exited",
         };
         let track = Track::Context(me, context);
@@ -495,6 +495,8 @@ impl<W: Write> Observer for Recorder<W> {
                 TraceEventKind::Aborted,
                 TraceEventKind::Held,
                 TraceEventKind::LocalMemory,
+                TraceEventKind::Pushed,
+                TraceEventKind::Written,
                 TraceEventKind::Exception,
             ]);
         }
@@ -599,7 +601,9 @@ impl<W: Write> Observer for Recorder<W> {
             | TraceEvent::Stored { .. }
             | TraceEvent::Carried { .. }
             | TraceEvent::Exception { .. }
-            | TraceEvent::LocalMemory { .. } => {}
+            | TraceEvent::LocalMemory { .. }
+            | TraceEvent::Pushed { .. }
+            | TraceEvent::Written { .. } => {}
         }
     }
 }

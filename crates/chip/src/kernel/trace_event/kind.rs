@@ -56,6 +56,10 @@ pub enum TraceEventKind {
     Carried,
     /// [`TraceEvent::Exception`]
     Exception,
+    /// [`TraceEvent::Pushed`]
+    Pushed,
+    /// [`TraceEvent::Written`]
+    Written,
 }
 
 /// A set of [`TraceEventKind`]s.

@@ -8,7 +8,7 @@ use crate::Cycle;
 use crate::kernel::check::Check;
 use crate::kernel::fabric::{CommandId, Fabric};
 use crate::kernel::queue::references;
-use crate::kernel::trace_event::RingName;
+use crate::kernel::trace_event::{MemoryName, RingName, TraceEventKind, Writer};
 use crate::kernel::unit::HasTarget;
 
 impl Scratch {
@@ -154,7 +154,39 @@ impl Scratch {
         let waited = now - fabric.flight(slot).unit_scratch;
         self.counters.started(op, (reads + writes) as u8, waited);
         self.take(now, reads, writes);
-        fabric.serves(slot, Self::FIRST, 0, now, self.free_at);
+        if fabric.trace.is_open() {
+            self.tell(slot, fabric);
+        }
+    }
+
+    /// Tells observers how long the memory is busy with a command that starts now, and what
+    /// the command writes.
+    #[cold]
+    #[inline(never)]
+    fn tell(&self, slot: CommandId, fabric: &mut Fabric) {
+        use CommandOp as Op;
+        fabric.serves(slot, Self::FIRST, 0, fabric.now, self.free_at);
+        if !fabric.trace.wants(TraceEventKind::Written) {
+            return;
+        }
+        let command = fabric.flight(slot).command;
+        let count = usize::from(references(command.count));
+        let by = Writer::of(&command);
+        match command.op {
+            Op::ScratchRead | Op::ScratchGet => {}
+            Op::ScratchPut => {
+                let ring = self.rings.ring(ring_number(command.address));
+                for address in ring.next_addresses(count as u32) {
+                    fabric.tell_written(MemoryName::Scratch, address, 1, by);
+                }
+            }
+            op => {
+                let words = if op == Op::ScratchWrite { count } else { 1 };
+                if self.range(command.address, words).is_some() {
+                    fabric.tell_written(MemoryName::Scratch, command.address, words, by);
+                }
+            }
+        }
     }
 }
 

@@ -96,6 +96,12 @@ impl Ring {
         (0..self.count).filter_map(move |at| memory.get(place(at) as usize).copied())
     }
 
+    /// Byte addresses of the longwords that are put next, one after the other.
+    pub(crate) fn next_addresses(&self, words: u32) -> impl Iterator<Item = u32> + use<> {
+        let (start, tail, last) = (self.start, self.tail, self.size - 1);
+        (0..words).map(move |at| (start + (tail.wrapping_add(at) & last)) * 4)
+    }
+
     /// The status bit, as the ring itself has it.
     #[must_use]
     pub fn status(&self) -> bool {

@@ -169,6 +169,22 @@ impl QueueEntry {
         self.tail_valid = true;
     }
 
+    /// The longword to which an enqueue writes its link, if it writes any.
+    pub(crate) const fn next_link(&self) -> Option<u32> {
+        if self.count == 0 {
+            None
+        } else {
+            Some(self.tail)
+        }
+    }
+
+    /// The longwords that were appended to a ring or journal since, by less than its size.
+    pub(super) fn appended(&self, later: &Self) -> impl Iterator<Item = u32> + use<> {
+        let (end, mask) = (later.tail, self.ring_size() - 1);
+        let next = move |tail: &u32| Some(tail & !mask | (tail + 1) & mask);
+        std::iter::successors(Some(self.tail), next).take_while(move |tail| *tail != end)
+    }
+
     /// Takes a cell or a buffer; 0 when the queue is empty.
     pub(super) fn dequeue(&mut self, memory: &Paged<u32>) -> Result<u32, OutOfRange> {
         if self.count == 0 {

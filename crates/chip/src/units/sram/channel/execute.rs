@@ -3,17 +3,17 @@
 use npsim_isa::{CONTEXTS, CommandOp};
 
 use super::{
-    AddressRange, Channel, CommandFlags, OpTraits, Pulls, QueuedCommand, longword, masked, paced,
-    words,
+    AddressRange, Channel, CommandFlags, OpTraits, Pulls, QueuedCommand, entry_number, longword,
+    masked, paced, words,
 };
 use crate::Cycle;
 use crate::kernel::fabric::{BusCommand, CommandId, Fabric};
 use crate::kernel::memory::OutOfRange;
-use crate::kernel::trace_event::{RingName, TraceEvent};
+use crate::kernel::trace_event::{MemoryName, RingName, TraceEvent, TraceEventKind, Writer};
 use crate::kernel::unit::HasTarget;
 use crate::kernel::unit_counters::PathDirection;
 use crate::units::sram::atomic;
-use crate::units::sram::qarray::ADDRESS;
+use crate::units::sram::qarray::{ADDRESS, QueueEntry};
 use crate::units::sram::{Leads, Sram};
 
 impl Channel {
@@ -87,6 +87,19 @@ impl Channel {
         };
         let target = Sram::target(self.number);
         fabric.serves(slot, target, lane, now, until.max(now));
+        if marks.has(CommandFlags::CHANGES)
+            && concern.is_memory()
+            && fabric.trace.wants(TraceEventKind::Written)
+        {
+            let command = fabric.flight(slot).command;
+            let AddressRange { first, end } = concern;
+            let none = end - first == 1
+                && command.op == CommandOp::SramWrite
+                && command.byte_mask & 15 == 0;
+            if !none {
+                self.tell_written(first, end - first, &command, fabric);
+            }
+        }
         if let Some(entry) = concern.entry() {
             let ring = RingName::Sram {
                 channel: self.number,
@@ -94,6 +107,42 @@ impl Channel {
             };
             let fill = self.entries[entry].count();
             fabric.trace.record(now, || TraceEvent::Ring { ring, fill });
+        }
+    }
+
+    /// Reports to observers that a command writes longwords of the channel.
+    fn tell_written(&self, first: u32, words: u32, command: &BusCommand, fabric: &mut Fabric) {
+        let memory = MemoryName::Sram(self.number);
+        fabric.tell_written(memory, first * 4, words as usize, Writer::of(command));
+    }
+
+    /// Reports to observers which longwords a command on a Q-array entry has written, which was
+    /// as given before it.
+    #[cold]
+    #[inline(never)]
+    fn tell_entry(&self, before: &QueueEntry, command: &BusCommand, fabric: &mut Fabric) {
+        use CommandOp as Op;
+        let after = &self.entries[entry_number(command.address) as usize];
+        match command.op {
+            Op::SramEnqueue => {
+                if let Some(link) = before.next_link() {
+                    self.tell_written(link, 1, command, fabric);
+                }
+            }
+            Op::SramPut | Op::SramJournal | Op::SramFastJournal => {
+                for place in before.appended(after) {
+                    self.tell_written(place, 1, command, fabric);
+                }
+            }
+            Op::SramWrQdesc | Op::SramWrQdescCount => {
+                let first = command.address & ADDRESS;
+                let fields = (first..).zip(after.descriptor());
+                let head = command.op == Op::SramWrQdesc;
+                for (place, _) in fields.filter(|it| it.1.is_some() && (head || it.0 > first)) {
+                    self.tell_written(place, 1, command, fabric);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -265,6 +314,8 @@ impl Channel {
         let address = command.address & ADDRESS;
         let channel = self.number;
         let name = RingName::Sram { channel, entry };
+        let before =
+            (fabric.trace.wants(TraceEventKind::Written)).then(|| self.entries[number].clone());
         match command.op {
             Op::SramEnqueue => {
                 self.use_write(now, 1, leads);
@@ -322,6 +373,9 @@ impl Channel {
                 self.write_descriptor((slot, number), fabric, leads)?;
             }
             _ => self.read_descriptor((slot, number), fabric, leads)?,
+        }
+        if let Some(before) = before {
+            self.tell_entry(&before, command, fabric);
         }
         Ok(())
     }

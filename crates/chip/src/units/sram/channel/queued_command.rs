@@ -59,6 +59,11 @@ impl AddressRange {
         self.first < other.end && other.first < self.end
     }
 
+    /// Whether it is longwords.
+    pub const fn is_memory(self) -> bool {
+        self.end <= ENTRIES
+    }
+
     /// Whether it is the registers.
     pub const fn is_register(self) -> bool {
         self.first == REGISTERS

@@ -1,0 +1,40 @@
+//! Registers as the hardware numbers them.
+
+use npsim_chip::kernel::fabric::TransferKind;
+use npsim_image::TransferDirection as Side;
+use npsim_isa::{Bank, Context, Operand};
+
+/// The side of a transfer register: IN unless OUT is said.
+const fn in_or_out(side: Side) -> Side {
+    match side {
+        Side::Write => Side::Write,
+        Side::Read | Side::Both => Side::Read,
+    }
+}
+
+/// A register as the hardware numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PhysicalRegister {
+    Gpr(Bank, u8),
+    Transfer(TransferKind, Side, u8),
+    Neighbour(u8),
+}
+
+impl PhysicalRegister {
+    /// The register that a context names so; none for what is no register of a file.
+    pub fn of(operand: Operand, side: Side, context: u8) -> Option<Self> {
+        let own = |number: u8| Context::wrapping(context).absolute_register(number);
+        Some(match operand {
+            Operand::Gpr(bank, number) => Self::Gpr(bank, own(number)),
+            Operand::GprAbsolute(bank, number) => Self::Gpr(bank, number),
+            Operand::STransfer(number) => {
+                Self::Transfer(TransferKind::S, in_or_out(side), own(number))
+            }
+            Operand::DTransfer(number) => {
+                Self::Transfer(TransferKind::D, in_or_out(side), own(number))
+            }
+            Operand::Nn(number) => Self::Neighbour(number),
+            _ => return None,
+        })
+    }
+}
