@@ -264,7 +264,10 @@ fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
             let place = me.image.place(wait.pc);
             let entry = match wait.waited {
                 Waited::For { signal, cause, .. } => {
-                    let names = (names::cause(cause), names::signal(&me.image, signal, wait.pc));
+                    let names = (
+                        names::cause(cause),
+                        names::signal(&me.image, signal, wait.pc),
+                    );
                     all.entry((names.0, names.1, place)).or_default()
                 }
                 Waited::Changed => {
