@@ -321,11 +321,15 @@ mod tests {
 
     #[test]
     fn numbers_in_names_are_sorted_as_numbers() {
-        let mut names = ["$$i[10]", "$$i[9]", "b", "$$i[1]", "a10", "a9", "a", "a09", "é2", "é10"];
+        let mut names = [
+            "$$i[10]", "$$i[9]", "b", "$$i[1]", "a10", "a9", "a", "a09", "é2", "é10",
+        ];
         names.sort_by(|a, b| by_number(a, b));
         assert_eq!(
             names,
-            ["$$i[1]", "$$i[9]", "$$i[10]", "a", "a09", "a9", "a10", "b", "é2", "é10"]
+            [
+                "$$i[1]", "$$i[9]", "$$i[10]", "a", "a09", "a9", "a10", "b", "é2", "é10"
+            ]
         );
     }
 }

@@ -140,7 +140,11 @@ fn who_names_the_writer_at_the_stop_that_a_watch_makes() {
         assert!(said.contains(writer), "{watch} {what}: {said}");
         // The stop says so itself where a longword is watched.
         if what != "$0" {
-            let by: Vec<_> = hits[0].by.iter().map(|it| debugger.author_text(*it)).collect();
+            let by: Vec<_> = hits[0]
+                .by
+                .iter()
+                .map(|it| debugger.author_text(*it))
+                .collect();
             assert!(said.ends_with(&by.join(" and ")), "{said}: {by:?}");
         }
         // The same holds behind it, and when it is come back to.
@@ -169,7 +173,10 @@ fn writes_of_the_core_are_named_and_watched() {
         panic!("the task's write is not met");
     };
     let by = debugger.author_text(hits[0].by[0]);
-    assert!(by.starts_with("task `") && by.ends_with("` of the core"), "{by}");
+    assert!(
+        by.starts_with("task `") && by.ends_with("` of the core"),
+        "{by}"
+    );
     let said = first_writer(&mut debugger, "sram1[0x40424]");
     assert!(said.ends_with(&by), "{said}");
     commands(&mut debugger, "delete 1");
@@ -182,7 +189,10 @@ fn changes_by_hand_are_named_and_watched() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.goto(5000);
-    commands(&mut debugger, "set scratch[0x80] = 7\nset lm[8] = 9\nset a3 = 5");
+    commands(
+        &mut debugger,
+        "set scratch[0x80] = 7\nset lm[8] = 9\nset a3 = 5",
+    );
     for what in ["scratch[0x80]", "lm[8]"] {
         debugger.goto(6000);
         let said = first_writer(&mut debugger, what);
@@ -216,8 +226,9 @@ fn conditions_that_cannot_be_computed_stop_the_run() {
         "break wire8.uc:50 if 100 / (bytes - 60) == 1\ncontinue",
     );
     assert!(
-        lines.iter().any(|it| it.contains("cannot be computed here")
-            && it.contains("it divides by zero")),
+        lines
+            .iter()
+            .any(|it| it.contains("cannot be computed here") && it.contains("it divides by zero")),
         "{lines:?}"
     );
     let cycle = debugger.cycle();
@@ -230,7 +241,11 @@ fn conditions_that_cannot_be_computed_stop_the_run() {
         "delete 1\nbreak wire8.uc:50 if bytes == 61\ngoto 0",
     );
     let stop = debugger.run(Direction::Forward);
-    assert!(matches!(stop.reason, StopCause::End(_)), "{:?}", stop.reason);
+    assert!(
+        matches!(stop.reason, StopCause::End(_)),
+        "{:?}",
+        stop.reason
+    );
 }
 
 #[test]
@@ -246,7 +261,10 @@ fn watched_expressions_that_lose_their_value_stop_the_run() {
         other => panic!("{other:?}"),
     });
     assert_eq!(failure.as_deref(), Some("it divides by zero"));
-    assert_eq!(commands(&mut debugger, "print ring(0).fill")[0], "ring(0).fill = 0 (0x0)");
+    assert_eq!(
+        commands(&mut debugger, "print ring(0).fill")[0],
+        "ring(0).fill = 0 (0x0)"
+    );
 }
 
 #[test]
@@ -298,7 +316,11 @@ next#:
                 .map(|it| it.name.as_str())
                 .collect();
             let name = image.signal_name(used.number, address);
-            assert_eq!(name.into_iter().collect::<Vec<_>>(), expected, "at {address}");
+            assert_eq!(
+                name.into_iter().collect::<Vec<_>>(),
+                expected,
+                "at {address}"
+            );
             seen.extend(name);
         }
     }
