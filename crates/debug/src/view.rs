@@ -388,10 +388,8 @@ pub fn packets(debugger: &Debugger, history: &History) -> Vec<PacketAtStop> {
         }
     }
     for (frame, ring) in on_rings(debugger) {
-        if all
-            .get(&frame)
-            .is_none_or(|it| it.packet.fate == Fate::Inside)
-        {
+        let over = history.packets.get(&frame);
+        if over.is_none_or(|it| it.fate == Fate::Inside) {
             add(frame, format!("on {ring}"));
         }
     }
