@@ -91,8 +91,7 @@ fn traffic(loaded: &Loaded, rate: &str, time: &str) -> Traffic {
     let project = &loaded.project;
     let load = npsim::load::resolved(load, project);
     let frames = Generator::new(&load, &npsim::load::ports(project)).unwrap();
-    let cycles =
-        |ps: u64| (u128::from(ps) * u128::from(project.capacity.hertz)).div_ceil(PICO) as Cycle;
+    let cycles = |ps: u128| (ps * u128::from(project.capacity.hertz)).div_ceil(PICO) as Cycle;
     let mut traffic = Traffic {
         arrivals: Vec::new(),
         next: 0,
