@@ -120,23 +120,27 @@ impl Image {
         )
     }
 
-    /// Whether a name stands for a pair of signals: a command raises both where the name is
-    /// live. Where the image does not say where that is, each even one may.
+    /// Whether a name stands for a pair of signals: a word raises or awaits both where the name
+    /// is live. Where the image does not say where that is, each even one may.
     #[must_use]
     pub fn is_pair(&self, signal: &SignalSymbol) -> bool {
         if signal.number % 2 == 1 {
             return false;
         }
         let both = 0b11 << signal.number;
-        let raises_both = |address: &u16| {
-            let raised = self.instruction(*address).map(|it| signal_mask(&it));
-            let point = ProgramPoint::after(*address);
-            raised.is_some_and(|(mask, after)| after && mask & both == both)
-                && signal.live.iter().any(|range| range.contains(point))
+        let has_both = |address: &u16| {
+            let Some((mask, raised)) = self.instruction(*address).map(|it| signal_mask(&it)) else {
+                return false;
+            };
+            let point = match raised {
+                true => ProgramPoint::after(*address),
+                false => ProgramPoint::before(*address),
+            };
+            mask & both == both && signal.live.iter().any(|range| range.contains(point))
         };
         let mut addresses =
             { signal.live.iter() }.flat_map(|range| range.first.address..=range.last.address);
-        !self.has_live_ranges() || addresses.any(|address| raises_both(&address))
+        !self.has_live_ranges() || addresses.any(|address| has_both(&address))
     }
 
     /// The registers of the word at an address: what a command moves, then

@@ -66,7 +66,7 @@ pub struct Arguments {
     /// Print the ids, figures, tables and sweeps of the study and run nothing
     #[arg(long, requires = "study", conflicts_with_all = ["ids", "set", "export"])]
     list: bool,
-    /// Change a key of the study's systems or networks, such as `profile.sram.read=180`; may be repeated
+    /// Set a key of the study's systems or networks, such as `profile.sram.read=180`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "study", value_parser = setting)]
     set: Vec<(String, String)>,
     /// Write the study's file into DIR, to be changed and run as `npsim reproduce DIR/study.toml`

@@ -255,7 +255,7 @@ fn packets_that_must_not_be_answered_get_no_message() {
     for router in ROUTERS {
         let mut probes: Vec<_> = silent.iter().map(|bytes| changed(bytes)).collect();
         // A ping whose source is a broadcast address has no host that could be answered.
-        let mut smurf = ping([10, 1, 0, 1], 1, &[0; 20]);
+        let mut smurf = ping([10, 1, 1, 1], 1, &[0; 20]);
         smurf[26..30].copy_from_slice(&[10, 1, 255, 255]);
         probes.push(with_checksum(smurf));
         // These are answered: without answers the test could not fail.

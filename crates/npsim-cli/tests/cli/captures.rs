@@ -107,7 +107,7 @@ fn a_clock_that_steps_back_is_followed_and_told() {
     let out = Capture::open(&dir.path("out.pcap")).expect("a capture");
     // In the end the gap is that of the last two frames.
     let last = out.frames[4].time_ns - out.frames[3].time_ns;
-    assert!(last.abs_diff(2000) < 200, "{last}");
+    assert!(last.abs_diff(2000) < 1000, "{last}");
     dir.npsim("trace info in.pcap")
         .expect(0, &["a clock was set back once, by 50.000 s in all"]);
 }
@@ -182,7 +182,7 @@ fn frames_that_were_cut_get_their_length_with_pad() {
     dir.npsim(&format!("{run} --pad=ones"))
         .expect(2, &["`zeros`", "`checksums`"]);
     dir.npsim(&format!("run {FORWARD} --load 0.1 --pad"))
-        .expect(2, &["--trace"]);
+        .expect(2, &["--pad", "--load"]);
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn silence_of_any_length_is_passed_at_once() {
         let times: Vec<_> = out
             .frames
             .iter()
-            .map(|it| it.time_ns / 1_000_000_000)
+            .map(|it| (it.time_ns + 500_000_000) / 1_000_000_000)
             .collect();
         assert_eq!(times, [0, 300 * u64::from(day), 900 * u64::from(day)]);
     }

@@ -53,6 +53,7 @@ fn commands() -> Vec<(&'static str, String, i32)> {
         row("npsim isa NAME", "isa ctx_arb"),
         row("npsim reproduce", "reproduce"),
         row("npsim reproduce NAME", "reproduce study.toml"),
+        row("npsim reproduce NAME --list", "reproduce study.toml --list"),
         row("npsim sweep", "sweep study.toml"),
         row("npsim sweep --list", "sweep study.toml --list"),
         row("npsim sensitivity --list", "sensitivity study.toml --list"),

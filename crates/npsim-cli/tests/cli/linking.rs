@@ -151,8 +151,10 @@ fn a_damaged_image_is_refused_with_its_line() {
     dir.npsim("pp all.npi").expect(1, &["assembled already"]);
     dir.npsim("asm all.npi -o all.npi")
         .expect(1, &["would overwrite"]);
-    dir.npsim("asm a.uc -o a.uc")
-        .expect(1, &["does not say in which form"]);
+    dir.npsim("asm a.uc -o a.uc").expect(
+        1,
+        &["--out writes firmware, and `a.uc` promises something else"],
+    );
     dir.npsim("asm . -o x.hex")
         .expect(1, &["one program", "-o FILE.npi"]);
 }

@@ -55,7 +55,9 @@ fn fairness_is_that_of_flows_that_have_begun_and_none_of_nothing() {
         [[host]]\nname = \"b\"\naddress = \"10.0.0.2\"\n\
         [[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10Mbps\"\ndelay = \"1ms\"\n";
     let flow = |start: &str| {
-        format!("[[flow]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"reno\"\nstart = \"{start}\"\n")
+        format!(
+            "[[flow]]\nname = \"at-{start}\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"reno\"\nstart = \"{start}\"\n"
+        )
     };
     let text = [network, &flow("0s"), &flow("5s")].concat();
     let dir = Dir::new().with("n.toml", text);

@@ -342,11 +342,11 @@ fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
 
 /// The rates until the end of the run, which may lie in the midst of a frame.
 fn rates(traffic: &Traffic, end: Cycle, mhz: u64) -> Rates {
-    let lasted = traffic
-        .last_arrival
-        .saturating_sub(traffic.first_arrival.unwrap_or(0));
-    let offered =
-        { traffic.last_arrival.min(end) }.saturating_sub(traffic.first_arrival.unwrap_or(0));
+    let begin = traffic.first_arrival.unwrap_or(0);
+    let arrivals = traffic.last_arrival.saturating_sub(begin);
+    // Frames that mostly come after the end of the run have no rate in it.
+    let seen = end.saturating_sub(begin);
+    let offered = if seen < arrivals / 2 { 0 } else { arrivals };
     let sent = traffic
         .last_departure
         .saturating_sub(traffic.first_departure.unwrap_or(0));
@@ -354,14 +354,10 @@ fn rates(traffic: &Traffic, end: Cycle, mhz: u64) -> Rates {
         let scaled = u128::from(count) * u128::from(mhz) * 1_000_000;
         scaled.checked_div(u128::from(cycles)).unwrap_or(0) as u64
     };
-    let offered_per_second = |count: u64| match offered {
-        0 => 0,
-        _ => per_second(count, lasted),
-    };
     Rates {
         offered_nanoseconds: nanoseconds(offered, mhz),
-        offered_packets_per_second: offered_per_second(traffic.offered_frames),
-        offered_bits_per_second: offered_per_second(traffic.offered_bytes * 8),
+        offered_packets_per_second: per_second(traffic.offered_frames, offered),
+        offered_bits_per_second: per_second(traffic.offered_bytes * 8, offered),
         sent_nanoseconds: nanoseconds(sent, mhz),
         sent_packets_per_second: per_second(traffic.sent_frames, sent),
         sent_bits_per_second: per_second(traffic.sent_bytes * 8, sent),

@@ -75,14 +75,14 @@ pub struct SystemArguments {
     /// `any`), NULL and LOOP, RAW, IPV4 and IPV6, PPP. The frames go from
     /// 02:00:00:00:00:01 to 02:00:00:00:00:02; a packet of which nothing says what it
     /// carries is left out. A note says how many were framed.
-    #[arg(long, requires = "trace")]
+    #[arg(long, requires = "trace", conflicts_with_all = MADE)]
     pub link: bool,
     /// Fill frames of which the capture has only the beginning up to their length with zeros
     ///
     /// `--pad` leaves checksums as they were captured, so that those of TCP, UDP and ICMP
     /// are wrong; `--pad=checksums` makes them right, where the capture has their place.
     /// Without it such a frame is as short as it is. A note says how many there were.
-    #[arg(long, value_name = "HOW", requires = "trace", num_args = 0..=1, require_equals = true, default_missing_value = "zeros", value_parser = parser::<Padding>())]
+    #[arg(long, value_name = "HOW", requires = "trace", conflicts_with_all = MADE, num_args = 0..=1, require_equals = true, default_missing_value = "zeros", value_parser = parser::<Padding>())]
     pub pad: Option<Padding>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     ///

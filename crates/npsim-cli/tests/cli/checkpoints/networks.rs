@@ -149,7 +149,7 @@ fn differences_from_a_saved_network_are_reported() {
         (
             "network net.toml --checkpoint m.ckpt --capture trunk=t.pcap.gz",
             1,
-            "a gzipped capture cannot be gone on with",
+            "a later run could not go on with compressed data",
         ),
         (
             "network net.toml --checkpoint net.toml",
