@@ -128,19 +128,15 @@ impl Image {
             return false;
         }
         let both = 0b11 << signal.number;
-        let has_both = |address: &u16| {
-            let Some((mask, raised)) = self.instruction(*address).map(|it| signal_mask(&it)) else {
-                return false;
-            };
-            let point = match raised {
-                true => ProgramPoint::after(*address),
-                false => ProgramPoint::before(*address),
-            };
-            mask & both == both && signal.live.iter().any(|range| range.contains(point))
+        let has_both = |address: u16| {
+            let mask = self.instruction(address).map(|it| signal_mask(&it).0);
+            let beside = [ProgramPoint::before(address), ProgramPoint::after(address)];
+            mask.is_some_and(|mask| mask & both == both) && { signal.live.iter() }
+                .any(|range| beside.iter().any(|&point| range.contains(point)))
         };
         let mut addresses =
             { signal.live.iter() }.flat_map(|range| range.first.address..=range.last.address);
-        !self.has_live_ranges() || addresses.any(|address| has_both(&address))
+        !self.has_live_ranges() || addresses.any(has_both)
     }
 
     /// The registers of the word at an address: what a command moves, then

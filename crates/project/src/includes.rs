@@ -133,7 +133,7 @@ fn in_other_case(files: &dyn Files, path: &Path) -> Vec<PathBuf> {
         let [only] = alike.as_slice() else {
             return alike;
         };
-        found = only.clone();
+        found.clone_from(only);
     }
     vec![found]
 }

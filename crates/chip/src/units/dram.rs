@@ -354,8 +354,8 @@ impl Dram {
     #[must_use]
     pub fn frame_in(&self, address: u32, bytes: u32) -> Option<u64> {
         let (first, end) = (address / TAG_BLOCK, (address + bytes).div_ceil(TAG_BLOCK));
-        let tags = (first..end).filter_map(|block| self.tags.get(block as usize));
-        tags.filter_map(PacketTag::frame).next()
+        let mut tags = (first..end).filter_map(|block| self.tags.get(block as usize));
+        tags.find_map(PacketTag::frame)
     }
 
     /// Reads bytes in network order; `None` where there is no memory.

@@ -45,7 +45,7 @@ impl Debugger {
             Lvalue::Word(memory, address) => {
                 let edit = self.edit(Lvalue::Word(memory, address), thread, value);
                 self.change(vec![edit], |chip| {
-                    put(chip, memory, address, value, thread.me)
+                    put(chip, memory, address, value, thread.me);
                 });
                 Ok(())
             }

@@ -75,7 +75,7 @@ fn every_change_of_memory_is_recorded_with_its_writer() {
     for system in [
         System::of("microcode/forward/icmp.toml", load),
         System::of("microcode/router", load),
-        System::of("microcode/quick-start", load),
+        System::of("microcode/quick-start/atomic.toml", load),
         with_route_change(),
     ] {
         let debugger = system.debugger();

@@ -73,7 +73,7 @@ pub fn is_used(flow: &FlowGraph, context: u8, pc: u16, register: Register) -> bo
         }
         match flow.successors(at, Some(context)) {
             Successors::Computed => return true,
-            known => {
+            known @ Successors::Known(_) => {
                 for next in known.addresses() {
                     let mut holding = holding.clone();
                     // What stands in the slots is done on the way.

@@ -140,7 +140,7 @@ impl NextGeneration {
             }
             ENHANCED_PACKET_BLOCK | PACKET_BLOCK | SIMPLE_PACKET_BLOCK => {
                 let packet = self.packet(raw.type_, body).map_err(malformed)?;
-                return self.frame(data, packet, assembly);
+                return self.frame(data, &packet, assembly);
             }
             _ => {}
         }
@@ -187,7 +187,7 @@ impl NextGeneration {
                 match option.code {
                     IF_NAME => {
                         let text = String::from_utf8_lossy(option.value);
-                        name = text.trim_end_matches('\0').to_owned();
+                        text.trim_end_matches('\0').clone_into(&mut name);
                     }
                     IF_TSRESOL => unit = option.u8()?,
                     IF_FCSLEN => fcs_bytes = fcs_length(option.u8()?),
@@ -265,7 +265,7 @@ impl NextGeneration {
     fn frame(
         &self,
         data: &Data,
-        packet: Packet<'_>,
+        packet: &Packet<'_>,
         assembly: &mut CaptureState,
     ) -> Result<Option<Frame>, CaptureError> {
         let frames_before = assembly.frames;

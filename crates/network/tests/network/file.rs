@@ -134,11 +134,11 @@ fn mistakes_are_told_with_their_places() {
         ),
         (
             with("kind = \"fifo\"", "kind = \"red\", least = 0.8, most = 0.2"),
-            "dropped from 80% of the limit on, and all of them from 20% on",
+            "begin at 0.8 of the limit and drop all from 0.2 on",
         ),
         (
             with("kind = \"fifo\"", "kind = \"red\", least = 0.9"),
-            "dropped from 90% of the limit on, and all of them from 75% on",
+            "begin at 0.9 of the limit and drop all from 0.75 on",
         ),
         (
             with("kind = \"fifo\"", "kind = \"red\", chance = 4e-7"),

@@ -221,6 +221,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::path::Path;
 
     use super::files;
 
@@ -229,7 +230,7 @@ mod tests {
         let files = files();
         let mut places: BTreeSet<String> = BTreeSet::new();
         let pages: Vec<_> = { files.iter() }
-            .filter(|it| it.0.ends_with(".html"))
+            .filter(|it| Path::new(&it.0).extension().is_some_and(|it| it == "html"))
             .collect();
         for (name, text) in &pages {
             places.insert(name.clone());

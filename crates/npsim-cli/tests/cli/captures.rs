@@ -228,12 +228,12 @@ fn names_say_how_files_are_compressed_and_promise_nothing_else() {
     for (ending, compression) in [("gz", Compression::Gzip), ("zst", Compression::Zstd)] {
         let mut options = String::new();
         for option in all.split(' ') {
-            let name = option.contains('.');
-            options += &if name {
-                format!("{option}.{ending} ")
-            } else {
-                format!("{option} ")
-            };
+            options += option;
+            if option.contains('.') {
+                options += ".";
+                options += ending;
+            }
+            options += " ";
         }
         dir.npsim(&format!("{run} {options}")).expect(0, &[]);
         for name in ["s.json", "p.csv", "t.json", "f.svg", "p.json", "o.pcap"] {

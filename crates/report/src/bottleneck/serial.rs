@@ -23,7 +23,7 @@ const TAKEN: u64 = 900;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SectionLoad {
     pub section: SerialSection,
-    /// What is held: `the turn \`table\``.
+    /// What is held, as text: the turn with its name.
     pub name: String,
     /// Indices of the stages that go through it.
     pub stages: Vec<usize>,

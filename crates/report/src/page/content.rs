@@ -55,8 +55,8 @@ pub(super) struct PageContent<'a> {
     limited: bool,
     /// Whether there were any.
     frames: bool,
-    limit_in_microengines: bool,
-    limit_in_units: bool,
+    /// Of the bars: those of microengines, then those of units.
+    limit_in: [bool; 2],
     rates: Option<ResponsiveChart>,
     rate_keys: Vec<LegendEntry>,
     drops: Vec<DropRow>,
@@ -116,8 +116,7 @@ pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
         analysis: run.analysis,
         limited: !run.analysis.limits.is_empty() || report.fault.is_some(),
         frames: has_frames(report),
-        limit_in_microengines: marks(&microengine_shares),
-        limit_in_units: marks(&unit_shares),
+        limit_in: [marks(&microengine_shares), marks(&unit_shares)],
         rates: rates(run, &binned),
         rate_keys: vec![
             LegendEntry::new("fill-offered", "offered"),

@@ -95,7 +95,7 @@ impl Channel {
             let AddressRange { first, end } = concern;
             let none = end - first == 1
                 && command.op == CommandOp::SramWrite
-                && command.byte_mask & 15 == 0;
+                && command.byte_mask.trailing_zeros() >= 4;
             if !none {
                 self.tell_written(first, end - first, &command, fabric);
             }
