@@ -46,7 +46,7 @@ const SHORT_QUEUES: &[Edit] = &[
 /// Routes to nowhere, also for some of a load's sources.
 const DISCARDS: &[Edit] = &[Edit {
     file: "router/npsim.toml",
-    from: "# The router's own addresses",
+    from: "# ---- the general-purpose core ----",
     to: "[[route]]
 prefix = \"198.18.0.0/27\"
 discard = true
@@ -55,7 +55,7 @@ discard = true
 prefix = \"10.2.192.0/18\"
 discard = true
 
-# The router's own addresses",
+# ---- the general-purpose core ----",
 }];
 
 /// Routers that are different from the start.
