@@ -195,7 +195,7 @@ impl BitSet {
 
 /// The row of a number and its bit in it.
 const fn place(n: usize) -> (u32, u64) {
-    debug_assert!(n < 1 << 38, "a number is too large");
+    debug_assert!((n as u64) < 1 << 38, "a number is too large");
     ((n / 64) as u32, 1 << (n % 64))
 }
 

@@ -61,7 +61,7 @@ fn a_full_load_of_any_mix_never_rests() {
         let mut bits = 0u64;
         for frame in &frames {
             let exact = u128::from(bits) * 1_000_000_000_000 / u128::from(line);
-            assert_eq!(u128::from(frame.start_ps), exact);
+            assert_eq!(frame.start_ps, exact);
             bits += line_bytes(frame.bytes.len()) * 8;
         }
     }
@@ -663,13 +663,13 @@ proptest! {
             let rate = u128::from(line.bits_per_second);
             let here: Vec<_> = frames.iter().filter(|frame| frame.port == port as u32).collect();
             for pair in here.windows(2) {
-                let gap = u128::from(pair[1].start_ps - pair[0].end_ps);
+                let gap = pair[1].start_ps - pair[0].end_ps;
                 prop_assert!(gap + 1 >= 96_000_000_000_000 / rate);
             }
             for frame in &here {
                 prop_assert!(frame.start_ps < u128::from(load.time.picoseconds()));
                 let busy = 8 * (12 + frame.bytes.len() as u128) * 1_000_000_000_000 / rate;
-                prop_assert!(u128::from(frame.end_ps - frame.start_ps).abs_diff(busy) <= 1);
+                prop_assert!((frame.end_ps - frame.start_ps).abs_diff(busy) <= 1);
                 let (kind, _) = parsed(&frame.bytes);
                 if let Some(stamp) = Stamp::read(&frame.bytes) {
                     let wanted = sequences.entry((kind, stamp.flow)).or_default();

@@ -130,7 +130,7 @@ fn minimum_frames_at_line_pace_come_at_the_rate_that_everybody_knows() {
         };
         let plan = schedule(&frames, &[line], PortAssignment::default(), Pace::Line).unwrap();
         let exact = 100_000u128 * 672 * 1_000_000_000_000 / u128::from(rate);
-        assert_eq!(u128::from(plan.arrivals[100_000].start_ps), exact);
+        assert_eq!(plan.arrivals[100_000].start_ps, exact);
         assert_eq!(plan.ports[0].line_bits, 100_001 * 672);
     }
 }
@@ -337,18 +337,18 @@ proptest! {
             let here: Vec<_> = plan.arrivals.iter().filter(|arrival| arrival.port == port as u32).collect();
             for pair in here.windows(2) {
                 prop_assert!(pair[0].frame < pair[1].frame, "a port keeps the order of the capture");
-                let gap = u128::from(pair[1].start_ps - pair[0].end_ps);
+                let gap = pair[1].start_ps - pair[0].end_ps;
                 // Both times were rounded down, so the difference may be short of the gap by less than one.
                 prop_assert!(gap + 1 > 96_000_000_000_000 / rate);
             }
             for arrival in &here {
                 let busy = 8 * (12 + frames[arrival.frame].bytes.len().max(60) as u128) * 1_000_000_000_000;
-                let lasts = u128::from(arrival.end_ps - arrival.start_ps);
+                let lasts = arrival.end_ps - arrival.start_ps;
                 prop_assert!(lasts == busy / rate || lasts == busy / rate + 1);
                 if let Pace::Trace { speed } = pace {
                     let wanted = u128::from(frames[arrival.frame].time_ns) * 1000 * u128::from(speed.denominator())
                         / u128::from(speed.numerator());
-                    prop_assert!(u128::from(arrival.start_ps) >= wanted);
+                    prop_assert!(arrival.start_ps >= wanted);
                 }
             }
             if pace == Pace::Line {
@@ -356,7 +356,7 @@ proptest! {
                 let bits: u128 = here.iter().map(|arrival| 8 * (24 + frames[arrival.frame].bytes.len().max(60) as u128)).sum();
                 prop_assert_eq!(u128::from(plan.ports[port].line_bits), bits);
                 if bits > 0 {
-                    prop_assert_eq!(u128::from(plan.ports[port].end_ps), (bits - 96) * 1_000_000_000_000 / rate);
+                    prop_assert_eq!(plan.ports[port].end_ps, (bits - 96) * 1_000_000_000_000 / rate);
                 }
             }
         }
