@@ -430,16 +430,7 @@ impl FileReading {
 
     fn share(&self, placed: &toml::Spanned<f64>, most: f64) -> Result<u32, Problem> {
         let share = quantities::share(*placed.get_ref(), most);
-        let share = share.map_err(|message| self.text.problem(placed.span(), message))?;
-        if share == 0 && *placed.get_ref() > 0.0 {
-            let message = format!(
-                "`{:?}` would count as 0: shares are counted in millionths",
-                placed.get_ref()
-            );
-            let problem = self.text.problem(placed.span(), message);
-            return Err(problem.help("give `0.000001` or more, or 0"));
-        }
-        Ok(share)
+        share.map_err(|message| self.text.problem(placed.span(), message))
     }
 
     /// One of some words.

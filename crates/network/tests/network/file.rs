@@ -142,14 +142,14 @@ fn mistakes_are_told_with_their_places() {
         ),
         (
             with("kind = \"fifo\"", "kind = \"red\", chance = 4e-7"),
-            "`4e-7` would count as 0",
+            "`0.0000004` would be 0",
         ),
         (
             with(
                 "delay = \"248ms\"",
                 "delay = \"248ms\"\nloss = { forward = 0.0000001 }",
             ),
-            "`1e-7` would count as 0",
+            "`0.0000001` would be 0",
         ),
         (
             with("count = 4", "count = 0"),
