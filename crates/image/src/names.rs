@@ -127,12 +127,12 @@ impl Image {
         if signal.number % 2 == 1 {
             return false;
         }
-        let both = 0b11 << signal.number;
         let has_both = |address: u16| {
-            let mask = self.instruction(address).map(|it| signal_mask(&it).0);
             let beside = [ProgramPoint::before(address), ProgramPoint::after(address)];
-            mask.is_some_and(|mask| mask & both == both) && { signal.live.iter() }
-                .any(|range| beside.iter().any(|&point| range.contains(point)))
+            { self.instruction(address) }.is_some_and(|it| uses_pair(&it, signal.number)) && {
+                signal.live.iter()
+            }
+            .any(|range| beside.iter().any(|&point| range.contains(point)))
         };
         let mut addresses =
             { signal.live.iter() }.flat_map(|range| range.first.address..=range.last.address);
@@ -248,19 +248,38 @@ fn transfers(instruction: &Instruction, address: u16) -> Vec<RegisterUse> {
     sides.into_iter().flat_map(moved).collect()
 }
 
-/// The signals of an instruction, and whether they are those after it.
-fn signal_mask(instruction: &Instruction) -> (u16, bool) {
-    let of = |completion: Completion| match completion {
+/// The signal that a completion names.
+const fn named_signal(completion: Completion) -> Option<u8> {
+    match completion {
         Completion::Silent => None,
         Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => Some(signal),
-    };
+    }
+}
+
+/// Whether an instruction takes an even signal for a pair: a command that names it raises the odd
+/// one, or both are awaited.
+fn uses_pair(instruction: &Instruction, even: u8) -> bool {
+    let (mask, _) = signal_mask(instruction);
+    let odd = 0b10 << even;
+    match instruction {
+        Instruction::Command(command) => {
+            named_signal(command.completion) == Some(even) && mask & odd != 0
+        }
+        _ => mask & (odd | 1 << even) == odd | 1 << even,
+    }
+}
+
+/// The signals of an instruction, and whether they are those after it.
+fn signal_mask(instruction: &Instruction) -> (u16, bool) {
     match instruction {
         Instruction::Command(command) => {
             let rule = command.op.info().signals;
-            let mask = of(command.completion).map_or(0, |signal| rule.mask(signal));
+            let mask = named_signal(command.completion).map_or(0, |signal| rule.mask(signal));
             (mask, true)
         }
-        Instruction::CapCsr(access) => (of(access.completion).map_or(0, |n| 1 << n), true),
+        Instruction::CapCsr(access) => {
+            (named_signal(access.completion).map_or(0, |n| 1 << n), true)
+        }
         Instruction::CtxArb(arb) => (arb.mask & !1, false),
         Instruction::BranchSignal { signal, .. } => (1 << signal, false),
         _ => (0, false),
