@@ -1,5 +1,5 @@
 //! Sections of programs that one context at a time goes through, since it holds something of
-//! which there is one: a turn that goes round as a signal, the only token of a ring or a queue, a
+//! which there is one: a turn passed on as a signal, the only token of a ring or a queue, a
 //! lock. How long each was held and handed over, and from which line to which.
 //!
 //! A **turn** is a signal that a context takes and then sends on under the same number. From
@@ -32,13 +32,13 @@ use crate::profile::chain;
 use holds::Holds;
 use turns::Turns;
 
-/// Things that are told apart; what comes later is not followed.
+/// Exclusive resources that are distinguished; what comes later is not followed.
 const MOST: usize = 64;
 
 /// Of which there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exclusive {
-    /// A signal that goes round: a microengine that takes it, and its number.
+    /// A signal passed from context to context: a microengine that takes it, and its number.
     Turn {
         /// The microengine.
         me: u8,

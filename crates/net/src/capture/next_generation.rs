@@ -46,7 +46,7 @@ const INTERFACE_LENGTHS: [(u16, usize); 9] = [
     (IF_FCSLEN, 1),
     (IF_TSOFFSET, 8),
 ];
-/// The same of a packet.
+/// Options of a packet that hold text; behind them those of a fixed length.
 const PACKET_TEXTS: [u16; 1] = [1];
 const PACKET_LENGTHS: [(u16, usize); 1] = [(PACKET_FLAGS, 4)];
 

@@ -54,8 +54,8 @@ Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
 ///
 /// The results folder gets `index.html`, `results.json`, `rows.csv`, `points.csv`,
 /// `tables/` and `figures/`. They are of the whole study: with IDs they are
-/// written only if its other points were run before. `parts/IDS/` has the same of what
-/// was asked for.
+/// written only if its other points were run before. `parts/IDS/` has page, figures
+/// and CSV of those IDs alone.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -183,7 +183,7 @@ impl SectionLoad {
             "What is looked up there can be looked up before, by all contexts at a time, and once more inside only where that found nothing.".to_owned(),
         ];
         advice.push(match section.held_by {
-            Exclusive::Turn { .. } if section.microengines.len() == 1 => "More microengines do not help: they would wait for the same turn, and a turn that goes round in one microengine keeps no order between several.".to_owned(),
+            Exclusive::Turn { .. } if section.microengines.len() == 1 => "More microengines do not help: they would wait for the same turn, and a turn passed within one microengine keeps no order between several.".to_owned(),
             Exclusive::Turn { .. } => "More microengines do not help: they wait for the same turn.".to_owned(),
             Exclusive::Token(_) => format!("More microengines do not help: they wait for {name} as well."),
             Exclusive::Lock { .. } => format!("More microengines do not help: they wait for {name} as well, and their tries keep the unit from its holder. `[[lock]]` in the project file shows more of it."),

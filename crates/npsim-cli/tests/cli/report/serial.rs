@@ -1,5 +1,5 @@
 //! Sections that one context at a time goes through: what holds them is the limit, their lines
-//! and their length are told, and the length moves the throughput while the same work outside of
+//! and their length are reported, and the length moves the throughput while equal work outside of
 //! them does not.
 
 use std::path::Path;
