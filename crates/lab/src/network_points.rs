@@ -8,10 +8,11 @@ use std::ops::{ControlFlow, Range};
 
 use npsim_asm::spelling::closest;
 use npsim_chip::Cycle;
-use npsim_network::chips::{System, systems};
-use npsim_network::file::NetworkFile;
+use npsim_network::chips::System;
 use npsim_network::topology::Topology;
 use npsim_network::{self as network, NoTap, Simulation, Stopped};
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
 use npsim_project::Project;
 use npsim_project::problem::{Problem, Problems};
 use npsim_transport::time::{SECOND, Time};

@@ -4,5 +4,6 @@ mod in_transit;
 mod node;
 mod system;
 
+pub use node::ChipReport;
 pub(crate) use node::{ChipNode, ChipNodeState};
-pub use system::{Assemble, System, systems};
+pub use system::System;

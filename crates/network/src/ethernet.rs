@@ -11,13 +11,14 @@ const HEADER: usize = 14;
 /// Ethernet's type of IPv4.
 const IPV4: [u8; 2] = [8, 0];
 /// Bytes of IP to which a shorter packet is padded.
-pub(crate) const LEAST: u32 = MIN_FRAME_BYTES as u32 - HEADER as u32;
+pub const LEAST: u32 = MIN_FRAME_BYTES as u32 - HEADER as u32;
 
 /// An Ethernet address.
 pub type Mac = [u8; 6];
 
 /// Bytes on a line besides IP: preamble, header, check sequence and the gap to the next frame.
-pub(crate) fn overhead() -> u32 {
+#[must_use]
+pub fn overhead() -> u32 {
     line_bytes(MIN_FRAME_BYTES as usize) as u32 - LEAST
 }
 
@@ -55,7 +56,8 @@ pub(crate) fn packet(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// The address of a node that has none of its own, made up and locally administered.
-pub(crate) fn made_up(node: usize) -> Mac {
+#[must_use]
+pub fn made_up(node: usize) -> Mac {
     let [.., a, b, c] = (node as u32).to_be_bytes();
     [2, 0x6e, 0x70, a, b, c]
 }

@@ -46,22 +46,18 @@
 //! assert!(line.utilisation() > 0.9, "{}", line.utilisation());
 //! ```
 
-pub mod advisories;
 pub mod checkpoint;
 pub mod chips;
 pub mod counters;
 pub mod ethernet;
 mod event;
-pub mod file;
 mod frame;
 mod host;
 mod law;
 mod line;
 mod network;
 mod reorder_buffer;
-pub mod results;
-mod routes;
-pub mod series;
+pub mod routes;
 mod simulation;
 mod snapshot;
 mod tap;

@@ -29,7 +29,7 @@ use npsim_session::simulation::Ending;
 use npsim_session::workers::Workers;
 use npsim_transport::time::Time;
 
-use crate::chips::{ChipNode, System};
+use crate::chips::{ChipNode, ChipReport, System};
 use crate::reorder_buffer::{RecordingTap, ReorderBuffer, Watched};
 use crate::simulation::{Simulation, ToChip};
 use crate::snapshot::Snapshot;
@@ -174,6 +174,11 @@ impl Network {
     /// The chips, in the order of their nodes.
     pub(crate) fn chips(&self) -> &[ChipNode] {
         &self.chips
+    }
+
+    /// What each chip counted from the beginning on, in the order of nodes.
+    pub fn chip_reports(&self) -> impl Iterator<Item = ChipReport<'_>> {
+        self.chips.iter().map(ChipNode::report)
     }
 
     /// Bytes of all chips' memories.

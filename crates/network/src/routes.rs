@@ -31,6 +31,7 @@ pub struct Routes {
 impl Routes {
     /// Shortest ways by the number of links; of equals always the same one, which need not be the same
     /// there and back. Hosts pass nothing on.
+    #[must_use]
     pub fn of(topology: &Topology) -> Self {
         let nodes = topology.nodes.len();
         let mut first = vec![None; nodes * nodes];
@@ -59,6 +60,7 @@ impl Routes {
     }
 
     /// The line on which a node sends what is for another one.
+    #[must_use]
     pub fn line(&self, node: usize, to: usize) -> Option<usize> {
         self.first[node * self.nodes + to].map(|line| line as usize)
     }
@@ -80,6 +82,7 @@ impl Routes {
 
     /// Time from a flow's sender to its receiver and back, without queues and the time of packets on
     /// lines.
+    #[must_use]
     pub fn round_trip(&self, topology: &Topology, flow: usize) -> Time {
         let flow = &topology.flows[flow];
         let there = self.way(topology, flow.from, flow.to);
@@ -95,7 +98,10 @@ impl Routes {
         delays.fold(0, Time::saturating_add)
     }
 
-    /// Whether all flows have a way there and back.
+    /// Checks that all flows have a way there and back.
+    ///
+    /// # Errors
+    /// The first flow that has none.
     pub fn check(&self, topology: &Topology) -> Result<(), UnreachableFlow> {
         for (flow, it) in topology.flows.iter().enumerate() {
             for (from, to) in [(it.from, it.to), (it.to, it.from)] {

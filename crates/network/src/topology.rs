@@ -53,6 +53,15 @@ impl Topology {
         }
     }
 
+    /// The links at a chip's ports; none if the node is no chip.
+    #[must_use]
+    pub fn ports(&self, node: usize) -> &[Option<usize>] {
+        match &self.nodes[node].kind {
+            NodeKind::Chip { ports } => ports,
+            _ => &[],
+        }
+    }
+
     /// Whether a line can drop or lose packets, or has a chip's queues before it: others only join
     /// nodes.
     #[must_use]

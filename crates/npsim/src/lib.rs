@@ -28,6 +28,7 @@ pub use npsim_isa as isa;
 pub use npsim_lab as lab;
 pub use npsim_net as net;
 pub use npsim_network as network;
+pub use npsim_network_file as network_file;
 pub use npsim_observe as observe;
 pub use npsim_profile as profile;
 pub use npsim_project as project;

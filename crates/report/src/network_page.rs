@@ -1,8 +1,8 @@
 //! A network's run as one page: queues, windows and rates over time, and what flows, links and
 //! routers came to. HTML that needs nothing but itself; the same run gives the same bytes.
 
-use npsim_network::results::{FlowResult, LineResult, Results, RouterResult};
-use npsim_network::series::{Sample, SampleSubject};
+use npsim_network_file::results::{FlowResult, LineResult, Results, RouterResult};
+use npsim_network_file::series::{Sample, SampleSubject};
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 use serde::Serialize;
 

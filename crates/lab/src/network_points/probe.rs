@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use npsim_network::Network;
 use npsim_network::counters::NetworkCounters;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
 use serde_json::Value;

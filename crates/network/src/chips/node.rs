@@ -19,7 +19,7 @@ use npsim_transport::time::{SECOND, Time};
 use serde::{Deserialize, Serialize};
 
 use super::in_transit::InTransit;
-use super::system::{System, links};
+use super::system::System;
 use crate::ethernet::{self, Mac};
 use crate::frame::{Content, Frame, PacketLabel};
 use crate::line::DropReason;
@@ -72,6 +72,19 @@ impl fmt::Debug for ChipNode {
     }
 }
 
+/// What a chip has counted from the beginning on.
+#[derive(Debug, Clone)]
+pub struct ChipReport<'a> {
+    /// The node's name.
+    pub name: &'a str,
+    /// What it runs.
+    pub system: &'a System,
+    /// Frames that left and that the network does not carry.
+    pub unknown_frames: u64,
+    /// As the stats file has it.
+    pub node: NodeReport,
+}
+
 /// What a chip did, in its own cycles.
 #[derive(Debug, Default)]
 pub(crate) struct Happened {
@@ -121,12 +134,20 @@ impl ChipNode {
         (self.node.chip().skipped(), all)
     }
 
-    /// What it has counted so far, as the stats file has it.
-    pub fn report(&self) -> NodeReport {
-        let System {
-            project, programs, ..
-        } = &self.system;
-        NodeReport::of(&self.node, project, programs, Some(self.seed))
+    /// What it has counted so far.
+    pub fn report(&self) -> ChipReport<'_> {
+        let system = &self.system;
+        ChipReport {
+            name: &self.name,
+            system,
+            unknown_frames: self.unknown_frames,
+            node: NodeReport::of(
+                &self.node,
+                &system.project,
+                &system.programs,
+                Some(self.seed),
+            ),
+        }
     }
 
     /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
@@ -158,7 +179,7 @@ impl ChipNode {
         let node = system.node;
         let project = &system.project;
         let hertz = project.capacity.hertz;
-        let ports: Vec<_> = { links(topology, node).iter().enumerate() }
+        let ports: Vec<_> = { topology.ports(node).iter().enumerate() }
             .map(|(port, link)| {
                 let number = (*link)?;
                 let link = &topology.links[number];

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 use npsim::problem::Problem;
 use npsim::project::assemble::assemble_project;
 use npsim::registry;
-use npsim_network::advisories::advisories;
 use npsim_network::checkpoint::{self, Checkpoint, Standing, inputs_of};
-use npsim_network::chips::systems;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
 use npsim_network::{Network, Simulation, Stopped};
+use npsim_network_file::advisories::advisories;
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 use npsim_transport::time::SECOND;
 
 use super::format;

@@ -8,8 +8,8 @@ use std::time::Instant;
 use npsim::checkpoint::RunOrigin;
 use npsim::problem::Problem;
 use npsim_network::checkpoint::{self, Checkpoint, Standing};
-use npsim_network::file::NetworkFile;
 use npsim_network::{Network, Stopped};
+use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
 use super::outputs::Outputs;

@@ -9,9 +9,9 @@ use npsim_network::Network;
 use npsim_network::checkpoint::{Checkpoint, Outputs as Positions};
 use npsim_network::chips::System;
 use npsim_network::counters::NetworkCounters;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
-use npsim_network::series::{Sampler, Series};
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
+use npsim_network_file::series::{Sampler, Series};
 use npsim_report::network_page::{self, Tracks};
 
 use super::arguments::Arguments;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use npsim::quantity::{grouped, percent};
-use npsim_network::results::Results;
+use npsim_network_file::results::Results;
 use npsim_report::network_page::{flow_cells, line_cells};
 use npsim_session::text_table::TextTable;
 

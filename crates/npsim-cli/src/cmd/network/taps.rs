@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use npsim::observe::timeline::{NetworkTimeline, NetworkTimes, SenderNow, TimeWindow};
 use npsim::problem::Problem;
 use npsim::whole_file::WholeFile;
-use npsim_network::file::NetworkFile;
 use npsim_network::{DropReason, FlowState, Frame, Network, SenderSeen, Tap};
+use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::{SECOND, Time};
 
 use super::captures::Captures;

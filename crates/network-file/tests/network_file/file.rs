@@ -1,7 +1,7 @@
 //! Network files: what they come to, and mistakes in them.
 
-use npsim_network::file::NetworkFile;
 use npsim_network::topology::{NodeKind, QueueLimit, Transport};
+use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::MILLISECOND;
 
 const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
@@ -348,7 +348,7 @@ fn replicates_open_their_flows_within_a_round_trip_time() {
 }
 
 fn notes(text: &str) -> Vec<String> {
-    npsim_network::advisories::advisories(&parsed(text), &[])
+    npsim_network_file::advisories::advisories(&parsed(text), &[])
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How a mistake in a network file is reported: at its key, in the words of a network file.
 
-use npsim_network::file::NetworkFile;
+use npsim_network_file::file::NetworkFile;
 use npsim_testkit::mistakes;
 
 /// Wrong network files, each behind a line `=== what is wrong`, and behind a line `---` the messages
@@ -39,7 +39,10 @@ fn the_rest_is_right() {
 
 #[test]
 fn mistakes_are_told_as_they_are_listed() {
-    let file = (env!("CARGO_MANIFEST_DIR"), "tests/network/mistakes.txt");
+    let file = (
+        env!("CARGO_MANIFEST_DIR"),
+        "tests/network_file/mistakes.txt",
+    );
     mistakes::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
     // None of the messages is in the words of the TOML parser.
     for own in ["expected", "invalid", "field", "untagged"] {

@@ -1,8 +1,8 @@
 //! Quick-Start: the answer to each request, and what may be granted window by window.
 
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
 use npsim_network::{Content, Frame};
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 use npsim_protocols::quick_start::task::{QuickStartState, QuickStartTask};
 use npsim_protocols::quick_start::window::{limit, units_of_bytes};
 use npsim_protocols::quick_start::{GrantPool, RequestOutcome, process};

@@ -1,8 +1,8 @@
 //! Hosts whose work takes time.
 
 use npsim_network::counters::NetworkCounters;
-use npsim_network::file::NetworkFile;
 use npsim_network::{NoTap, Simulation};
+use npsim_network_file::file::NetworkFile;
 
 /// Two hosts on a fast wire, the first with the CPU that `cpu` says; a second that `from` begins.
 fn run(cpu: &str, flow: &str) -> NetworkCounters {

@@ -7,7 +7,7 @@ use npsim_transport::wire::PacketFormat;
 
 use super::FileReading;
 use super::typed::{self, PlacedText};
-use crate::topology::{FeedbackPoint, NodeKind, RouterLaw};
+use npsim_network::topology::{FeedbackPoint, NodeKind, RouterLaw};
 
 /// The models by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What routers' laws do for flows.
 
 use npsim_network::counters::NetworkCounters;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
 use npsim_network::{Network, NoTap, Simulation};
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 
 /// A dumbbell of 10 Mb/s and 100 ms.
 fn network(model: &str, queue: &str, flows: &str) -> String {
@@ -41,7 +41,7 @@ fn completion(results: &Results, flow: &str) -> f64 {
         .unwrap_or_else(|| panic!("{} is not done", flow.name))
 }
 
-fn bottleneck(results: &Results) -> &npsim_network::results::LineResult {
+fn bottleneck(results: &Results) -> &npsim_network_file::results::LineResult {
     let mut lines = results.lines.iter();
     lines.find(|line| line.link == "bottleneck").expect("it")
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use npsim_transport::Scheme;
 
-use crate::chips::System;
 use crate::file::NetworkFile;
-use crate::routes::Routes;
-use crate::topology::{NodeKind, RouterLaw, Transport};
+use npsim_network::chips::System;
+use npsim_network::routes::Routes;
+use npsim_network::topology::{NodeKind, RouterLaw, Transport};
 
 /// Tasks of the slow path whose times are a control law's.
 const LAWS: [&str; 3] = ["quick-start", "xcp", "rcp"];

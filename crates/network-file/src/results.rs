@@ -6,12 +6,12 @@ use serde::Serialize;
 use npsim_project::Setting;
 use npsim_session::report::NodeReport;
 
-use crate::chips::ChipNode;
-use crate::counters::{FlowCounters, LineCounters, MessageCounters, NetworkCounters};
 use crate::file::NetworkFile;
-use crate::line::DropReason;
-use crate::network::Network;
-use crate::topology::Transport;
+use npsim_network::DropReason;
+use npsim_network::Network;
+use npsim_network::chips::ChipReport;
+use npsim_network::counters::{FlowCounters, LineCounters, MessageCounters, NetworkCounters};
+use npsim_network::topology::Transport;
 
 /// The version of the document's form.
 const SCHEMA: &str = "npsim-network-1";
@@ -303,7 +303,7 @@ impl Results {
             flows: counters.flows.iter().enumerate().map(flow).collect(),
             lines: counters.lines.iter().enumerate().map(line).collect(),
             messages: MessageResult::of(&counters.messages),
-            routers: network.chips().iter().map(router).collect(),
+            routers: network.chip_reports().map(router).collect(),
             cpus: { counters.cpus.iter() }
                 .zip(&topology.cpus)
                 .map(|(counted, cpu)| CpuResult {
@@ -316,16 +316,16 @@ impl Results {
     }
 }
 
-fn router(node: &ChipNode) -> RouterResult {
-    let system = &node.system;
+fn router(report: ChipReport<'_>) -> RouterResult {
+    let system = report.system;
     let texts = |list: &[Setting]| list.iter().map(ToString::to_string).collect();
     RouterResult {
-        name: node.name.clone(),
+        name: report.name.to_owned(),
         project: system.project.name.clone(),
         settings: texts(&system.project.settings),
         routes: system.routes.iter().map(ToString::to_string).collect(),
-        strange: node.unknown_frames,
-        node: node.report(),
+        strange: report.unknown_frames,
+        node: report.node,
     }
 }
 

@@ -6,8 +6,8 @@ use npsim_transport::time::{SECOND, Time};
 use super::FileReading;
 use super::quantities::{LimitText, limit};
 use super::typed;
-use crate::ethernet;
-use crate::topology::{
+use npsim_network::ethernet;
+use npsim_network::topology::{
     LineParameters, Link, Loss, Node, NodeKind, QueueLimit, QueueParameters, Red,
 };
 

@@ -12,7 +12,7 @@ use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
 
 use super::FileReading;
 use super::typed::{self, Bytes};
-use crate::topology::{Flow, NodeKind, Transport};
+use npsim_network::topology::{Flow, NodeKind, Transport};
 
 /// Bytes of the headers of IPv4 and TCP without options.
 const HEADERS: u32 = 40;

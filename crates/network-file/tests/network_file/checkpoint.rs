@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use npsim_network::checkpoint::Snapshot;
-use npsim_network::chips::systems;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
 use npsim_network::{DropReason, Frame, Network, Simulation, Stopped, Tap};
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::time::Time;
 use proptest::prelude::*;

@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use npsim_network::chips::systems;
-use npsim_network::file::NetworkFile;
 use npsim_network::topology::Transport;
 use npsim_network::{Frame, Network, Simulation, Tap};
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::pacing::TimerClock;
 use npsim_transport::rcp::RcpParameters;

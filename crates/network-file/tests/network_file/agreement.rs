@@ -8,10 +8,10 @@ mod xcp;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use npsim_network::chips::systems;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
 use npsim_network::{DropReason, Frame, Network, NoTap, Simulation, Tap};
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::time::{MICROSECOND, Time};
 

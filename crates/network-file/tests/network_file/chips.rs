@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use npsim_engine::ENGINE;
 use npsim_net::LineFrame;
-use npsim_network::chips::{System, systems};
+use npsim_network::chips::System;
 use npsim_network::counters::NetworkCounters;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
 use npsim_network::{Frame, Network, NoTap, Simulation, Tap};
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 use npsim_project::assemble::assemble_project;
 use npsim_session::links::Tap as LineTap;
 use npsim_session::session::{Endpoints, Plan, Session};

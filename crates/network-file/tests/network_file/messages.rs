@@ -7,13 +7,13 @@ use std::path::Path;
 
 use etherparse::icmpv4::{DestUnreachableHeader, TimeExceededCode};
 use etherparse::{Icmpv4Type, NetSlice, SlicedPacket, TransportSlice};
-use npsim_network::chips::systems;
 use npsim_network::counters::Tally;
 use npsim_network::ethernet::wrapped;
-use npsim_network::file::NetworkFile;
-use npsim_network::results::Results;
 use npsim_network::topology::Topology;
 use npsim_network::{DropReason, Frame, Network, Simulation, Tap};
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
+use npsim_network_file::results::Results;
 use npsim_project::assemble::assemble_project;
 use npsim_transport::time::Time;
 

@@ -24,9 +24,9 @@ use npsim_project::{EntryName, Grammar, Setting, apply_to_text, toml_reader, wit
 use npsim_transport::pacing::CpuCost;
 use npsim_transport::time::Time;
 
-use crate::routes::Routes;
-use crate::simulation::{NetworkError, Simulation};
-use crate::topology::{HostCpu, Node, NodeKind, Topology};
+use npsim_network::routes::Routes;
+use npsim_network::topology::{HostCpu, Node, NodeKind, Topology};
+use npsim_network::{NetworkError, Simulation};
 use quantities::{Quantities, Spread};
 pub use systems::ChipPlan;
 use typed::PlacedText;

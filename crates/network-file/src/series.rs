@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
-use crate::counters::NetworkCounters;
 use crate::results::Unscaled;
-use crate::simulation::Simulation;
+use npsim_network::Simulation;
+use npsim_network::counters::NetworkCounters;
 
 /// What a sample is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

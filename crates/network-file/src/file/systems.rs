@@ -10,7 +10,7 @@ use npsim_transport::time::{MICROSECOND, Time};
 
 use super::FileReading;
 use super::typed::{self, PlacedText};
-use crate::topology::NodeKind;
+use npsim_network::topology::NodeKind;
 
 /// The shortest delay of a link at a chip: so far chips and what is around them are simulated
 /// apart from each other.
@@ -172,7 +172,7 @@ impl FileReading {
         if let Some(overhead) = link.overhead {
             let message = format!(
                 "a link at a chip carries Ethernet frames, {} bytes besides each packet, and not {overhead}",
-                crate::ethernet::overhead()
+                npsim_network::ethernet::overhead()
             );
             let problem = self.text.problem(link.between.span(), message);
             return Err(problem.help("leave `overhead` out"));

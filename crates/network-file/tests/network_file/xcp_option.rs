@@ -1,9 +1,9 @@
 //! XCP as a TCP option: what its header's format makes of it.
 
 use npsim_network::counters::NetworkCounters;
-use npsim_network::file::NetworkFile;
 use npsim_network::topology::Topology;
 use npsim_network::{NoTap, Simulation};
+use npsim_network_file::file::NetworkFile;
 
 const FILE: &str = include_str!("../../../../traces/networks/dumbbell.toml");
 

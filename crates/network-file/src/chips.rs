@@ -1,0 +1,186 @@
+//! The projects of chips in a network: with ports as fast as their links and with routes that
+//! follow from the network.
+
+use npsim_net::load::Prefix;
+use npsim_project::assemble::{Messages, Program};
+use npsim_project::problem::{Problem, Problems};
+use npsim_project::resolve::PortAddress;
+use npsim_project::{NetworkRoute, Overrides, Project, Registry, Setting};
+
+use crate::file::{ChipPlan, NetworkFile};
+use npsim_network::chips::System;
+use npsim_network::ethernet::{Mac, made_up};
+use npsim_network::routes::Routes;
+use npsim_network::topology::{NodeKind, Topology};
+
+/// How the programs of a project come about: those of its microengines unless there are errors, and
+/// what the assembler says of them.
+pub type Assemble<'a> = &'a dyn Fn(&Project) -> (Option<Vec<Program>>, Messages);
+
+/// Reads the projects of all chips of a network and has them assembled, as `assemble_project` does.
+///
+/// # Errors
+/// All mistakes of the first project that has some, or a link at a port that its chip does not
+/// have.
+pub fn systems(
+    file: &NetworkFile,
+    registry: &Registry,
+    assemble: Assemble<'_>,
+) -> Result<Vec<System>, Problems> {
+    let topology = &file.topology;
+    let mut addresses = Vec::with_capacity(file.chips.len());
+    let mut asking = Vec::with_capacity(file.chips.len());
+    // Which ports lead to them is known when the ports' addresses are.
+    let hosts: Vec<_> = { topology.nodes.iter() }
+        .filter_map(|node| match node.kind {
+            NodeKind::Host { address } => Some(NetworkRoute {
+                prefix: Prefix::new(address, 32),
+                port: 0,
+                mac: made_up(0),
+                next_hop: None,
+            }),
+            _ => None,
+        })
+        .collect();
+    for plan in &file.chips {
+        let overrides = Overrides {
+            set: plan.set.clone(),
+            routes: Some(hosts.clone()),
+            ..Overrides::default()
+        };
+        let project = load(plan, &overrides, registry, topology)?;
+        let count = project.macs.len();
+        if let Some((port, place)) = plan.ports.iter().find(|(port, _)| *port >= count) {
+            let message = format!("there is no port {port}");
+            let problem = Problem::new(message).at(place.clone());
+            return Err(problem
+                .help(match count {
+                    0 => "the project has no ports".to_owned(),
+                    count => format!("the router has ports 0 to {}", count - 1),
+                })
+                .into());
+        }
+        let asks = { project.boot.tasks.iter() }.any(|task| task.name() == "arp");
+        asking.push(if asks { project.addresses } else { Vec::new() });
+        addresses.push(project.macs);
+    }
+    let routes = Routes::of(topology);
+    let own = |node: usize, link: usize| {
+        let at = file.chips.iter().position(|plan| plan.node == node)?;
+        let port = topology
+            .ports(node)
+            .iter()
+            .position(|it| *it == Some(link))?;
+        addresses[at].get(port).copied()
+    };
+    let mut systems = Vec::with_capacity(file.chips.len());
+    for (plan, asking) in file.chips.iter().zip(&asking) {
+        let ports = topology.ports(plan.node);
+        let neighbours: Vec<_> = { ports.iter() }
+            .map(|link| {
+                let Some(link) = *link else {
+                    return made_up(plan.node);
+                };
+                let ends = topology.links[link].ends;
+                let peer = if ends[0] == plan.node {
+                    ends[1]
+                } else {
+                    ends[0]
+                };
+                own(peer, link).unwrap_or_else(|| made_up(peer))
+            })
+            .collect();
+        let routes = routes_of(plan.node, topology, &routes, &neighbours, asking);
+        let mut set = plan.set.clone();
+        for (port, link) in ports.iter().enumerate() {
+            let Some(link) = link else { continue };
+            let rate = topology.links[*link].lines[0].rate;
+            let rate = Setting::new(&format!("port.{port}.rate"), &format!("{rate}bps"));
+            set.extend(rate.ok());
+        }
+        let overrides = Overrides {
+            set,
+            routes: Some(routes.clone()),
+            ..Overrides::default()
+        };
+        let project = load(plan, &overrides, registry, topology)?;
+        let (programs, messages) = assemble(&project);
+        let Some(programs) = programs else {
+            let name = &topology.nodes[plan.node].name;
+            let problem = Problem::new(format!(
+                "the microcode of `{name}` does not assemble:\n{}",
+                messages.rendered.join("\n")
+            ));
+            return Err(problem.at(plan.place.clone()).into());
+        };
+        systems.push(System {
+            node: plan.node,
+            project,
+            programs,
+            routes,
+            neighbours,
+        });
+    }
+    Ok(systems)
+}
+
+fn load(
+    plan: &ChipPlan,
+    overrides: &Overrides,
+    registry: &Registry,
+    topology: &Topology,
+) -> Result<Project, Problems> {
+    let project = Project::load(&plan.system, overrides, registry);
+    project.map_err(|Problems(problems)| {
+        let name = &topology.nodes[plan.node].name;
+        let placed = problems.into_iter().map(|problem| match &problem.excerpt {
+            None => problem.at(plan.place.clone()),
+            Some(_) => problem.note(format!("it is the project of `{name}` in the network")),
+        });
+        Problems(placed.collect())
+    })
+}
+
+/// Each host's address leads out of the port that the way to it begins at. A host on the network of
+/// that port is its own next hop, which a router finds that `asks` by ARP with such addresses.
+fn routes_of(
+    node: usize,
+    topology: &Topology,
+    routes: &Routes,
+    neighbours: &[Mac],
+    asks: &[Vec<PortAddress>],
+) -> Vec<NetworkRoute> {
+    let ports = topology.ports(node);
+    let hosts = topology.nodes.iter().enumerate();
+    let routes = hosts.filter_map(|(host, it)| {
+        let NodeKind::Host { address } = it.kind else {
+            return None;
+        };
+        let link = routes.line(node, host)? / 2;
+        let port = ports.iter().position(|it| *it == Some(link))?;
+        Some(NetworkRoute {
+            prefix: Prefix::new(address, 32),
+            port: port as u8,
+            mac: neighbours[port],
+            next_hop: { asks.get(port).into_iter().flatten() }
+                .any(|own| own.has_on_link(address) && is_on_link(topology, routes, node, host))
+                .then_some(address),
+        })
+    });
+    routes.collect()
+}
+
+/// Whether nothing but switches is between a node and a host.
+fn is_on_link(topology: &Topology, routes: &Routes, node: usize, host: usize) -> bool {
+    let mut at = node;
+    while let Some(line) = routes.line(at, host) {
+        at = topology.links[line / 2].ends[1 - line % 2];
+        if at == host {
+            return true;
+        }
+        if !matches!(topology.nodes[at].kind, NodeKind::Switch) {
+            return false;
+        }
+    }
+    false
+}

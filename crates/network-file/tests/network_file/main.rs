@@ -1,0 +1,13 @@
+//! Network files from end to end, chips in them among them.
+#![allow(clippy::disallowed_methods, reason = "tests look at files as they are")]
+
+mod agreement;
+mod checkpoint;
+mod chips;
+mod cpu;
+mod file;
+mod laws;
+mod messages;
+mod mistakes;
+mod pacing;
+mod xcp_option;
