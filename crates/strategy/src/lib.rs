@@ -1,4 +1,5 @@
-//! Proptest strategies that produce encodable instructions in canonical form.
+//! Proptest strategies that produce encodable instructions in canonical form, and how many cases
+//! properties are tried on.
 //!
 //! Corner values are as frequent as all the others together: random numbers
 //! alone seldom meet them.
@@ -16,6 +17,17 @@ use npsim_isa::{
     Instruction, MulPhase, MulWidth, Operand, Operands, ShfOp, Shift, ShiftCount, SignalRule,
     Target, TransferRegister, encode_in, mnemonics,
 };
+
+/// How many random cases a property is tried on: `usual` in a change's own tests, ten times as
+/// many where the environment has `NPSIM_THOROUGH`, as the nightly gate does.
+#[must_use]
+pub fn cases(usual: u32) -> u32 {
+    if std::env::var_os("NPSIM_THOROUGH").is_some() {
+        usual * 10
+    } else {
+        usual
+    }
+}
 
 /// Numbers from `min` to `max`, often the ends.
 fn number(min: u16, max: u16) -> BoxedStrategy<u16> {

@@ -457,7 +457,7 @@ fn disturbances() -> impl Strategy<Value = Perturbations> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(10), ..ProptestConfig::default() })]
 
     #[test]
     fn skipping_changes_nothing(

@@ -65,9 +65,9 @@ fn there_and_back(system: &System, steps: usize, seed: u64) {
 
 #[test]
 fn a_step_back_takes_a_step_back() {
-    there_and_back(&System::wire8(), 500, 1);
-    there_and_back(&System::forward(), 300, 2);
-    there_and_back(&System::router(), 200, 3);
+    there_and_back(&System::wire8(), 150, 1);
+    there_and_back(&System::forward(), 100, 2);
+    there_and_back(&System::router(), 60, 3);
 }
 
 /// Steps back without any memory of the steps: a second debugger, which did not make them, goes

@@ -101,7 +101,7 @@ loop#:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(8), ..ProptestConfig::default() })]
 
     #[test]
     fn counts_profile_and_timeline_end_at_the_cycle_of_a_fault(

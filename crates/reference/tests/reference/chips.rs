@@ -361,7 +361,7 @@ fn chips_pause_while_something_is_under_way() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(60), max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
 
     /// The engine that is watched, the engine without an observer, and the reference core.
     #[test]

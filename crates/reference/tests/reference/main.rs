@@ -217,7 +217,7 @@ fn steps() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: npsim_strategy::cases(300), max_local_rejects: 1 << 24, ..ProptestConfig::default() })]
 
     #[test]
     fn one_context_is_the_same_on_both_cores(

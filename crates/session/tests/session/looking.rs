@@ -165,7 +165,7 @@ fn predictions_of_the_inspector_come_true() {
         let mut session = system.session();
         assert_eq!(session.step(20_000), None);
         let (mut woken, mut left, mut owned) = (0, 0, 0);
-        for round in 0..800 {
+        for round in 0..300 {
             // Saving takes most of the time.
             let save = || session.node(0).chip().save().unwrap();
             let before = (round % 50 == 0).then(save);

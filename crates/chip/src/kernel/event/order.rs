@@ -101,7 +101,10 @@ mod tests {
     #[test]
     fn more_events_than_a_chip_has_are_refused() {
         let saved = |count| {
-            let events = vec![(10, Event::Gpp(0)); count];
+            // Few of one cycle, behind which each is appended at the end of a list.
+            let events = (0..count as u64)
+                .map(|it| (10 + it / 8, Event::Gpp(0)))
+                .collect();
             let pending = super::PendingEvents { base: 10, events };
             postcard::from_bytes::<EventQueue>(&postcard::to_allocvec(&pending).unwrap())
         };

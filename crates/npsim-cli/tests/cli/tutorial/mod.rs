@@ -12,6 +12,8 @@
 //!   they print. `[..]` stands for anything in a line, a line `...` for any
 //!   lines.
 //!
+//! Blocks that open with `console,thorough` are run where `NPSIM_THOROUGH` is set: whole studies.
+//!
 //! With `NPSIM_UPDATE_DOCS=1` in the environment the console blocks that differ
 //! are written anew, with the speed of the host left open. Lines `...` stay where
 //! the lines around them are still there; other elisions have to be made again.
