@@ -2,43 +2,14 @@
 
 use npsim_lab::estimate::Estimate;
 use npsim_lab::replicates::equal_runs;
-use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 use npsim_lab::{output, verdict};
 
 use crate::bench::Bench;
+use crate::dumbbell::{DUMBBELL, bench, values};
 
 /// Two TCP flows over a FIFO of 10 Mb/s: nothing draws a random number.
-const NETWORK: &str = r#"
-name = "fifo"
-until = "6s"
-[[host]]
-name = "s"
-count = 2
-address = "10.0.0.1"
-[[host]]
-name = "d"
-count = 2
-address = "10.1.0.1"
-[[switch]]
-name = "left"
-[[router]]
-name = "r"
-model = "fifo"
-[[link]]
-between = ["s", "left"]
-rate = "100Mbps"
-delay = "1ms"
-[[link]]
-between = ["left", "r"]
-rate = "100Mbps"
-delay = "1ms"
-[[link]]
-name = "line"
-between = ["r", "d"]
-rate = "10Mbps"
-delay = "20ms"
-queue = { limit = "20 packets" }
+const FLOWS: &str = r#"
 [[flow]]
 name = "tcp"
 from = "s"
@@ -46,6 +17,15 @@ to = "d"
 transport = "sack"
 packet = 1000
 "#;
+
+fn network() -> String {
+    format!("{DUMBBELL}{FLOWS}")
+}
+
+/// In which all flows begin at once.
+fn at_once() -> String {
+    network().replace("packet = 1000", "packet = 1000\nspread = \"0s\"")
+}
 
 const STUDY: &str = r#"
 name = "n"
@@ -68,17 +48,6 @@ key = "link.line.queue.limit"
 values = ["10 packets", "40 packets"]
 "#;
 
-fn bench(network: &str) -> Bench {
-    let bench = Bench::new();
-    std::fs::write(bench.path("net.toml"), network).expect("write");
-    bench
-}
-
-fn values(results: &Results) -> Vec<f64> {
-    let read = |cached| results.reading(cached, "queue").expect("a value");
-    results.points.iter().map(read).collect()
-}
-
 /// The text of a file of the results.
 fn written(bench: &Bench, text: &str, name: &str) -> String {
     let study = Study::parse("study", text).expect("a study");
@@ -95,9 +64,9 @@ fn written(bench: &Bench, text: &str, name: &str) -> String {
 
 #[test]
 fn runs_of_a_network_without_chance_differ() {
-    let bench = bench(NETWORK);
+    let bench = bench(&network());
     let results = bench.run(STUDY, 2);
-    for point in values(&results).chunks(4) {
+    for point in values(&results, "queue").chunks(4) {
         let estimate = Estimate::of(point);
         assert!(estimate.half.is_some_and(|half| half > 0.0), "{point:?}");
         for (at, value) in point.iter().enumerate() {
@@ -115,7 +84,7 @@ fn runs_of_a_network_without_chance_differ() {
 
 #[test]
 fn means_have_intervals_and_runs_in_every_file() {
-    let bench = bench(NETWORK);
+    let bench = bench(&network());
     let csv = written(&bench, STUDY, "means.csv");
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| lines[0].iter().position(|head| *head == name).expect(name);
@@ -156,13 +125,12 @@ fn means_have_intervals_and_runs_in_every_file() {
 #[test]
 fn equal_runs_are_told_and_have_no_interval() {
     // A file that wants all flows to begin at once; a model in which nothing is drawn.
-    let at_once = NETWORK.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
     let fluid = STUDY
         .replace("network = \"net.toml\"", "fluid = true")
         .replace("key = \"link.line.queue.limit\"", "key = \"rtt_ms\"")
         .replace("[\"10 packets\", \"40 packets\"]", "[100, 200]");
     for text in [STUDY, &fluid] {
-        let bench = bench(&at_once);
+        let bench = bench(&at_once());
         let csv = written(&bench, text, "means.csv");
         assert_eq!(
             csv.matches("all runs are equal: no interval").count(),
@@ -190,7 +158,6 @@ fn equal_runs_of_a_row_have_no_interval() {
                [[published]]\nid = \"S\"\nwhat = \"it rises\"\nstated = \"rises\"\nsource = \"s\"\n\
                evidence = \"text\"\nshape = { is = \"rising\", of = \"n.queue\" }\n";
     let text = format!("{STUDY}{row}");
-    let at_once = NETWORK.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
     let judged = |network: &str| {
         let study = Study::parse("study", &text).expect("a study");
         let results = bench(network).run(&text, 2);
@@ -200,10 +167,10 @@ fn equal_runs_of_a_row_have_no_interval() {
             &verdict::select(&study, &[]).expect("rows"),
         )
     };
-    for row in judged(&at_once) {
+    for row in judged(&at_once()) {
         assert!(row.equal_runs && row.interval.is_none(), "{row:?}");
     }
-    let rows = judged(NETWORK);
+    let rows = judged(&network());
     assert!(rows[0].interval.is_some() && !rows[0].equal_runs);
     assert!(!rows[1].equal_runs, "{:?}", rows[1]);
 }
