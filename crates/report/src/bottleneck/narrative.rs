@@ -10,7 +10,7 @@ use super::limits::{Limit, LimitCauses, LimitKind};
 use super::loads::{LoadKind, ResourceLoad};
 use super::locks::LockLoad;
 use super::observed::Observed;
-use super::serial::{self, SectionLoad};
+use super::serial::SectionLoad;
 use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
@@ -106,10 +106,6 @@ impl Narrative<'_> {
         }
         if let Some(lock) = self.lock(first) {
             evidence.extend(lock.evidence(self.observed.stages, self.window));
-            let lines = serial::lines_of_lock(self.observed, self.window, lock.index);
-            evidence.extend(lines.map(|(taken, given)| {
-                format!("It is taken at {taken} and given back at {given}.")
-            }));
         }
         if let Some(section) = self.section(first) {
             evidence.extend(section.evidence(self.observed.stages, self.window));
@@ -122,7 +118,7 @@ impl Narrative<'_> {
             ));
         }
         evidence.extend(self.places("Behind", &first.after));
-        evidence.extend(others.iter().map(other_limit));
+        evidence.extend(others.iter().map(|limit| self.other_limit(limit)));
         evidence.extend(self.room(first));
         Finding {
             headline: self.headline(first),
@@ -133,6 +129,7 @@ impl Narrative<'_> {
 
     fn headline(&self, limit: &Limit) -> String {
         let stuck = || self.lock(limit).is_some_and(|lock| lock.stuck);
+        let delayed = self.delayed(limit);
         let template = match limit.kind {
             LimitKind::Line(_) => "{Name} {is} the limit: {it} {is} full, {used} used {when}.",
             LimitKind::Compute => {
@@ -148,6 +145,9 @@ impl Narrative<'_> {
             LimitKind::Lock(_) if stuck() => {
                 "{Name} is never released: it is held {used} of the time {when}."
             }
+            LimitKind::Lock(_) | LimitKind::Serial(_) if delayed.is_some() => {
+                "{Name} is the limit: {waits} of the time {when} the turn {turn} waits for a context that tries for it or holds it."
+            }
             LimitKind::Lock(_) | LimitKind::Serial(_) => {
                 "{Name} is the limit: it is held or handed over {used} of the time {when}."
             }
@@ -156,9 +156,23 @@ impl Narrative<'_> {
             }
         };
         let used = percent(limit.permille);
-        limit
-            .subject()
-            .say(template, &[("used", &used), ("when", self.window.when)])
+        let (turn, waits) = delayed.unwrap_or_default();
+        limit.subject().say(
+            template,
+            &[
+                ("used", &used),
+                ("when", self.window.when),
+                ("turn", turn),
+                ("waits", &percent(waits)),
+            ],
+        )
+    }
+
+    /// The turn that a lock or section delays, and for how much of the time, where that is why it
+    /// limits.
+    fn delayed(&self, limit: &Limit) -> Option<(&str, u64)> {
+        let lock = self.lock(limit).and_then(LockLoad::delayed);
+        lock.or_else(|| self.section(limit)?.delayed())
     }
 
     /// What is known of a lock that limits.
@@ -538,6 +552,42 @@ impl Narrative<'_> {
         let named = listed(self.loads.iter().take(5))?;
         Some(format!("Most used: {named}."))
     }
+
+    /// A limit that is not the first.
+    fn other_limit(&self, limit: &Limit) -> String {
+        let delayed = self.delayed(limit);
+        let (template, front) = match limit.kind {
+            LimitKind::Line(_) => ("{Name} {is} full as well: {used} used{lost}.", "{them}"),
+            LimitKind::Latency => (
+                "{Name} {is} slow as well, its contexts asleep: {used} used{lost}.",
+                "it",
+            ),
+            _ if delayed.is_some() => (
+                "{Name} is at its limit as well: {waits} of the time the turn {turn} waits for it{lost}.",
+                "it",
+            ),
+            _ => ("{Name} {is} at its limit as well: {used} used{lost}.", "it"),
+        };
+        let subject = limit.subject();
+        let lost = match limit.lost {
+            0 => String::new(),
+            n => format!(
+                ", and {} frames were lost in front of {}",
+                grouped(n),
+                subject.say(front, &[])
+            ),
+        };
+        let (turn, waits) = delayed.unwrap_or_default();
+        subject.say(
+            template,
+            &[
+                ("used", &percent(limit.permille)),
+                ("lost", &lost),
+                ("turn", turn),
+                ("waits", &percent(waits)),
+            ],
+        )
+    }
 }
 
 /// Loads with their shares; `None` of none.
@@ -546,27 +596,4 @@ fn listed<'a>(loads: impl Iterator<Item = &'a ResourceLoad>) -> Option<String> {
         .map(|load| format!("{} {}", load.name, percent(load.permille)))
         .collect();
     (!named.is_empty()).then(|| named.join(", "))
-}
-
-/// A limit that is not the first.
-fn other_limit(limit: &Limit) -> String {
-    let (template, front) = match limit.kind {
-        LimitKind::Line(_) => ("{Name} {is} full as well: {used} used{lost}.", "{them}"),
-        LimitKind::Latency => (
-            "{Name} {is} slow as well, its contexts asleep: {used} used{lost}.",
-            "it",
-        ),
-        _ => ("{Name} {is} at its limit as well: {used} used{lost}.", "it"),
-    };
-    let subject = limit.subject();
-    let lost = match limit.lost {
-        0 => String::new(),
-        n => format!(
-            ", and {} frames were lost in front of {}",
-            grouped(n),
-            subject.say(front, &[])
-        ),
-    };
-    let used = percent(limit.permille);
-    subject.say(template, &[("used", &used), ("lost", &lost)])
 }
