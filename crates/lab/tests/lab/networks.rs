@@ -357,7 +357,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
         assert!((used - expected).abs() < 0.3, "{second} s: {used}");
     }
     // A point that is run alone has the same key and result, also beside others.
-    let alone = bench(&network());
+    let alone = crate::dumbbell::bench(&network());
     let one = alone.with(&text, true, 1, |campaign, points| {
         campaign
             .run(points, &AtomicBool::new(false), &())
