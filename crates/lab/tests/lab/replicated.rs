@@ -1,7 +1,7 @@
 //! Points that are run several times: whether their runs differ, and what is said where they do not.
 
 use npsim_lab::estimate::Estimate;
-use npsim_lab::replicates::equal_runs;
+use npsim_lab::replicates::{equal_runs, single_runs};
 use npsim_lab::study::Study;
 use npsim_lab::{output, verdict};
 
@@ -173,4 +173,100 @@ fn equal_runs_of_a_row_have_no_interval() {
     let rows = judged(&network());
     assert!(rows[0].interval.is_some() && !rows[0].equal_runs);
     assert!(!rows[1].equal_runs, "{:?}", rows[1]);
+}
+
+/// What is said of a sweep's single runs.
+fn said_of_single_runs(text: &str) -> Option<String> {
+    let study = Study::parse("study", text).expect("a study");
+    let results = bench(&network()).run(text, 2);
+    let said = single_runs(&study, &results, "n");
+    let bench = bench(&network());
+    let page = written(&bench, text, "index.html");
+    let why = said.as_deref().unwrap_or("run once");
+    assert_eq!(page.contains(why), said.is_some(), "{page}");
+    said
+}
+
+#[test]
+fn points_that_are_run_once_say_so_and_how_far_runs_lie_apart() {
+    assert_eq!(said_of_single_runs(STUDY), None);
+    let once = STUDY.replace("replicate = true\n", "");
+    let said = said_of_single_runs(&once).expect("single runs");
+    assert_eq!(
+        said,
+        "each of 2 points is run once, without an interval: how far runs lie apart is not known"
+    );
+    let why = once.replace(
+        "[sweep.n]\n",
+        "[sweep.n]\nsingle = \"one run was published\"\n",
+    );
+    let said = said_of_single_runs(&why).expect("single runs");
+    assert!(
+        said.ends_with("without an interval: one run was published"),
+        "{said}"
+    );
+    // The widest interval is that of the points that are run several times.
+    let one = STUDY.replace("replicate = true", "replicate = [10]");
+    let said = said_of_single_runs(&one).expect("single runs");
+    let results = bench(&network()).run(&one, 2);
+    let runs = values(&results, "queue");
+    let of_ten = Estimate::of(&runs[..4]);
+    let share = of_ten.half.expect("an interval") / of_ten.mean * 100.0;
+    let expected = format!(
+        "1 of 2 points are run once, without an interval: where the study runs points several times, \
+         95 % intervals reach from the mean at most {share:.1} % of `queue`"
+    );
+    assert_eq!(said, expected);
+}
+
+/// The reason that npsim gives itself is true: other seeds change nothing of a model or a capture.
+#[test]
+fn models_that_draw_nothing_say_so() {
+    let fluid = STUDY
+        .replace("network = \"net.toml\"", "fluid = true")
+        .replace("key = \"link.line.queue.limit\"", "key = \"rtt_ms\"")
+        .replace("[\"10 packets\", \"40 packets\"]", "[100, 200]");
+    let runs = values(&bench(&network()).run(&fluid, 2), "queue");
+    assert!(
+        runs[..4]
+            .iter()
+            .all(|value| value.to_bits() == runs[0].to_bits())
+    );
+    let once = fluid.replace("replicate = true\n", "");
+    let said = said_of_single_runs(&once).expect("single runs");
+    assert!(
+        said.ends_with("the model draws no random numbers"),
+        "{said}"
+    );
+}
+
+#[test]
+fn sweeps_of_the_repository_are_replicated() {
+    let folder = crate::root().join("benches/sweeps");
+    let mut found = 0;
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a sweep");
+        let study = Study::parse("sweep", &text).expect("a sweep");
+        let once = {
+            npsim_lab::points::points(&study, false)
+                .expect("points")
+                .iter()
+        }
+        .filter(|point| point.run == 0)
+        .count();
+        let all = npsim_lab::points::points(&study, false)
+            .expect("points")
+            .len();
+        assert!(
+            all >= 3 * once,
+            "{}: {all} runs of {once} points",
+            path.display()
+        );
+        found += 1;
+    }
+    assert!(found > 0);
 }

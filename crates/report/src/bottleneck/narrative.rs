@@ -1,6 +1,5 @@
 //! The analysis as sentences.
 
-use npsim_chip::kernel::row::permille;
 use npsim_observe::series::ProbeKind;
 use npsim_project::quantity::grouped;
 
