@@ -173,7 +173,8 @@ pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
             part += "\nmeans of `runs` runs, +- half of the 95 % interval (Student's t)";
         }
         if let Some(why) = single_runs(study, results, name) {
-            part += &format!("\n{why}");
+            part.push('\n');
+            part += &why;
         }
         text.push(part);
     }
