@@ -251,16 +251,9 @@ fn sweeps_of_the_repository_are_replicated() {
         }
         let text = std::fs::read_to_string(&path).expect("a sweep");
         let study = Study::parse("sweep", &text).expect("a sweep");
-        let once = {
-            npsim_lab::points::points(&study, false)
-                .expect("points")
-                .iter()
-        }
-        .filter(|point| point.run == 0)
-        .count();
-        let all = npsim_lab::points::points(&study, false)
-            .expect("points")
-            .len();
+        let all = npsim_lab::points::points(&study, false).expect("points");
+        let once = all.iter().filter(|point| point.run == 0).count();
+        let all = all.len();
         assert!(
             all >= 3 * once,
             "{}: {all} runs of {once} points",
