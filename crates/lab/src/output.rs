@@ -15,7 +15,7 @@ use crate::drawing::{draw, figures};
 use crate::format::{shown_class, shown_difference, shown_estimate, shown_figure, shown_measured};
 use crate::grid::{Grid, grids};
 use crate::profiles;
-use crate::replicates::{equal_runs, estimate, replicates};
+use crate::replicates::{equal_runs, estimate, replicates, single_runs};
 use crate::results::Results;
 use crate::study::{ChosenShown, ModelChoice, Study, SubjectKind};
 use crate::tables::{means_csv, points_csv, reproduced, rows_csv};
@@ -91,6 +91,7 @@ struct PageSweep {
     title: String,
     system: String,
     settings: Vec<String>,
+    single_runs: Option<String>,
     axes: Vec<String>,
     metrics: Vec<String>,
     points: Vec<Vec<String>>,
@@ -331,6 +332,7 @@ fn page_sweep(
             .iter()
             .map(|(path, value)| format!("{path} = {}", value.text()))
             .collect(),
+        single_runs: single_runs(study, results, name),
         axes: { sweep.axis.iter() }
             .map(crate::study::Axis::shown)
             .chain(has_runs.then(|| "runs".to_owned()))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::estimate::Estimate;
 use crate::results::{CachedPoint, Results};
-use crate::study::Study;
+use crate::study::{Study, SubjectKind, Sweep};
 
 /// The points of a sweep, all runs of one together.
 pub(crate) fn replicates<'a>(results: &'a Results, sweep: &str) -> Vec<Vec<&'a CachedPoint>> {
@@ -60,4 +60,73 @@ pub fn equal_runs(study: &Study, results: &Results) -> Vec<String> {
         }));
     }
     lines
+}
+
+/// What single runs of a sweep are good for: how many of its points are run once, and why that says
+/// enough; nothing where all are run several times.
+#[must_use]
+pub fn single_runs(study: &Study, results: &Results, name: &str) -> Option<String> {
+    let sweep = study.sweep.get(name)?;
+    let points = replicates(results, name);
+    let single = points.iter().filter(|runs| runs.len() == 1).count();
+    let which = match points.len() {
+        _ if single == 0 => return None,
+        1 => "the point is".to_owned(),
+        all if single == all => format!("each of {all} points is"),
+        all => format!("{single} of {all} points are"),
+    };
+    let own = { sweep.single.clone() }.or_else(|| draws_nothing(study, sweep).map(str::to_owned));
+    let reasons: Vec<String> = own
+        .into_iter()
+        .chain(spread(study, results, sweep))
+        .collect();
+    let reasons = if reasons.is_empty() {
+        "how far runs lie apart is not known".to_owned()
+    } else {
+        reasons.join("; ")
+    };
+    Some(format!("{which} run once, without an interval: {reasons}"))
+}
+
+/// Why runs of a sweep's points could not differ, if that is so.
+pub(crate) fn draws_nothing(study: &Study, sweep: &Sweep) -> Option<&'static str> {
+    if sweep.kind() == SubjectKind::Fluid {
+        return Some("the model draws no random numbers");
+    }
+    if sweep.trace.is_some() {
+        return Some("a capture is played, whose frames come at the same times in every run");
+    }
+    let metrics = study.metrics_of(sweep);
+    let code = metrics.values().all(|metric| metric.is_static());
+    code.then_some("the code is counted, not a run")
+}
+
+/// How far the intervals of a sweep's metrics reach where the study runs points several times: the
+/// widest of each metric.
+fn spread(study: &Study, results: &Results, sweep: &Sweep) -> Option<String> {
+    let mut widest: BTreeMap<&str, f64> = BTreeMap::new();
+    let metrics = study.metrics_of(sweep);
+    for (name, other) in &study.sweep {
+        let several = replicates(results, name).into_iter();
+        for runs in several.filter(|runs| runs.len() > 1) {
+            for metric in study.metrics_of(other).into_keys() {
+                let Ok(it) = estimate(results, &runs, metric) else {
+                    continue;
+                };
+                let share = it.half.unwrap_or(0.0) / it.mean.abs() * 100.0;
+                if metrics.contains_key(metric) && share.is_finite() {
+                    let most = widest.entry(metric).or_default();
+                    *most = most.max(share);
+                }
+            }
+        }
+    }
+    let each = { widest.iter() }.map(|(metric, share)| format!("{share:.1} % of `{metric}`"));
+    let each: Vec<_> = each.collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "where the study runs points several times, 95 % intervals reach from the mean at most {}",
+            each.join(", ")
+        )
+    })
 }

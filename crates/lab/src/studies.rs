@@ -120,7 +120,8 @@ pub fn is_file_name(name: &str) -> bool {
 mod tests {
     use super::{BUILT_IN, all, find};
     use crate::points::points;
-    use crate::study::SubjectKind;
+    use crate::replicates::draws_nothing;
+    use crate::study::{Replicated, SubjectKind};
 
     #[test]
     fn every_study_is_right_and_has_its_name() {
@@ -142,6 +143,25 @@ mod tests {
                     let needed = ready.iter().any(|p| crate::verdict::needs(study, row, p));
                     assert!(needed, "{name} {} is measured nowhere", row.id);
                 }
+            }
+        }
+    }
+
+    /// A point that is run once has no interval: what its study says of chance instead.
+    #[test]
+    fn sweeps_have_intervals_or_say_why_not() {
+        for study in all().unwrap() {
+            let repeated: std::collections::BTreeSet<&str> = { study.sweep.values() }
+                .filter(|sweep| sweep.replicate.is_some() && study.replication.runs > 2)
+                .flat_map(|sweep| study.metrics_of(sweep).into_keys())
+                .collect();
+            for (name, sweep) in &study.sweep {
+                let whole = sweep.replicate == Some(Replicated::All(true));
+                let mut metrics = study.metrics_of(sweep).into_keys();
+                let known = sweep.single.is_some()
+                    || draws_nothing(&study, sweep).is_some()
+                    || metrics.all(|metric| repeated.contains(metric));
+                assert!(whole || known, "{}: sweep `{name}`", study.name);
             }
         }
     }

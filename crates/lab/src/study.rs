@@ -171,6 +171,9 @@ pub struct Sweep {
     pub metrics: Vec<String>,
     /// Which points are run as often as the study's `replication` says; none if left out.
     pub replicate: Option<Replicated>,
+    /// Why a point that is run once says enough, where no other points of the study show how far
+    /// runs lie apart.
+    pub single: Option<String>,
     /// What changes from point to point; the first one is the abscissa.
     #[serde(default)]
     pub axis: Vec<Axis>,

@@ -6,7 +6,7 @@ use npsim_session::text_table::TextTable;
 
 use crate::counts::ClassCounts;
 use crate::format::{line, shown_difference, shown_estimate, shown_figure, shown_measured};
-use crate::replicates::{estimate, replicates};
+use crate::replicates::{estimate, replicates, single_runs};
 use crate::results::{CachedPoint, Results};
 use crate::study::Study;
 use crate::verdict::{Comparison, FigureValue};
@@ -171,6 +171,10 @@ pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
         let mut part = format!("{title}\n{}", table.fitted(width));
         if has_runs {
             part += "\nmeans of `runs` runs, +- half of the 95 % interval (Student's t)";
+        }
+        if let Some(why) = single_runs(study, results, name) {
+            part.push('\n');
+            part += &why;
         }
         text.push(part);
     }

@@ -4,8 +4,9 @@
 //! What happened before what is followed with vector clocks, one for each context. A
 //! context learns what another one has done
 //!
-//! - by a signal that the other raises, once it takes it: what had happened when the signal was
-//!   sent is known then,
+//! - by a signal that the other raises, once it takes it by waiting for it, testing it with a
+//!   branch or reading `ACTIVE_CTX_SIG_EVENTS`: what had happened when the signal was sent is known
+//!   then,
 //! - by what it takes from a ring or a queue that the other put there, longword by
 //!   longword and buffer by buffer,
 //! - by an atomic operation that returns the longword's old value, of all contexts that wrote that
@@ -321,6 +322,8 @@ impl RaceDetector {
                         written: (at, pc),
                     },
                     count: 1,
+                    unfollowed: self.takers[others.who / EACH].reads_of_others()
+                        || self.takers[who / EACH].reads_of_others(),
                 };
                 self.races.add(race);
             }

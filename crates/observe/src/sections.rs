@@ -11,6 +11,10 @@
 //! or polls until its number is there, and clears or writes later. The last try of a context before it gives the thing back is the
 //! one that succeeded. If another context tried meanwhile, the time to the next hold is a
 //! handover, else nothing waited.
+//!
+//! A turn also stands idle because the context that it came to has not been through something
+//! else: contexts that take a lock in any order and leave in order wait for the one that got it
+//! last. That part of the turn's idle time counts for what the context tried for or held.
 
 mod holds;
 mod turns;
@@ -80,6 +84,8 @@ enum Part {
     Failed,
     /// It was held by two at a time, so there is more than one of it.
     Shared,
+    /// The turn of a microengine and signal waited for a context that tried for it or held it.
+    Delays(u8, u8),
 }
 
 /// Where a section begins and ends: microengine, and the addresses of the instructions that take
@@ -105,6 +111,8 @@ pub struct SerialSection {
     pub sections: u64,
     /// Tries that failed; of turns none are made.
     pub failed: u64,
+    /// The turn that waited longest for contexts that tried for it or held it, and for how long.
+    pub delays: Option<(String, Cycle)>,
     /// The lines that take it and give it on, of the section that took most of the time.
     pub lines: Option<(String, String)>,
 }
@@ -123,6 +131,8 @@ pub struct SerialSections {
 struct Tally {
     counts: CountsOverTime<(Exclusive, Part)>,
     holders: BTreeMap<Exclusive, BTreeSet<(u8, u8)>>,
+    /// When each context last tried for something first, and gave it back.
+    passages: BTreeMap<(u8, u8), BTreeMap<Exclusive, (Cycle, Cycle)>>,
     bounds: BTreeMap<Exclusive, BTreeMap<Bounds, Cycle>>,
 }
 
@@ -148,6 +158,18 @@ impl Tally {
         self.counts.add(until, (what, Part::Held), held);
         self.counts.add(until, (what, Part::Sections), 1);
         true
+    }
+
+    /// A context takes a turn that came to it earlier, and was not there since it was at something
+    /// else.
+    fn delay(&mut self, (from, at): (Cycle, Cycle), (me, context): (u8, u8), signal: u8) {
+        for (&what, &(first, last)) in self.passages.get(&(me, context)).into_iter().flatten() {
+            let cycles = last.min(at).saturating_sub(first.max(from));
+            if cycles > 0 {
+                self.counts
+                    .add(at, (what, Part::Delays(me, signal)), cycles);
+            }
+        }
     }
 
     fn add(&mut self, at: Cycle, what: Exclusive, part: Part, count: u64) {
@@ -214,10 +236,31 @@ impl SerialSections {
                 handed_over,
                 sections,
                 failed: sum(Part::Failed),
+                delays: self.delays(what, |part| count(what, part)),
                 lines: longest.and_then(|(bounds, _)| self.lines(*bounds)),
             })
         });
         sections.collect()
+    }
+
+    /// The turn that waited longest because of something.
+    fn delays(&self, what: Exclusive, count: impl Fn(Part) -> u64) -> Option<(String, Cycle)> {
+        let turns = self.turns.groups(self.tally.holders.keys()).into_iter();
+        let turns = turns.filter(|group| matches!(group[..], [Exclusive::Turn { .. }, ..]));
+        let waited = turns.map(|group| {
+            let each = group.iter().map(|turn| match *turn {
+                Exclusive::Turn { me, signal } => count(Part::Delays(me, signal)),
+                _ => 0,
+            });
+            (each.sum::<u64>(), group)
+        });
+        let (cycles, group) = waited.max_by_key(|(cycles, _)| *cycles)?;
+        let turn = *group.first().filter(|turn| cycles > 0 && **turn != what)?;
+        let bounds = self.tally.bounds.get(&turn)?;
+        let (bounds, _) = bounds
+            .iter()
+            .max_by_key(|(bounds, held)| (**held, **bounds))?;
+        Some((self.signal(turn, Some(*bounds))?, cycles))
     }
 
     fn signal(&self, what: Exclusive, bounds: Option<Bounds>) -> Option<String> {

@@ -1,34 +1,44 @@
-//! Where programs take signals: by waiting for them, or with a branch that tests them.
+//! Where programs take signals: by waiting for them, with a branch that tests them, or by reading
+//! the CSR that has those that have come.
 
 use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_image::{FlowGraph, Image};
-use npsim_isa::{Completion, Instruction};
+use npsim_isa::{Completion, Instruction, csr};
 
 /// Where a program takes signals.
 #[derive(Clone, Debug, Default)]
 pub struct SignalTakers {
     flow: FlowGraph,
     tests: BTreeMap<u16, u16>,
+    reads_of_others: bool,
 }
 
 impl SignalTakers {
     pub fn of(image: &Image) -> Self {
         let flow = FlowGraph::of(image);
-        let tests = flow.addresses().filter_map(|at| {
-            let Some(Instruction::BranchSignal { signal, .. }) = flow.instruction(at) else {
-                return None;
-            };
-            Some((at, 1 << (signal & 15)))
-        });
+        let tests = flow
+            .addresses()
+            .filter_map(|at| match *flow.instruction(at)? {
+                Instruction::BranchSignal { signal, .. } => Some((at, 1 << (signal & 15))),
+                Instruction::LocalCsrRead { csr } if csr == csr::ACTIVE_CTX_SIG_EVENTS => {
+                    Some((at, u16::MAX))
+                }
+                _ => None,
+            });
+        let indirect = Instruction::LocalCsrRead {
+            csr: csr::INDIRECT_CTX_SIG_EVENTS,
+        };
+        let mut addresses = flow.addresses();
         Self {
             tests: tests.collect(),
+            reads_of_others: addresses.any(|at| flow.instruction(at) == Some(&indirect)),
             flow,
         }
     }
 
-    /// Whether it tests signals with branches.
+    /// Whether it tests signals.
     pub fn has_tests(&self) -> bool {
         !self.tests.is_empty()
     }
@@ -38,6 +48,11 @@ impl SignalTakers {
     pub fn tests(&self, first: u16, count: u16) -> impl Iterator<Item = (Cycle, u16)> {
         let tests = self.tests.range(first..first.saturating_add(count));
         tests.map(move |(at, signals)| (Cycle::from(at - first), *signals))
+    }
+
+    /// Whether it reads which signals a context has through the CSR that may be another's.
+    pub fn reads_of_others(&self) -> bool {
+        self.reads_of_others
     }
 
     /// The signals that a context waits for behind the instruction with which it gave up the

@@ -14,6 +14,7 @@ mod locks;
 mod narrative;
 mod observed;
 mod serial;
+mod slack;
 mod stage_load;
 mod window;
 mod wording;

@@ -3,6 +3,7 @@
 mod bench;
 mod campaigns;
 mod comparing;
+mod dumbbell;
 mod hops;
 mod mistakes;
 mod networks;

@@ -5,47 +5,12 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use npsim_lab::points::points;
-use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 
-use crate::bench::Bench;
+use crate::dumbbell::{DUMBBELL, bench, values};
 
-/// Two datagram flows over a line of 10 Mb/s, and a short connection on a line of its own.
-const NETWORK: &str = r#"
-name = "lines"
-until = "10s"
-
-[[host]]
-name = "s"
-count = 2
-address = "10.0.0.1"
-[[host]]
-name = "d"
-count = 2
-address = "10.1.0.1"
-[[switch]]
-name = "left"
-[[router]]
-name = "r"
-model = "fifo"
-
-[[link]]
-name = "access"
-between = ["s", "left"]
-rate = "1Gbps"
-delay = "0s"
-[[link]]
-name = "trunk"
-between = ["left", "r"]
-rate = "1Gbps"
-delay = "0s"
-[[link]]
-name = "line"
-between = ["r", "d"]
-rate = "10Mbps"
-delay = "50ms"
-queue = { limit = "50 packets" }
-
+/// Two datagram flows over the line, and a short connection on a line of its own.
+const FLOWS: &str = r#"
 [[host]]
 name = "a"
 address = "10.2.0.1"
@@ -76,15 +41,13 @@ bytes = 960
 packet = 1000
 "#;
 
+fn network() -> String {
+    format!("{DUMBBELL}{FLOWS}")
+}
+
 /// A study of it with these metrics, and what else its sweep says.
 fn study(metrics: &str, sweep: &str) -> String {
     format!("name = \"n\"\ntitle = \"t\"\n{metrics}\n[sweep.n]\nnetwork = \"net.toml\"\n{sweep}")
-}
-
-fn bench() -> Bench {
-    let bench = Bench::new();
-    std::fs::write(bench.path("net.toml"), NETWORK).expect("write");
-    bench
 }
 
 /// The values of all metrics, `NAME = "..."` of the keys after `measure`, over the window.
@@ -93,7 +56,7 @@ fn measured(metrics: &[(&str, &str)], sweep: &str) -> BTreeMap<String, Result<f6
         .iter()
         .map(|(name, keys)| format!("[metric.{name}]\n{keys}\n"));
     let text = study(&tables.collect::<String>(), sweep);
-    let results = bench().run(&text, 1);
+    let results = bench(&network()).run(&text, 1);
     let [cached] = results.points.as_slice() else {
         panic!("one point");
     };
@@ -118,7 +81,7 @@ fn near(values: &BTreeMap<String, Result<f64, String>>, expected: &[(&str, f64, 
 }
 
 fn refused(text: &str) -> String {
-    let bench = bench();
+    let bench = bench(&network());
     let study = match Study::parse("study", text) {
         Err(problem) => return problem.to_string(),
         Ok(study) => study,
@@ -353,17 +316,11 @@ packet = 1000
     let metrics = "[metric.cycles]\nmeasure = \"count\"\nof = \"routers.*.node.chip.cycles\"\n\
                    [metric.packets]\nmeasure = \"count\"\nof = \"routers.*.node.packets.offered\"\nper = \"second\"\n";
     let windows = |until: &str| {
-        let bench = Bench::new();
-        std::fs::write(bench.path("net.toml"), &network).expect("write");
+        let bench = bench(&network);
         let axis =
             format!("[[sweep.n.axis]]\nname = \"time\"\nevery = \"1ms\"\nuntil = \"{until}\"\n");
         let results = bench.run(&study(metrics, &axis), 2);
-        let read = |metric: &str| -> Vec<f64> {
-            { results.points.iter() }
-                .map(|cached| results.reading(cached, metric).expect("a value"))
-                .collect()
-        };
-        (read("cycles"), read("packets"))
+        (values(&results, "cycles"), values(&results, "packets"))
     };
     let (cycles, packets) = windows("4ms");
     assert_eq!(cycles, [600_000.0; 4], "1 ms at 600 MHz");
@@ -386,15 +343,11 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
     let axis = format!(
         "{base}[[sweep.n.axis]]\nname = \"time\"\nunit = \"s\"\nevery = \"1s\"\nuntil = \"9s\"\nquick = [5]\n"
     );
-    let bench = bench();
+    let bench = bench(&network());
     let text = study(metrics, &axis);
     let whole = bench.run(&text, 1);
     assert_eq!((whole.points.len(), whole.ran), (9, 9));
-    let series = |results: &Results, metric: &str| -> Vec<f64> {
-        let read = |cached| results.reading(cached, metric).expect("a value");
-        results.points.iter().map(read).collect()
-    };
-    let used = series(&whole, "used");
+    let used = values(&whole, "used");
     for (second, used) in (1..).zip(&used) {
         let expected = match second {
             ..4 => 70.0,
@@ -404,8 +357,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
         assert!((used - expected).abs() < 0.3, "{second} s: {used}");
     }
     // A point that is run alone has the same key and result, also beside others.
-    let alone = Bench::new();
-    std::fs::write(alone.path("net.toml"), NETWORK).expect("write");
+    let alone = crate::dumbbell::bench(&network());
     let one = alone.with(&text, true, 1, |campaign, points| {
         campaign
             .run(points, &AtomicBool::new(false), &())
@@ -424,7 +376,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
     );
     let both = bench.run(&study(metrics, &across), 2);
     assert_eq!((both.points.len(), both.ran), (18, 9));
-    let longest = series(&both, "longest");
+    let longest = values(&both, "longest");
     assert!(
         (longest[8] - 50.0).abs() < 1e-9 && (longest[17] - 20.0).abs() < 1e-9,
         "{longest:?}"
@@ -435,8 +387,7 @@ fn windows_of_one_run_come_to_the_same_as_runs_of_their_own() {
 fn a_key_follows_the_network_and_no_comment() {
     let metrics = "[metric.used]\nmeasure = \"utilisation\"\nlink = \"line\"\n";
     let key = |network: &str, sweep: &str| {
-        let bench = Bench::new();
-        std::fs::write(bench.path("net.toml"), network).expect("write");
+        let bench = bench(network);
         bench.with(&study(metrics, sweep), false, 1, |campaign, points| {
             let cached = campaign
                 .cached(points)
@@ -444,10 +395,11 @@ fn a_key_follows_the_network_and_no_comment() {
             cached[0].key.clone()
         })
     };
-    let plain = key(NETWORK, "");
-    assert_eq!(key(&format!("# why\n{NETWORK}"), ""), plain);
+    let network = network();
+    let plain = key(&network, "");
+    assert_eq!(key(&format!("# why\n{network}"), ""), plain);
     assert_eq!(
-        key(NETWORK, "set = { \"flow.udp.rate\" = \"2000kbps\" }"),
+        key(&network, "set = { \"flow.udp.rate\" = \"2000kbps\" }"),
         plain
     );
     for other in [
@@ -456,7 +408,7 @@ fn a_key_follows_the_network_and_no_comment() {
         "seed = 7",
         "window = { measure = \"5s\" }",
     ] {
-        assert_ne!(key(NETWORK, other), plain, "{other}");
+        assert_ne!(key(&network, other), plain, "{other}");
     }
 }
 

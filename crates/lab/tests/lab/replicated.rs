@@ -1,44 +1,15 @@
 //! Points that are run several times: whether their runs differ, and what is said where they do not.
 
 use npsim_lab::estimate::Estimate;
-use npsim_lab::replicates::equal_runs;
-use npsim_lab::results::Results;
+use npsim_lab::replicates::{equal_runs, single_runs};
 use npsim_lab::study::Study;
 use npsim_lab::{output, verdict};
 
 use crate::bench::Bench;
+use crate::dumbbell::{DUMBBELL, bench, values};
 
 /// Two TCP flows over a FIFO of 10 Mb/s: nothing draws a random number.
-const NETWORK: &str = r#"
-name = "fifo"
-until = "6s"
-[[host]]
-name = "s"
-count = 2
-address = "10.0.0.1"
-[[host]]
-name = "d"
-count = 2
-address = "10.1.0.1"
-[[switch]]
-name = "left"
-[[router]]
-name = "r"
-model = "fifo"
-[[link]]
-between = ["s", "left"]
-rate = "100Mbps"
-delay = "1ms"
-[[link]]
-between = ["left", "r"]
-rate = "100Mbps"
-delay = "1ms"
-[[link]]
-name = "line"
-between = ["r", "d"]
-rate = "10Mbps"
-delay = "20ms"
-queue = { limit = "20 packets" }
+const FLOWS: &str = r#"
 [[flow]]
 name = "tcp"
 from = "s"
@@ -46,6 +17,15 @@ to = "d"
 transport = "sack"
 packet = 1000
 "#;
+
+fn network() -> String {
+    format!("{DUMBBELL}{FLOWS}")
+}
+
+/// In which all flows begin at once.
+fn at_once() -> String {
+    network().replace("packet = 1000", "packet = 1000\nspread = \"0s\"")
+}
 
 const STUDY: &str = r#"
 name = "n"
@@ -68,17 +48,6 @@ key = "link.line.queue.limit"
 values = ["10 packets", "40 packets"]
 "#;
 
-fn bench(network: &str) -> Bench {
-    let bench = Bench::new();
-    std::fs::write(bench.path("net.toml"), network).expect("write");
-    bench
-}
-
-fn values(results: &Results) -> Vec<f64> {
-    let read = |cached| results.reading(cached, "queue").expect("a value");
-    results.points.iter().map(read).collect()
-}
-
 /// The text of a file of the results.
 fn written(bench: &Bench, text: &str, name: &str) -> String {
     let study = Study::parse("study", text).expect("a study");
@@ -95,9 +64,9 @@ fn written(bench: &Bench, text: &str, name: &str) -> String {
 
 #[test]
 fn runs_of_a_network_without_chance_differ() {
-    let bench = bench(NETWORK);
+    let bench = bench(&network());
     let results = bench.run(STUDY, 2);
-    for point in values(&results).chunks(4) {
+    for point in values(&results, "queue").chunks(4) {
         let estimate = Estimate::of(point);
         assert!(estimate.half.is_some_and(|half| half > 0.0), "{point:?}");
         for (at, value) in point.iter().enumerate() {
@@ -115,7 +84,7 @@ fn runs_of_a_network_without_chance_differ() {
 
 #[test]
 fn means_have_intervals_and_runs_in_every_file() {
-    let bench = bench(NETWORK);
+    let bench = bench(&network());
     let csv = written(&bench, STUDY, "means.csv");
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     let column = |name: &str| lines[0].iter().position(|head| *head == name).expect(name);
@@ -156,13 +125,12 @@ fn means_have_intervals_and_runs_in_every_file() {
 #[test]
 fn equal_runs_are_told_and_have_no_interval() {
     // A file that wants all flows to begin at once; a model in which nothing is drawn.
-    let at_once = NETWORK.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
     let fluid = STUDY
         .replace("network = \"net.toml\"", "fluid = true")
         .replace("key = \"link.line.queue.limit\"", "key = \"rtt_ms\"")
         .replace("[\"10 packets\", \"40 packets\"]", "[100, 200]");
     for text in [STUDY, &fluid] {
-        let bench = bench(&at_once);
+        let bench = bench(&at_once());
         let csv = written(&bench, text, "means.csv");
         assert_eq!(
             csv.matches("all runs are equal: no interval").count(),
@@ -190,7 +158,6 @@ fn equal_runs_of_a_row_have_no_interval() {
                [[published]]\nid = \"S\"\nwhat = \"it rises\"\nstated = \"rises\"\nsource = \"s\"\n\
                evidence = \"text\"\nshape = { is = \"rising\", of = \"n.queue\" }\n";
     let text = format!("{STUDY}{row}");
-    let at_once = NETWORK.replace("packet = 1000", "packet = 1000\nspread = \"0s\"");
     let judged = |network: &str| {
         let study = Study::parse("study", &text).expect("a study");
         let results = bench(network).run(&text, 2);
@@ -200,10 +167,99 @@ fn equal_runs_of_a_row_have_no_interval() {
             &verdict::select(&study, &[]).expect("rows"),
         )
     };
-    for row in judged(&at_once) {
+    for row in judged(&at_once()) {
         assert!(row.equal_runs && row.interval.is_none(), "{row:?}");
     }
-    let rows = judged(NETWORK);
+    let rows = judged(&network());
     assert!(rows[0].interval.is_some() && !rows[0].equal_runs);
     assert!(!rows[1].equal_runs, "{:?}", rows[1]);
+}
+
+/// What is said of a sweep's single runs.
+fn said_of_single_runs(text: &str) -> Option<String> {
+    let study = Study::parse("study", text).expect("a study");
+    let results = bench(&network()).run(text, 2);
+    let said = single_runs(&study, &results, "n");
+    let bench = bench(&network());
+    let page = written(&bench, text, "index.html");
+    let why = said.as_deref().unwrap_or("run once");
+    assert_eq!(page.contains(why), said.is_some(), "{page}");
+    said
+}
+
+#[test]
+fn points_that_are_run_once_say_so_and_how_far_runs_lie_apart() {
+    assert_eq!(said_of_single_runs(STUDY), None);
+    let once = STUDY.replace("replicate = true\n", "");
+    let said = said_of_single_runs(&once).expect("single runs");
+    assert_eq!(
+        said,
+        "each of 2 points is run once, without an interval: how far runs lie apart is not known"
+    );
+    let why = once.replace(
+        "[sweep.n]\n",
+        "[sweep.n]\nsingle = \"one run was published\"\n",
+    );
+    let said = said_of_single_runs(&why).expect("single runs");
+    assert!(
+        said.ends_with("without an interval: one run was published"),
+        "{said}"
+    );
+    // The widest interval is that of the points that are run several times.
+    let one = STUDY.replace("replicate = true", "replicate = [10]");
+    let said = said_of_single_runs(&one).expect("single runs");
+    let results = bench(&network()).run(&one, 2);
+    let runs = values(&results, "queue");
+    let of_ten = Estimate::of(&runs[..4]);
+    let share = of_ten.half.expect("an interval") / of_ten.mean * 100.0;
+    let expected = format!(
+        "1 of 2 points are run once, without an interval: where the study runs points several times, \
+         95 % intervals reach from the mean at most {share:.1} % of `queue`"
+    );
+    assert_eq!(said, expected);
+}
+
+/// The reason that npsim gives itself is true: other seeds change nothing of a model or a capture.
+#[test]
+fn models_that_draw_nothing_say_so() {
+    let fluid = STUDY
+        .replace("network = \"net.toml\"", "fluid = true")
+        .replace("key = \"link.line.queue.limit\"", "key = \"rtt_ms\"")
+        .replace("[\"10 packets\", \"40 packets\"]", "[100, 200]");
+    let runs = values(&bench(&network()).run(&fluid, 2), "queue");
+    assert!(
+        runs[..4]
+            .iter()
+            .all(|value| value.to_bits() == runs[0].to_bits())
+    );
+    let once = fluid.replace("replicate = true\n", "");
+    let said = said_of_single_runs(&once).expect("single runs");
+    assert!(
+        said.ends_with("the model draws no random numbers"),
+        "{said}"
+    );
+}
+
+#[test]
+fn sweeps_of_the_repository_are_replicated() {
+    let folder = crate::root().join("benches/sweeps");
+    let mut found = 0;
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a sweep");
+        let study = Study::parse("sweep", &text).expect("a sweep");
+        let all = npsim_lab::points::points(&study, false).expect("points");
+        let once = all.iter().filter(|point| point.run == 0).count();
+        let all = all.len();
+        assert!(
+            all >= 3 * once,
+            "{}: {all} runs of {once} points",
+            path.display()
+        );
+        found += 1;
+    }
+    assert!(found > 0);
 }

@@ -320,7 +320,7 @@ fn signalled(first: &str, second: &str) -> Dir {
 .num_contexts 8
 .reg read $old
 .reg write $new
-.reg place
+.reg place word
 .sig volatile go
 .sig done
 .addr go 5
@@ -399,6 +399,71 @@ fn read_before_its_signal_is_taken_is_not_behind_it() {
             .npsim("run . --look-for races")
             .expect(0, &["no events pending"]);
     }
+}
+
+/// A command whose data and signal go to the context 0 of microengine 1: it has its number in an
+/// override word.
+const TELL: &str = "\
+    immed[word, (1 << 3)]
+    immed_w1[word, 0x8400]
+    alu[--, --, B, word]
+    scratch[read, $old, place, 0, 1], sig_done[go], indirect_ref
+";
+
+#[test]
+fn signal_of_a_command_of_another_context_is_order_for_what_was_before_it() {
+    let taken = [TAKE, ADD, STORE].concat();
+    for core in ["engine", "reference"] {
+        signalled(&[ADD, STORE, TELL].concat(), &taken)
+            .npsim(&format!("run . --look-for races --core {core}"))
+            .expect(0, &["no events pending"]);
+    }
+    // The command is at its unit before the write.
+    signalled(&[ADD, TELL, WAIT, STORE].concat(), &taken)
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]", "by ME 0 context 0"]);
+    // What it brings is taken after the read.
+    let early = [WAIT, WAIT, ADD, TAKE, STORE].concat();
+    signalled(&[ADD, STORE, TELL].concat(), &early)
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]", "these two did not meet"]);
+}
+
+/// Takes the signal with reads of the CSR that has those that have come.
+const POLL: &str = "\
+poll#:
+    local_csr_rd[ACTIVE_CTX_SIG_EVENTS]
+    immed[word, 0]
+    br_bclr[word, 5, poll#]
+";
+
+#[test]
+fn signal_that_is_read_from_a_csr_is_order_for_what_comes_after_the_read() {
+    let first = [ADD, STORE, SEND].concat();
+    for core in ["engine", "reference"] {
+        signalled(&first, &[POLL, ADD, STORE].concat())
+            .npsim(&format!("run . --look-for races --core {core}"))
+            .expect(0, &["no events pending"]);
+    }
+    signalled(&first, &[WAIT, WAIT, ADD, POLL, STORE].concat())
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]", "these two did not meet"]);
+}
+
+/// Whose signals the CSR has is up to a register, so the race says what is not followed.
+#[test]
+fn race_says_that_signals_read_through_the_indirect_csr_are_not_followed() {
+    let first = [ADD, STORE, SEND].concat();
+    let through = "    local_csr_wr[CSR_CTX_POINTER, 0]\n    nop\n    nop\n    nop\n";
+    let indirect = POLL.replace("ACTIVE_CTX", "INDIRECT_CTX");
+    let note = "signals that are read from INDIRECT_CTX_SIG_EVENTS are not followed";
+    signalled(&first, &[through, indirect.as_str(), ADD, STORE].concat())
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]", note]);
+    let told = signalled(&[ADD, SEND, STORE].concat(), &[TAKE, ADD, STORE].concat())
+        .npsim("run . --look-for races")
+        .expect(3, &["error[lost-update]"]);
+    assert!(!told.err.contains("INDIRECT"), "{}", told.err);
 }
 
 #[test]

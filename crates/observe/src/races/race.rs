@@ -73,6 +73,9 @@ pub struct Race {
     pub second: Update,
     /// How often the same places raced.
     pub count: u64,
+    /// A program of the two reads which signals have come to a context that is not known
+    /// (`INDIRECT_CTX_SIG_EVENTS`), so that order may come from signals that are not followed.
+    pub unfollowed: bool,
 }
 
 impl Race {
@@ -120,6 +123,11 @@ impl Race {
         let mut notes = vec![note.to_owned()];
         if self.count > 1 {
             notes.push(format!("the same two places raced {} times", self.count));
+        }
+        if self.unfollowed {
+            notes.push(
+                "signals that are read from INDIRECT_CTX_SIG_EVENTS are not followed, as the CSR may be another context's: if one of them keeps the two apart, this is no race".to_owned(),
+            );
         }
         Fault {
             check: Some(Check::LostUpdate),

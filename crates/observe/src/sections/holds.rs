@@ -23,11 +23,21 @@ type Trier = (u8, u8);
 /// What contexts take and give back with commands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holds {
-    /// The last try of each context: when, and by which instruction.
-    tries: BTreeMap<(Exclusive, Trier), (Cycle, u16)>,
+    /// The tries of each context since it last gave the thing back.
+    tries: BTreeMap<(Exclusive, Trier), Tries>,
+    /// What each context tried for with its last command, if it did.
+    spins: BTreeMap<Trier, Exclusive>,
     given_back: BTreeMap<Exclusive, Release>,
     /// Reads with which each microengine's program waits for a value: the number whose turn it is.
     polls: Vec<BTreeSet<u16>>,
+}
+
+/// Tries of a context for something, with no other command of it between them.
+#[derive(Clone, Copy, Debug)]
+struct Tries {
+    first: Cycle,
+    /// When the last one was, and by which instruction.
+    last: (Cycle, u16),
 }
 
 /// The last time that something was given back.
@@ -65,14 +75,21 @@ impl Holds {
         };
         let polls = { self.polls.get(usize::from(command.me)) }
             .is_some_and(|polls| polls.contains(&command.pc));
+        let who = (command.me, command.context);
+        let spun = self.spins.remove(&who);
         let Some((step, what)) = step(command, polls) else {
             return;
         };
-        let who = (command.me, command.context);
         match step {
             HoldStep::Try => {
+                self.spins.insert(who, what);
                 if self.tries.len() < TRIES || self.tries.contains_key(&(what, who)) {
-                    self.tries.insert((what, who), (at, command.pc));
+                    let earlier = self.tries.get(&(what, who)).filter(|_| spun == Some(what));
+                    let tries = Tries {
+                        first: earlier.map_or(at, |tries| tries.first),
+                        last: (at, command.pc),
+                    };
+                    self.tries.insert((what, who), tries);
                     if let Some(release) = self.given_back.get_mut(&what) {
                         release.tries += 1;
                     }
@@ -84,13 +101,15 @@ impl Holds {
 
     fn give_back(&mut self, at: Cycle, what: Exclusive, command: &BusCommand, tally: &mut Tally) {
         let who = (command.me, command.context);
-        let Some((since, pc)) = self.tries.remove(&(what, who)) else {
+        let Some(tries) = self.tries.remove(&(what, who)) else {
             return;
         };
+        let (since, pc) = tries.last;
         let bounds = (command.me, pc, command.pc);
         if !tally.hold(what, (since, at), (command.context, bounds)) {
             return;
         }
+        { tally.passages.entry(who).or_default() }.insert(what, (tries.first, at));
         let before = self.given_back.get(&what).copied().unwrap_or_default();
         // One of the tries has succeeded.
         let failed = before.tries.saturating_sub(1);

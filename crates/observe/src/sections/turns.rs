@@ -202,6 +202,7 @@ impl Turns {
                 *phase = SignalPhase::Taken(at, pc);
                 let what = Exclusive::Turn { me, signal };
                 tally.add(at, what, Part::Idle, at.saturating_sub(since));
+                tally.delay((since, at), (me, context), signal);
             }
         }
     }

@@ -28,8 +28,7 @@ pub(super) struct Backlog {
 
 /// The stage in which most packets wait, if there are no free buffers because of it.
 pub(super) fn find(observed: &Observed<'_>, window: &AnalysisWindow) -> Option<Backlog> {
-    let places = observed.series.places();
-    let buffers = used_up(places, window)?;
+    let buffers = used_up(observed.series.places(), window)?;
     let stages = 0..observed.stages.len();
     let held = stages.filter_map(|stage| {
         let packets = inside(observed, window, stage)?;
@@ -44,7 +43,7 @@ pub(super) fn find(observed: &Observed<'_>, window: &AnalysisWindow) -> Option<B
 }
 
 /// How many buffers there are, if they were all in use most of the time.
-fn used_up(places: &[OccupancyProbe], window: &AnalysisWindow) -> Option<u64> {
+pub(super) fn used_up(places: &[OccupancyProbe], window: &AnalysisWindow) -> Option<u64> {
     let mut pools = places.iter().zip(&window.fills);
     pools.find_map(|(place, fill)| {
         let pool = matches!(place.kind, ProbeKind::Buffers { .. });
@@ -65,7 +64,7 @@ fn inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Opt
     if takes.is_empty() || takes.contains(&WorkEnd::Receive) {
         return None;
     }
-    let (mut came, mut went) = (0u64, 0u64);
+    let (mut came, mut went, mut transmits) = (0u64, 0u64, false);
     for (me, end, count) in observed.flow.given_before(window.after.cycle) {
         let mine = microengines.contains(&me);
         if takes.contains(&end) {
@@ -73,6 +72,11 @@ fn inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Opt
         } else if mine && matches!(end, WorkEnd::Ring(_) | WorkEnd::Queue(..)) {
             went += count;
         }
+        transmits |= mine && end == WorkEnd::Transmit;
+    }
+    // What has left by a port is in no stage, whether its buffer came back or not.
+    if transmits {
+        went = went.max(window.after.frames().1);
     }
     let places = observed.series.places().iter().zip(&window.fills);
     let waiting = places

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use npsim_inspect::stats::UnitStats;
 use npsim_observe::flow::WorkDirection;
 use npsim_observe::series::ProbeKind;
 use serde::Serialize;
@@ -25,6 +26,12 @@ const LINE_FULL: u64 = 970;
 const LINE_BUSY: u64 = 900;
 /// A stage that stands still so much of the time is held up by a unit.
 const STALLED: u64 = 200;
+
+/// Whether a unit or bus that is used so much is busy all the time; else one that limits does so
+/// because it takes no more commands.
+pub(super) const fn is_busy(permille: u64) -> bool {
+    permille >= BUSY
+}
 
 /// What kind of thing limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -179,6 +186,12 @@ impl LimitSearch<'_> {
         let mut known = BTreeSet::new();
         before.retain(|&place| known.insert(place));
         let (kind, name, permille) = self.kind(index, stage, load)?;
+        // Where places are full for moments only, nothing waits for the contexts that sleep.
+        let has_work = self.reasons.backlog.is_some_and(|it| it.stage == index)
+            || before.iter().any(|&place| self.holds_work(place));
+        if kind == LimitKind::Latency && !has_work {
+            return None;
+        }
         let by_lock = matches!(kind, LimitKind::Compute | LimitKind::Latency)
             && self.is_held_up_by_lock(index, load);
         (!by_lock).then(|| Limit {
@@ -207,9 +220,15 @@ impl LimitSearch<'_> {
             LINE_FULL
         };
         let unit = busiest_unit(self.observed, self.loads, stage).filter(|unit| {
-            unit.permille >= BUSY && (share < OCCUPIED || load.share(load.stalled) >= STALLED)
+            is_busy(unit.permille) && (share < OCCUPIED || load.share(load.stalled) >= STALLED)
         });
         if let Some(unit) = unit {
+            return Some((LimitKind::Unit, unit.name.clone(), unit.permille));
+        }
+        // Of an occupied stage stalls are a part that counts.
+        let works = load.executing + load.aborted;
+        let refusing = self.refusing_unit(stage, load);
+        if let Some(unit) = refusing.filter(|_| share < OCCUPIED || load.stalled * 2 >= works) {
             return Some((LimitKind::Unit, unit.name.clone(), unit.permille));
         }
         if share >= OCCUPIED {
@@ -226,6 +245,35 @@ impl LimitSearch<'_> {
         }
         let section = self.section(index, |_| true);
         section.or_else(|| Some((LimitKind::Latency, stage.title(), share)))
+    }
+
+    /// The unit that takes no more commands, if a stage stands still because of one: that for which
+    /// microengines stalled most.
+    fn refusing_unit(&self, stage: &Stage, load: &StageLoad) -> Option<&ResourceLoad> {
+        let (before, after) = (&self.window.before.stats, &self.window.after.stats);
+        let stalled = |unit: &UnitStats| {
+            let earlier = before.units.iter().find(|it| it.name == unit.name);
+            let earlier = earlier.map_or(0, |it| it.stalled_microengines);
+            unit.stalled_microengines.saturating_sub(earlier)
+        };
+        let used = after
+            .units
+            .iter()
+            .filter(|unit| is_used_by(self.observed, stage, &unit.name));
+        let most = used.max_by_key(|unit| stalled(unit))?;
+        let is_cause = load.share(load.stalled) >= STALLED && stalled(most) * 2 >= load.stalled;
+        let mut loads = self.loads.iter().filter(|_| is_cause);
+        loads.find(|load| load.kind == LoadKind::Unit && load.name == most.name)
+    }
+
+    /// Whether work stands in a place on average: half of what makes it full.
+    fn holds_work(&self, place: usize) -> bool {
+        let (fill, known) = (
+            self.window.fills[place],
+            &self.observed.series.places()[place],
+        );
+        let full = known.full_at.filter(|_| fill.samples > 0);
+        full.is_some_and(|full| fill.sum * 2 >= full * fill.samples)
     }
 
     /// The fullest of the sections that a stage goes through and that leave no time.
@@ -333,13 +381,16 @@ fn busiest_unit<'a>(
     stage: &Stage,
 ) -> Option<&'a ResourceLoad> {
     loads.iter().find(|load| match load.kind {
-        LoadKind::Unit => stage
-            .microengines
-            .iter()
-            .any(|&me| observed.flow.commands_to(me, &load.name) > 0),
+        LoadKind::Unit => is_used_by(observed, stage, &load.name),
         LoadKind::Bus => true,
         _ => false,
     })
+}
+
+/// Whether a stage sends commands to a unit.
+fn is_used_by(observed: &Observed<'_>, stage: &Stage, unit: &str) -> bool {
+    let mut microengines = stage.microengines.iter();
+    microengines.any(|&me| observed.flow.commands_to(me, unit) > 0)
 }
 
 /// A ring that no microengine takes from and that is full: the core's.

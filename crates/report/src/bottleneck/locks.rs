@@ -6,9 +6,11 @@
 
 use npsim_chip::kernel::row::permille;
 use npsim_inspect::stats::LockStats;
+use npsim_observe::sections::SerialSection;
 use npsim_project::quantity::grouped;
 
 use super::observed::{Observed, Stage};
+use super::serial;
 use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
@@ -26,6 +28,8 @@ pub(super) struct LockLoad {
     pub stuck: bool,
     /// Indices of the stages that take it.
     pub takers: Vec<usize>,
+    /// What its holders' commands showed.
+    section: Option<SerialSection>,
     /// The general-purpose core takes it as well.
     core: bool,
     /// The length of the time.
@@ -43,7 +47,8 @@ pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec
     let pairs = before.iter().zip(after).enumerate();
     let mut found: Vec<LockLoad> = pairs
         .map(|(index, pair)| load(observed, window, index as u16, pair))
-        .filter(|lock| lock.failed > 0 && lock.permille() >= TAKEN)
+        .filter(|lock| lock.failed > 0)
+        .filter(|lock| lock.permille() >= TAKEN || lock.delayed().is_some())
         .collect();
     found.sort_by_key(|lock| std::cmp::Reverse(lock.permille()));
     found
@@ -72,6 +77,7 @@ fn load(
             .filter(|(_, stage)| takes(stage))
             .map(|(stage, _)| stage)
             .collect(),
+        section: serial::section_of_lock(observed, window, index),
         core: observed.flow.taken(index, None) > 0,
         cycles: window.cycles(),
         held: after.held_cycles.saturating_sub(before.held_cycles),
@@ -86,6 +92,12 @@ impl LockLoad {
     /// Thousandths of the time in which it was held or handed over.
     pub fn permille(&self) -> u64 {
         permille(self.held + self.handover, self.cycles).min(1000)
+    }
+
+    /// The turn that waits for its holders and those that try, and for how much of the time, if it
+    /// is that by which it limits.
+    pub fn delayed(&self) -> Option<(&str, u64)> {
+        serial::delayed_turn(self.section.as_ref()?, (self.permille(), self.cycles))
     }
 
     /// What there is to say of it, a sentence each.
@@ -111,6 +123,11 @@ impl LockLoad {
             ));
         }
         lines.extend(self.takers_text(stages));
+        let lines_of = self.section.as_ref().and_then(|it| it.lines.as_ref());
+        lines
+            .extend(lines_of.map(|(taken, given)| {
+                format!("It is taken at {taken} and given back at {given}.")
+            }));
         lines
     }
 
@@ -154,11 +171,16 @@ impl LockLoad {
                 self.name
             )];
         }
-        vec![
+        let order = self
+            .delayed()
+            .map(|(turn, _)| serial::order_advice(&self.name, turn));
+        let mut advice = vec![
             "A shorter section helps directly: compute before the lock is taken and after its release, and reach for all that it protects in one reference.".into(),
             "Best is none: where an atomic operation of the memory can do the update, such as `test_and_add`, or a coprocessor, no context has to hold anything.".into(),
             "If ports do not share the state, give each port a lock with its state: sections for different ports then go on side by side.".into(),
             "More microengines do not help: they wait for the lock as well, and their tries keep the unit from its holder.".into(),
-        ]
+        ];
+        advice.splice(1..1, order);
+        advice
     }
 }

@@ -1,16 +1,15 @@
 //! The analysis as sentences.
 
-use npsim_chip::kernel::row::permille;
 use npsim_observe::series::ProbeKind;
 use npsim_project::quantity::grouped;
 
 use super::Analysis;
 use super::handoffs::HandoffWait;
-use super::limits::{Limit, LimitCauses, LimitKind};
+use super::limits::{Limit, LimitCauses, LimitKind, is_busy};
 use super::loads::{LoadKind, ResourceLoad};
 use super::locks::LockLoad;
 use super::observed::Observed;
-use super::serial::{self, SectionLoad};
+use super::serial::SectionLoad;
 use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
@@ -18,9 +17,6 @@ use super::wording::{Subject, percent};
 /// frame costs it then says nothing.
 const MOSTLY_WORK: u64 = 300;
 
-/// From here on a share is near enough to all that no more than a remark is
-/// worth making about what is left.
-const NEARLY_ALL: u64 = 970;
 /// A stage that is used so much cannot be said to have time to spare.
 const CLOSE: u64 = 700;
 /// Aborted slots are worth saving from here on.
@@ -42,18 +38,18 @@ pub(super) fn nothing_seen() -> Analysis {
 }
 
 /// The headline of an analysis and the sentences below it.
-struct Finding {
-    headline: String,
-    evidence: Vec<String>,
-    advice: Vec<String>,
+pub(super) struct Finding {
+    pub headline: String,
+    pub evidence: Vec<String>,
+    pub advice: Vec<String>,
 }
 
 /// What the sentences are made from.
-struct Narrative<'a> {
-    observed: &'a Observed<'a>,
-    window: &'a AnalysisWindow,
-    loads: &'a [ResourceLoad],
-    reasons: LimitCauses<'a>,
+pub(super) struct Narrative<'a> {
+    pub observed: &'a Observed<'a>,
+    pub window: &'a AnalysisWindow,
+    pub loads: &'a [ResourceLoad],
+    pub reasons: LimitCauses<'a>,
 }
 
 /// The analysis of a run by what limits it.
@@ -90,7 +86,7 @@ pub(super) fn analysis(
 
 impl Narrative<'_> {
     /// Frames that found a place full in the time analysed.
-    fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> u64 {
         let places = 0..self.observed.series.places().len();
         places
             .map(|place| self.window.lost_at(self.observed.series, place))
@@ -106,10 +102,6 @@ impl Narrative<'_> {
         }
         if let Some(lock) = self.lock(first) {
             evidence.extend(lock.evidence(self.observed.stages, self.window));
-            let lines = serial::lines_of_lock(self.observed, self.window, lock.index);
-            evidence.extend(lines.map(|(taken, given)| {
-                format!("It is taken at {taken} and given back at {given}.")
-            }));
         }
         if let Some(section) = self.section(first) {
             evidence.extend(section.evidence(self.observed.stages, self.window));
@@ -122,7 +114,7 @@ impl Narrative<'_> {
             ));
         }
         evidence.extend(self.places("Behind", &first.after));
-        evidence.extend(others.iter().map(other_limit));
+        evidence.extend(others.iter().map(|limit| self.other_limit(limit)));
         evidence.extend(self.room(first));
         Finding {
             headline: self.headline(first),
@@ -133,6 +125,7 @@ impl Narrative<'_> {
 
     fn headline(&self, limit: &Limit) -> String {
         let stuck = || self.lock(limit).is_some_and(|lock| lock.stuck);
+        let delayed = self.delayed(limit);
         let template = match limit.kind {
             LimitKind::Line(_) => "{Name} {is} the limit: {it} {is} full, {used} used {when}.",
             LimitKind::Compute => {
@@ -144,21 +137,49 @@ impl Narrative<'_> {
             LimitKind::Latency => {
                 "{Name} hold{s} the frames up without being occupied: the contexts sleep while work waits, {used} of the time is used {when}."
             }
+            LimitKind::Unit if !is_busy(limit.permille) => {
+                "{Name} {is} the limit: {stalled} of the time {when} {stage} can issue nothing, since it takes no more commands."
+            }
             LimitKind::Unit => "{Name} {is} the limit: {it} {is} busy {used} of the time {when}.",
             LimitKind::Lock(_) if stuck() => {
                 "{Name} is never released: it is held {used} of the time {when}."
+            }
+            LimitKind::Lock(_) | LimitKind::Serial(_) if delayed.is_some() => {
+                "{Name} is the limit: {waits} of the time {when} the turn {turn} waits for a context that tries for it or holds it."
             }
             LimitKind::Lock(_) | LimitKind::Serial(_) => {
                 "{Name} is the limit: it is held or handed over {used} of the time {when}."
             }
             LimitKind::SlowPath => {
-                "{Name} is the limit of the slow path: its ring is full {when}, and it is busy {used} of the time."
+                "{Name} is the limit of the slow path: packets pile up in its ring {when}, and it is busy {used} of the time."
             }
         };
         let used = percent(limit.permille);
-        limit
-            .subject()
-            .say(template, &[("used", &used), ("when", self.window.when)])
+        let (turn, waits) = delayed.unwrap_or_default();
+        let stage = limit.stage.map(|index| {
+            let load = &self.reasons.stages[index];
+            let stalled = percent(load.share(load.stalled));
+            (self.observed.stages[index].title(), stalled)
+        });
+        let (stage, stalled) = stage.unwrap_or_default();
+        limit.subject().say(
+            template,
+            &[
+                ("used", &used),
+                ("when", self.window.when),
+                ("stage", &stage),
+                ("stalled", &stalled),
+                ("turn", turn),
+                ("waits", &percent(waits)),
+            ],
+        )
+    }
+
+    /// The turn that a lock or section delays, and for how much of the time, where that is why it
+    /// limits.
+    fn delayed(&self, limit: &Limit) -> Option<(&str, u64)> {
+        let lock = self.lock(limit).and_then(LockLoad::delayed);
+        lock.or_else(|| self.section(limit)?.delayed())
     }
 
     /// What is known of a lock that limits.
@@ -178,7 +199,7 @@ impl Narrative<'_> {
     }
 
     /// Frames in, out and lost, in the time analysed.
-    fn rates(&self) -> String {
+    pub(super) fn rates(&self) -> String {
         let window = self.window;
         let rate = |frames| grouped(window.per_second(frames));
         let lost = match self.lost() {
@@ -195,7 +216,7 @@ impl Narrative<'_> {
         )
     }
 
-    fn stage(&self, index: usize) -> Vec<String> {
+    pub(super) fn stage(&self, index: usize) -> Vec<String> {
         let (stage, load) = (&self.observed.stages[index], &self.reasons.stages[index]);
         let share = |cycles| percent(load.share(cycles));
         let mut lines = vec![Subject::named(&stage.title()).say(
@@ -259,7 +280,7 @@ impl Narrative<'_> {
             .backlog
             .filter(|backlog| backlog.stage == stage)?;
         Some(format!(
-            "All {} packet buffers are in use: {} packets have come into {} and not gone on, more than it has contexts.",
+            "Nine tenths or more of the {} packet buffers are in use: {} packets have come into {} and not gone on, more than it has contexts.",
             grouped(backlog.buffers),
             grouped(backlog.packets),
             self.observed.stages[stage].title(),
@@ -267,7 +288,7 @@ impl Narrative<'_> {
     }
 
     /// How full places were, and how many frames found no room in them.
-    fn places(&self, side: &str, places: &[usize]) -> Vec<String> {
+    pub(super) fn places(&self, side: &str, places: &[usize]) -> Vec<String> {
         let known = self.observed.series.places();
         let fifos: Vec<(u8, u64)> = places
             .iter()
@@ -294,7 +315,7 @@ impl Narrative<'_> {
     }
 
     /// How full a place was; nothing for one without new information.
-    fn place(&self, side: &str, index: usize) -> Option<String> {
+    pub(super) fn place(&self, side: &str, index: usize) -> Option<String> {
         let place = &self.observed.series.places()[index];
         let fill = self.window.fills[index];
         let lost = self.window.lost_at(self.observed.series, index);
@@ -337,7 +358,7 @@ impl Narrative<'_> {
         Some(format!("Next in line inside the chip: {others}."))
     }
 
-    fn is_inside(load: &ResourceLoad) -> bool {
+    pub(super) fn is_inside(load: &ResourceLoad) -> bool {
         !matches!(load.kind, LoadKind::LineIn(_) | LoadKind::LineOut(_))
     }
 
@@ -418,155 +439,47 @@ impl Narrative<'_> {
         }
     }
 
-    /// Frames were lost, and yet nothing is full for long.
-    fn bursts(&self) -> Finding {
-        let mut evidence = vec![self.rates()];
-        for place in 0..self.observed.series.places().len() {
-            if self.window.lost_at(self.observed.series, place) > 0 {
-                evidence.extend(self.places("On the way", &[place]));
-            }
-        }
-        evidence.extend(self.nearest());
-        Finding {
-            headline: format!(
-                "Frames are lost in bursts: {} found a place full, yet nothing is at its limit for long {}.",
-                grouped(self.lost()),
-                self.window.when
+    /// A limit that is not the first.
+    fn other_limit(&self, limit: &Limit) -> String {
+        let delayed = self.delayed(limit);
+        let (template, front) = match limit.kind {
+            LimitKind::Line(_) => ("{Name} {is} full as well: {used} used{lost}.", "{them}"),
+            LimitKind::Latency => (
+                "{Name} {is} slow as well, its contexts asleep: {used} used{lost}.",
+                "it",
             ),
-            evidence,
-            advice: vec![
-                "A deeper ring or more buffers would carry a burst over; the depths over time show how long it lasts.".into(),
-            ],
-        }
-    }
-
-    /// The finding without a limit: how much more would pass?
-    fn slack(&self) -> Finding {
-        let nearest = self.loads.iter().find(|load| Self::is_inside(load));
-        let Some(nearest) = nearest else {
-            return Finding {
-                headline: "Nothing on the chip was used.".to_owned(),
-                evidence: Vec::new(),
-                advice: Vec::new(),
-            };
+            _ if delayed.is_some() => (
+                "{Name} is at its limit as well: {waits} of the time the turn {turn} waits for it{lost}.",
+                "it",
+            ),
+            _ => ("{Name} {is} at its limit as well: {used} used{lost}.", "it"),
         };
-        let (used, most) = (percent(nearest.permille), nearest.permille);
-        let when = self.window.when;
-        if self.window.received() == 0 {
-            return Finding {
-                headline: format!(
-                    "No frames came; {} is used most, {used} of the time.",
-                    nearest.name
-                ),
-                evidence: self.nearest().into_iter().collect(),
-                advice: Vec::new(),
-            };
-        }
-        let lost = self.window.lost_in_queues();
-        let template = if lost > 0 {
-            "{lost} frames were lost in the microcode's queues, though nothing is saturated all the time: {name} comes nearest, used {used} of the time {when}."
-        } else if most >= NEARLY_ALL {
-            "Nothing is lost; {name} is used {used} of the time {when}, polling included."
-        } else {
-            "Nothing is saturated. {Name} comes nearest, used {used} of the time {when}, polling included."
+        let subject = limit.subject();
+        let lost = match limit.lost {
+            0 => String::new(),
+            n => format!(
+                ", and {} frames were lost in front of {}",
+                grouped(n),
+                subject.say(front, &[])
+            ),
         };
-        let headline = Subject::named(&self.owner(nearest)).say(
+        let (turn, waits) = delayed.unwrap_or_default();
+        subject.say(
             template,
-            &[("lost", &grouped(lost)), ("used", &used), ("when", when)],
-        );
-        let mut evidence = vec![self.rates()];
-        let stage = self.stage_of(nearest);
-        evidence.extend(stage.map(|index| self.stage(index)).unwrap_or_default());
-        evidence.extend(self.nearest());
-        evidence.extend(self.deepest());
-        let full = |load: &&ResourceLoad| {
-            matches!(load.kind, LoadKind::LineIn(_)) && load.permille >= NEARLY_ALL
-        };
-        let lines: Vec<_> = { self.loads.iter().filter(full) }
-            .map(|load| load.name.as_str())
-            .collect();
-        let mut advice = Vec::new();
-        if !lines.is_empty() {
-            let subject = Subject {
-                name: &lines.join(", "),
-                plural: lines.len() > 1,
-            };
-            advice.push(subject.say("More cannot come by this way: {name} {is} full. Shorter frames, or frames on more ports, load the chip more.", &[]));
-        } else if most < NEARLY_ALL {
-            advice.push("To find the limit, offer more: `--pace line` plays a capture as fast as the lines go.".into());
-        }
-        Finding {
-            headline,
-            evidence,
-            advice,
-        }
-    }
-
-    /// The place that was nearest to full.
-    fn deepest(&self) -> Option<String> {
-        let places = self.observed.series.places().iter().enumerate();
-        let shares = places.filter_map(|(index, place)| {
-            // Bytes on the line and idle threads are no backlog.
-            let line = matches!(place.kind, ProbeKind::ReceiveFifo { .. });
-            let most = self.window.fills[index].most;
-            let share = permille(most, place.capacity.filter(|_| !line)?);
-            (share > 0).then_some((share, index))
-        });
-        let (_, index) = shares.max_by_key(|&(share, index)| (share, std::cmp::Reverse(index)))?;
-        self.place("Deepest of all", index)
-    }
-
-    /// A load's name with the source it runs, for a microengine.
-    fn owner(&self, load: &ResourceLoad) -> String {
-        match (load.kind, self.stage_of(load)) {
-            (LoadKind::Microengine(_), Some(index)) => {
-                format!("{} ({})", load.name, self.observed.stages[index].name)
-            }
-            _ => load.name.clone(),
-        }
-    }
-
-    fn stage_of(&self, load: &ResourceLoad) -> Option<usize> {
-        let LoadKind::Microengine(me) = load.kind else {
-            return None;
-        };
-        let mut stages = self.observed.stages.iter();
-        stages.position(|stage| stage.microengines.contains(&me))
-    }
-
-    fn nearest(&self) -> Option<String> {
-        let named = listed(self.loads.iter().take(5))?;
-        Some(format!("Most used: {named}."))
+            &[
+                ("used", &percent(limit.permille)),
+                ("lost", &lost),
+                ("turn", turn),
+                ("waits", &percent(waits)),
+            ],
+        )
     }
 }
 
 /// Loads with their shares; `None` of none.
-fn listed<'a>(loads: impl Iterator<Item = &'a ResourceLoad>) -> Option<String> {
+pub(super) fn listed<'a>(loads: impl Iterator<Item = &'a ResourceLoad>) -> Option<String> {
     let named: Vec<_> = loads
         .map(|load| format!("{} {}", load.name, percent(load.permille)))
         .collect();
     (!named.is_empty()).then(|| named.join(", "))
-}
-
-/// A limit that is not the first.
-fn other_limit(limit: &Limit) -> String {
-    let (template, front) = match limit.kind {
-        LimitKind::Line(_) => ("{Name} {is} full as well: {used} used{lost}.", "{them}"),
-        LimitKind::Latency => (
-            "{Name} {is} slow as well, its contexts asleep: {used} used{lost}.",
-            "it",
-        ),
-        _ => ("{Name} {is} at its limit as well: {used} used{lost}.", "it"),
-    };
-    let subject = limit.subject();
-    let lost = match limit.lost {
-        0 => String::new(),
-        n => format!(
-            ", and {} frames were lost in front of {}",
-            grouped(n),
-            subject.say(front, &[])
-        ),
-    };
-    let used = percent(limit.permille);
-    subject.say(template, &[("used", &used), ("lost", &lost)])
 }

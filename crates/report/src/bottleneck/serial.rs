@@ -19,6 +19,10 @@ use super::wording::{capital, percent};
 /// speaking of.
 const TAKEN: u64 = 900;
 
+/// A turn that waits so much of the time for contexts at something else waits for that more than
+/// for all else.
+const DELAYS: u64 = 500;
+
 /// A section that is gone through all the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SectionLoad {
@@ -39,7 +43,7 @@ pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec
     let mut found: Vec<_> = sections
         .filter(|section| !named.contains(&section.held_by))
         .map(|section| load(observed, window, section))
-        .filter(|load| load.permille() >= TAKEN && load.is_wanted())
+        .filter(|load| load.is_wanted() && (load.permille() >= TAKEN || load.delayed().is_some()))
         .collect();
     found.sort_by_key(|load| std::cmp::Reverse(load.permille()));
     found
@@ -83,17 +87,34 @@ fn name(observed: &Observed<'_>, section: &SerialSection) -> String {
     }
 }
 
-/// The lines between which a lock that the project names is held.
-pub(super) fn lines_of_lock(
+/// What is observed of a lock that the project names.
+pub(super) fn section_of_lock(
     observed: &Observed<'_>,
     window: &AnalysisWindow,
     index: u16,
-) -> Option<(String, String)> {
-    let setup = observed.locks.get(usize::from(index))?;
-    let own = address_of(setup)?;
+) -> Option<SerialSection> {
+    let own = address_of(observed.locks.get(usize::from(index))?)?;
     let (from, to) = (window.before.cycle, window.after.cycle);
     let mut sections = observed.sections.between(from, to).into_iter();
-    sections.find(|section| section.held_by == own)?.lines
+    sections.find(|section| section.held_by == own)
+}
+
+/// The turn that waits for a section's contexts, and for how many thousandths of some cycles, if
+/// the section leaves time and that turn little.
+pub(super) fn delayed_turn(
+    section: &SerialSection,
+    (permille_used, cycles): (u64, u64),
+) -> Option<(&str, u64)> {
+    let (turn, waited) = section.delays.as_ref()?;
+    let waited = permille(*waited, cycles).min(1000);
+    (permille_used < TAKEN && waited >= DELAYS).then_some((turn.as_str(), waited))
+}
+
+/// What would help contexts that take something in any order and go on in that of a turn.
+pub(super) fn order_advice(name: &str, turn: &str) -> String {
+    format!(
+        "Let contexts take {name} in the order of the turn {turn}, say in a turn of its own: those that got it early now wait behind it for those that get it late."
+    )
 }
 
 /// A lock of the project as commands name it.
@@ -114,6 +135,12 @@ impl SectionLoad {
     pub fn permille(&self) -> u64 {
         let used = self.section.held + self.section.handed_over;
         permille(used, self.cycles).min(1000)
+    }
+
+    /// The turn that waits for its contexts, and for how much of the time, if it is that by which it
+    /// limits.
+    pub fn delayed(&self) -> Option<(&str, u64)> {
+        delayed_turn(&self.section, (self.permille(), self.cycles))
     }
 
     /// Whether contexts wait for it: for a turn that is never idle one does always.
@@ -182,6 +209,7 @@ impl SectionLoad {
             ),
             "What is looked up there can be looked up before, by all contexts at a time, and once more inside only where that found nothing.".to_owned(),
         ];
+        advice.extend(self.delayed().map(|(turn, _)| order_advice(name, turn)));
         advice.push(match section.held_by {
             Exclusive::Turn { .. } if section.microengines.len() == 1 => "More microengines do not help: they would wait for the same turn, and a turn passed within one microengine keeps no order between several.".to_owned(),
             Exclusive::Turn { .. } => "More microengines do not help: they wait for the same turn.".to_owned(),

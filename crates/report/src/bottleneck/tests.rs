@@ -380,10 +380,14 @@ fn losses_without_a_full_place_are_bursts() {
     made.lost = [0, 0];
     let quiet = analysed(made);
     assert!(!as_text(&quiet).contains("bursts"));
-    // The ring drops some, but is not full when it is sampled, and its taker
-    // sleeps: that is the taker's latency, not a burst.
+    // The ring drops some, but holds little work on average.
     made.lost = [0, 1];
     made.received = 3;
+    let burst = analysed(made);
+    assert!(burst.limits.is_empty(), "{:?}", burst.limits);
+    says(&burst, "Frames are lost in bursts: 10 found a place full");
+    // Where work stands in it all the time, its taker is slow.
+    made.fills = [4, 340, 1];
     let slow = analysed(made);
     assert_eq!(slow.limits[0].stage, Some(1));
     assert_eq!(slow.limits[0].kind, LimitKind::Latency);

@@ -2,11 +2,13 @@
 //! browser.
 
 mod browser;
+mod forwarder;
 mod interventions;
 mod locks;
 mod page;
 mod router;
 mod serial;
+mod units;
 mod verdicts;
 
 use std::path::Path;

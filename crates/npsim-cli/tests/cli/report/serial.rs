@@ -2,73 +2,7 @@
 //! and their length are reported, and the length moves the throughput while equal work outside of
 //! them does not.
 
-use std::path::Path;
-
-use super::{root, shown};
-
-/// A copy of the forwarder with more declarations, more to set up, in which each packet goes through
-/// `work` on its way out, and with more sections of the project file.
-struct Forwarder {
-    declare: &'static str,
-    set_up: &'static str,
-    first: &'static str,
-    work: String,
-    project: &'static str,
-}
-
-/// What takes a hundred cycles and more, and leaves nothing behind.
-const READ: &str = "    sram[read, $entry, next_hops, 0, 1], ctx_swap[fetched]\n";
-
-/// Where a whole packet is given to the transmit stage.
-const TURN: &str = "    ctx_arb[out]\n    br_inp_state[TX_RING_STATUS, congested#]\n";
-
-impl Forwarder {
-    /// What the report says of a run at line rate, and how many frames left in its time.
-    fn run(&self) -> (String, u64) {
-        let folder = tempfile::tempdir().unwrap();
-        let project = folder.path().join("project");
-        self.write(&project);
-        let stats = folder.path().join("stats.json");
-        let arguments = ["--load", "1", "--time", "400us", "--until", "400us"];
-        let stats_option = ["--stats", stats.to_str().unwrap()];
-        let text = shown(
-            project.to_str().unwrap(),
-            &[&arguments[..], &stats_option].concat(),
-            &folder.path().join("report"),
-        );
-        let stats = std::fs::read_to_string(stats).unwrap();
-        let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
-        let sent = stats["packets"]["sent"].as_u64().unwrap();
-        let from = text.find("bottleneck ").expect("a bottleneck");
-        (text[from..].to_owned(), sent)
-    }
-
-    fn write(&self, project: &Path) {
-        std::fs::create_dir(project).unwrap();
-        let forward = root().join("microcode/forward");
-        std::fs::copy(forward.join("transmit.uc"), project.join("transmit.uc")).unwrap();
-        let source = std::fs::read_to_string(forward.join("forward.uc")).unwrap();
-        let edited = source
-            .replace(
-                ".reg read $link $entry\n",
-                &format!(".reg read $link $entry\n{}", self.declare),
-            )
-            .replace(
-                "    immed[spare, 0]\n    receive_ticket",
-                &format!("{}    immed[spare, 0]\n    receive_ticket", self.set_up),
-            )
-            .replace(
-                "    turn_start(ask)\n",
-                &format!("{}    turn_start(ask)\n", self.first),
-            )
-            .replace(TURN, &self.work);
-        std::fs::write(project.join("forward.uc"), edited).unwrap();
-        let text = std::fs::read_to_string(forward.join("npsim.toml")).unwrap();
-        let library = root().join("microcode/lib").canonicalize().unwrap();
-        let text = text.replace("../lib", library.to_str().unwrap());
-        std::fs::write(project.join("npsim.toml"), text + self.project).unwrap();
-    }
-}
+use super::forwarder::{Forwarder, READ, TURN};
 
 /// Work before a section, in it, and behind it: `enter` and `leave` stand around the second.
 fn section(enter: &str, leave: &str, reads: [usize; 2]) -> String {
@@ -78,7 +12,7 @@ fn section(enter: &str, leave: &str, reads: [usize; 2]) -> String {
 
 /// The limit is what is held, and not the stage; the length of the section is what counts.
 fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Forwarder) {
-    let (text, sent) = forwarder([0, 4]).run();
+    let (text, sent) = forwarder([0, 4]).run(&[]);
     let headline = text.lines().next().unwrap();
     assert!(
         headline.contains(&format!("{name} is the limit: it is held or handed over 9"))
@@ -105,15 +39,15 @@ fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Fo
         "{rate} of {most}"
     );
     // A fifth more of it is felt.
-    let (_, longer) = forwarder([0, 5]).run();
+    let (_, longer) = forwarder([0, 5]).run(&[]);
     assert!(longer * 100 < sent * 92, "{sent}, then {longer}");
     // The same work outside is not, where the order in which contexts come does not change by it.
     if in_order {
-        let (_, outside) = forwarder([1, 4]).run();
+        let (_, outside) = forwarder([1, 4]).run(&[]);
         assert!(outside * 100 > sent * 96, "{sent}, then {outside}");
     }
     // And a section that is short enough is none.
-    let (text, _) = forwarder([0, 0]).run();
+    let (text, _) = forwarder([0, 0]).run(&[]);
     assert!(!text.contains(&format!("{name} is the limit")), "{text}");
 }
 
@@ -172,4 +106,90 @@ lock#:
         work: section(enter, &leave, reads),
         project: "\n[[memory]]\nname = \"RECORD\"\nspace = \"scratch\"\nsize = 4\n",
     });
+}
+
+/// A spinning lock in SRAM, behind which contexts hand their packets on in the order of a turn.
+fn spinning(reads: usize) -> Forwarder {
+    let enter = "\
+lock#:
+    immed[$held, 1]
+    sram[test_and_set, $held, lock_place, 0], ctx_swap[locked]
+    br_bset[$held, 0, lock#]
+";
+    let leave = format!(
+        "    immed[$free, 0]\n    sram[write, $free, lock_place, 0, 1], ctx_swap[fetched]\n{TURN}"
+    );
+    Forwarder {
+        declare: ".reg $held lock_place\n.reg write $free\n.sig locked\n.sig volatile enter\n",
+        set_up: "    load_constant(lock_place, RECORD)\n",
+        first: "    turn_start(enter)\n",
+        work: section(enter, &leave, [0, reads]),
+        project: "\n[[memory]]\nname = \"RECORD\"\nspace = \"sram1\"\nsize = 4\n",
+    }
+}
+
+/// Those that got the lock early sleep in front of the turn, behind those that get it late: their
+/// stage looks as if it waited for memory, and the lock is free while all begin anew.
+#[test]
+fn spinning_lock_before_an_ordered_turn_is_the_limit() {
+    let (text, sent) = spinning(2).run(&[]);
+    let headline = text.lines().next().unwrap();
+    assert!(
+        headline.contains("The lock in RECORD is the limit: "),
+        "{text}"
+    );
+    let waits = "of the time while frames were lost the turn `out` waits for a context that tries for it or holds it.";
+    assert!(headline.ends_with(waits), "{text}");
+    assert!(!text.contains("contexts sleep while work waits"), "{text}");
+    // The section's length moves all, and so does the order in which contexts take it.
+    let (_, shorter) = spinning(1).run(&[]);
+    assert!(shorter * 100 > sent * 115, "{sent}, then {shorter}");
+    assert!(text.contains("Let contexts take the lock in RECORD in the order of the turn `out`"));
+    let in_order = Forwarder {
+        work: { spinning(2).work }
+            .replace("lock#:\n", "    ctx_arb[enter]\nlock#:\n")
+            .replace("lock#]\n", "lock#]\n    turn_pass(enter)\n"),
+        ..spinning(2)
+    };
+    let (_, in_order) = in_order.run(&[]);
+    assert!(in_order * 100 > sent * 110, "{sent}, then {in_order}");
+    // Where the turn waits for something else, the lock is not told.
+    let elsewhere = Forwarder {
+        work: READ.repeat(12) + &spinning(0).work,
+        ..spinning(0)
+    };
+    let (text, _) = elsewhere.run(&[]);
+    assert!(!text.contains("The lock in RECORD is the limit"), "{text}");
+}
+
+/// The lines of a lock that the project names are those that take it and give it back, wherever
+/// they stand.
+#[test]
+fn named_lock_is_told_with_the_lines_that_take_it_and_give_it_back() {
+    let named = |reads, before: &str| Forwarder {
+        work: before.to_owned() + &spinning(reads).work,
+        project: "\n[[memory]]\nname = \"RECORD\"\nspace = \"sram1\"\nsize = 4\n[[lock]]\nname = \"OWN\"\nmemory = \"RECORD\"\n",
+        ..spinning(reads)
+    };
+    let mut sent = Vec::new();
+    for (reads, before) in [(2, ""), (2, "; a line\n; and another\n"), (3, "")] {
+        let forwarder = named(reads, before);
+        let source = forwarder.source();
+        let line = |part: &str| 1 + source.lines().position(|line| line.contains(part)).unwrap();
+        let (text, frames) = forwarder.run(&[]);
+        let headline = text.lines().next().unwrap();
+        assert!(headline.contains("The lock OWN is the limit: "), "{text}");
+        let (taken, given) = (
+            line("sram[test_and_set"),
+            line("sram[write, $free, lock_place"),
+        );
+        assert!(
+            text.contains(&format!("/forward.uc:{taken} and given back at ")),
+            "{text}"
+        );
+        assert!(text.contains(&format!("/forward.uc:{given}.")), "{text}");
+        sent.push(frames);
+    }
+    assert_eq!(sent[0], sent[1], "comments move lines and nothing else");
+    assert!(sent[2] * 100 < sent[0] * 92, "{sent:?}");
 }

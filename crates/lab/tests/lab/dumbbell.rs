@@ -1,0 +1,55 @@
+//! A network of two senders and two receivers with one line between them, and studies of it.
+
+use npsim_lab::results::Results;
+
+use crate::bench::Bench;
+
+/// Without flows. Whatever sends from `s` to `d` shares the 10 Mb/s of `line`.
+pub const DUMBBELL: &str = r#"
+name = "lines"
+until = "10s"
+
+[[host]]
+name = "s"
+count = 2
+address = "10.0.0.1"
+[[host]]
+name = "d"
+count = 2
+address = "10.1.0.1"
+[[switch]]
+name = "left"
+[[router]]
+name = "r"
+model = "fifo"
+
+[[link]]
+name = "access"
+between = ["s", "left"]
+rate = "1Gbps"
+delay = "0s"
+[[link]]
+name = "trunk"
+between = ["left", "r"]
+rate = "1Gbps"
+delay = "0s"
+[[link]]
+name = "line"
+between = ["r", "d"]
+rate = "10Mbps"
+delay = "50ms"
+queue = { limit = "50 packets" }
+"#;
+
+/// A folder in which studies find a network as `net.toml`.
+pub fn bench(network: &str) -> Bench {
+    let bench = Bench::new();
+    std::fs::write(bench.path("net.toml"), network).expect("write");
+    bench
+}
+
+/// What all runs of all points came to in a metric.
+pub fn values(results: &Results, metric: &str) -> Vec<f64> {
+    let read = |cached| results.reading(cached, metric).expect("a value");
+    results.points.iter().map(read).collect()
+}
