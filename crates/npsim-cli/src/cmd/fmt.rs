@@ -26,8 +26,8 @@ Examples:
 ///
 /// Lines stay lines and words stay words; no statement is moved, wrapped or changed. A
 /// line that is no microcode, as there may be in a macro or in a part that `#if` leaves
-/// out, stays as it is. A source with such a line elsewhere is not written: `npsim check`
-/// says more about it.
+/// out, stays as it is. A source with such a line elsewhere is not written, unless the line
+/// has a word that may be defined to what it lacks: `npsim check` says more about it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

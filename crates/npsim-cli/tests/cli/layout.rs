@@ -141,3 +141,31 @@ fn a_source_with_a_mistake_in_its_form_is_not_written() {
     let text = String::from_utf8(dir.read("others.uc")).expect("text");
     assert!(text.ends_with("    ctx_arb[kill]\n"), "{text}");
 }
+
+#[test]
+fn lines_that_a_define_completes_are_laid_out() {
+    // Options, operands, a whole bracket and an instruction come from defines: of this file, of
+    // an included one, of the project or the command line.
+    let text = "#include \"ops.h\"\n#define DONE , sig_done[s]\n#define THREE a, b\n\
+                #define ALSO ] , ctx_swap[s\n.reg a b $x\n.sig s\n\
+                alu[a,b,+,1] DONE\nalu[a, +, THREE\n  ]\nbr_bset [THREE , x#]\n\
+                sram[read,$x,a,b,1] LATE ,defer[1]\nsram[read,$x, a,b,1 ALSO ]\n\
+                alu [a , PAIR\n]\nx#: alu[OPS] THEN\nalu a b THREE\n";
+    let dir = Dir::new().with("a.uc", text);
+    dir.npsim("fmt a.uc").expect(0, &[]);
+    let laid_out = String::from_utf8(dir.read("a.uc")).expect("text");
+    for line in [
+        "    alu[a, b, +, 1] DONE\n",
+        "    br_bset[THREE, x#]\n",
+        "    sram[read, $x, a, b, 1] LATE, defer[1]\n",
+        "x#: alu[OPS] THEN\n",
+    ] {
+        assert!(laid_out.contains(line), "{line}\n{laid_out}");
+    }
+    let words = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(words(&laid_out), words(text));
+    dir.npsim("fmt --check a.uc").expect(0, &[]);
+    // Names that the file declares are no defines.
+    let dir = dir.with("b.uc", ".reg a b\nalu[a, b, +, 1] b\n");
+    dir.npsim("fmt b.uc").expect(1, &["line 2: "]);
+}
