@@ -136,6 +136,7 @@ pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
     Options {
         defines: plan.defines.clone(),
         imports: plan.imports.clone(),
+        memories: project.memories.clone(),
         spill_moves: plan.spill_moves,
         generation: project.profile.generation(),
         control_store_words: usize::from(project.profile.control_store_words()),

@@ -41,6 +41,7 @@ pub mod whole_file;
 use std::path::{Path, PathBuf};
 
 use npsim_chip::gpp::boot::BootPlan;
+use npsim_image::MemorySymbol;
 use npsim_net::load::{Load, Prefix};
 use npsim_profile::Profile;
 
@@ -89,6 +90,8 @@ pub struct Project {
     pub tasks: Vec<String>,
     /// The memories with what is where.
     pub spaces: Vec<layout::MemoryLayout>,
+    /// The `[[memory]]` sections, for sources that give them first values.
+    pub memories: Vec<MemorySymbol>,
     /// Settings over the file, as they were given.
     pub settings: Vec<Setting>,
     /// What settings changed in the profile.
@@ -203,6 +206,7 @@ impl Project {
             boot: resolved.boot,
             tasks: resolved.tasks,
             spaces: resolved.spaces,
+            memories: resolved.memories,
             settings: overrides.set.clone(),
             profile_changes,
             stages: resolved.stages,

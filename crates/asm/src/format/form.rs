@@ -11,7 +11,7 @@ use crate::directives::{DirectiveName, PreprocessorDirective, Role};
 use crate::front::lexer::{HashWord, Interner, RawLine, lex};
 use crate::front::parse::statement_of;
 use crate::front::token::{Token, TokenKind, split_labels};
-use crate::source::FileId;
+use crate::source::{ExpansionId, FileId, Span};
 use crate::vocabulary::OPTIONAL_TOKENS;
 
 /// What is wrong with the form of a text, if something is: a line that cannot be read, or an
@@ -20,6 +20,9 @@ use crate::vocabulary::OPTIONAL_TOKENS;
 /// may be defined elsewhere is no mistake either: the define may bring what the line lacks.
 #[must_use]
 pub fn mistake(text: &str) -> Option<Diagnostic> {
+    if let Some(error) = lone_return(text) {
+        return Some(error);
+    }
     let lines = lex(text, FileId(0), &mut Interner::default());
     let names = Names::of(&lines);
     let mut depth = 0usize;
@@ -45,6 +48,22 @@ pub fn mistake(text: &str) -> Option<Diagnostic> {
         }
     }
     None
+}
+
+/// A carriage return in a line: where it was meant to end the line, the line is none.
+fn lone_return(text: &str) -> Option<Diagnostic> {
+    let mut returns = text.match_indices('\r').map(|(at, _)| at);
+    let ends = |at: usize| text[at..].trim_start_matches('\r').starts_with('\n');
+    let at = returns
+        .find(|at| !ends(*at) && !text[*at..].trim_end_matches(['\r', '\u{1a}']).is_empty())?;
+    let span = Span {
+        file: FileId(0),
+        lo: at as u32,
+        hi: at as u32 + 1,
+    };
+    let message = "a carriage return stands alone and does not end the line";
+    let error = Diagnostic::error(codes::INVALID_CHARACTER, message, span, ExpansionId::ROOT);
+    Some(error.help("end each line with a line feed, or with both"))
 }
 
 /// The names that a text gives a meaning.
@@ -119,6 +138,8 @@ fn is_of_the_language(word: &str) -> bool {
     const OPERATORS: [&str; 7] = ["A", "B", "AND", "OR", "XOR", "carry", "indirect"];
     let same = |other: &str| other.eq_ignore_ascii_case(word);
     OPERATORS.into_iter().any(same)
+        || mnemonic(word).is_some()
+        || DirectiveName::parse(word).is_some()
         || OPTIONAL_TOKENS.iter().any(|option| same(option.name))
         || CommandOp::ALL
             .iter()

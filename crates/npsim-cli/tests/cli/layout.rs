@@ -109,6 +109,25 @@ fn latin_1_is_read_as_the_assembler_reads_it_and_stays_latin_1() {
 }
 
 #[test]
+fn utf_16_is_read_as_the_assembler_reads_it_and_stays_utf_16() {
+    let wide = |text: &str| -> Vec<u8> {
+        let marked = format!("\u{feff}{text}");
+        marked.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    let dir = Dir::new()
+        .with(
+            "a.uc",
+            wide("#include \"b.h\"\r\nctx_arb[ kill]\r\n; \u{b5}\u{3a9}\r\n"),
+        )
+        .with("b.h", wide("; \u{3a9}\r\n"));
+    dir.npsim("check a.uc").expect(0, &[]);
+    dir.npsim("fmt a.uc").expect(0, &[]);
+    let laid_out = "#include \"b.h\"\r\n    ctx_arb[kill]\r\n; \u{b5}\u{3a9}\r\n";
+    assert_eq!(dir.read("a.uc"), wide(laid_out));
+    dir.npsim("fmt --check a.uc").expect(0, &[]);
+}
+
+#[test]
 fn a_source_with_a_mistake_in_its_form_is_not_written() {
     let mistakes = [
         (
@@ -122,6 +141,11 @@ fn a_source_with_a_mistake_in_its_form_is_not_written() {
             "line 3: this comment",
         ),
         ("stray.uc", "nop\n\nbr[a#] ]\na#:nop\n", "line 3: `]`"),
+        (
+            "mac.uc",
+            "nop\rhere#:\rbr[here#]\r",
+            "line 1: a carriage return",
+        ),
         ("directive.uc", "if\n.els\nalu[a0,--,B,\n", "line 3: "),
     ];
     let dir = mistakes
