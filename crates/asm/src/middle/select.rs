@@ -179,7 +179,7 @@ pub fn select(
 
 /// Messages up to which each says what may have been meant: looking through all names for each of
 /// thousands takes minutes, and no more than the first hundred are shown.
-const GUESSED_FOR: usize = 500;
+const GUESSED_FOR: usize = 100;
 
 impl Selector<'_> {
     /// Whether it is worth looking for the name that was meant.

@@ -84,7 +84,7 @@ fn a_source_of_a_project_that_is_read_alone_says_so() {
     }
     // One line is explained as the project has it.
     dir.npsim("explain p/src/tx.uc:3")
-        .expect(0, &["microengine 0", "microengine 1", "immed["]);
+        .expect(0, &["on microengines 0, 1", "immed[x, RING]"]);
     dir.npsim("explain p/src/other.uc:3")
         .expect(1, &["became no word"]);
     let done = dir.npsim("check p/src/tx.uc --message-format json");

@@ -44,12 +44,18 @@ last#:
     br[last#]
 ";
     let dir = Dir::new().with("npsim.toml", PROJECT).with("a.uc", source);
-    let table = ["00000001", "00000002", "00000340", "ffffffff", "00000009"];
+    let table = [
+        "0x00000001",
+        "0x00000002",
+        "0x00000340",
+        "0xffffffff",
+        "0x00000009",
+    ];
     assert_eq!(after(&dir, "TABLE"), table);
-    assert_eq!(after(&dir, "PAIR"), ["00000000", "00000071"]);
+    assert_eq!(after(&dir, "PAIR"), ["0x00000000", "0x00000071"]);
     assert_eq!(
         after(&dir, "WIDE")[..],
-        ["00000000", "00000040", "00000000", "00000005"]
+        ["0x00000000", "0x00000040", "0x00000000", "0x00000005"]
     );
     // The image has them, too.
     dir.npsim("asm . --me 0 -o a.npi").expect(0, &[]);
