@@ -183,9 +183,12 @@ impl Encoding {
             Self::Utf8 => text.into_bytes(),
             Self::Latin1 => text.chars().map(|c| c as u8).collect(),
             Self::Utf16 { upper_first } => {
-                let bytes = |unit: u16| match upper_first {
-                    true => unit.to_be_bytes(),
-                    false => unit.to_le_bytes(),
+                let bytes = |unit: u16| {
+                    if upper_first {
+                        unit.to_be_bytes()
+                    } else {
+                        unit.to_le_bytes()
+                    }
                 };
                 text.encode_utf16().flat_map(bytes).collect()
             }

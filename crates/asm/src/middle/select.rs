@@ -197,10 +197,8 @@ impl Selector<'_> {
         let mut builder = Builder::new(self, statement);
         let name = statement.mnemonic.as_str();
         let Some(row) = mnemonic(name) else {
-            let macros: &[String] = match builder.selector.may_guess() {
-                true => builder.selector.macros,
-                false => &[],
-            };
+            let guess = builder.selector.may_guess();
+            let macros: &[String] = if guess { builder.selector.macros } else { &[] };
             return Err(unknown(statement, name, macros));
         };
         if let Err(newer) = builder.selector.surroundings.generation.check(row) {
