@@ -145,6 +145,9 @@ fn blocks(text: &Text) -> Vec<Part> {
     found
 }
 
+/// Levels of an outline; what is deeper stands on the last. Editors get it as nested objects.
+const DEEPEST: usize = 64;
+
 /// Each row below the last one that holds it.
 fn nested(rows: Vec<OutlineItem>) -> Vec<OutlineItem> {
     let mut top = Vec::new();
@@ -160,10 +163,37 @@ fn nested(rows: Vec<OutlineItem>) -> Vec<OutlineItem> {
         while { open.last() }.is_some_and(|outer| row.whole.end > outer.whole.end) {
             close(&mut open);
         }
+        if open.len() == DEEPEST {
+            close(&mut open);
+        }
         open.push(row);
     }
     while !open.is_empty() {
         close(&mut open);
     }
     top
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DEEPEST, OutlineItem, SymbolKind, nested};
+
+    #[test]
+    fn deep_blocks_have_the_last_level_in_common() {
+        let row = |at: usize| OutlineItem {
+            name: at.to_string(),
+            detail: String::new(),
+            kind: SymbolKind::Block,
+            whole: at..1000 - at,
+            place: at..at,
+            children: Vec::new(),
+        };
+        let mut level = nested((0..100).map(row).collect());
+        for depth in 1..DEEPEST {
+            assert_eq!(level.len(), 1, "level {depth}");
+            level = level.remove(0).children;
+        }
+        assert_eq!(level.len(), 100 - DEEPEST + 1);
+        assert!(level.iter().all(|row| row.children.is_empty()));
+    }
 }

@@ -25,7 +25,7 @@ use crate::middle::labels::Labels;
 use crate::middle::liveness::{Liveness, analyse};
 use crate::middle::program::{Item, LabelDefinition, Side};
 use crate::middle::scope::Symbols;
-use crate::middle::select::{SelectedProgram, select};
+use crate::middle::select::{SelectedProgram, Surroundings, select};
 use crate::middle::webs;
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
 use npsim_image::{
@@ -114,6 +114,11 @@ fn run(
     let initial = placed.selection.initial.iter();
     let initial_values =
         initial.filter_map(|it| emitter.initial(it, &options.imports, diagnostics));
+    let initial_values: Vec<_> = initial_values.collect();
+    let longwords = placed.selection.initial_memory.iter();
+    let initial_memory =
+        longwords.filter_map(|it| emitter.longword(it, &options.imports, diagnostics));
+    let initial_memory = initial_memory.collect();
     let mut image = Image {
         name: sources
             .files()
@@ -124,7 +129,8 @@ fn run(
         nn_mode: placed.selection.nn_mode,
         words,
         imports,
-        initial_values: initial_values.collect(),
+        initial_values,
+        initial_memory,
         ..Image::default()
     };
     if let Err(error) = image.link(&options.imports) {
@@ -176,7 +182,11 @@ pub fn place(
         &scopes,
         &mut symbols,
         &preprocessed.macros,
-        options.generation,
+        Surroundings {
+            generation: options.generation,
+            memories: &options.memories,
+            sources,
+        },
         diagnostics,
     );
     check_size(&selection, options, diagnostics)?;

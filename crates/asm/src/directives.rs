@@ -121,8 +121,8 @@ words! {
             "How many contexts the program is made for; 8 if it is not said.";
         InitNnMode: ".init_nn_mode", ".init_nn_mode neighbor|self",
             "Which microengine writes the next-neighbour registers: the one before, or this one.";
-        Init: ".init", ".init register value",
-            "The register has this value in all contexts when the program starts.";
+        Init: ".init", ".init register|memory+offset value",
+            "The register has this value in all contexts when the program starts, or the longword of the project's memory.";
         InitCtx: ".init_ctx", ".init_ctx context register value",
             "The register has this value in one context when the program starts.";
         Subroutine: ".subroutine", ".subroutine", "Marks the beginning of a subroutine.";

@@ -7,21 +7,16 @@
 //! every byte, since it may stand in text that a condition leaves out.
 
 mod comments;
+mod form;
 mod indent;
 mod physical;
 mod spacing;
 
-use npsim_isa::mnemonic;
-
-use crate::codes;
-use crate::diagnostic::Diagnostic;
-use crate::directives::{DirectiveName, Role};
-use crate::front::lexer::{HashWord, Interner, lex};
-use crate::front::parse::statement_of;
-use crate::front::token::{Token, split_labels};
+use crate::front::lexer::{Interner, lex};
 use crate::source::FileId;
 
 use comments::align;
+pub use form::mistake;
 use indent::Indentation;
 use physical::{LinePart, physical_lines};
 use spacing::spaced;
@@ -111,48 +106,6 @@ pub fn format(text: &str) -> String {
         formatted.push_str(end);
     }
     formatted
-}
-
-/// What is wrong with the form of a text, if something is: a line that cannot be read, or an
-/// instruction or directive that is no statement. Macros, defines and what conditions may
-/// leave out can hold anything, and so can a line that a macro or a define begins.
-#[must_use]
-pub fn mistake(text: &str) -> Option<Diagnostic> {
-    let mut depth = 0usize;
-    for line in lex(text, FileId(0), &mut Interner::default()) {
-        let comment = |error: &Diagnostic| error.code == codes::UNTERMINATED_COMMENT;
-        let certain = depth == 0 && !line.is_define();
-        let mut errors = line.errors.iter().filter(|error| error.is_error());
-        if let Some(error) = errors.find(|error| certain || comment(error)) {
-            return Some(error.clone());
-        }
-        match &line.directive {
-            Some((HashWord::Directive(directive), _)) => match directive.role() {
-                Role::Opens(_) => depth += 1,
-                Role::Closes(_) => depth = depth.saturating_sub(1),
-                Role::Divides(_) | Role::Declares | Role::Stands => {}
-            },
-            None if certain && is_ours(&line.tokens) => {
-                if let Err(error) = statement_of(&line.tokens) {
-                    return Some(error);
-                }
-            }
-            Some(_) | None => {}
-        }
-    }
-    None
-}
-
-/// Whether a line begins with an instruction or a directive.
-fn is_ours(tokens: &[Token]) -> bool {
-    let (_, statement) = split_labels(tokens);
-    let known = |word: &str| mnemonic(word).is_some() || DirectiveName::parse(word).is_some();
-    match statement {
-        // A macro may have the name of an instruction.
-        [name, open, ..] if open.is("(") && !name.text.starts_with('.') => false,
-        [first, ..] => known(&first.text),
-        [] => false,
-    }
 }
 
 fn indented(columns: usize, code: &str) -> String {

@@ -26,7 +26,7 @@ pub mod vocabulary;
 
 pub use assemble::assemble;
 pub use diagnostic::{Diagnostic, Severity};
-pub use npsim_image::Image;
+pub use npsim_image::{Image, MemorySymbol};
 use npsim_isa::Generation;
 pub use source::{ExpansionId, FileId, SourceMap, Span};
 
@@ -54,6 +54,9 @@ pub struct Options {
     /// Values of import variables, by name. Those that are missing stay open in
     /// [`Image::imports`].
     pub imports: Vec<(String, u32)>,
+    /// Memory of which `.init NAME+8 value` may give the first values. Sources see each name as
+    /// a define, whose text is the address.
+    pub memories: Vec<MemorySymbol>,
     /// Where registers of one bank meet in an instruction, copy one of them
     /// instead of failing; each copy is reported as a note.
     pub spill_moves: bool,
@@ -81,6 +84,7 @@ impl Default for Options {
             control_store_words: 4096,
             local_memory_words: 640,
             imports: Vec::new(),
+            memories: Vec::new(),
             spill_moves: false,
             lints: Vec::new(),
         }

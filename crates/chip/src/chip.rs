@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::core::{Core, CoreKind, Program, WaitInfo};
 use crate::gpp::boot::BootPlan;
-use crate::gpp::{Gpp, LoadError};
+use crate::gpp::{Gpp, LoadError, MemoryImage, load_image};
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::Fabric;
 use crate::kernel::fault_injection::{LAST_CYCLE, Perturbations};
@@ -122,6 +122,14 @@ impl Chip {
             &mut chip.units.dram,
             &mut chip.gpp,
         )?;
+        for initial in { programs.iter() }.flat_map(|(_, it)| &it.image().initial_memory) {
+            load_image(
+                &MemoryImage::of_program(initial),
+                &mut chip.units.scratch,
+                &mut chip.units.sram,
+                &mut chip.units.dram,
+            )?;
+        }
         let mut loaded = vec![false; usize::from(count)];
         let exposed = programs
             .iter()

@@ -129,6 +129,56 @@ pub struct InitialValue {
     pub value: u32,
 }
 
+/// A memory that programs name by bare addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemorySpace {
+    /// Scratchpad.
+    Scratch,
+    /// SRAM; the channel is in bits 31-30 of an address.
+    Sram,
+    /// DRAM.
+    Dram,
+}
+
+impl MemorySpace {
+    /// All, by name.
+    pub const ALL: [(Self, &str); 3] = [
+        (Self::Scratch, "scratch"),
+        (Self::Sram, "sram"),
+        (Self::Dram, "dram"),
+    ];
+
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
+/// Memory that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemorySymbol {
+    /// The name.
+    pub name: String,
+    /// Which memory.
+    pub space: MemorySpace,
+    /// Byte address, as programs give it.
+    pub address: u32,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A longword of memory that the loader writes before the contexts start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InitialLongword {
+    /// Which memory.
+    pub space: MemorySpace,
+    /// Byte address, as programs give it.
+    pub address: u32,
+    /// The value.
+    pub value: u32,
+}
+
 /// What of the value goes into the constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImportPart {
@@ -232,6 +282,8 @@ pub struct Image {
     pub signals: Vec<SignalSymbol>,
     /// Values for the loader.
     pub initial_values: Vec<InitialValue>,
+    /// Longwords for the loader; of two for one address the last counts.
+    pub initial_memory: Vec<InitialLongword>,
     /// Places that need the values of import variables.
     pub imports: Vec<ImportFixup>,
 }

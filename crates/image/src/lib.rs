@@ -21,8 +21,9 @@ mod words;
 pub use disassemble::disassemble;
 pub use flow_graph::{DeferSlot, FlowGraph, Successors};
 pub use image::{
-    Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue, LabelSymbol, NnMode,
-    Origin, RegisterSymbol, SignalSymbol, Synonym, TransferDirection,
+    Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialLongword, InitialValue,
+    LabelSymbol, MemorySpace, MemorySymbol, NnMode, Origin, RegisterSymbol, SignalSymbol, Synonym,
+    TransferDirection,
 };
 pub use listing::listing;
 pub use live::{LiveRange, ProgramPoint};

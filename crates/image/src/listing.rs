@@ -91,6 +91,10 @@ fn header(text: &mut String, image: &Image) {
             Some(context) => writeln!(text, ".init_ctx {context} {register} {:#x}", initial.value),
         };
     }
+    for initial in &image.initial_memory {
+        let (space, address) = (initial.space.name(), initial.address);
+        let _ = writeln!(text, "; .init {space} {address:#x} {:#x}", initial.value);
+    }
 }
 
 fn imports(text: &mut String, image: &Image) {

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use npsim_asm::{Diagnostic, LintLevel, Options, Severity, SourceMap};
 use npsim_image::Image;
 
-use crate::diagnostics::{render_diagnostic, render_problem};
+use crate::diagnostics::{render_diagnostic, render_problem, render_remark};
 use crate::files::{Disk, Files};
 use crate::firmware_file::{is_bare, is_firmware, read_for};
 use crate::includes::FileIncludes;
 use crate::messages::DiagnosticMessage;
 use crate::problem::Problem;
-use crate::{ProgramPlan, Project, project_beside};
+use crate::{ProgramPlan, Project, project_of};
 
 /// A program that a microengine can run, with the texts it came from.
 #[derive(Clone, Debug)]
@@ -89,6 +89,31 @@ impl Messages {
         }
     }
 
+    /// Says of sources without errors that are read by themselves which project each belongs to:
+    /// as parts of it they become other programs.
+    pub fn add_owners(&mut self, files: &dyn Files, project: &Project) {
+        if self.errors > 0 {
+            return;
+        }
+        let mut sources: Vec<&Path> = Vec::new();
+        for plan in &project.programs {
+            if sources.contains(&plan.source.as_path()) {
+                continue;
+            }
+            sources.push(&plan.source);
+            if let Some(owner) = owner(files, project, plan) {
+                let source = plan.source.display();
+                let remark = Problem::new(format!("`{source}` is read by itself"))
+                    .note(owner.what)
+                    .help(owner.remedy);
+                let text = render_remark(&remark);
+                self.items
+                    .push(DiagnosticMessage::of_remark(&remark, &text));
+                self.rendered.push(text);
+            }
+        }
+    }
+
     /// `2 errors and 1 warning`; empty if there are neither.
     #[must_use]
     pub fn count(&self) -> String {
@@ -111,6 +136,7 @@ pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
     Options {
         defines: plan.defines.clone(),
         imports: plan.imports.clone(),
+        memories: project.memories.clone(),
         spill_moves: plan.spill_moves,
         generation: project.profile.generation(),
         control_store_words: usize::from(project.profile.control_store_words()),
@@ -168,6 +194,7 @@ pub fn assemble_project_from(
             Err(()) => programs = None,
         }
     }
+    messages.add_owners(files, project);
     (programs, messages)
 }
 
@@ -180,15 +207,32 @@ pub fn say_whose(
     diagnostics: &mut [Diagnostic],
 ) {
     let first = diagnostics.iter_mut().find(|it| it.is_error());
-    if let Some(first) = first.filter(|_| project.is_default)
-        && let Some(project) = project_beside(files, &plan.source)
+    if let Some(first) = first
+        && let Some(owner) = owner(files, project, plan)
     {
-        first.notes.push(format!(
-            "`{}` runs this source with names, includes and a chip of its own; give `{}` in place of the source.",
-            project.display(),
-            project.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).display()
-        ));
+        let note = format!("{}; {}.", owner.what, owner.remedy);
+        first.notes.push(note);
     }
+}
+
+/// The project that a source belongs to which is read by itself.
+struct Owner {
+    what: String,
+    remedy: String,
+}
+
+fn owner(files: &dyn Files, project: &Project, plan: &ProgramPlan) -> Option<Owner> {
+    let alone = project.is_default && !is_firmware(&plan.source);
+    let project = alone.then(|| project_of(files, &plan.source)).flatten()?;
+    let folder = { project.parent() }.filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).display();
+    Some(Owner {
+        what: format!(
+            "`{}` runs this source with names, includes and a chip of its own",
+            project.display()
+        ),
+        remedy: format!("give `{folder}` in place of the source"),
+    })
 }
 
 /// Reads and links what was assembled before.

@@ -162,8 +162,18 @@ fn bytes(text: &str, span: Range<usize>) -> Range<usize> {
 /// A mistake in a project file or on the command line.
 #[must_use]
 pub fn render_problem(problem: &Problem) -> String {
+    render_outside(&Shown::ERROR, problem)
+}
+
+/// As [`render_problem`], for what is no mistake.
+#[must_use]
+pub(crate) fn render_remark(remark: &Problem) -> String {
+    render_outside(&Shown::NOTE, remark)
+}
+
+fn render_outside(level: &Shown<'static>, problem: &Problem) -> String {
     let mut group: Group<'_> = match &problem.excerpt {
-        Some(excerpt) => Shown::ERROR
+        Some(excerpt) => { level.clone() }
             .primary_title(problem.message.as_str())
             .element(
                 Snippet::source(&*excerpt.text)
@@ -174,7 +184,7 @@ pub fn render_problem(problem: &Problem) -> String {
                             .label((!excerpt.label.is_empty()).then_some(excerpt.label.as_str())),
                     ),
             ),
-        None => Group::with_title(Shown::ERROR.primary_title(problem.message.as_str())),
+        None => Group::with_title(level.clone().primary_title(problem.message.as_str())),
     };
     for note in &problem.notes {
         group = group.element(Shown::NOTE.message(note.as_str()));

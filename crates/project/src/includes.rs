@@ -150,16 +150,74 @@ fn library_with(files: &dyn Files, name: &str, including: Option<&str>) -> Optio
         .find(|folder| files.is_file(&folder.join(name)))
 }
 
-/// UTF-8, or else Latin-1, in which old sources have their comments.
+/// How the characters of a source stand in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8.
+    Utf8,
+    /// UTF-16 behind a mark, as some editors write it; whether the upper byte comes first.
+    Utf16 {
+        /// The upper byte of each unit comes first.
+        upper_first: bool,
+    },
+    /// Latin-1, in which old sources have their comments: what is not UTF-8 otherwise.
+    Latin1,
+}
+
+impl Encoding {
+    /// The encoding of a file.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        match bytes {
+            [0xff, 0xfe, ..] => Self::Utf16 { upper_first: false },
+            [0xfe, 0xff, ..] => Self::Utf16 { upper_first: true },
+            _ if std::str::from_utf8(bytes).is_ok() => Self::Utf8,
+            _ => Self::Latin1,
+        }
+    }
+
+    /// A text as it stands in a file. Characters that Latin-1 lacks are cut.
+    #[must_use]
+    pub fn encode(self, text: String) -> Vec<u8> {
+        match self {
+            Self::Utf8 => text.into_bytes(),
+            Self::Latin1 => text.chars().map(|c| c as u8).collect(),
+            Self::Utf16 { upper_first } => {
+                let bytes = |unit: u16| {
+                    if upper_first {
+                        unit.to_be_bytes()
+                    } else {
+                        unit.to_le_bytes()
+                    }
+                };
+                text.encode_utf16().flat_map(bytes).collect()
+            }
+        }
+    }
+}
+
+/// The text of a source, with the mark that it may begin with.
 #[must_use]
 pub fn decode(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
+    match Encoding::of(&bytes) {
+        Encoding::Utf16 { upper_first } => {
+            let unit = |pair: &[u8]| match (pair, upper_first) {
+                (&[first, second], true) => u16::from_be_bytes([first, second]),
+                (&[first, second], false) => u16::from_le_bytes([first, second]),
+                // Half a character at the end.
+                _ => 0xfffd,
+            };
+            let units: Vec<u16> = bytes.chunks(2).map(unit).collect();
+            String::from_utf16_lossy(&units)
+        }
+        Encoding::Utf8 | Encoding::Latin1 => String::from_utf8(bytes)
+            .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FileIncludes, decode};
+    use super::{Encoding, FileIncludes, decode};
     use crate::files::Disk;
     use npsim_asm::Includes;
 
@@ -250,5 +308,15 @@ mod tests {
     fn latin_1_is_read() {
         assert_eq!(decode(vec![0xb5, b's']), "µs");
         assert_eq!(decode("µs".into()), "µs");
+        let marked = "\u{feff}µ𝄞\r\n";
+        for upper_first in [false, true] {
+            let bytes = Encoding::Utf16 { upper_first }.encode(marked.to_owned());
+            assert_eq!(Encoding::of(&bytes), Encoding::Utf16 { upper_first });
+            assert_eq!(decode(bytes.clone()), marked);
+            assert_eq!(
+                decode([&bytes[..], b"n"].concat()),
+                format!("{marked}\u{fffd}")
+            );
+        }
     }
 }

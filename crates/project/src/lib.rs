@@ -41,6 +41,7 @@ pub mod whole_file;
 use std::path::{Path, PathBuf};
 
 use npsim_chip::gpp::boot::BootPlan;
+use npsim_image::MemorySymbol;
 use npsim_net::load::{Load, Prefix};
 use npsim_profile::Profile;
 
@@ -89,6 +90,8 @@ pub struct Project {
     pub tasks: Vec<String>,
     /// The memories with what is where.
     pub spaces: Vec<layout::MemoryLayout>,
+    /// The `[[memory]]` sections, for sources that give them first values.
+    pub memories: Vec<MemorySymbol>,
     /// Settings over the file, as they were given.
     pub settings: Vec<Setting>,
     /// What settings changed in the profile.
@@ -203,6 +206,7 @@ impl Project {
             boot: resolved.boot,
             tasks: resolved.tasks,
             spaces: resolved.spaces,
+            memories: resolved.memories,
             settings: overrides.set.clone(),
             profile_changes,
             stages: resolved.stages,
@@ -341,25 +345,39 @@ fn read(
     Ok((extends::merged(files, text)?, false))
 }
 
-/// The project file beside a source that runs it.
-pub(crate) fn project_beside(files: &dyn Files, source: &Path) -> Option<PathBuf> {
-    let folder = folder_of(source);
-    let path = folder.join(FILE_NAME);
-    if !files.is_file(&path) {
-        return None;
-    }
-    let (text, _) = read(files, &path, &Overrides::default()).ok()?;
-    let table: toml::Table = text.text.parse().ok()?;
+/// Folders above a source in which a project that runs it is looked for.
+const FOLDERS_ABOVE: usize = 3;
+
+/// The project file beside a source, or in a folder above, that runs the source.
+#[must_use]
+pub fn project_of(files: &dyn Files, source: &Path) -> Option<PathBuf> {
     let own = files.canonical(source).ok()?;
-    let programs = table.get("me")?.as_array()?.iter();
-    let mut sources = programs.filter_map(|me| me.get("source")?.as_str());
-    sources
-        .any(|source| {
-            files
-                .canonical(&folder.join(source))
-                .is_ok_and(|it| it == own)
-        })
-        .then(|| files::tidy(files, Path::new("."), &path))
+    let mut folder = folder_of(source).to_path_buf();
+    for _ in 0..=FOLDERS_ABOVE {
+        let path = files::tidy(files, Path::new("."), &folder.join(FILE_NAME));
+        if files.is_file(&path) && runs(files, &path, &own) {
+            return Some(path);
+        }
+        folder.push("..");
+    }
+    None
+}
+
+/// Whether a project file runs the source at this canonical path.
+fn runs(files: &dyn Files, project: &Path, own: &Path) -> bool {
+    let Ok((text, _)) = read(files, project, &Overrides::default()) else {
+        return false;
+    };
+    let Ok(table) = text.text.parse::<toml::Table>() else {
+        return false;
+    };
+    let programs = table.get("me").and_then(toml::Value::as_array);
+    let mut sources =
+        { programs.into_iter().flatten() }.filter_map(|me| me.get("source")?.as_str());
+    sources.any(|source| {
+        let place = files.canonical(&folder_of(project).join(source));
+        place.is_ok_and(|it| it == own)
+    })
 }
 
 /// What to do about a folder without a project file of the usual name.

@@ -115,6 +115,15 @@ impl DiagnosticMessage {
     /// A mistake in a project file or on the command line.
     #[must_use]
     pub fn of_problem(problem: &Problem, rendered: &str) -> Self {
+        Self::outside(Severity::Error, problem, rendered)
+    }
+
+    /// A remark on what is outside of sources.
+    pub(crate) fn of_remark(remark: &Problem, rendered: &str) -> Self {
+        Self::outside(Severity::Note, remark, rendered)
+    }
+
+    fn outside(level: Severity, problem: &Problem, rendered: &str) -> Self {
         let primary = problem.excerpt.as_ref().map(|excerpt| {
             let start = floor(&excerpt.text, excerpt.span.start);
             let end = floor(&excerpt.text, excerpt.span.end).max(start);
@@ -126,7 +135,7 @@ impl DiagnosticMessage {
             }
         });
         Self {
-            level: level_name(Severity::Error),
+            level: level_name(level),
             code: None,
             message: problem.message.clone(),
             primary,

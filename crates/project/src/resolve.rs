@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 use npsim_asm::spelling::closest;
 use npsim_chip::gpp::boot::{BootPlan, PortSetup};
-use npsim_image::{ContextMode, NnMode};
+use npsim_image::{ContextMode, MemorySymbol, NnMode};
 use npsim_profile::MediaBus;
 
 use self::resolver::NamedMemory;
@@ -83,6 +83,8 @@ pub(crate) struct Resolved {
     pub tasks: Vec<String>,
     /// The memories with what is where.
     pub spaces: Vec<MemoryLayout>,
+    /// The `[[memory]]` sections.
+    pub memories: Vec<MemorySymbol>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
     /// The IPv4 addresses by port.
@@ -179,12 +181,15 @@ pub(crate) fn resolve(
     if !resolver.problems.is_empty() {
         return Err(Problems(resolver.problems));
     }
+    let memories = { file.memory.iter() }.filter_map(|it| resolver.named(it.name.get_ref()));
+    let memories = memories.collect();
     let spaces = std::iter::once(resolver.scratch)
         .chain(resolver.sram)
         .chain([resolver.dram])
         .collect();
     Ok(Resolved {
         programs,
+        memories,
         boot: resolver.boot,
         tasks: resolver.tasks,
         spaces,

@@ -21,9 +21,9 @@ use crate::middle::scope::Symbols;
 use crate::middle::select::forms::{
     byte_value, cap_data, immed_form, initial_value, small_constant, word_value,
 };
-use crate::middle::select::{Initial, InitialRegister};
+use crate::middle::select::{FirstLongword, Initial, InitialRegister};
 use npsim_image::import::is_shifted;
-use npsim_image::{ImportFixup, ImportPart, InitialValue};
+use npsim_image::{ImportFixup, ImportPart, InitialLongword, InitialValue};
 
 /// Everything that is known before encoding.
 pub struct Emitter<'a> {
@@ -339,6 +339,46 @@ impl<'a> Emitter<'a> {
             InitialRegister::Physical(register) => register,
             InitialRegister::Symbolic(id) => self.assignment.registers[id]?,
         };
+        match self.number(&initial.value, initial.place, initial.scope, imports) {
+            Ok(value) => Some(InitialValue {
+                register,
+                context: initial.context,
+                value,
+            }),
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// A longword's first value, as [`Self::initial`].
+    pub fn longword(
+        &self,
+        first: &FirstLongword,
+        imports: &[(String, u32)],
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<InitialLongword> {
+        match self.number(&first.value, first.place, first.scope, imports) {
+            Ok(value) => Some(InitialLongword {
+                space: first.space,
+                address: first.address,
+                value,
+            }),
+            Err(diagnostic) => {
+                diagnostics.push(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn number(
+        &self,
+        value: &BoundExpression,
+        place: SourcePlace,
+        scope: usize,
+        imports: &[(String, u32)],
+    ) -> Result<u32, Diagnostic> {
         let import = |name: &Token| {
             let known = imports.iter().find(|(known, _)| **known == *name.text);
             known.map(|(_, value)| *value).ok_or_else(|| {
@@ -351,21 +391,10 @@ impl<'a> Emitter<'a> {
                     .help("give it with `--import NAME=VALUE` or `import` of the project file, or load it with `immed`")
             })
         };
-        let value = constant::resolve(&initial.value, initial.place, |reference| {
-            self.referred(reference, initial.scope, import)
+        constant::resolve(value, place, |reference| {
+            self.referred(reference, scope, import)
         })
-        .and_then(|value| initial_value(value, initial.place));
-        match value {
-            Ok(value) => Some(InitialValue {
-                register,
-                context: initial.context,
-                value,
-            }),
-            Err(diagnostic) => {
-                diagnostics.push(diagnostic);
-                None
-            }
-        }
+        .and_then(|value| initial_value(value, place))
     }
 }
 

@@ -6,6 +6,8 @@ use crate::front::token::{TokenKind, split_labels};
 
 /// Columns of one level.
 const STEP: usize = 4;
+/// Levels that are shown; what is deeper stands where the last of them does.
+const MOST_LEVELS: usize = 40;
 
 /// The blocks and structured directives around a line.
 #[derive(Clone, Copy, Default)]
@@ -54,7 +56,7 @@ pub(super) struct Indentation {
 impl Indentation {
     /// The column of a statement at this place.
     pub fn of_statement(&self) -> usize {
-        STEP * (1 + self.now.structured)
+        STEP * (1 + self.now.structured).min(MOST_LEVELS)
     }
 
     /// Goes past a statement whose layout stays.

@@ -96,6 +96,15 @@ fn a_statement_of_many_lines_moves_as_one() {
 }
 
 #[test]
+fn deep_blocks_stand_in_a_column_that_can_be_seen() {
+    let deep = ".if (a)\n".repeat(2000) + "nop\n" + &".endif\n".repeat(2000);
+    let formatted = format(&deep);
+    assert_eq!(format(&formatted), formatted);
+    let widest = formatted.lines().map(str::len).max();
+    assert_eq!(widest, Some(4 * 40 + ".if (a)".len()));
+}
+
+#[test]
 fn unreadable_text_keeps_every_byte() {
     let text = "#if 0\n  it isn't   microcode , at all\n#endif\n   /* a\n  b */\n";
     becomes(text, text);

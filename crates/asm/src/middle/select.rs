@@ -15,11 +15,13 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::foreign;
 use crate::front::statement::{Body, Instruction, SourcePlace, Statement};
+use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{BoundExpression, Item, LabelDefinition, VariableId};
-use crate::middle::scope::{Element, Symbols};
+use crate::middle::scope::{Element, Symbols, Wanted};
+use crate::source::SourceMap;
 use crate::spelling::closest;
 use builder::Builder;
-use npsim_image::{ContextMode, NnMode};
+use npsim_image::{ContextMode, MemorySpace, MemorySymbol, NnMode};
 
 /// Transfer registers that must be neighbours, in order.
 #[derive(Clone, Debug)]
@@ -45,6 +47,41 @@ pub struct Initial {
     pub scope: usize,
 }
 
+/// A longword of memory for the loader.
+#[derive(Clone, Debug)]
+pub struct FirstLongword {
+    /// Which memory.
+    pub space: MemorySpace,
+    /// Byte address.
+    pub address: u32,
+    /// The value.
+    pub value: BoundExpression,
+    /// Where the value stands.
+    pub place: SourcePlace,
+    /// The scope of the directive.
+    pub scope: usize,
+}
+
+/// What the program is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// Which instructions there are.
+    pub generation: Generation,
+    /// Memory that has a name.
+    pub memories: &'a [MemorySymbol],
+    /// The texts, and which defines their tokens came through.
+    pub sources: &'a SourceMap,
+}
+
+impl<'a> Surroundings<'a> {
+    /// The memory whose address a token is, by the name that stood for the address.
+    fn memory(&self, token: &Token) -> Option<&'a MemorySymbol> {
+        let define = self.sources.expansion(token.expansion)?;
+        let named = self.memories.iter().find(|it| it.name == define.name)?;
+        matches!(token.kind, TokenKind::Number(_)).then_some(named)
+    }
+}
+
 /// The register of an initial value.
 #[derive(Clone, Copy, Debug)]
 pub enum InitialRegister {
@@ -65,6 +102,8 @@ pub struct SelectedProgram {
     pub orders: Vec<TransferOrder>,
     /// `.init` values.
     pub initial: Vec<Initial>,
+    /// `.init` values of memory.
+    pub initial_memory: Vec<FirstLongword>,
     /// Context mode.
     pub contexts: ContextMode,
     /// Next-neighbour mode.
@@ -81,8 +120,8 @@ pub struct Selector<'a> {
     pub symbols: &'a mut Symbols,
     /// Names of macros, for suggestions.
     pub macros: &'a [String],
-    /// Which instructions there are.
-    pub generation: Generation,
+    /// What the program is made for.
+    pub surroundings: Surroundings<'a>,
     /// The scope of the current statement.
     pub scope: usize,
     /// What is found.
@@ -100,13 +139,13 @@ pub fn select(
     scopes: &[usize],
     symbols: &mut Symbols,
     macros: &[String],
-    generation: Generation,
+    surroundings: Surroundings<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> SelectedProgram {
     let mut selector = Selector {
         symbols,
         macros,
-        generation,
+        surroundings,
         scope: 0,
         out: SelectedProgram::default(),
         numbered: Vec::new(),
@@ -138,14 +177,31 @@ pub fn select(
     selector.out
 }
 
+/// Messages up to which each says what may have been meant: looking through all names for each of
+/// thousands takes minutes, and no more than the first hundred are shown.
+const GUESSED_FOR: usize = 100;
+
 impl Selector<'_> {
+    /// Whether it is worth looking for the name that was meant.
+    fn may_guess(&self) -> bool {
+        self.diagnostics.len() < GUESSED_FOR
+    }
+
+    /// A declared name like one that is not declared.
+    fn similar(&self, name: &str, kind: Wanted) -> Option<&str> {
+        let guess = || self.symbols.similar(self.scope, name, kind);
+        self.may_guess().then(guess).flatten()
+    }
+
     fn instruction(&mut self, statement: &Instruction) -> Result<(), Diagnostic> {
         let mut builder = Builder::new(self, statement);
         let name = statement.mnemonic.as_str();
         let Some(row) = mnemonic(name) else {
-            return Err(unknown(statement, name, builder.selector.macros));
+            let guess = builder.selector.may_guess();
+            let macros: &[String] = if guess { builder.selector.macros } else { &[] };
+            return Err(unknown(statement, name, macros));
         };
-        if let Err(newer) = builder.selector.generation.check(row) {
+        if let Err(newer) = builder.selector.surroundings.generation.check(row) {
             return Err(statement.mnemonic_place.newer_instruction(newer));
         }
         let template = builder.template(row)?;

@@ -1,7 +1,7 @@
 //! No text makes the assembler panic, and no image means an error with a place.
 
 use crate::support::{describe, run};
-use npsim_asm::Severity;
+use npsim_asm::{Severity, codes};
 use proptest::prelude::*;
 
 fn word() -> impl Strategy<Value = String> {
@@ -291,4 +291,53 @@ fn synonyms_of_synonyms_do_not_grow_without_bound() {
     assert!(assembly.image.is_none());
     let said = &assembly.diagnostics[0].message;
     assert!(said.contains("1024 tokens"), "{}", describe(&assembly));
+}
+
+#[test]
+fn long_conditions_are_refused_where_they_get_too_long() {
+    let condition = |parts: usize| {
+        format!(
+            ".if ({}a0 == 1)\nnop\n.endif\n",
+            "a0 == 1 && ".repeat(parts)
+        )
+    };
+    let (short, long) = (run(&condition(100)), run(&condition(20_000)));
+    assert_eq!(of_code(&short, codes::CONDITION).len(), 0);
+    let [error] = of_code(&long, codes::CONDITION)[..] else {
+        panic!("{}", describe(&long));
+    };
+    assert!(error.message.contains("512 operators"), "{}", error.message);
+    assert!(
+        error
+            .help
+            .as_ref()
+            .is_some_and(|help| help.contains("split"))
+    );
+}
+
+#[test]
+fn mistakes_by_the_thousand_cost_little() {
+    let macros: String = (0..20_000)
+        .map(|n| format!("#macro put_{n}(a)\nnop\n#endm\n"))
+        .collect();
+    let calls: String = (0..20_000).map(|n| format!("putt_{n}(1)\n")).collect();
+    let names: String = (0..5_000).map(|n| format!(".reg name_{n}\n")).collect();
+    let uses: String = (0..20_000)
+        .map(|n| format!("alu[nane_{n}, --, B, 1]\n"))
+        .collect();
+    let open = "#if 1\n".repeat(50_000);
+    let begun = std::time::Instant::now();
+    for text in [macros + &calls, names + &uses, open] {
+        let assembly = run(&text);
+        assert!(
+            assembly
+                .diagnostics
+                .iter()
+                .filter(|it| it.is_error())
+                .count()
+                >= 100
+        );
+    }
+    // Seconds where each was compared with each.
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }

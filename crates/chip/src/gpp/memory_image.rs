@@ -1,5 +1,7 @@
 //! Words that are in memory before the start.
 
+use npsim_image::{InitialLongword, MemorySpace};
+
 use super::load_error::LoadError;
 use super::space::Space;
 use crate::units::dram::Dram;
@@ -17,11 +19,31 @@ pub struct MemoryImage {
     pub words: Vec<u32>,
 }
 
+impl MemoryImage {
+    /// A longword that a program brings.
+    #[must_use]
+    pub fn of_program(initial: &InitialLongword) -> Self {
+        let (space, address) = match initial.space {
+            MemorySpace::Scratch => (Space::Scratch, initial.address),
+            MemorySpace::Dram => (Space::Dram, initial.address),
+            MemorySpace::Sram => {
+                let channel = (initial.address >> 30) as u8;
+                (Space::Sram(channel), initial.address & 0x3fff_ffff)
+            }
+        };
+        Self {
+            space,
+            address,
+            words: vec![initial.value],
+        }
+    }
+}
+
 /// Writes an image into its memory, in no simulated time.
 ///
 /// # Errors
 /// Some of it lies where there is no memory, or its address is not a multiple of 4.
-pub(super) fn load_image(
+pub(crate) fn load_image(
     image: &MemoryImage,
     scratch: &mut Scratch,
     sram: &mut Sram,

@@ -37,6 +37,7 @@ mod tests;
 
 pub use access::{Access, LongwordAddress, Memories};
 pub use load_error::LoadError;
+pub(crate) use memory_image::{MemoryImage, load_image};
 pub use schedule::TaskCounts;
 pub use task::{NextAction, Start, Task};
 

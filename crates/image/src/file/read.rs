@@ -4,8 +4,9 @@ use npsim_isa::{ContextMode, Generation, IndexStep, Operand, physical_register};
 
 use super::{ImageFileError, MAGIC, OLDEST, VERSION};
 use crate::image::{
-    Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialValue, LabelSymbol, NnMode,
-    Origin, RegisterSymbol, SignalSymbol, Synonym, TransferDirection,
+    Image, ImageExpansion, ImageScope, ImportFixup, ImportPart, InitialLongword, InitialValue,
+    LabelSymbol, MemorySpace, NnMode, Origin, RegisterSymbol, SignalSymbol, Synonym,
+    TransferDirection,
 };
 use crate::live::LiveRange;
 
@@ -272,6 +273,16 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
         "init" => image.initial_values.push(InitialValue {
             register: fields.operand()?,
             context: fields.optional("the context")?,
+            value: fields.number("the value")?,
+        }),
+        "memory" => image.initial_memory.push(InitialLongword {
+            space: {
+                let name = fields.word("the memory")?;
+                let mut spaces = MemorySpace::ALL.into_iter();
+                let found = spaces.find(|(_, known)| *known == name);
+                found.ok_or_else(|| format!("`{name}` is no memory"))?.0
+            },
+            address: fields.number("the address")?,
             value: fields.number("the value")?,
         }),
         "import" => image.imports.push(fields.import()?),

@@ -124,6 +124,10 @@ fn symbols(text: &mut String, image: &Image) -> std::fmt::Result {
         let register = operand(initial.register);
         writeln!(text, "init {register} {context} {:#x}", initial.value)?;
     }
+    for initial in &image.initial_memory {
+        let (space, address) = (initial.space.name(), initial.address);
+        writeln!(text, "memory {space} {address:#x} {:#x}", initial.value)?;
+    }
     for fixup in &image.imports {
         let part = match fixup.part {
             ImportPart::Whole => "whole".to_owned(),

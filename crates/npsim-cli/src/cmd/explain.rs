@@ -8,7 +8,7 @@ use npsim::assemble::assemble_project_from;
 use npsim::explain;
 use npsim::files::Disk;
 use npsim::problem::Problem;
-use npsim::project::Project;
+use npsim::project::{Project, project_of};
 
 use super::format::{self, Format};
 use super::message_options::MessageOptions;
@@ -28,7 +28,8 @@ Examples:
 ///
 /// A line that uses a macro stands for all words that came of it, and a line in a
 /// macro for the words at every use. Timing is that of the project's chip. Without
-/// --project, the file is assembled in the default project for a single source.
+/// --project, it is the `npsim.toml` beside FILE or in a folder above that runs FILE, or
+/// else the default project for a single source.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -69,11 +70,11 @@ fn parse(place: &str) -> Result<(PathBuf, Option<u32>), Problem> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (file, line) = parse(&arguments.place)?;
     std::fs::metadata(&file).map_err(|error| Problem::io("read", &file, &error))?;
-    let target = arguments.project.as_deref().unwrap_or(&file);
-    let ids = arguments
-        .me
-        .filter(|_| arguments.project.is_none())
-        .map(|me| me.to_string());
+    let owner = || project_of(&Disk, &file).filter(|_| npsim::project::is_source(&file));
+    let project = arguments.project.clone().or_else(owner);
+    let ids = { arguments.me }.filter(|_| project.is_none());
+    let ids = ids.map(|me| me.to_string());
+    let target = project.as_deref().unwrap_or(&file);
     let mut project = Project::load(target, &arguments.source.overrides(ids), &npsim::registry())?;
     if let Some(me) = arguments.me {
         project.programs.retain(|program| program.me == me);

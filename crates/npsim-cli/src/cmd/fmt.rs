@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use npsim::includes::decode;
+use npsim::includes::{Encoding, decode};
 use npsim::problem::{Problem, Problems};
 use npsim::whole_file::write_whole;
 use npsim_asm::format::{format as laid_out, mistake};
@@ -26,8 +26,8 @@ Examples:
 ///
 /// Lines stay lines and words stay words; no statement is moved, wrapped or changed. A
 /// line that is no microcode, as there may be in a macro or in a part that `#if` leaves
-/// out, stays as it is. A source with such a line elsewhere is not written: `npsim check`
-/// says more about it.
+/// out, stays as it is. A source with such a line elsewhere is not written, unless the line
+/// has a word that may be defined to what it lacks: `npsim check` says more about it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
@@ -104,7 +104,8 @@ fn is_text_of_microcode(path: &Path) -> bool {
 fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let name = path.display().to_string();
-    let (text, encoding) = read(bytes);
+    let encoding = Encoding::of(&bytes);
+    let text = decode(bytes);
     let formatted = formatted(&text, &name)?;
     if formatted == text {
         return Ok(None);
@@ -114,7 +115,7 @@ fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> 
         different.tell(arguments.format)?;
         return Ok(Some(different));
     }
-    write_whole(path, &encoding.bytes(formatted))
+    write_whole(path, &encoding.encode(formatted))
         .map_err(|error| Problem::new(format!("cannot write `{}`: {error}", path.display())))?;
     Ok(Some(different))
 }
@@ -122,13 +123,14 @@ fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> 
 fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
-    let (text, encoding) = read(bytes);
+    let encoding = Encoding::of(&bytes);
+    let text = decode(bytes);
     let formatted = formatted(&text, "standard input")?;
     let different = Different::of("-", &text, &formatted);
     if !arguments.check {
         // As it is: escapes in comments are not for a terminal to judge.
         let mut out = std::io::stdout().lock();
-        out.write_all(&encoding.bytes(formatted.clone()))
+        out.write_all(&encoding.encode(formatted.clone()))
             .and_then(|()| out.flush())
             .context("cannot write to standard output")?;
     } else if formatted != text {
@@ -195,33 +197,6 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// How the characters of a source stand in its file.
-#[derive(Clone, Copy)]
-enum Encoding {
-    Utf8,
-    Latin1,
-}
-
-impl Encoding {
-    /// A text that was read so, as it is written again.
-    fn bytes(self, text: String) -> Vec<u8> {
-        match self {
-            Self::Utf8 => text.into_bytes(),
-            // Laying out adds no character but white space, so each is one byte again.
-            Self::Latin1 => text.chars().map(|c| c as u8).collect(),
-        }
-    }
-}
-
-/// A source as the assembler reads it.
-fn read(bytes: Vec<u8>) -> (String, Encoding) {
-    let encoding = match std::str::from_utf8(&bytes) {
-        Ok(_) => Encoding::Utf8,
-        Err(_) => Encoding::Latin1,
-    };
-    (decode(bytes), encoding)
 }
 
 /// A source laid out; one with a mistake in its form stays as it is, since what is meant by it

@@ -74,6 +74,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     say_whose(&Disk, &project, program, &mut diagnostics);
     let mut messages = Messages::default();
     messages.add(&diagnostics, &sources);
+    messages.add_owners(&Disk, &project);
     show(&messages);
     Ok(ExitCode::from(u8::from(messages.errors > 0)))
 }

@@ -58,6 +58,43 @@ fn a_source_of_a_project_beside_it_says_so_where_it_fails_alone() {
 }
 
 #[test]
+fn a_source_of_a_project_that_is_read_alone_says_so() {
+    let source = "#ifdef RING\n.reg x\nimmed[x, RING]\n#endif\nhere#: br[here#]\n";
+    let project = "[[me]]\nid = \"0-1\"\nsource = \"src/tx.uc\"\ndefine = { RING = 3 }\n";
+    let dir = Dir::new()
+        .with("p/npsim.toml", project)
+        .with("p/src/tx.uc", source)
+        .with("p/src/other.uc", source)
+        .with("script", "run 10\n");
+    for command in [
+        "check TARGET",
+        "asm TARGET",
+        "asm TARGET --words",
+        "run TARGET --until 1us",
+        "debug TARGET --script script --batch",
+        "pp TARGET",
+    ] {
+        let of = |target: &str| {
+            let done = dir.npsim(&command.replace("TARGET", target)).expect(0, &[]);
+            done.err.matches("`p/npsim.toml` runs this source").count()
+        };
+        assert_eq!(of("p/src/tx.uc"), 1, "{command}");
+        assert_eq!(of("p/src/other.uc"), 0, "{command}");
+        assert_eq!(of("p"), 0, "{command}");
+    }
+    // One line is explained as the project has it.
+    dir.npsim("explain p/src/tx.uc:3")
+        .expect(0, &["on microengines 0, 1", "immed[x, RING]"]);
+    dir.npsim("explain p/src/other.uc:3")
+        .expect(1, &["became no word"]);
+    let done = dir.npsim("check p/src/tx.uc --message-format json");
+    let told = objects(&done.expect(0, &[]).err);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["level"], "note");
+    assert_eq!(told[0]["help"], "give `p` in place of the source");
+}
+
+#[test]
 fn warnings_can_be_silent_or_errors() {
     let dir = Dir::new().with("a.uc", UNUSED);
     let warned = dir

@@ -109,6 +109,25 @@ fn latin_1_is_read_as_the_assembler_reads_it_and_stays_latin_1() {
 }
 
 #[test]
+fn utf_16_is_read_as_the_assembler_reads_it_and_stays_utf_16() {
+    let wide = |text: &str| -> Vec<u8> {
+        let marked = format!("\u{feff}{text}");
+        marked.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    let dir = Dir::new()
+        .with(
+            "a.uc",
+            wide("#include \"b.h\"\r\nctx_arb[ kill]\r\n; \u{b5}\u{3a9}\r\n"),
+        )
+        .with("b.h", wide("; \u{3a9}\r\n"));
+    dir.npsim("check a.uc").expect(0, &[]);
+    dir.npsim("fmt a.uc").expect(0, &[]);
+    let laid_out = "#include \"b.h\"\r\n    ctx_arb[kill]\r\n; \u{b5}\u{3a9}\r\n";
+    assert_eq!(dir.read("a.uc"), wide(laid_out));
+    dir.npsim("fmt --check a.uc").expect(0, &[]);
+}
+
+#[test]
 fn a_source_with_a_mistake_in_its_form_is_not_written() {
     let mistakes = [
         (
@@ -122,6 +141,11 @@ fn a_source_with_a_mistake_in_its_form_is_not_written() {
             "line 3: this comment",
         ),
         ("stray.uc", "nop\n\nbr[a#] ]\na#:nop\n", "line 3: `]`"),
+        (
+            "mac.uc",
+            "nop\rhere#:\rbr[here#]\r",
+            "line 1: a carriage return",
+        ),
         ("directive.uc", "if\n.els\nalu[a0,--,B,\n", "line 3: "),
     ];
     let dir = mistakes
@@ -140,4 +164,32 @@ fn a_source_with_a_mistake_in_its_form_is_not_written() {
     dir.npsim("fmt others.uc").expect(0, &[]);
     let text = String::from_utf8(dir.read("others.uc")).expect("text");
     assert!(text.ends_with("    ctx_arb[kill]\n"), "{text}");
+}
+
+#[test]
+fn lines_that_a_define_completes_are_laid_out() {
+    // Options, operands, a whole bracket and an instruction come from defines: of this file, of
+    // an included one, of the project or the command line.
+    let text = "#include \"ops.h\"\n#define DONE , sig_done[s]\n#define THREE a, b\n\
+                #define ALSO ] , ctx_swap[s\n.reg a b $x\n.sig s\n\
+                alu[a,b,+,1] DONE\nalu[a, +, THREE\n  ]\nbr_bset [THREE , x#]\n\
+                sram[read,$x,a,b,1] LATE ,defer[1]\nsram[read,$x, a,b,1 ALSO ]\n\
+                alu [a , PAIR\n]\nx#: alu[OPS] THEN\nalu a b THREE\n";
+    let dir = Dir::new().with("a.uc", text);
+    dir.npsim("fmt a.uc").expect(0, &[]);
+    let laid_out = String::from_utf8(dir.read("a.uc")).expect("text");
+    for line in [
+        "    alu[a, b, +, 1] DONE\n",
+        "    br_bset[THREE, x#]\n",
+        "    sram[read, $x, a, b, 1] LATE, defer[1]\n",
+        "x#: alu[OPS] THEN\n",
+    ] {
+        assert!(laid_out.contains(line), "{line}\n{laid_out}");
+    }
+    let words = |text: &str| text.split_whitespace().collect::<String>();
+    assert_eq!(words(&laid_out), words(text));
+    dir.npsim("fmt --check a.uc").expect(0, &[]);
+    // Names that the file declares are no defines.
+    let dir = dir.with("b.uc", ".reg a b\nalu[a, b, +, 1] b\n");
+    dir.npsim("fmt b.uc").expect(1, &["line 2: "]);
 }

@@ -18,6 +18,7 @@ mod documents;
 mod endings;
 mod explain;
 mod explain_costs;
+mod first_values;
 mod held_locks;
 mod hops;
 mod images;

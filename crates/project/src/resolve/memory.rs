@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use npsim_chip::gpp::boot::{CounterSetup, MemoryImage, Space as BootSpace};
+use npsim_image::{MemorySpace, MemorySymbol};
 
 use super::super::file::{CounterSection, MemorySection};
 use super::super::layout::{MemoryLayout, NoPlace};
@@ -162,6 +163,22 @@ impl Resolver<'_> {
             address: address as u32,
             words,
         });
+    }
+
+    /// A memory as the assembler knows it.
+    pub(super) fn named(&self, name: &str) -> Option<MemorySymbol> {
+        let found = self.memories.get(name)?;
+        let (space, channel) = match found.space {
+            BootSpace::Scratch => (MemorySpace::Scratch, 0),
+            BootSpace::Sram(channel) => (MemorySpace::Sram, u32::from(channel) << 30),
+            BootSpace::Dram => (MemorySpace::Dram, 0),
+        };
+        Some(MemorySymbol {
+            name: name.to_owned(),
+            space,
+            address: channel | found.address,
+            size: found.size,
+        })
     }
 
     pub(super) fn counters(&mut self, sections: &[CounterSection]) {

@@ -9,6 +9,8 @@ use crate::vocabulary::{ConditionFunction, Function};
 
 /// Conditions may nest this deep.
 const DEEPEST: usize = 64;
+/// Operators that join the parts of a condition: each makes a level of the tree that is lowered.
+const MOST_OPERATORS: usize = 512;
 
 /// How soon the value of a part is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,6 +157,7 @@ pub fn parse(
         tokens,
         at: 0,
         depth: 0,
+        operators: 0,
         place,
         names,
     };
@@ -169,6 +172,7 @@ struct ConditionParser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
+    operators: usize,
     place: SourcePlace,
     names: &'a dyn NameFacts,
 }
@@ -210,6 +214,17 @@ impl ConditionParser<'_> {
             }
             let at = self.at;
             self.at += 1;
+            self.operators += 1;
+            if self.operators > MOST_OPERATORS {
+                let joint = self.tokens.get(at).map_or(self.place, SourcePlace::of);
+                return Err(joint
+                    .error(
+                        codes::CONDITION,
+                        format!("the condition has more than {MOST_OPERATORS} operators"),
+                    )
+                    .label("one too many")
+                    .help("split it over several `.if`s"));
+            }
             let right = self.binary(strength + 1)?;
             // The codes are no value that could be computed with.
             let misplaced = matches!(right.kind, ConditionKind::Codes)

@@ -1,6 +1,6 @@
 //! `#while`, `#for` and `#repeat`.
 
-use super::{Preprocessor, blocks::block_end, environment::Environment};
+use super::{Preprocessor, blocks::block_end, environment::Environment, open_comment};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{Block, PreprocessorDirective, Role};
@@ -20,7 +20,7 @@ impl Preprocessor<'_> {
         let nests = |it: PreprocessorDirective| it.role() == Role::Opens(Block::PreprocessorLoop);
         let Some(end) = block_end(lines, at + 1, nests, PreprocessorDirective::Endloop) else {
             self.unterminated(
-                lines,
+                open_comment(lines),
                 environment,
                 Diagnostic::error(
                     codes::UNTERMINATED_LOOP,

@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use npsim_isa::mnemonic;
 
-use super::{Preprocessor, blocks::block_end, defines::counted, environment::Environment};
+use super::{
+    Preprocessor, blocks::block_end, defines::counted, environment::Environment, open_comment,
+};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::PreprocessorDirective;
@@ -102,7 +104,7 @@ impl Preprocessor<'_> {
         let nests = |directive| directive == PreprocessorDirective::Macro;
         let Some(end) = block_end(lines, at + 1, nests, PreprocessorDirective::Endm) else {
             self.unterminated(
-                lines,
+                open_comment(lines),
                 environment,
                 Diagnostic::error(
                     codes::UNTERMINATED_MACRO,

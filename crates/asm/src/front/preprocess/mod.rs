@@ -264,19 +264,18 @@ impl Preprocessor<'_> {
             }
         }
         if !self.stopped && !self.leaving {
+            // All are outside of each other's text: the comment that took their ends is the same.
+            let comment = conditionals.first().and_then(|_| open_comment(lines));
             for open in &conditionals {
-                self.unterminated(
-                    lines,
-                    environment,
-                    Diagnostic::error(
-                        codes::UNTERMINATED_CONDITIONAL,
-                        format!("this #{} has no #endif", open.opener.text),
-                        open.opener.span,
-                        environment.expansion,
-                    )
-                    .label("opened here")
-                    .help("close it with #endif in the same file, macro or loop"),
-                );
+                let error = Diagnostic::error(
+                    codes::UNTERMINATED_CONDITIONAL,
+                    format!("this #{} has no #endif", open.opener.text),
+                    open.opener.span,
+                    environment.expansion,
+                )
+                .label("opened here")
+                .help("close it with #endif in the same file, macro or loop");
+                self.unterminated(comment, environment, error);
             }
         }
         self.depth -= 1;
@@ -286,13 +285,10 @@ impl Preprocessor<'_> {
     /// with it, and is then all that is wrong.
     fn unterminated(
         &mut self,
-        lines: &[RawLine],
+        comment: Option<&Diagnostic>,
         environment: &Environment,
         diagnostic: Diagnostic,
     ) {
-        let comment = { lines.iter().rev() }
-            .flat_map(|line| &line.errors)
-            .find(|error| error.code == codes::UNTERMINATED_COMMENT);
         match comment {
             Some(comment) => self.report_in(comment, environment.expansion),
             None => self.report(diagnostic),
@@ -512,6 +508,13 @@ impl Preprocessor<'_> {
             self.lines.push(LogicalLine { tokens, expansion });
         }
     }
+}
+
+/// The comment without an end in these lines, which has taken all behind it.
+fn open_comment(lines: &[RawLine]) -> Option<&Diagnostic> {
+    { lines.iter().rev() }
+        .flat_map(|line| &line.errors)
+        .find(|error| error.code == codes::UNTERMINATED_COMMENT)
 }
 
 /// The bracket or comma because of which the next line would be read as part of

@@ -3,16 +3,16 @@
 use npsim_isa::Bank;
 
 use super::values::{directed, initial_value};
-use super::{Initial, InitialRegister, Selector, TransferOrder};
+use super::{FirstLongword, Initial, InitialRegister, Selector, TransferOrder};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::directives::{DirectiveName, HintDirective, ProgramDirective};
 use crate::front::constant;
 use crate::front::statement::{Directive, SourcePlace};
-use crate::front::token::{Token, TokenKind};
+use crate::front::token::{Met, Nesting, Token, TokenKind};
 use crate::middle::program::{Hint, Item, Side, SignalRef, SubroutineMark, VariableId, cell};
 use crate::middle::scope::{Element, RegisterFile, Wanted};
-use npsim_image::{ContextMode, NnMode, TransferDirection};
+use npsim_image::{ContextMode, MemorySymbol, NnMode, TransferDirection};
 use npsim_isa::physical_register;
 
 /// What a directive that gives a number is about.
@@ -550,8 +550,12 @@ impl Selector<'_> {
                     codes::SYNTAX,
                     format!("`{}` needs a register and a value", directive.spelling),
                 )
-                .help("write `.init register value`"));
+                .help("write `.init register value` or `.init memory+offset value`"));
         };
+        if let Some(memory) = self.surroundings.memory(name) {
+            let (memory, name) = (memory.clone(), name.clone());
+            return self.init_memory(directive, &memory, &name, rest, context);
+        }
         let mut index = None;
         if rest.first().is_some_and(|token| token.is("["))
             && let Some(close) = rest.iter().position(|token| token.is("]"))
@@ -568,8 +572,12 @@ impl Selector<'_> {
                     codes::UNDEFINED_REGISTER,
                     format!("`{}` is given first values in memory", name.text),
                 )
-                .label("only registers have initial values in a source")
-                .help("give a `[[memory]]` of the project file these `words`"));
+                .label("neither a register nor a memory")
+                .note(format!(
+                    "No `[[memory]]` of the project has the name `{}`: without a project there is none.",
+                    name.text
+                ))
+                .help("add a `[[memory]]` of this name to the project file that runs the source"));
         }
         let place = SourcePlace::of_all(rest).unwrap_or(directive.place);
         let value = self.expression(rest)?;
@@ -607,6 +615,65 @@ impl Selector<'_> {
         Ok(())
     }
 
+    /// `.init NAME+8 value`: the first value of a longword of the project's memory.
+    fn init_memory(
+        &mut self,
+        directive: &Directive,
+        memory: &MemorySymbol,
+        name: &Token,
+        rest: &[Token],
+        context: Option<u8>,
+    ) -> Result<(), Diagnostic> {
+        let (distance, value) = rest.split_at(distance(rest));
+        let place = SourcePlace::of(name);
+        if context.is_some() {
+            return Err(place
+                .error(
+                    codes::SYNTAX,
+                    format!("`{}` is memory, which all contexts share", memory.name),
+                )
+                .help("write `.init` and no context"));
+        }
+        let zero = Token {
+            kind: TokenKind::Number(0),
+            text: "0".into(),
+            ..name.clone()
+        };
+        let sum: Vec<Token> = std::iter::once(&zero).chain(distance).cloned().collect();
+        let offset_place = SourcePlace::of_all(distance).unwrap_or(place);
+        let offset = constant::evaluate(&sum, offset_place)?;
+        let last = memory.size as i64 - 4;
+        if !(0..=last).contains(&offset) || offset % 4 != 0 {
+            return Err(offset_place
+                .error(
+                    codes::CONSTANT_RANGE,
+                    format!("`{}` has no longword at byte {offset}", memory.name),
+                )
+                .help(format!(
+                    "longwords begin at multiples of 4 from 0 to {last}"
+                )));
+        }
+        if value.is_empty() {
+            return Err(directive
+                .place
+                .error(codes::SYNTAX, "there is no value for the longword")
+                .help(format!("write `.init {}+{offset} value`", memory.name)));
+        }
+        let place = SourcePlace::of_all(value).unwrap_or(place);
+        let value = self.expression(value)?;
+        if value.references.is_empty() {
+            initial_value(constant::evaluate(&value.tokens, place)?, place)?;
+        }
+        self.out.initial_memory.push(FirstLongword {
+            space: memory.space,
+            address: memory.address + offset as u32,
+            value,
+            place,
+            scope: self.scope,
+        });
+        Ok(())
+    }
+
     fn assertion(directive: &Directive) -> Result<(), Diagnostic> {
         let (message, expression) = match directive.arguments.split_last() {
             Some((last, rest)) if matches!(last.kind, TokenKind::Str | TokenKind::Quoted) => {
@@ -633,4 +700,24 @@ impl Selector<'_> {
             .label("this is 0")
             .help("the source demands that it holds: change what it is made of"))
     }
+}
+
+/// How many tokens behind a name are a distance from it: signs that stand close by, each with a
+/// number or with an expression in parentheses.
+fn distance(tokens: &[Token]) -> usize {
+    let mut length = 0;
+    while let [sign, first, rest @ ..] = &tokens[length..]
+        && sign.joined
+        && (sign.is("+") || sign.is("-"))
+    {
+        let mut nesting = Nesting::default();
+        let whole = first.is("(").then(|| {
+            nesting.meet(first);
+            let close =
+                |token: &Token| nesting.meet(token) == Some(Met::Closed) && nesting.depth == 0;
+            rest.iter().position(close).map_or(rest.len(), |at| at + 1)
+        });
+        length += 2 + whole.unwrap_or(0);
+    }
+    length
 }

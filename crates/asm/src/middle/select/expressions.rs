@@ -192,16 +192,11 @@ impl Selector<'_> {
             codes::NOT_CONSTANT,
             format!("`{}` is not defined", name.text),
         );
-        Err(
-            match self
-                .symbols
-                .similar(self.scope, &name.text, Wanted::Register)
-            {
-                Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                None => of_project(diagnostic, &name.text)
-                    .help("define it with `#define`, or declare a register with `.reg`"),
-            },
-        )
+        Err(match self.similar(&name.text, Wanted::Register) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => of_project(diagnostic, &name.text)
+                .help("define it with `#define`, or declare a register with `.reg`"),
+        })
     }
 }
 

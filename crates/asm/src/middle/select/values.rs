@@ -155,10 +155,7 @@ impl Selector<'_> {
                 format!("register `{}` is not declared", name.text),
             )
             .label("no such register in this scope");
-        match self
-            .symbols
-            .similar(self.scope, &name.text, Wanted::Register)
-        {
+        match self.similar(&name.text, Wanted::Register) {
             Some(near) => {
                 let near = near.to_owned();
                 diagnostic
@@ -350,7 +347,7 @@ impl Selector<'_> {
                 format!("signal `{}` is not declared", name.text),
             )
             .label("no such signal in this scope");
-        match self.symbols.similar(self.scope, &name.text, Wanted::Signal) {
+        match self.similar(&name.text, Wanted::Signal) {
             Some(near) => {
                 let near = near.to_owned();
                 diagnostic
