@@ -82,7 +82,7 @@ fn wake_that_is_broken_off_says_how_far_it_has_come() {
     debugger.ask(|_| true);
     let said = commands(&mut debugger, "wake 0.2").remove(0);
     let cycle = debugger.cycle();
-    assert!(cycle < 30_000, "{cycle}");
+    assert!(cycle <= 30_000, "{cycle}");
     let expected = format!(
         "broken off: nothing wakes 0.2 before cycle {cycle}, and what comes then is not known"
     );
@@ -121,13 +121,13 @@ fn packets_that_may_still_come_are_not_said_not_to() {
     let system = System::wire8();
     let mut debugger = system.debugger();
     debugger.ask(|_| true);
-    let said = complaint(&mut debugger, "packet 40");
+    let said = complaint(&mut debugger, "packet 200");
     assert!(
-        said.contains("broken off: no packet 40 comes before cycle "),
+        said.contains("broken off: no packet 200 comes before cycle "),
         "{said}"
     );
     debugger.ask(|_| false);
-    assert_eq!(commands(&mut debugger, "packet 40")[0], "packet 40");
+    assert_eq!(commands(&mut debugger, "packet 200")[0], "packet 200");
     let said = complaint(&mut debugger, "packet 100000");
     assert!(said.contains("no packet 100000 comes"), "{said}");
 }
@@ -169,7 +169,7 @@ fn last_change_of_each_register_and_signal_is_by_the_writer_named() {
                 }
                 last = now;
             }
-            assert!(changed.len() > 10, "{changed:?}");
+            assert!(changed.len() >= 8, "{changed:?}");
             for (name, value) in &last {
                 let deeds = debugger.who(name, thread, 1).unwrap();
                 let (Some(deed), Some(&cycle)) = (deeds.first(), changed.get(name)) else {
@@ -335,6 +335,16 @@ fn packets_that_have_not_left_are_not_seen_behind_their_last_station() {
     assert_eq!((trail.over, trail.until), (false, until));
     let station = trail.stations.last().unwrap();
     assert!(station.what.ends_with("freed"), "{station:?}");
+    // The end of such a run is not said to be more than rest.
+    debugger.goto(0);
+    let end = debugger.run(npsim_debug::Direction::Forward).reason;
+    let StopCause::End(ending) = end else {
+        panic!("{end:?}");
+    };
+    assert_eq!(
+        npsim_debug::view::end_text(&ending),
+        "the run ends: all frames have come, and ports and core have rested since"
+    );
     debugger.goto(until);
     let seen = debugger.timeline().replay(0, |_| Seen {
         frame: 3,
@@ -478,9 +488,66 @@ start#:
     let mut debugger = system.debugger();
     let at = line_of(source, "alu[");
     commands(&mut debugger, &format!("break neighbour.uc{at}\ncontinue"));
+    let value = commands(&mut debugger, "print n$word").remove(0);
+    assert_eq!(value, "n$word = 0 (0x0)");
     let said = complaint(&mut debugger, "who n$word");
     assert!(
         said.contains("`n$word` is a next-neighbour register: what writes it is not recorded"),
         "{said}"
     );
+}
+
+#[test]
+fn ready_contexts_run_behind_those_that_why_has_named() {
+    let (mut behind, mut held_up) = (0, 0);
+    for system in [System::wire8(), System::forward(), System::router()] {
+        let mut debugger = system.debugger();
+        let phase = |debugger: &Debugger, me: u8, context: u8| {
+            debugger.chip().microengines()[usize::from(me)]
+                .context(context)
+                .phase
+        };
+        for cycle in (500..6000).step_by(37) {
+            debugger.goto(cycle);
+            let threads: Vec<_> = debugger.threads().iter().map(|it| it.thread).collect();
+            for Thread { me, context } in threads.into_iter().step_by(5) {
+                debugger.goto(cycle);
+                let why = Inspect::new(debugger.chip()).why(me, context);
+                match why.unwrap() {
+                    Why::Ready {
+                        executing, before, ..
+                    } => {
+                        if let Some(other) = executing {
+                            assert_eq!(phase(&debugger, me, other), ContextPhase::Executing);
+                        }
+                        let mut ran = Vec::new();
+                        let mut at = cycle;
+                        while phase(&debugger, me, context) == ContextPhase::Ready {
+                            at += 1;
+                            debugger.goto(at);
+                            let runs =
+                                |it: &u8| phase(&debugger, me, *it) == ContextPhase::Executing;
+                            ran.extend((0..8).find(runs));
+                        }
+                        let all = before.iter().all(|it| ran.contains(it));
+                        assert!(all, "{me}.{context} at {cycle}: {before:?}, {ran:?}");
+                        behind += before.len();
+                    }
+                    Why::Executing {
+                        held: Some((since, _)),
+                        ..
+                    } => {
+                        let place = debugger.pc(Thread { me, context });
+                        debugger.goto(since + 1);
+                        assert_eq!(phase(&debugger, me, context), ContextPhase::Executing);
+                        assert_eq!(debugger.pc(Thread { me, context }), place);
+                        held_up += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert!(behind > 20, "{behind}");
+    println!("{held_up} held up");
 }
