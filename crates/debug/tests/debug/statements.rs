@@ -551,3 +551,75 @@ fn ready_contexts_run_behind_those_that_why_has_named() {
     assert!(behind > 20, "{behind}");
     println!("{held_up} held up");
 }
+
+#[test]
+fn read_watches_stop_at_commands_that_read_the_longword() {
+    let system = System::at(&written("reads.uc", SENDER), None);
+    let mut debugger = system.debugger();
+    for (watch, stops) in [
+        ("read-watch scratch[0x80]", true),
+        ("access-watch scratch[0x80]", true),
+        ("read-watch scratch[0x84]", false),
+        ("read-watch scratch[0x7c]", false),
+        ("write-watch scratch[0x80]", false),
+    ] {
+        debugger.goto(0);
+        commands(&mut debugger, watch);
+        for _ in 0..3 {
+            let before = debugger.cycle();
+            let stop = debugger.run(npsim_debug::Direction::Forward).reason;
+            let met = matches!(stop, StopCause::Breakpoint(_));
+            assert_eq!(met, stops, "{watch}: {stop:?}");
+            if met {
+                // The data is there, and the command that brought it is another one each time.
+                let brought = debugger.who("$0", "0.0".parse().unwrap(), 1).unwrap();
+                assert_eq!(brought[0].what, "scratch.read");
+                assert!(brought[0].cycle > before || before == 0, "{brought:?}");
+            }
+        }
+        let number = debugger.breakpoints()[0].id;
+        debugger.remove(number).unwrap();
+    }
+}
+
+#[test]
+fn buffers_are_on_the_ring_since_the_command_that_carried_them() {
+    let system = System::forward();
+    let mut debugger = system.debugger();
+    let mut found = 0;
+    for cycle in (10_000..40_000).step_by(500) {
+        debugger.goto(cycle);
+        let inspect = Inspect::new(debugger.chip());
+        let ring = inspect.rings().into_iter().find(|it| it.words.len() > 1);
+        let Some(ring) = ring else {
+            continue;
+        };
+        let at = ring.words.len() - 1;
+        let handle = ring.words[at] & 0x00ff_ffff;
+        if ring.words[..at].iter().any(|it| it & 0x00ff_ffff == handle) {
+            continue;
+        }
+        let view = debugger.buffer(handle, 1);
+        let name = debugger
+            .names()
+            .rings()
+            .iter()
+            .find(|it| it.1 == npsim_debug::names::Ring::Scratch(ring.number));
+        let expected = format!("on {}, {at} longwords before it", name.unwrap().0);
+        assert!(view.held.iter().any(|it| it.what == expected), "{view:?}");
+        let carried = &view.carried[0];
+        assert_eq!(carried.what, "scratch.put", "{view:?}");
+        assert!(carried.cycle <= cycle);
+        for at in carried.cycle..=cycle {
+            debugger.goto(at);
+            let inspect = Inspect::new(debugger.chip());
+            let words = inspect.ring(ring.number).unwrap().words;
+            assert!(
+                words.iter().any(|it| it & 0x00ff_ffff == handle),
+                "{at}: {view:?}"
+            );
+        }
+        found += 1;
+    }
+    assert!(found > 0);
+}
