@@ -252,7 +252,7 @@ fn registers_are_those_of_the_place_where_the_context_stands() {
 }
 
 /// `$first` and `$second` have one register, `one` and `two` one signal, each at its place.
-const SHARED: &str = "\
+const IN_TURN: &str = "\
 .num_contexts 8
 .reg read $first $second
 .reg base
@@ -275,7 +275,7 @@ fn faults_name_the_register_alive_at_the_place() {
     for (signal, register, other) in [("one", "$first", "$second"), ("two", "$second", "$first")] {
         let raised = format!("sig_done[{signal}]\n");
         let early = format!("{raised}    alu[base, base, +, {register}]\n");
-        let dir = Dir::new().with("a.uc", &SHARED.replace(&raised, &early));
+        let dir = Dir::new().with("a.uc", &IN_TURN.replace(&raised, &early));
         for core in ["engine", "reference"] {
             let done = dir.npsim(&format!("run a.uc --core {core}")).expect(
                 3,
@@ -292,7 +292,7 @@ fn faults_name_the_register_alive_at_the_place() {
 #[test]
 fn waits_are_called_by_the_signal_alive_at_the_place() {
     let script = "break a.uc:10\ncontinue\nnames\nbreak a.uc:13\ncontinue\nnames\n";
-    let dir = Dir::new().with("a.uc", SHARED).with("s.txt", script);
+    let dir = Dir::new().with("a.uc", IN_TURN).with("s.txt", script);
     dir.npsim("debug a.uc --script s.txt --batch").expect(
         0,
         &[
