@@ -236,7 +236,9 @@ impl StopView {
 #[must_use]
 pub fn end_text(ending: &Ending) -> String {
     match ending {
-        Ending::Drained => "the run ends: all frames are handled".to_owned(),
+        Ending::Drained => {
+            "the run ends: all frames have come, and ports and core have rested since".to_owned()
+        }
         Ending::NoEvents => "the run ends: nothing more can happen".to_owned(),
         Ending::Reached => "the run ends: its time is up".to_owned(),
         Ending::Fault(fault) => fault.message.clone(),

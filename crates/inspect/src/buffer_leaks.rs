@@ -29,6 +29,9 @@ use uses::{Register, is_used};
 /// Groups of lost buffers that a message names.
 const GROUPS_SHOWN: usize = 5;
 
+/// Where [`lost_buffers`] looks, and where it does not.
+const SEARCHED: &str = "searched were rings, queues, scratch, local memory, commands in flight, tasks of the core and registers that are still used; tables in SRAM and DRAM were not";
+
 /// How many packet buffers there are, and how many are on their freelist, if the boot plan
 /// has some and their freelist is in the Q-array.
 #[must_use]
@@ -142,7 +145,8 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
         });
     let more = groups.len().saturating_sub(GROUPS_SHOWN);
     let rest = (more > 0).then(|| format!("and {more} more ways"));
-    let notes: Vec<_> = notes.chain(rest).collect();
+    let searched = Some(SEARCHED.to_owned());
+    let notes: Vec<_> = notes.chain(rest).chain(searched).collect();
     let also = example.and_then(|way| way.last.place());
     let also = also.filter(|it| (it.0, it.2) != (me, pc));
     let count = chip
@@ -157,7 +161,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
         context: example.and_then(|way| way.taken.place()).map(|it| it.1),
         pc: Some(pc),
         message: format!(
-            "{} of {count} packet buffers never came back to their freelist, and nothing has their handles any more",
+            "{} of {count} packet buffers never came back to their freelist, and no handle that could still be used was found",
             lost.len()
         ),
         notes,

@@ -7,7 +7,7 @@ use crate::flights::Flight;
 use crate::inspect::Inspect;
 use npsim_chip::Cycle;
 use npsim_chip::core::{
-    ContextPhase, ContextView, Core, CoreProbe, DeferSlots, IndexWrite, TransferOwner,
+    ContextPhase, ContextView, Core, CoreProbe, DeferSlots, IndexName, IndexWrite, TransferOwner,
 };
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::target::CommandTarget;
@@ -184,6 +184,15 @@ impl<'a> MicroengineView<'a> {
     #[must_use]
     pub fn transfer_index(&self) -> Option<u8> {
         Some(self.core.probe()?.transfer_index())
+    }
+
+    /// `T_INDEX` as an instruction of a cycle finds it, from the state at the beginning of the
+    /// cycle: with the writes that take effect by then.
+    #[must_use]
+    pub fn transfer_index_at(&self, cycle: Cycle) -> Option<u8> {
+        let due = { self.index_writes().into_iter().rev() }
+            .find(|it| it.index == IndexName::Transfer && it.effective <= cycle);
+        due.map_or_else(|| self.transfer_index(), |it| Some(it.value as u8 & 127))
     }
 
     /// Writes of index registers on their way, of the context that executes.

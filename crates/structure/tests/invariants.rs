@@ -1,32 +1,45 @@
-//! The tests that the architecture page names as the keepers of its invariants exist.
+//! The tests that pages of the book name as keepers of what they say exist.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use npsim_structure::workspace;
 
-const PAGE: &str = "docs/src/architecture.md";
+/// The words in backquotes of a cell.
+fn quoted(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
 
-/// The names in backticks of the second column of the invariants' table that are names of tests.
-fn keepers(page: &str) -> Vec<String> {
-    let section = page
-        .split("## Rules that hold everywhere")
-        .nth(1)
-        .and_then(|rest| rest.split("\n## ").next())
-        .unwrap();
-    let rows = section.lines().filter_map(|line| line.split('|').nth(2));
-    rows.flat_map(|cell| cell.split('`').skip(1).step_by(2))
-        .filter(|name| {
-            name.contains('_') && name.chars().all(|it| it.is_ascii_lowercase() || it == '_')
-        })
-        .map(str::to_owned)
-        .collect()
+fn is_test_name(word: &str) -> bool {
+    let is_part = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    word.contains('_') && word.chars().all(is_part)
+}
+
+/// The cells of a column, from 1, of the tables of a text, but their heads. A bar in a cell is
+/// written `\\|`.
+fn column(text: &str, number: usize) -> Vec<String> {
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let cells = rows.filter_map(|row| {
+        let row = row.replace("\\|", "\0");
+        row.split('|').nth(number).map(str::to_owned)
+    });
+    cells.filter(|cell| cell.contains('`')).collect()
 }
 
 #[test]
 fn invariants_name_tests_that_exist() {
+    const PAGE: &str = "docs/src/architecture.md";
     let root = workspace::here();
-    let page = std::fs::read_to_string(root.join(PAGE)).unwrap();
-    let names = keepers(&page);
-    assert!(names.len() > 10, "{PAGE} names {} tests", names.len());
-    let mut missing = names;
+    let page = fs::read_to_string(root.join(PAGE)).unwrap();
+    let section = page.split("## Rules that hold everywhere").nth(1);
+    let section = section.and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let cells = column(section, 2);
+    let mut missing: Vec<_> = { cells.iter() }
+        .flat_map(|cell| quoted(cell))
+        .filter(|word| is_test_name(word))
+        .collect();
+    assert!(missing.len() > 10, "{PAGE} names {} tests", missing.len());
     for folder in ["crates", "benches"] {
         drop_found(&root.join(folder), &mut missing);
     }
@@ -36,14 +49,50 @@ fn invariants_name_tests_that_exist() {
     );
 }
 
+#[test]
+fn statements_name_tests_that_exist_in_their_files() {
+    const PAGE: &str = "docs/src/statements.md";
+    let root = workspace::here();
+    let page = fs::read_to_string(root.join(PAGE)).unwrap();
+    let mut texts = BTreeMap::new();
+    let mut named = 0;
+    for cell in column(&page, 3) {
+        let mut file = None;
+        for word in quoted(&cell) {
+            if word.ends_with(".rs") {
+                let text = fs::read_to_string(root.join(word));
+                let text = text.unwrap_or_else(|error| panic!("{PAGE}: `{word}`: {error}"));
+                texts.insert(word.to_owned(), text);
+                file = Some(word);
+            } else {
+                let file = file.unwrap_or_else(|| panic!("{PAGE}: `{word}` stands behind no file"));
+                assert!(
+                    defines_test(&texts[file], word),
+                    "{PAGE}: `{file}` has no test `{word}`"
+                );
+                named += 1;
+            }
+        }
+        assert!(file.is_some(), "{PAGE}: no test in `{cell}`");
+    }
+    assert!(named > 0, "{PAGE} names no tests");
+}
+
+/// Whether a text has a function of this name with the attribute of a test.
+fn defines_test(text: &str, name: &str) -> bool {
+    let head = format!("fn {name}()");
+    let before = text.split_once(&head).map(|it| it.0);
+    before.is_some_and(|it| it.trim_end().ends_with("#[test]"))
+}
+
 /// Takes out the names of functions that a file below a folder defines.
-fn drop_found(folder: &std::path::Path, missing: &mut Vec<String>) {
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+fn drop_found(folder: &Path, missing: &mut Vec<&str>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         if path.is_dir() {
             drop_found(&path, missing);
         } else if path.extension().is_some_and(|ending| ending == "rs") {
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
             missing.retain(|name| !text.contains(&format!("fn {name}(")));
         }
     }

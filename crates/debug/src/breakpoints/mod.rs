@@ -99,6 +99,20 @@ impl Breakpoint {
         }
     }
 
+    /// What it does not see although its title may promise it, in words for its user.
+    #[must_use]
+    pub fn unseen(&self) -> Option<&'static str> {
+        match self.what {
+            What::Watch {
+                access: Access::Read | Access::Any,
+                ..
+            } => Some(
+                "of reads only those of commands that give the longword's address are seen: no gets from rings, no dequeues, no reads of the core",
+            ),
+            _ => None,
+        }
+    }
+
     fn is_for(&self, thread: Thread) -> bool {
         self.threads.is_empty() || self.threads.contains(&thread)
     }

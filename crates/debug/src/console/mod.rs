@@ -15,7 +15,7 @@ use npsim_chip::kernel::check::Check;
 use npsim_project::quantity::Time;
 
 use crate::breakpoints::{Access, Breakpoint};
-use crate::debugger::{Debugger, Stop};
+use crate::debugger::{Debugger, Stop, StopCause};
 use crate::error::DebugError;
 use crate::expression::Expression;
 use crate::search::Direction;
@@ -391,6 +391,10 @@ impl Call<'_, '_> {
         let thread = self.thread()?;
         let (woken, stop) = self.debugger.wake(thread)?;
         let mut lines = match &woken {
+            None if stop.reason == StopCause::Interrupted => vec![format!(
+                "broken off: nothing wakes {thread} before cycle {}, and what comes then is not known",
+                self.debugger.cycle()
+            )],
             None => vec![format!("nothing wakes {thread} before the run ends")],
             Some(woken) => show::woken_text(self.debugger, thread, woken),
         };

@@ -278,6 +278,9 @@ pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
     if let Some(log) = &point.log {
         let _ = write!(text, ", say {log}");
     }
+    if let Some(unseen) = point.unseen() {
+        let _ = write!(text, "; {unseen}");
+    }
     text
 }
 
@@ -347,7 +350,7 @@ pub(super) fn buffer_text(debugger: &Debugger, view: &BufferView) -> Vec<String>
     }
     if view.held.is_empty() {
         lines.push(
-            "  nothing has it now: no ring, no queue, no command, no register with a name"
+            "  no ring, queue, command in flight or register with a name has it now; memories and tasks of the core were not searched"
                 .to_owned(),
         );
     }

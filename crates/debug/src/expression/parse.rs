@@ -84,7 +84,10 @@ fn tokens(text: &str) -> Result<Vec<(usize, ExpressionToken)>, DebugError> {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
-        let sigil = rest.len() - rest.trim_start_matches(['$', '@']).len();
+        let sigil = match rest.strip_prefix("n$") {
+            Some(_) => 2,
+            None => rest.len() - rest.trim_start_matches(['$', '@']).len(),
+        };
         let end = |from: usize| {
             let tail = &rest[from..];
             from + tail.find(|c| !is_name(c)).unwrap_or(tail.len())
@@ -366,6 +369,9 @@ fn numbered(name: &str) -> Option<Operand> {
     }
     if let Some(digits) = name.strip_prefix('$') {
         return below(digits, 32).map(Operand::STransfer);
+    }
+    if let Some(digits) = name.strip_prefix("n$") {
+        return below(digits, 32).map(Operand::Nn);
     }
     let absolute = name.strip_prefix('@')?;
     let (bank, digits) = bank(absolute)?;

@@ -252,12 +252,18 @@ impl Debugger {
         if self.timeline().frame(packet).is_none() {
             let recorded_to = self.timeline().recorded_to();
             self.timeline_mut().goto(recorded_to);
-            if !matches!(
-                self.find(&mut Comes(packet), Direction::Forward, None),
-                SearchResult::Hit(_)
-            ) {
-                return Err(DebugError::new(format!("no packet {packet} comes"))
-                    .help("packets are numbered from 0 in the order of their arrival"));
+            match self.find(&mut Comes(packet), Direction::Forward, None) {
+                SearchResult::Hit(_) => {}
+                SearchResult::Nothing => {
+                    return Err(DebugError::new(format!("no packet {packet} comes"))
+                        .help("packets are numbered from 0 in the order of their arrival"));
+                }
+                SearchResult::Interrupted => {
+                    let cycle = self.timeline().moment().cycle;
+                    return Err(DebugError::new(format!(
+                        "broken off: no packet {packet} comes before cycle {cycle}, and what comes then is not known"
+                    )));
+                }
             }
         }
         let hertz = self.timeline().hertz();

@@ -58,7 +58,8 @@ impl Condition for Wakes {
 
 impl Debugger {
     /// Runs ahead to the moment at which a context that sleeps can go on, and says what
-    /// woke it; nothing if it sleeps to the end of the run.
+    /// woke it; nothing if it sleeps to the end of the run, or to where the search was
+    /// interrupted, which is then the reason of the stop.
     ///
     /// # Errors
     /// The context does not sleep.

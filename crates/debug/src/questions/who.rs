@@ -1,9 +1,12 @@
 //! The writers of a register or a longword, or the raisers of a signal: the last one, and those before.
 
 use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::trace_event::{Cause, Kinds, TraceEvent, TraceEventKind, Writer};
 use npsim_image::{Image, TransferDirection as Side};
-use npsim_isa::CONTEXTS;
+use npsim_inspect::Inspect;
+use npsim_isa::{CONTEXTS, Operand, OperandRole};
 use npsim_observe::names;
 
 use crate::access::{Author, writes};
@@ -38,6 +41,17 @@ struct SeenDeed {
     /// An instruction of the microengine did it; else the chip, for all of whose deeds in a
     /// cycle a stop behind the cycle comes later.
     instruction: bool,
+    /// The instruction writes the transfer register that `T_INDEX` names in this cycle.
+    indexed: bool,
+}
+
+/// Whether an instruction writes a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writes {
+    Never,
+    Always,
+    /// If `T_INDEX` names it.
+    Indexed,
 }
 
 /// Writes of one place.
@@ -45,8 +59,8 @@ struct Deeds {
     location: Lvalue,
     thread: Thread,
     physical: Option<PhysicalRegister>,
-    /// By context and address: the instruction writes the register.
-    writers: Vec<Vec<bool>>,
+    /// By context and address: whether the instruction writes the register.
+    writers: Vec<Vec<Writes>>,
     /// What the tasks of the core are called.
     tasks: Vec<&'static str>,
     /// What was seen; a candidate's mark is its place here.
@@ -63,10 +77,19 @@ impl Deeds {
             let uses = image.registers_used(pc);
             let mut written = uses.iter().filter(|it| it.point.after && !it.implied);
             // What a command brings is written when it comes.
-            written.any(|it| {
+            let always = written.any(|it| {
                 let own = PhysicalRegister::of(it.operand, it.side, context);
                 own.is_some() && own == physical && it.side != Side::Read
-            })
+            });
+            match physical {
+                _ if always => Writes::Always,
+                Some(PhysicalRegister::Transfer(file, Side::Write, _))
+                    if indexed_destination(image, pc) == Some(file) =>
+                {
+                    Writes::Indexed
+                }
+                _ => Writes::Never,
+            }
         };
         let words = image.words.len() as u16;
         let of_context = |context| (0..words).map(|pc| writes(context, pc)).collect();
@@ -84,14 +107,19 @@ impl Deeds {
         }
     }
 
-    fn instruction(&mut self, at: Cycle, place: CodePoint, candidates: &mut Vec<Candidate>) {
-        let what = "instruction".to_owned();
-        self.push(
-            TimePoint::of(at, place.me),
-            (what, true),
-            Some(place),
-            candidates,
-        );
+    fn instruction(
+        &mut self,
+        at: Cycle,
+        place: CodePoint,
+        indexed: bool,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        let seen = SeenDeed {
+            what: "instruction".to_owned(),
+            instruction: true,
+            indexed,
+        };
+        self.push(TimePoint::of(at, place.me), seen, Some(place), candidates);
     }
 
     /// Something that the chip does in a cycle. The state has it behind the cycle, and so at a
@@ -107,13 +135,18 @@ impl Deeds {
             cycle: at,
             rank: u8::MAX,
         };
-        self.push(moment, (what, false), place, candidates);
+        let seen = SeenDeed {
+            what,
+            instruction: false,
+            indexed: false,
+        };
+        self.push(moment, seen, place, candidates);
     }
 
     fn push(
         &mut self,
         moment: TimePoint,
-        (what, instruction): (String, bool),
+        seen: SeenDeed,
         place: Option<CodePoint>,
         candidates: &mut Vec<Candidate>,
     ) {
@@ -122,7 +155,7 @@ impl Deeds {
             mark: self.seen.len(),
             place,
         });
-        self.seen.push(SeenDeed { what, instruction });
+        self.seen.push(seen);
     }
 }
 
@@ -165,7 +198,7 @@ impl Condition for Deeds {
                     && me == self.thread.me
                     && u32::from(word) == address / 4
                 {
-                    self.instruction(at, CodePoint { me, context, pc }, candidates);
+                    self.instruction(at, CodePoint { me, context, pc }, false, candidates);
                 }
             }
             TraceEvent::Written {
@@ -211,15 +244,44 @@ impl Condition for Deeds {
                 for n in 0..count {
                     let pc = pc + n;
                     let writers = self.writers.get(usize::from(context));
-                    if writers.and_then(|it| it.get(usize::from(pc))) == Some(&true) {
+                    let writes = writers.and_then(|it| it.get(usize::from(pc)));
+                    if let Some(writes) = writes.filter(|it| **it != Writes::Never) {
+                        let indexed = *writes == Writes::Indexed;
                         let place = CodePoint { me, context, pc };
-                        self.instruction(at + Cycle::from(n), place, candidates);
+                        self.instruction(at + Cycle::from(n), place, indexed, candidates);
                     }
                 }
             }
             _ => {}
         }
     }
+
+    fn must_judge(&self, candidate: &Candidate) -> bool {
+        self.seen[candidate.mark].indexed
+    }
+
+    fn judge(&mut self, candidate: &Candidate, chip: Option<&Chip>) -> bool {
+        let Some(chip) = chip else {
+            return true;
+        };
+        let Some(PhysicalRegister::Transfer(.., number)) = self.physical else {
+            return false;
+        };
+        let inspect = Inspect::new(chip);
+        let view = inspect.microengine(self.thread.me);
+        view.is_some_and(|view| view.transfer_index_at(candidate.moment.cycle) == Some(number))
+    }
+}
+
+/// The file of the transfer register that an instruction writes by `T_INDEX`, if it does.
+fn indexed_destination(image: &Image, pc: u16) -> Option<TransferKind> {
+    let instruction = image.instruction(pc)?;
+    let mut operands = instruction.register_operands();
+    operands.find_map(|(role, operand)| match operand {
+        Operand::SIndexed(_) if role == OperandRole::Dest => Some(TransferKind::S),
+        Operand::DIndexed(_) if role == OperandRole::Dest => Some(TransferKind::D),
+        _ => None,
+    })
 }
 
 /// What writes a memory, in words.
@@ -235,7 +297,7 @@ fn writer_text(by: Writer, tasks: &[&'static str]) -> String {
 
 /// What the user did.
 fn hand_text() -> String {
-    "`set` in the debugger".to_owned()
+    "the user, in the debugger".to_owned()
 }
 
 impl Debugger {
@@ -329,9 +391,10 @@ impl Debugger {
             deeds.seen.clear();
             self.timeline_mut().goto_point(moment);
         }
-        if broken_off.is_none() {
-            found.extend(by_hand.iter().rev().map(done_by_hand));
-        }
+        // What was changed by hand is known from the cycle on to which the search has come.
+        let known = broken_off.unwrap_or(0);
+        let later = by_hand.iter().rev().filter(|it| it.cycle >= known);
+        found.extend(later.map(done_by_hand));
         found.truncate(most);
         self.timeline_mut().goto_point(start);
         match broken_off {

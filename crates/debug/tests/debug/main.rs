@@ -1,6 +1,7 @@
 //! The debugger on the systems that are shipped.
 
 mod rig;
+mod statements;
 mod stepping;
 mod time;
 mod view;

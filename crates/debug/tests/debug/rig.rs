@@ -31,6 +31,15 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// A project or source of a test, in a folder of its own.
+pub fn written(name: &str, text: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("debugged");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
 impl System {
     /// A project with frames at a part of its lines' rate for a time.
     pub fn of(target: &str, load: Option<(&str, &str)>) -> Self {

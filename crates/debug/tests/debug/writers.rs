@@ -1,7 +1,6 @@
 //! What wrote a longword, a register or a signal, and what is called so.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -11,7 +10,7 @@ use npsim_chip::watch::Sampler;
 use npsim_debug::access::Author;
 use npsim_debug::{Debugger, Direction, StopCause};
 
-use crate::rig::{System, commands, complaint, root};
+use crate::rig::{System, commands, complaint, root, written};
 
 /// The longwords that are said to be written.
 struct Recorded(BTreeSet<(MemoryName, u32)>);
@@ -48,15 +47,6 @@ fn longwords(chip: &Chip, memory: MemoryName, most: u32) -> Vec<u32> {
             .collect(),
         MemoryName::Dram => addresses.map_while(|at| units.dram.read_word(at)).collect(),
     }
-}
-
-/// A project of a test, in a folder of its own.
-fn written(name: &str, text: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("writers");
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
-    path
 }
 
 /// The router `forward`, some of whose routes a task of the core changes.
@@ -197,7 +187,7 @@ fn changes_by_hand_are_named_and_watched() {
         debugger.goto(6000);
         let said = first_writer(&mut debugger, what);
         assert!(said.starts_with("cycle 5000 "), "{said}");
-        assert!(said.ends_with("`set` in the debugger"), "{said}");
+        assert!(said.ends_with("the user, in the debugger"), "{said}");
     }
     debugger.goto(4999);
     let none = first_writer(&mut debugger, "scratch[0x80]");

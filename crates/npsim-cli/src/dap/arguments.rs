@@ -86,6 +86,8 @@ pub(super) struct DataInfo {
     pub frame_id: Option<i64>,
     #[serde(default)]
     pub as_address: bool,
+    /// How many bytes from an address on.
+    pub bytes: Option<i64>,
 }
 
 /// A breakpoint on data.

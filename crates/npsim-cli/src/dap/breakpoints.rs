@@ -190,7 +190,16 @@ impl Session<'_> {
     pub(super) fn data_info(&self, asked: &DataInfo) -> Result<Value, DebugError> {
         let (thread, text) = if asked.as_address {
             let (memory, address) = address::memory(address::number(&asked.name)?)?;
-            let text = format!("{}[{address:#x}]", memory.name());
+            // Accesses are recorded by longwords.
+            let longword = address & !3;
+            let text = format!("{}[{longword:#x}]", memory.name());
+            if i64::from(address - longword) + asked.bytes.unwrap_or(1) > 4 {
+                let complaint = DebugError::new(format!(
+                    "the bytes lie in several longwords from {text} on, and one is watched at a time"
+                ))
+                .help("ask for each longword");
+                return Ok(json!({ "dataId": null, "description": complaint.to_string() }));
+            }
             (self.debugger.thread(), text)
         } else {
             let thread = match (asked.variables_reference, asked.frame_id) {
@@ -232,14 +241,16 @@ impl Session<'_> {
         self.replace("data");
         let mut data = |asked| self.data(&read(asked)?);
         let set = |asked| match data(asked) {
-            Ok(id) => json!({ "id": id, "verified": true }),
+            Ok((id, None)) => json!({ "id": id, "verified": true }),
+            Ok((id, Some(unseen))) => json!({ "id": id, "verified": true, "message": unseen }),
             Err(complaint) => unverified(&complaint),
         };
         let set: Vec<_> = asked.breakpoints.iter().map(set).collect();
         json!({ "breakpoints": set })
     }
 
-    fn data(&mut self, asked: &DataBreakpoint) -> Result<u32, DebugError> {
+    /// Sets a watchpoint; gives its number and what it does not see.
+    fn data(&mut self, asked: &DataBreakpoint) -> Result<(u32, Option<&'static str>), DebugError> {
         let wrong = || DebugError::new(format!("`{}` names no data", asked.data_id));
         let (thread, text) = asked.data_id.split_once(':').ok_or_else(wrong)?;
         let thread: Thread = thread.parse()?;
@@ -256,7 +267,8 @@ impl Session<'_> {
         let point = Breakpoint::new(text, what);
         let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
         let point = restricted(point, condition, hits)?;
-        self.add("data", point)
+        let unseen = point.unseen();
+        Ok((self.add("data", point)?, unseen))
     }
 }
 

@@ -250,3 +250,90 @@ fn registers_are_those_of_the_place_where_the_context_stands() {
         ],
     );
 }
+
+/// `$first` and `$second` have one register, `one` and `two` one signal, each at its place.
+const IN_TURN: &str = "\
+.num_contexts 8
+.reg read $first $second
+.reg base
+.sig one two
+    br=ctx[0, start#]
+    ctx_arb[kill]
+start#:
+    immed[base, 0x40]
+    scratch[read, $first, base, 0, 1], sig_done[one]
+    ctx_arb[one]
+    alu[base, base, +, $first]
+    scratch[read, $second, base, 0, 1], sig_done[two]
+    ctx_arb[two]
+    alu[base, base, +, $second]
+    ctx_arb[kill]
+";
+
+#[test]
+fn faults_name_the_register_alive_at_the_place() {
+    for (signal, register, other) in [("one", "$first", "$second"), ("two", "$second", "$first")] {
+        let raised = format!("sig_done[{signal}]\n");
+        let early = format!("{raised}    alu[base, base, +, {register}]\n");
+        let dir = Dir::new().with("a.uc", &IN_TURN.replace(&raised, &early));
+        for core in ["engine", "reference"] {
+            let done = dir.npsim(&format!("run a.uc --core {core}")).expect(
+                3,
+                &[&format!(
+                    "error[transfer-in-flight]: `{register}` ($0 of context 0) is read"
+                )],
+            );
+            let report = done.err.split("error[").nth(1).expect("a fault");
+            assert!(!report.contains(other), "{report}");
+        }
+    }
+}
+
+#[test]
+fn waits_are_called_by_the_signal_alive_at_the_place() {
+    let script = "break a.uc:10\ncontinue\nnames\nbreak a.uc:13\ncontinue\nnames\n";
+    let dir = Dir::new().with("a.uc", IN_TURN).with("s.txt", script);
+    dir.npsim("debug a.uc --script s.txt --batch").expect(
+        0,
+        &[
+            "one is signal 1, has not come",
+            "two is signal 1, has not come",
+        ],
+    );
+    let done = dir
+        .npsim("run a.uc --profile=p.json --timeline t.json")
+        .expect(0, &[]);
+    for (signal, line) in [("one", "a.uc:10"), ("two", "a.uc:13")] {
+        let row = done
+            .out
+            .lines()
+            .find(|it| it.starts_with("scratch.read") && it.ends_with(line) && it.contains(signal));
+        assert!(row.is_some(), "{signal} at {line}: {}", done.out);
+    }
+    let profile: Value = serde_json::from_slice(&dir.read("p.json")).expect("JSON");
+    let mut waits = Vec::new();
+    collect(&profile, &mut waits);
+    assert_eq!(waits, [("one".to_owned(), 4), ("two".to_owned(), 7)]);
+    let timeline = String::from_utf8(dir.read("t.json")).expect("UTF-8");
+    let lanes: Vec<_> = { timeline.split("\"waits for ").skip(1) }
+        .filter_map(|it| it.split('"').next())
+        .collect();
+    assert_eq!(lanes, ["one", "two"]);
+}
+
+/// The signals of all waits of a profile with the addresses of the instructions that wait.
+fn collect(value: &Value, waits: &mut Vec<(String, u64)>) {
+    match value {
+        Value::Object(fields) => {
+            if let (Some(signal), Some(address)) = (
+                fields.get("signals").and_then(Value::as_str),
+                fields.get("address"),
+            ) {
+                waits.push((signal.to_owned(), address.as_u64().expect("a number")));
+            }
+            fields.values().for_each(|it| collect(it, waits));
+        }
+        Value::Array(values) => values.iter().for_each(|it| collect(it, waits)),
+        _ => {}
+    }
+}

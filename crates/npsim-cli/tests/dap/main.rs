@@ -264,6 +264,110 @@ fn a_session_goes_forward_and_back() {
 }
 
 #[test]
+fn data_at_any_address_is_watched_by_its_longword() {
+    let mut client = Client::new();
+    client.launch(wire8());
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    let word = json!({ "expression": "scratch[0x40]", "context": "watch" });
+    let memory = client.ask("evaluate", word)["memoryReference"].clone();
+    let digits = memory.as_str().unwrap().trim_start_matches("0x");
+    let first = i64::from_str_radix(digits, 16).unwrap();
+    let mut info = |offset: i64, bytes: i64| {
+        let name = format!("{:#x}", first + offset);
+        let asked = json!({ "name": name, "asAddress": true, "bytes": bytes });
+        client.ask("dataBreakpointInfo", asked)
+    };
+    for (offset, bytes) in [(0, 4), (1, 2), (3, 1)] {
+        let info = info(offset, bytes);
+        assert_eq!(info["description"], "scratch[0x40] of 0.0", "{info}");
+        assert_eq!(info["dataId"], "0.0:scratch[0x40]");
+    }
+    let several = info(1, 4);
+    assert_eq!(several["dataId"], Value::Null);
+    let said = several["description"].as_str().unwrap();
+    assert!(
+        said.contains("several longwords from scratch[0x40] on"),
+        "{said}"
+    );
+    let mut set = |access: &str| {
+        let asked =
+            json!({ "breakpoints": [{ "dataId": "0.0:scratch[0x40]", "accessType": access }] });
+        client.ask("setDataBreakpoints", asked)["breakpoints"][0].clone()
+    };
+    for access in ["read", "readWrite"] {
+        let point = set(access);
+        assert_eq!(point["verified"], true);
+        let said = point["message"].as_str().unwrap();
+        assert!(said.contains("no gets from rings"), "{said}");
+    }
+    assert_eq!(set("write")["message"], Value::Null);
+    let unaligned =
+        json!({ "breakpoints": [{ "dataId": "0.0:scratch[0x41]", "accessType": "write" }] });
+    let point = client.ask("setDataBreakpoints", unaligned)["breakpoints"][0].clone();
+    assert_eq!(point["verified"], false);
+    assert!(
+        point["message"]
+            .as_str()
+            .unwrap()
+            .contains("is no longword"),
+        "{point}"
+    );
+    assert_eq!(client.hang_up(), 0);
+}
+
+#[test]
+fn writes_of_the_client_are_in_the_record() {
+    let mut client = Client::new();
+    client.launch(wire8());
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    let say = |client: &mut Client, line: &str| {
+        let asked = json!({ "expression": line, "context": "repl" });
+        client.ask("evaluate", asked)["result"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    say(&mut client, "goto 3000");
+    client.event("stopped");
+    let word = json!({ "expression": "scratch[0x40]", "context": "watch" });
+    let memory = client.ask("evaluate", word)["memoryReference"].clone();
+    // The last byte of a longword and the first of the next one.
+    let asked = json!({ "memoryReference": memory, "offset": 3, "data": "EjQ=" });
+    client.ask("writeMemory", asked);
+    let stack = client.ask("stackTrace", json!({ "threadId": 1 }));
+    let scopes = client.ask(
+        "scopes",
+        json!({ "frameId": stack["stackFrames"][0]["id"] }),
+    );
+    let scopes = scopes["scopes"].as_array().unwrap();
+    let registers = scopes.iter().find(|it| it["name"] == "Registers").unwrap();
+    let asked = json!({ "variablesReference": registers["variablesReference"], "name": "b3", "value": "5" });
+    client.ask("setVariable", asked);
+    say(&mut client, "goto 3500");
+    client.event("stopped");
+    for (what, value) in [("scratch[0x40]", 0x12), ("scratch[0x44]", 0x3400_0000)] {
+        let said = say(&mut client, &format!("who {what} 1"));
+        assert!(said.starts_with("cycle 3000 "), "{said}");
+        assert!(said.contains(&format!(": {value} (")), "{said}");
+        assert!(
+            said.trim_end().ends_with("the user, in the debugger"),
+            "{said}"
+        );
+    }
+    let said = say(&mut client, "who b3 5");
+    assert!(
+        said.contains("cycle 3000 ") && said.contains(": 5 (0x5), the user, in the debugger"),
+        "{said}"
+    );
+    // The bytes beside them are not written.
+    let said = say(&mut client, "who scratch[0x3c] 1");
+    assert!(said.starts_with("nothing has written"), "{said}");
+    assert_eq!(client.hang_up(), 0);
+}
+
+#[test]
 fn a_line_is_gone_to_in_the_future_and_in_the_past() {
     let mut client = Client::new();
     client.launch(wire8());
