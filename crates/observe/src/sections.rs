@@ -22,6 +22,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, RingName, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -127,6 +128,17 @@ struct Tally {
 }
 
 impl Tally {
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
+        self.counts.recur(at, state);
+        for holders in self.holders.values() {
+            state.value(holders.len() as u64);
+        }
+        for bounds in self.bounds.values_mut() {
+            state.value(bounds.len() as u64);
+            bounds.values_mut().for_each(|it| state.count(it));
+        }
+    }
+
     /// A context has held something until a cycle.
     fn hold(
         &mut self,
@@ -247,6 +259,13 @@ impl Sampler for SerialSections {}
 impl Observer for SerialSections {
     fn wants(&self) -> Kinds {
         self.turns.wants().and(Holds::wants())
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.turns.recur(state);
+        self.holds.recur(state);
+        self.tally.recur(at, state);
+        true
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
