@@ -15,6 +15,7 @@ pub mod memory;
 pub mod observer;
 pub mod port_io;
 pub(crate) mod queue;
+pub mod recurring_state;
 pub mod remote_access;
 pub mod ring_status;
 pub mod row;

@@ -21,8 +21,9 @@
 //! - Microcode that reads a clock could do something else at each reading. If it reads
 //!   one in the period, nothing is skipped, unless all that its program makes of that
 //!   reading are times for its timers (`timers.rs` of the engine).
-//! - Observers get the events of the last period that was
-//!   simulated once for each that is skipped, that much later.
+//! - The numbers of an observer's state ([`RecurringState`]) are compared and moved on as those
+//!   of the chip are. If it names none, or they do not recur, it gets the events of the last
+//!   period that was simulated once for each that is skipped, that much later.
 //! - Timers are set as far ahead in each period.
 //! - What acts on the outside (frames, slow-path tasks, look-aside devices) does not
 //!   act in the period.
@@ -45,6 +46,7 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::fault_injection::LAST_CYCLE;
 use crate::kernel::observer::Observer;
 use crate::kernel::port_io::PortIo;
+use crate::kernel::recurring_state::RecurringState;
 use crate::kernel::snapshot::{SnapshotError, StateReader, StateVector};
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 use crate::units::Units;
@@ -66,8 +68,13 @@ const FURTHEST: Cycle = 1 << 40;
 const FUTURE_COUNTS: u64 = 1 << 16;
 /// Events that observers get at once.
 const MOST_TOLD: u64 = 1 << 21;
+/// Events that an observer gets at once whose numbers may recur later, if they do not yet.
+const TOLD_MEANWHILE: u64 = 1 << 16;
 /// Multiples of a candidate that are compared.
 const MULTIPLES: u64 = 6;
+
+/// Runs a chip to a cycle, and notes the observer's numbers there as one of the three states.
+type RunTo<'a> = dyn FnMut(&mut Chip, Cycle, Option<usize>) -> Result<(), SkipFailure> + 'a;
 
 /// Why a try came to nothing.
 enum SkipFailure {
@@ -84,9 +91,30 @@ struct EventReplay<'a> {
     observer: &'a mut dyn Observer,
     /// Events recorded since the last stop.
     log: Vec<(Cycle, TraceEvent)>,
+    /// The observer's numbers in three states, if it has any.
+    states: &'a mut [StateVector; 3],
+    has_numbers: bool,
 }
 
 impl EventReplay<'_> {
+    /// Notes the observer's numbers in one of the three states.
+    fn note(&mut self, which: usize, at: Cycle) {
+        let state = &mut self.states[which];
+        self.has_numbers = self.observer.recur(at, &mut RecurringState::write(state));
+    }
+
+    /// The last two of the observer's three states, if its numbers recur with a period.
+    fn recurrence(&self, period: Period) -> Option<Recurrence<'_>> {
+        let [first, before, last] = &*self.states;
+        let recurs =
+            self.has_numbers && period.joins(first, before) && goes_on([first, before, last]);
+        recurs.then_some(Recurrence {
+            period,
+            before,
+            last,
+        })
+    }
+
     /// Replays the events of a period, that much later each time.
     fn replay(&mut self, period: Cycle, times: u64) {
         for by in (1..=times).map(|time| time * period) {
@@ -187,11 +215,14 @@ impl Chip {
         observer: &mut dyn Observer,
     ) -> Result<Cycle, SkipFailure> {
         let mut states = std::mem::take(&mut self.skip_policy.states);
+        let mut observed = std::mem::take(&mut self.skip_policy.observed);
         let mut replay = EventReplay {
             observer,
             log: Vec::new(),
+            states: &mut observed,
+            has_numbers: false,
         };
-        let mut run = |chip: &mut Self, to: Cycle| {
+        let mut run = |chip: &mut Self, to: Cycle, note: Option<usize>| {
             let (outside, devices) = (chip.skip_policy.outside, chip.units.sram.handovers());
             if to >= end {
                 return Err(SkipFailure::Short);
@@ -210,6 +241,9 @@ impl Chip {
             }
             if OBSERVED {
                 chip.fabric.trace.flush(to, &mut replay);
+                if let Some(which) = note {
+                    replay.note(which, to);
+                }
             }
             let same =
                 (chip.skip_policy.outside, chip.units.sram.handovers()) == (outside, devices);
@@ -218,7 +252,7 @@ impl Chip {
         let found = self.recurrence(&mut states, &mut run);
         let done =
             found.map(|(period, at)| self.extrapolate(period, at, end, &states, &mut replay));
-        self.skip_policy.states = states;
+        (self.skip_policy.states, self.skip_policy.observed) = (states, observed);
         done
     }
 
@@ -227,7 +261,7 @@ impl Chip {
     fn recurrence(
         &mut self,
         states: &mut [StateVector; 3],
-        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), SkipFailure>,
+        run: &mut RunTo<'_>,
     ) -> Result<(Period, Cycle), SkipFailure> {
         if let Some(last) = self.skip_policy.last_period {
             let at = self.fabric.events.next_time();
@@ -242,10 +276,7 @@ impl Chip {
 
     /// Runs until the microengines stand as they did before: the cycle, and how long
     /// ago that was.
-    fn candidate(
-        &mut self,
-        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), SkipFailure>,
-    ) -> Result<(Cycle, Cycle), SkipFailure> {
+    fn candidate(&mut self, run: &mut RunTo<'_>) -> Result<(Cycle, Cycle), SkipFailure> {
         let begin = self.fabric.events.next_time();
         let mut reference = (begin, self.state_digest(begin).ok_or(SkipFailure::None)?);
         let (mut samples, mut renew) = (0_u32, 8);
@@ -254,7 +285,7 @@ impl Chip {
             if at - begin > LONGEST {
                 return Err(SkipFailure::None);
             }
-            run(self, at)?;
+            run(self, at, None)?;
             let digest = self.state_digest(at).ok_or(SkipFailure::None)?;
             if digest == reference.1 {
                 return Ok((at, at - reference.0));
@@ -277,14 +308,14 @@ impl Chip {
         candidate: Cycle,
         multiples: u64,
         states: &mut [StateVector; 3],
-        run: &mut dyn FnMut(&mut Self, Cycle) -> Result<(), SkipFailure>,
+        run: &mut RunTo<'_>,
     ) -> Result<Option<(Period, Cycle)>, SkipFailure> {
         let step = self.fabric.profile.timestamp_divider().max(1);
         // Of whole steps of the timestamp, and long enough.
         let whole = candidate * (step / gcd(candidate, step));
         let unit = whole * shortest(&self.fabric.profile).div_ceil(whole);
         let [first, second, third] = states;
-        run(self, at)?;
+        run(self, at, Some(0))?;
         let quiet = self.beside_numbers();
         self.fabric.take_timers_set();
         self.write(first)?;
@@ -293,7 +324,7 @@ impl Chip {
             if cycles / step >= FUTURE_COUNTS {
                 return Ok(None);
             }
-            run(self, at + cycles)?;
+            run(self, at + cycles, Some(1))?;
             if self.beside_numbers() != quiet {
                 return Ok(None);
             }
@@ -307,7 +338,7 @@ impl Chip {
             }
             let last = at + 2 * cycles;
             let timers = self.fabric.take_timers_set();
-            run(self, last)?;
+            run(self, last, Some(2))?;
             self.write(third)?;
             // The count that a timer is set to is a sum of readings and constants. If it is
             // as far ahead in both periods it is so in all; one that is made of no
@@ -344,12 +375,18 @@ impl Chip {
         let ahead = self.microengines.iter().map(|me| me.local_time());
         let ahead = ahead.max().unwrap_or(0).max(at) - at;
         let own = recurrence.deadline(at);
-        let deadline = end.min(own);
+        let observed = replay.recurrence(period);
+        let seen = observed.map_or(Cycle::MAX, |it| it.deadline(at));
+        let deadline = end.min(own).min(seen);
         let room = deadline.saturating_sub(at + ahead + 1);
-        // Observers get the events of each period, which takes its time: the caller is to have a
-        // word now and then.
-        let told = { MOST_TOLD.checked_div(replay.log.len() as u64) }
-            .map_or(u64::MAX, |periods| periods.max(1));
+        // An observer gets the events of each period, if its numbers do not recur, which takes
+        // its time: the caller is to have a word now and then.
+        let most = match (observed.is_some(), replay.has_numbers) {
+            (true, _) => None,
+            (false, true) => TOLD_MEANWHILE.checked_div(replay.log.len() as u64),
+            (false, false) => MOST_TOLD.checked_div(replay.log.len() as u64),
+        };
+        let told = most.map_or(u64::MAX, |periods| periods.max(1));
         let periods = (room / period.cycles).min(told);
         if periods == 0 {
             return deadline;
@@ -364,8 +401,15 @@ impl Chip {
         self.skip_policy.silent = at + whole * period.cycles;
         self.skip_policy.skipped += passed;
         self.skip_policy.since.1 += passed;
-        if !replay.log.is_empty() {
-            replay.replay(period.cycles, periods);
+        match observed {
+            Some(observed) => {
+                let mut next = std::mem::take(&mut self.skip_policy.next);
+                observed.after(periods, &mut next);
+                replay.observer.recur(at, &mut RecurringState::set(&next));
+                self.skip_policy.next = next;
+            }
+            None if replay.log.is_empty() => {}
+            None => replay.replay(period.cycles, periods),
         }
         self.fabric.trace.pass(passed, at + passed);
         if periods == told {

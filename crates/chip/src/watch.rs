@@ -8,6 +8,7 @@
 use crate::Cycle;
 use crate::chip::Chip;
 use crate::kernel::observer::{Batch, NoObserver, Observer};
+use crate::kernel::recurring_state::RecurringState;
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 
 /// Takes samples of a chip, which change nothing in the run. Without methods of its
@@ -87,6 +88,10 @@ impl Observer for Watchers<'_> {
 
     fn needs_order(&self) -> bool {
         self.0.iter().any(Observer::needs_order)
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.0.iter_mut().all(|it| it.recur(at, state))
     }
 
     fn see_all(&mut self, events: &Batch<'_>) {

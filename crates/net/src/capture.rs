@@ -1,4 +1,4 @@
-//! Captures: classic pcap and pcapng, also compressed, frame by frame ([`CaptureReader`]) or as a whole in
+//! Captures: classic pcap, pcapng and ERF, also compressed, frame by frame ([`CaptureReader`]) or as a whole in
 //! memory ([`Capture`]).
 //!
 //! Read are both byte orders, microsecond and nanosecond files, pcapng with any number of sections
@@ -12,6 +12,7 @@ mod assembly;
 mod classic;
 mod clock;
 mod data;
+mod erf;
 mod error;
 mod fields;
 mod link;

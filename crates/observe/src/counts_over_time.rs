@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
+use npsim_chip::kernel::recurring_state::RecurringState;
 
 /// Cycles between the first notes.
 const FIRST_INTERVAL: Cycle = 1000;
@@ -40,6 +41,22 @@ impl<K: Copy + Ord> CountsOverTime<K> {
             }
         }
         *self.counts.entry(key).or_default() += count;
+    }
+
+    /// Goes through what is added. The next note ends a stretch of equal periods.
+    pub fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
+        let noted = self.notes.last().map_or(0, |(cycle, _)| *cycle);
+        let mut due = noted + self.interval;
+        // It is made with what is added next, if anything is.
+        let overdue = due <= at;
+        state.value(if overdue {
+            self.counts.values().sum()
+        } else {
+            0
+        });
+        state.time(&mut due);
+        state.value(self.counts.len() as u64);
+        self.counts.values_mut().for_each(|it| state.count(it));
     }
 
     fn thin(&mut self) {

@@ -9,6 +9,7 @@ use crate::series::{OccupancyProbe, ProbeKind};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, LockStep, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_isa::{CommandOp, Unit, msf_csr};
@@ -235,6 +236,18 @@ impl Sampler for TrafficFlow {}
 impl Observer for TrafficFlow {
     fn wants(&self) -> Kinds {
         Kinds::of(&[TraceEventKind::Command, TraceEventKind::Lock])
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.given.recur(at, state);
+        let maps = [self.ends.len(), self.units.len(), self.accesses.len()];
+        maps.iter().for_each(|len| state.value(*len as u64));
+        let counts = { self.ends.values_mut() }
+            .chain(self.units.values_mut())
+            .chain(self.accesses.values_mut())
+            .chain(self.taken.values_mut());
+        counts.for_each(|it| state.count(it));
+        true
     }
 
     fn see(&mut self, at: Cycle, what: &TraceEvent) {

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{ContextState, Kinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 
@@ -388,6 +389,32 @@ impl Observer for ContextRecorder {
             TraceEventKind::Departed,
             TraceEventKind::Dropped,
         ])
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        // What is forgotten then depends on the cycle alone.
+        self.settle(at);
+        state.time(&mut self.due);
+        state.value(self.wanted.len() as u64);
+        for (activity, since) in &mut self.states {
+            state.value(*activity as u64);
+            state.time(since);
+        }
+        for held in &mut self.held {
+            state.value(held.map_or(0, |(lane, _)| lane as u64 + 1));
+            held.iter_mut().for_each(|(_, since)| state.time(since));
+        }
+        for lane in &mut self.recent {
+            state.value(lane.len() as u64);
+            for stretch in lane {
+                state.time(&mut stretch.from);
+                state.time(&mut stretch.until);
+                state.value(stretch.activity as u64);
+            }
+        }
+        state.value(self.marks.len() as u64);
+        self.marks.iter_mut().for_each(|(at, _)| state.time(at));
+        true
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

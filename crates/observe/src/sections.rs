@@ -26,6 +26,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, RingName, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -137,6 +138,17 @@ struct Tally {
 }
 
 impl Tally {
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
+        self.counts.recur(at, state);
+        for holders in self.holders.values() {
+            state.value(holders.len() as u64);
+        }
+        for bounds in self.bounds.values_mut() {
+            state.value(bounds.len() as u64);
+            bounds.values_mut().for_each(|it| state.count(it));
+        }
+    }
+
     /// A context has held something until a cycle.
     fn hold(
         &mut self,
@@ -290,6 +302,13 @@ impl Sampler for SerialSections {}
 impl Observer for SerialSections {
     fn wants(&self) -> Kinds {
         self.turns.wants().and(Holds::wants())
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.turns.recur(state);
+        self.holds.recur(state);
+        self.tally.recur(at, state);
+        true
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

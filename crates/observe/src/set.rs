@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::{Batch, Observer};
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_project::Project;
@@ -221,6 +222,17 @@ impl Observer for ObserverSet {
 
     fn needs_order(&self) -> bool {
         self.observers().iter().any(|it| it.needs_order())
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.profile.recur(at, state)
+            && self.timeline.recur(at, state)
+            && self.flow.recur(at, state)
+            && self.sections.recur(at, state)
+            && self.lanes.recur(at, state)
+            && self.races.recur(at, state)
+            && self.packets.recur(at, state)
+            && self.follow.recur(at, state)
     }
 
     fn see_all(&mut self, events: &Batch<'_>) {

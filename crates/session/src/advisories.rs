@@ -77,6 +77,12 @@ pub fn of_capture(capture: &Survey) -> Vec<String> {
             counted(notes.odd_options, "option")
         ));
     }
+    if notes.lost_before > 0 {
+        lines.push(format!(
+            "{} were lost where the capture was made, by its own count, and are not played",
+            counted(notes.lost_before, "frame")
+        ));
+    }
     if notes.bytes_behind > 0 {
         lines.push(format!(
             "{} behind the capture's compressed data were not read",

@@ -40,6 +40,7 @@
 //! rest when it resumes.
 
 use crate::Cycle;
+use crate::kernel::recurring_state::RecurringState;
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 
 /// Receives the trace events of a run.
@@ -60,6 +61,17 @@ pub trait Observer {
     /// do the states of one context, but a signal can come after a later state.
     fn needs_order(&self) -> bool {
         true
+    }
+
+    /// Goes through all numbers of its state that events change, at a cycle before which it has
+    /// seen all of them. Where the chip repeats a period and these numbers recur with it, they
+    /// are set to what they are after many periods, whose events it does not get. One that
+    /// gives `false`, as by default, gets the events of each period.
+    ///
+    /// What is not among the numbers has to be the same after each of two equal periods.
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        let _ = (at, state);
+        false
     }
 
     /// Several events: [`see`](Self::see) for each of them. An observer that stands for
@@ -104,6 +116,10 @@ impl Observer for NoObserver {
 
     fn see(&mut self, _: Cycle, _: &TraceEvent) {}
 
+    fn recur(&mut self, _: Cycle, _: &mut RecurringState<'_>) -> bool {
+        true
+    }
+
     fn needs_order(&self) -> bool {
         false
     }
@@ -126,6 +142,10 @@ impl<A: Observer> Observer for Option<A> {
         self.as_ref().is_some_and(Observer::needs_order)
     }
 
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.as_mut().is_none_or(|it| it.recur(at, state))
+    }
+
     fn see_all(&mut self, events: &Batch<'_>) {
         if let Some(it) = self {
             it.see_all(events);
@@ -145,6 +165,10 @@ impl<A: Observer + ?Sized> Observer for &mut A {
 
     fn needs_order(&self) -> bool {
         (**self).needs_order()
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        (**self).recur(at, state)
     }
 
     fn see_all(&mut self, events: &Batch<'_>) {

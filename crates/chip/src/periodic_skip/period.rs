@@ -57,7 +57,7 @@ pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
 }
 
 /// The last two of three states that [go on](goes_on).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Recurrence<'a> {
     pub period: Period,
     pub before: &'a StateVector,

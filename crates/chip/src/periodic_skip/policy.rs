@@ -74,6 +74,8 @@ pub(crate) struct SkipPolicy {
     pub(super) silent: Cycle,
     /// Room for the states that are compared.
     pub(super) states: Box<[StateVector; 3]>,
+    /// The same of an observer.
+    pub(super) observed: Box<[StateVector; 3]>,
     /// Room for the state that follows.
     pub(super) next: Vec<u64>,
 }
@@ -108,6 +110,7 @@ impl SkipPolicy {
             skipped: 0,
             silent: 0,
             states: Box::default(),
+            observed: Box::default(),
             next: Vec::new(),
         }
     }

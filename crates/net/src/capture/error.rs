@@ -16,8 +16,8 @@ pub enum CaptureError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// Neither pcap nor pcapng.
-    #[error("{path} is not a pcap or pcapng capture: {hint}", path = path.display())]
+    /// Neither pcap nor pcapng nor ERF.
+    #[error("{path} is not a pcap or pcapng capture, nor ERF: {hint}", path = path.display())]
     NotACapture {
         /// The file.
         path: PathBuf,
@@ -121,6 +121,13 @@ pub(super) fn foreign_format(bytes: &[u8]) -> String {
     ];
     if bytes.is_empty() {
         return "it is empty; a capture has at least a header (was the capture stopped before its first flush?)".to_string();
+    }
+    if bytes.len() < 4 {
+        let some = if bytes.len() == 1 { "byte" } else { "bytes" };
+        return format!(
+            "it has only {} {some}; a capture has at least a header",
+            bytes.len()
+        );
     }
     for (magic, hint) in known {
         if bytes.starts_with(magic) {

@@ -32,6 +32,9 @@ const IF_FCSLEN: u16 = 13;
 const IF_TSOFFSET: u16 = 14;
 /// Code of the option of a packet that has its flags, in both kinds of blocks.
 const PACKET_FLAGS: u16 = 2;
+/// The count of packets lost before one, and what the old block has where it is not known.
+const PACKET_DROPCOUNT: u16 = 4;
+const DROPS_UNKNOWN: u16 = u16::MAX;
 
 /// Options of an interface description that are text, and lengths of others.
 const INTERFACE_TEXTS: [u16; 5] = [1, IF_NAME, 3, 12, 15];
@@ -48,7 +51,7 @@ const INTERFACE_LENGTHS: [(u16, usize); 9] = [
 ];
 /// Options of a packet that hold text; behind them those of a fixed length.
 const PACKET_TEXTS: [u16; 1] = [1];
-const PACKET_LENGTHS: [(u16, usize); 1] = [(PACKET_FLAGS, 4)];
+const PACKET_LENGTHS: [(u16, usize); 2] = [(PACKET_FLAGS, 4), (PACKET_DROPCOUNT, 8)];
 
 /// An interface of the current section.
 #[derive(Debug)]
@@ -236,16 +239,16 @@ impl NextGeneration {
                 ticks: None,
                 bytes: fields.padded(captured)?,
                 original_len,
+                lost: 0,
                 options: None,
             });
         }
-        let interface = if kind == PACKET_BLOCK {
-            let interface = fields.u16()?;
-            // Packets that were lost before it.
-            fields.u16()?;
-            u32::from(interface)
+        let (interface, lost) = if kind == PACKET_BLOCK {
+            let (interface, drops) = (fields.u16()?, fields.u16()?);
+            let lost = if drops == DROPS_UNKNOWN { 0 } else { drops };
+            (u32::from(interface), u64::from(lost))
         } else {
-            fields.u32()?
+            (fields.u32()?, 0)
         };
         let high = u64::from(fields.u32()?);
         let ticks = high << 32 | u64::from(fields.u32()?);
@@ -257,6 +260,7 @@ impl NextGeneration {
             ticks: Some(ticks),
             bytes,
             original_len,
+            lost,
             options: Some(fields),
         })
     }
@@ -286,17 +290,21 @@ impl NextGeneration {
             let (link, links) = (interface.link, assembly.links);
             return Err(super::link::refusal(data, &name, link, links));
         };
-        let mut own_fcs = 0;
+        let (mut own_fcs, mut lost) = (0, packet.lost);
         for option in packet.options.into_iter().flat_map(Fields::options) {
             let read = option.and_then(|option| {
                 if option.code == PACKET_FLAGS {
                     // Bits 5 to 8; 0 says nothing.
                     own_fcs = option.u32()? >> 5 & 0xf;
                 }
+                if option.code == PACKET_DROPCOUNT {
+                    lost = option.i64()?.cast_unsigned();
+                }
                 option.check(&PACKET_TEXTS, &PACKET_LENGTHS)
             });
             assembly.notes.odd_options += u64::from(read == Err(OptionFlaw));
         }
+        assembly.notes.lost_before = assembly.notes.lost_before.saturating_add(lost);
         let fcs_bytes = match (own_fcs, interface.fcs_bytes) {
             (0, Err(length)) => {
                 return Err(malformed(format!(
@@ -328,6 +336,8 @@ struct Packet<'a> {
     ticks: Option<u64>,
     bytes: &'a [u8],
     original_len: u32,
+    /// Packets that were lost before it.
+    lost: u64,
     options: Option<Fields<'a>>,
 }
 

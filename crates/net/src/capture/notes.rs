@@ -23,6 +23,8 @@ pub struct CaptureNotes {
     pub overflowing_times: u64,
     /// Options of pcapng that are not as the format says, and were left alone.
     pub odd_options: u64,
+    /// Frames that were lost where the capture was made, as ERF and pcapng count them.
+    pub lost_before: u64,
     /// Bytes behind compressed data, which were not read.
     pub bytes_behind: u64,
 }

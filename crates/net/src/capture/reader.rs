@@ -7,6 +7,7 @@ use std::path::Path;
 use super::assembly::CaptureState;
 use super::classic::Classic;
 use super::data::Data;
+use super::erf::Erf;
 use super::next_generation::NextGeneration;
 use super::{CaptureError, CaptureNotes, CaptureOptions, error};
 use crate::Frame;
@@ -31,6 +32,7 @@ const ENOUGH_TO_TELL: usize = 4096;
 enum FileFormat {
     Classic(Classic),
     NextGeneration(NextGeneration),
+    Erf,
 }
 
 /// Reads a capture frame by frame. Of the file, a window of a few frames is in memory.
@@ -103,6 +105,7 @@ impl CaptureReader {
             Some(magic) if CLASSIC.contains(magic) => {
                 FileFormat::Classic(Classic::open(&mut data, &mut assembly)?)
             }
+            _ if Erf::is_one(path, data.rest()) => FileFormat::Erf,
             None if !data.complete => return Err(data.ends_early(0)),
             _ => {
                 return Err(CaptureError::NotACapture {
@@ -125,6 +128,7 @@ impl CaptureReader {
         let format = match &self.format {
             FileFormat::Classic(classic) => classic.name(),
             FileFormat::NextGeneration(_) => "pcapng",
+            FileFormat::Erf => "ERF",
         };
         match self.data.compression() {
             None => format.to_owned(),
@@ -166,6 +170,7 @@ impl CaptureReader {
         let frame = match &mut self.format {
             FileFormat::Classic(classic) => classic.next(&mut self.data, &mut self.assembly)?,
             FileFormat::NextGeneration(next) => next.next(&mut self.data, &mut self.assembly)?,
+            FileFormat::Erf => Erf::next(&mut self.data, &mut self.assembly)?,
         };
         // The decompressed part may happen to end between two frames; the file is cut all the same.
         if frame.is_none() && !self.data.complete {

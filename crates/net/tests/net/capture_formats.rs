@@ -678,3 +678,53 @@ fn files_that_are_no_captures_are_recognised() {
             && missing.to_string().contains("/nonexistent/x.pcap")
     );
 }
+
+#[test]
+fn losses_that_a_capture_counts_itself_are_noted() {
+    for order in ORDERS {
+        let with_drops = |drops: &[u8]| {
+            let mut body = Vec::new();
+            for field in [0, 0, 7, 60, 60] {
+                body.extend(order.u32(field));
+            }
+            body.extend(frame(1, 60));
+            body.extend(option(order, 4, drops));
+            block(order, 6, &body)
+        };
+        let old = |drops: u16| {
+            let mut body = [order.u16(0), order.u16(drops)].concat();
+            for field in [0, 7, 60, 60] {
+                body.extend(order.u32(field));
+            }
+            body.extend(frame(1, 60));
+            block(order, 2, &body)
+        };
+        let file = [
+            section(order),
+            interface(order, 1, 0, &[]),
+            with_drops(&order.u64(40)),
+            with_drops(&[1; 3]),
+            old(2),
+            // It is not known how many.
+            old(u16::MAX),
+        ]
+        .concat();
+        let capture = read(&file);
+        assert_eq!(capture.frames.len(), 4);
+        assert_eq!(capture.notes.lost_before, 42);
+        assert_eq!(capture.notes.odd_options, 1);
+    }
+}
+
+#[test]
+fn a_file_of_fewer_bytes_than_any_header_is_called_so() {
+    for (bytes, said) in [
+        (&b"\n"[..], "it has only 1 byte;"),
+        (b"\x0a\x0d\x0d", "it has only 3 bytes;"),
+        (b"\xd4\xc3\xb2", "it has only 3 bytes;"),
+        (b"\x1f", "it has only 1 byte;"),
+    ] {
+        let error = refused(bytes);
+        assert!(error.contains(said), "{error}");
+    }
+}

@@ -3,6 +3,7 @@
 mod capture_damage;
 mod capture_formats;
 mod egress_files;
+mod erf;
 mod handmade;
 mod order;
 mod replay;

@@ -39,6 +39,7 @@ mod races;
 mod reference_examples;
 mod report;
 mod runs;
+mod silence;
 mod sweeps;
 mod traffic;
 mod tutorial;

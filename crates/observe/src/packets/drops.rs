@@ -14,6 +14,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::buffers::BufferSetup;
 use npsim_chip::kernel::fabric::{BusCommand, CommandId};
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, RbufStep, RingName, TraceEvent, TraceEventKind};
 use npsim_isa::CommandOp;
 
@@ -169,6 +170,20 @@ impl DropFinder {
             _ => {}
         }
         decided
+    }
+
+    /// Goes through what events change, but for packets in buffers: which they are is the same
+    /// after each of two equal periods.
+    pub fn recur(&self, state: &mut RecurringState<'_>) {
+        state.value(self.next);
+        state.value(self.open.len() as u64);
+        state.value(self.issued.len() as u64);
+        state.value(self.stored.len() as u64);
+        state.value(self.contexts.len() as u64);
+        for context in self.contexts.values() {
+            state.value(context.frame.map_or(0, |it| it + 1));
+            state.value(context.open.map_or(0, |it| it + 1));
+        }
     }
 
     /// The drops that the end of the run decides.

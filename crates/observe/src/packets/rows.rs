@@ -13,6 +13,7 @@ use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -272,6 +273,13 @@ impl<W: Write> Observer for PacketRows<W> {
             TraceEventKind::Dropped,
             TraceEventKind::Exception,
         ]))
+    }
+
+    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+        state.value(self.window.len() as u64);
+        state.value(self.written as u64);
+        self.drops.recur(state);
+        true
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

@@ -7,6 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, RbufStep, TbufStep, TraceEvent, TraceEventKind};
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
@@ -196,6 +197,15 @@ impl Observer for Stations {
         ]))
     }
 
+    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+        state.value(self.came);
+        state.value(self.list.len() as u64);
+        state.value(self.served.len() as u64);
+        { self.served.values() }.for_each(|pc| state.value(u64::from(*pc)));
+        self.drops.recur(state);
+        true
+    }
+
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         let ours = |frame: Option<u64>| frame == Some(self.number);
         match *event {
@@ -307,6 +317,10 @@ impl Observer for Following {
     fn wants(&self) -> Kinds {
         let each = self.0.iter().map(Observer::wants);
         each.fold(Kinds::NONE, Kinds::and)
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.0.iter_mut().all(|it| it.recur(at, state))
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {

@@ -7,6 +7,7 @@ use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{
     Cause, ContextState, Kinds, TraceEvent, TraceEventKind as EventKind,
 };
@@ -78,6 +79,39 @@ impl Tally {
                 spent: Use::Stalled,
             },
         }
+    }
+
+    /// Goes through what events change.
+    fn recur(&mut self, state: &mut RecurringState<'_>) {
+        for (at, word) in (0..).zip(&mut self.issued) {
+            if *word != 0 {
+                let mut times = word.cast_unsigned();
+                state.value(at);
+                state.count(&mut times);
+                *word = times.cast_signed();
+            }
+        }
+        for (at, spent) in (0..).zip(self.words.iter_mut().chain(&mut self.contexts)) {
+            if spent.total() != 0 {
+                state.value(at);
+                spent.each_mut().into_iter().for_each(|it| state.count(it));
+            }
+        }
+        self.executing.iter_mut().for_each(|it| state.count(it));
+        for (_, times, cycles) in self.waits.iter_mut().flatten() {
+            state.count(times);
+            state.count(cycles);
+        }
+        for present in &mut self.present {
+            state.time(&mut present.since);
+            state.value(u64::from(present.pc));
+        }
+        state.value(u64::from(self.held.is_some()));
+        if let Some((_, _, since)) = &mut self.held {
+            state.time(since);
+        }
+        state.time(&mut self.last.from);
+        state.time(&mut self.last.until);
     }
 
     #[inline(always)]
@@ -398,5 +432,11 @@ impl Observer for Collector {
 
     fn needs_order(&self) -> bool {
         false
+    }
+
+    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+        state.value(self.packets);
+        self.tallies.iter_mut().for_each(|it| it.recur(state));
+        true
     }
 }

@@ -53,6 +53,19 @@ impl Spent {
         self.pipeline() + self.ready + self.waiting + self.killed + self.inactive
     }
 
+    /// All of its counts.
+    pub(crate) const fn each_mut(&mut self) -> [&mut Cycle; 7] {
+        [
+            &mut self.issued,
+            &mut self.aborted,
+            &mut self.stalled,
+            &mut self.ready,
+            &mut self.waiting,
+            &mut self.killed,
+            &mut self.inactive,
+        ]
+    }
+
     /// Adds what was spent elsewhere.
     pub const fn add(&mut self, other: &Self) {
         self.issued += other.issued;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::BusCommand;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 use npsim_image::Image;
 use npsim_isa::CommandOp;
@@ -67,6 +68,21 @@ impl Holds {
 
     pub const fn wants() -> Kinds {
         Kinds::of(&[TraceEventKind::Served])
+    }
+
+    /// Goes through what events change.
+    pub fn recur(&mut self, state: &mut RecurringState<'_>) {
+        state.value(self.tries.len() as u64);
+        for (since, pc) in self.tries.values_mut() {
+            state.time(since);
+            state.value(u64::from(*pc));
+        }
+        state.value(self.given_back.len() as u64);
+        for release in self.given_back.values_mut() {
+            state.time(&mut release.at);
+            state.count(&mut release.tries);
+            state.value(u64::from(release.wanted));
+        }
     }
 
     pub fn see(&mut self, at: Cycle, event: &TraceEvent, tally: &mut Tally) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::trace_event::{Cause, ContextState, Kinds, TraceEvent, TraceEventKind};
 use npsim_image::Image;
 use npsim_isa::{CONTEXTS, context_index};
@@ -77,6 +78,34 @@ impl Turns {
             return kinds.and(Kinds::of(&[TraceEventKind::Issued]));
         }
         kinds
+    }
+
+    /// Goes through what events change.
+    pub fn recur(&mut self, state: &mut RecurringState<'_>) {
+        state.value(self.passed.len() as u64);
+        for context in &mut self.contexts {
+            for phase in &mut context.signals {
+                match phase {
+                    SignalPhase::Away => state.value(0),
+                    SignalPhase::Raised(at) => {
+                        state.value(1);
+                        state.time(at);
+                    }
+                    SignalPhase::Taken(at, pc) => {
+                        state.value(2 + u64::from(*pc));
+                        state.time(at);
+                    }
+                }
+            }
+            state.value(u64::from(context.awaited) << 1 | u64::from(context.executing));
+            state.value(u64::from(context.waits.is_some()));
+            context.waits.iter_mut().for_each(|it| state.time(it));
+            state.value(context.tests.len() as u64);
+            for (at, pc, signals) in &mut context.tests {
+                state.time(at);
+                state.value(u64::from(*pc) << 16 | u64::from(*signals));
+            }
+        }
     }
 
     pub fn see(&mut self, at: Cycle, event: &TraceEvent, tally: &mut Tally) {

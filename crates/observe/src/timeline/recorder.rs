@@ -16,6 +16,7 @@ use npsim_chip::gpp::boot::CounterSetup;
 use npsim_chip::kernel::fabric::{BusCommand, CommandId};
 use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
 use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::{
     Cause, ContextState, Holder, Kinds, Level, LockStep, RingName, TraceEvent, TraceEventKind,
@@ -501,6 +502,35 @@ impl<W: Write> Observer for Recorder<W> {
             ]);
         }
         self.still_wanted()
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        if self.writer.shows(at) {
+            return false;
+        }
+        state.time(&mut self.writer.from());
+        for context in self.microengines.iter_mut().flat_map(|it| &mut it.contexts) {
+            state.time(&mut context.since);
+            state.value(u64::from(context.pc));
+            state.count(&mut context.collected.issued);
+            state.time(&mut context.collected.issued_to);
+        }
+        for lock in &mut self.locks {
+            state.value(u64::from(lock.since.is_some()) << 1 | u64::from(lock.holder.is_some()));
+            lock.since.iter_mut().for_each(|it| state.time(it));
+        }
+        for waiting in &mut self.waiting {
+            state.value(u64::from(waiting.is_some()));
+            waiting.iter_mut().for_each(|(_, since)| state.time(since));
+        }
+        for (depth, _) in &self.depths {
+            state.value(depth.cast_unsigned());
+        }
+        state.value(self.rbuf);
+        state.value(self.tbuf);
+        state.value(u64::from(self.past));
+        self.drops.recur(state);
+        true
     }
 
     fn see(&mut self, at: Cycle, what: &TraceEvent) {

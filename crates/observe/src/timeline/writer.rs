@@ -247,6 +247,11 @@ impl<W: Write> Writer<W> {
         self.until = self.until.min(until);
     }
 
+    /// The beginning of what is shown.
+    pub const fn from(&self) -> Cycle {
+        self.from
+    }
+
     /// The end of what is shown.
     pub const fn until(&self) -> Cycle {
         self.until

@@ -4,5 +4,6 @@ mod faults;
 mod order;
 mod profiles;
 mod runs;
+mod silence;
 mod spared;
 mod timelines;

@@ -69,6 +69,12 @@ impl Run {
         )
     }
 
+    /// A shipped system to which no frame comes.
+    pub fn idle(system: &str) -> Self {
+        let target = root().join("microcode").join(system);
+        Self::load(&target, &Overrides::default(), None)
+    }
+
     /// The forwarder on the larger chip, whose media bus and clock are others.
     pub fn forwarder_on_2800() -> Self {
         let overrides = Overrides {

@@ -139,7 +139,7 @@ impl StateVector {
     }
 
     #[inline]
-    fn put(&mut self, number: u64, class: NumberClass) {
+    pub(crate) fn put(&mut self, number: u64, class: NumberClass) {
         self.row.push(number);
         self.classes.push(class);
     }

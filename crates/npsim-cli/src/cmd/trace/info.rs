@@ -69,6 +69,8 @@ struct Info {
     overlong: u64,
     /// Options of pcapng that are not as the format says.
     odd_options: u64,
+    /// Frames that were lost where the capture was made, by its own count.
+    lost_before: u64,
     /// Bytes behind the compressed data.
     bytes_behind: u64,
     /// Frames whose time has a second or more in the place of its parts.
@@ -163,6 +165,7 @@ fn look(path: &Path, link: bool) -> Result<Info, CaptureError> {
         stepped_back_ns: notes.stepped_back_ns,
         overlong: notes.overlong_frames,
         odd_options: notes.odd_options,
+        lost_before: notes.lost_before,
         bytes_behind: notes.bytes_behind,
         overflowing_times: notes.overflowing_times,
         framed: notes.framed,
@@ -286,6 +289,12 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
             format!(
                 "options that are not as pcapng has them, left alone: {}",
                 grouped(info.odd_options)
+            )
+        }),
+        (info.lost_before > 0).then(|| {
+            format!(
+                "frames that were lost where it was captured, by its own count: {}",
+                grouped(info.lost_before)
             )
         }),
         (info.bytes_behind > 0).then(|| {

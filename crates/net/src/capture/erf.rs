@@ -1,0 +1,295 @@
+//! ERF, the extensible record format of Endace's capture cards: records one after the other,
+//! without a header of the file.
+//!
+//! A record has a time (32.32 bits of seconds, little-endian), type, flags, its length, a count of
+//! losses or a colour, and the length on the wire; then extension headers of eight bytes, as long
+//! as bit 7 of the one before says so; then, for Ethernet, two bytes of padding and the frame,
+//! filled up to a multiple of eight bytes. The length on the wire includes the FCS.
+
+use std::path::Path;
+
+use super::assembly::{CaptureState, Record};
+use super::data::Data;
+use super::link::Framing;
+use super::{CaptureError, LinkTypes};
+use crate::Frame;
+
+/// Bytes of a record before extension headers.
+const HEADER: usize = 16;
+/// Bytes of an extension header.
+const EXTENSION: usize = 8;
+/// In a type: more headers follow.
+const MORE: u8 = 0x80;
+/// Records that are looked at to recognise the format.
+const RECOGNISED_BY: usize = 8;
+
+/// What records of a type carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// Ethernet frames; whether losses are counted where others have a colour.
+    Ethernet { losses: bool },
+    /// Packets without a header of their link.
+    Ip,
+    /// What describes the capture, or fills it up.
+    NoPacket,
+    /// Frames of another link.
+    Other(&'static str),
+}
+
+impl Content {
+    /// `None` for a type that there is not.
+    fn of(kind: u8) -> Option<Self> {
+        Some(match kind & !MORE {
+            2 => Self::Ethernet { losses: true },
+            11 | 16 | 20 => Self::Ethernet { losses: false },
+            22 | 23 => Self::Ip,
+            27 | 48 => Self::NoPacket,
+            1 | 10 | 15 | 19 => Self::Other("HDLC or PPP over SONET"),
+            3 | 4 | 7 | 9 | 12 | 18 => Self::Other("ATM"),
+            5 | 6 | 8 | 17 => Self::Other("channels of a multiplexed link"),
+            13 | 14 => Self::Other("counters"),
+            21 | 25 => Self::Other("InfiniBand"),
+            24 => Self::Other("a raw link"),
+            _ => return None,
+        })
+    }
+
+    /// Bytes between headers and frame.
+    const fn padding(self) -> usize {
+        match self {
+            Self::Ethernet { .. } => 2,
+            _ => 0,
+        }
+    }
+}
+
+/// The fixed part of a record.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    /// 2^-32 seconds since 1970.
+    ticks: u64,
+    kind: u8,
+    flags: u8,
+    length: usize,
+    /// Frames lost before this one, or a colour.
+    lost: u16,
+    on_wire: u16,
+}
+
+impl Header {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; HEADER] = bytes.first_chunk()?;
+        let [
+            t0,
+            t1,
+            t2,
+            t3,
+            t4,
+            t5,
+            t6,
+            t7,
+            kind,
+            flags,
+            r0,
+            r1,
+            l0,
+            l1,
+            w0,
+            w1,
+        ] = *bytes;
+        Some(Self {
+            ticks: u64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7]),
+            kind,
+            flags,
+            length: usize::from(u16::from_be_bytes([r0, r1])),
+            lost: u16::from_be_bytes([l0, l1]),
+            on_wire: u16::from_be_bytes([w0, w1]),
+        })
+    }
+
+    fn time_ns(self) -> i128 {
+        i128::from(self.ticks) * 1_000_000_000 >> 32
+    }
+
+    fn interface(self) -> u32 {
+        u32::from(self.flags & 3)
+    }
+}
+
+/// Where the headers of a record end; `None` if the record ends before.
+fn headers_end(record: &[u8]) -> Option<usize> {
+    let mut end = HEADER;
+    let mut kind = *record.get(8)?;
+    while kind & MORE != 0 {
+        kind = *record.get(end)?;
+        end += EXTENSION;
+    }
+    (end <= record.len()).then_some(end)
+}
+
+/// The reader of such a file.
+#[derive(Debug)]
+pub(super) struct Erf;
+
+impl Erf {
+    /// Whether a file is one: nothing in it says so, but that one record after the other could be.
+    /// A file of that name is one whatever is in it.
+    pub(super) fn is_one(path: &Path, bytes: &[u8]) -> bool {
+        !bytes.is_empty() && (named(path) || begins_with_records(bytes))
+    }
+
+    /// The next frame; `None` at the end of the data.
+    pub(super) fn next(
+        data: &mut Data,
+        assembly: &mut CaptureState,
+    ) -> Result<Option<Frame>, CaptureError> {
+        let before = assembly.frames;
+        loop {
+            data.fill(HEADER)?;
+            if data.rest().is_empty() {
+                return Ok(None);
+            }
+            let Some(header) = Header::of(data.rest()) else {
+                return Err(data.ends_early(before));
+            };
+            let Some(content) = Content::of(header.kind) else {
+                let kind = header.kind & !MORE;
+                let reason = format!("{kind} is no type of ERF records");
+                return Err(data.malformed(before, reason));
+            };
+            if header.length < HEADER {
+                let reason = format!(
+                    "a record of {} bytes, shorter than its header of {HEADER}",
+                    header.length
+                );
+                return Err(data.malformed(before, reason));
+            }
+            data.fill(header.length)?;
+            let Some(record) = data.rest().get(..header.length) else {
+                return Err(data.ends_early(before));
+            };
+            let framing = match content {
+                Content::Ethernet { .. } => Some(Framing::Ethernet),
+                Content::Ip if assembly.links == LinkTypes::Framed => Some(Framing::Raw),
+                Content::NoPacket => None,
+                Content::Ip | Content::Other(_) => {
+                    return Err(refusal(data, header, content));
+                }
+            };
+            let frame = match framing {
+                None => Ok(None),
+                Some(framing) => frame((header, record), content, framing, assembly),
+            };
+            let frame = frame.map_err(|reason| data.malformed(before, reason))?;
+            data.advance(header.length);
+            if frame.is_some() {
+                return Ok(frame);
+            }
+        }
+    }
+}
+
+/// The frame of a record; `None` for a packet that cannot be framed.
+fn frame(
+    (header, record): (Header, &[u8]),
+    content: Content,
+    framing: Framing,
+    assembly: &mut CaptureState,
+) -> Result<Option<Frame>, String> {
+    let carried = headers_end(record)
+        .and_then(|end| record.get(end + content.padding()..))
+        .ok_or_else(|| {
+            format!(
+                "a record of {} bytes, shorter than its headers",
+                header.length
+            )
+        })?;
+    // Behind the frame there are up to seven bytes that fill up the record.
+    let on_wire = usize::from(header.on_wire);
+    let captured = if carried.len() < on_wire + EXTENSION {
+        &carried[..carried.len().min(on_wire)]
+    } else {
+        carried
+    };
+    while assembly.interfaces.len() <= header.interface() as usize {
+        let number = assembly.interfaces.len();
+        assembly.interface(format!("interface {number}"));
+    }
+    if content == (Content::Ethernet { losses: true }) {
+        assembly.notes.lost_before += u64::from(header.lost);
+    }
+    let framed = assembly.framed(framing, captured, u32::from(header.on_wire));
+    let Some((bytes, original_len)) = framed else {
+        return Ok(None);
+    };
+    let record = Record {
+        time_ns: Some(header.time_ns()),
+        port: header.interface(),
+        bytes: &bytes,
+        original_len,
+        fcs_bytes: if framing == Framing::Ethernet { 4 } else { 0 },
+    };
+    assembly.frame(&record).map(Some)
+}
+
+fn refusal(data: &Data, header: Header, content: Content) -> CaptureError {
+    let kind = header.kind & !MORE;
+    let (what, hint) = match content {
+        Content::Other(what) => (
+            what,
+            "capture again on an Ethernet port, or take the Ethernet records alone (`editcap -F pcap IN OUT`)",
+        ),
+        _ => (
+            "IP packets",
+            "`--link` frames its packets with made-up Ethernet addresses",
+        ),
+    };
+    CaptureError::LinkType {
+        path: data.path().to_path_buf(),
+        interface: format!("interface {}", header.interface()),
+        found: format!("ERF {kind} ({what})"),
+        hint: hint.to_owned(),
+    }
+}
+
+/// Whether a name ends in `.erf`, perhaps before an ending of compressed files.
+fn named(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst"));
+    plain.unwrap_or(&name).ends_with(".erf")
+}
+
+/// Whether data begin with two records, or are a single one: of known types, with lengths that fit
+/// together, and with times that hardly go back.
+fn begins_with_records(bytes: &[u8]) -> bool {
+    let (mut rest, mut records, mut last) = (bytes, 0, 0);
+    while records < RECOGNISED_BY
+        && let Some(header) = Header::of(rest)
+    {
+        let (Some(content), second) = (Content::of(header.kind), 1 << 32) else {
+            return false;
+        };
+        if header.ticks == 0 || header.ticks.saturating_add(second) < last {
+            return false;
+        }
+        last = header.ticks;
+        if header.length < HEADER {
+            return false;
+        }
+        let Some(record) = rest.get(..header.length) else {
+            break;
+        };
+        let Some(end) = headers_end(record) else {
+            return false;
+        };
+        let room = usize::from(header.on_wire) + EXTENSION;
+        let fits = record.len() < end + content.padding() + room;
+        if content != Content::NoPacket && !fits {
+            return false;
+        }
+        rest = &rest[header.length..];
+        records += 1;
+    }
+    records > 1 || (records == 1 && rest.is_empty())
+}

@@ -1,0 +1,135 @@
+//! Silence costs observers no more the longer it is, and does not show in what they make of it.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::recurring_state::RecurringState;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::watch::{Sampler, Watcher};
+use npsim_observe::flow::TrafficFlow;
+use npsim_observe::lanes::ContextRecorder;
+use npsim_observe::packets::{Flows, PacketRows, Stations};
+use npsim_observe::profile::Collector;
+use npsim_observe::sections::SerialSections;
+use npsim_observe::timeline::Recorder;
+
+use crate::runs::Run;
+
+/// Counts the events that an observer gets.
+struct Counted<O>(O, u64);
+
+impl<O> Sampler for Counted<O> {}
+
+impl<O: Observer> Observer for Counted<O> {
+    fn wants(&self) -> Kinds {
+        self.0.wants()
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.1 += 1;
+        self.0.see(at, event);
+    }
+
+    fn needs_order(&self) -> bool {
+        self.0.needs_order()
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.0.recur(at, state)
+    }
+}
+
+/// An observer that gets the events of every period.
+struct Told<O>(O);
+
+impl<O> Sampler for Told<O> {}
+
+impl<O: Observer> Observer for Told<O> {
+    fn wants(&self) -> Kinds {
+        self.0.wants()
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.0.see(at, event);
+    }
+
+    fn needs_order(&self) -> bool {
+        self.0.needs_order()
+    }
+}
+
+fn watched<W: Watcher>(run: &Run, until: Cycle, with: impl FnOnce(&Chip) -> W) -> (W, Cycle) {
+    let mut simulation = run.simulation(Some(until));
+    let mut watcher = with(simulation.chip());
+    run.watch(&mut simulation, &mut watcher);
+    (watcher, simulation.now())
+}
+
+/// What an observer makes of silence is the same whether it gets each period's events or none, and of
+/// a long one it gets hardly more than of a short one.
+fn assert_summed_up<O: Observer>(
+    system: &str,
+    with: impl Fn(&Chip) -> O,
+    made_of: impl Fn(O, Cycle) -> String,
+) {
+    let run = Run::idle(system);
+    for until in [3_000_000, 3_000_001, 30_123_457] {
+        let (told, end) = watched(&run, until, |chip| Told(with(chip)));
+        let (own, _) = watched(&run, until, |chip| Counted(with(chip), 0));
+        let (told, own) = (made_of(told.0, end), made_of(own.0, end));
+        assert!(told == own, "{system}, {until}:\n{told}\n{own}");
+    }
+    let seen = |until| watched(&run, until, |chip| Counted(with(chip), 0)).0.1;
+    let (short, long) = (seen(30_000_000), seen(30_000_000_000));
+    assert!(
+        long < short + short / 2 + 100_000,
+        "{system}: {short}, {long}"
+    );
+}
+
+#[test]
+fn silence_is_summed_up_for_a_profile() {
+    for system in ["forward", "router"] {
+        assert_summed_up(system, Collector::new, |it, end| {
+            format!("{:?}", it.finish(end))
+        });
+    }
+}
+
+#[test]
+fn silence_is_summed_up_for_the_flow_of_work() {
+    assert_summed_up("router", |_| TrafficFlow::new(), |it, _| format!("{it:?}"));
+}
+
+#[test]
+fn silence_is_summed_up_for_serial_sections() {
+    assert_summed_up("router", SerialSections::new, |it, end| {
+        let parts = [(0, end), (0, end / 3), (end / 2, end), (end / 9 * 8, end)];
+        format!("{:?}", parts.map(|(from, to)| it.between(from, to)))
+    });
+}
+
+#[test]
+fn silence_is_summed_up_for_the_end_of_lanes() {
+    assert_summed_up("router", ContextRecorder::new, |it, end| {
+        format!("{:?}", it.finish(end))
+    });
+}
+
+#[test]
+fn silence_is_summed_up_for_packets() {
+    let rows = |chip: &Chip| PacketRows::new(Vec::new(), chip, Flows::default());
+    assert_summed_up("router", rows, |it, _| format!("{:?}", it.finish()));
+    let stations = |chip: &Chip| Stations::new(chip, 0, &[]);
+    assert_summed_up("forward", stations, |it, _| format!("{:?}", it.finish()));
+}
+
+#[test]
+fn silence_is_summed_up_around_the_window_of_a_timeline() {
+    for window in [(0, 50_000), (2_500_000, 2_600_000), (2_900_000, 3_100_000)] {
+        let recorder = |chip: &Chip| Recorder::new(Vec::new(), "test", chip, window);
+        assert_summed_up("forward", recorder, |it, end| {
+            String::from_utf8(it.finish(end).unwrap()).unwrap()
+        });
+    }
+}
