@@ -254,10 +254,14 @@ fn refusal(data: &Data, header: Header, content: Content) -> CaptureError {
 
 /// Whether a name ends in `.erf`, perhaps before an ending of compressed files.
 fn named(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.to_ascii_lowercase();
-    let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst"));
-    plain.unwrap_or(&name).ends_with(".erf")
+    let ends = |path: &Path, ending: &str| {
+        path.extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case(ending))
+    };
+    if ends(path, "gz") || ends(path, "zst") {
+        return ends(&path.with_extension(""), "erf");
+    }
+    ends(path, "erf")
 }
 
 /// Whether data begin with two records, or are a single one: of known types, with lengths that fit
