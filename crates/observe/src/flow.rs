@@ -241,7 +241,9 @@ impl Observer for TrafficFlow {
     fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
         self.given.recur(at, state);
         let maps = [self.ends.len(), self.units.len(), self.accesses.len()];
-        maps.iter().for_each(|len| state.value(*len as u64));
+        for len in maps {
+            state.value(len as u64);
+        }
         let counts = { self.ends.values_mut() }
             .chain(self.units.values_mut())
             .chain(self.accesses.values_mut())

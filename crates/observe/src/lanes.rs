@@ -402,7 +402,9 @@ impl Observer for ContextRecorder {
         }
         for held in &mut self.held {
             state.value(held.map_or(0, |(lane, _)| lane as u64 + 1));
-            held.iter_mut().for_each(|(_, since)| state.time(since));
+            for (_, since) in held.iter_mut() {
+                state.time(since);
+            }
         }
         for lane in &mut self.recent {
             state.value(lane.len() as u64);

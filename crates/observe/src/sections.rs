@@ -72,6 +72,18 @@ impl Exclusive {
         let address = address & mask;
         Some(Self::Lock { sram, address })
     }
+
+    /// A number of its own for each.
+    fn number(self) -> u64 {
+        let (kind, a, b): (u64, u64, u64) = match self {
+            Self::Turn { me, signal } => (0, me.into(), signal.into()),
+            Self::Token(RingName::Scratch(ring)) => (1, 0, ring.into()),
+            Self::Token(RingName::Neighbour(me)) => (2, 0, me.into()),
+            Self::Token(RingName::Sram { channel, entry }) => (3, channel.into(), entry.into()),
+            Self::Lock { sram, address } => (4, u64::from(sram), address.into()),
+        };
+        kind << 40 | a << 32 | b
+    }
 }
 
 /// What is counted of a thing.
@@ -145,7 +157,16 @@ impl Tally {
         }
         for bounds in self.bounds.values_mut() {
             state.value(bounds.len() as u64);
-            bounds.values_mut().for_each(|it| state.count(it));
+            for held in bounds.values_mut() {
+                state.count(held);
+            }
+        }
+        for passages in self.passages.values_mut() {
+            state.value(passages.len() as u64);
+            for (first, last) in passages.values_mut() {
+                state.time(first);
+                state.time(last);
+            }
         }
     }
 

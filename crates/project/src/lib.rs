@@ -352,7 +352,7 @@ const FOLDERS_ABOVE: usize = 3;
 #[must_use]
 pub fn project_of(files: &dyn Files, source: &Path) -> Option<PathBuf> {
     let own = files.canonical(source).ok()?;
-    let mut folder = folder_of(source).to_path_buf();
+    let mut folder = folder_of(source);
     for _ in 0..=FOLDERS_ABOVE {
         let path = files::tidy(files, Path::new("."), &folder.join(FILE_NAME));
         if files.is_file(&path) && runs(files, &path, &own) {

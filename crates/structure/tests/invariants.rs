@@ -59,7 +59,7 @@ fn statements_name_tests_that_exist_in_their_files() {
     for cell in column(&page, 3) {
         let mut file = None;
         for word in quoted(&cell) {
-            if word.ends_with(".rs") {
+            if Path::new(word).extension().is_some_and(|it| it == "rs") {
                 let text = fs::read_to_string(root.join(word));
                 let text = text.unwrap_or_else(|error| panic!("{PAGE}: `{word}`: {error}"));
                 texts.insert(word.to_owned(), text);

@@ -108,7 +108,7 @@ impl Header {
     }
 
     fn time_ns(self) -> i128 {
-        i128::from(self.ticks) * 1_000_000_000 >> 32
+        (i128::from(self.ticks) * 1_000_000_000) >> 32
     }
 
     fn interface(self) -> u32 {

@@ -113,7 +113,7 @@ fn erf_variants_and_extension_headers_are_read() {
         raw(TIME, (16, 0), 9, 64, &body(&[])),
         raw(TIME, (20, 0), 9, 64, &body(&[])),
         raw(TIME, (0x80 | 2, 0), 1, 64, &body(&two)),
-        raw(TIME, (0x80 | 27, 0), 9, 0, &two),
+        raw(TIME, (0x80 | 0x1b, 0), 9, 0, &two),
         raw(TIME, (48, 0), 9, 0, &[0; 40]),
     ]
     .concat();

@@ -275,7 +275,7 @@ fn faults_name_the_register_alive_at_the_place() {
     for (signal, register, other) in [("one", "$first", "$second"), ("two", "$second", "$first")] {
         let raised = format!("sig_done[{signal}]\n");
         let early = format!("{raised}    alu[base, base, +, {register}]\n");
-        let dir = Dir::new().with("a.uc", &IN_TURN.replace(&raised, &early));
+        let dir = Dir::new().with("a.uc", IN_TURN.replace(&raised, &early));
         for core in ["engine", "reference"] {
             let done = dir.npsim(&format!("run a.uc --core {core}")).expect(
                 3,

@@ -306,7 +306,7 @@ fn silence_of_any_length_is_passed_at_once() {
         "in.pcap",
         at(&[(1, 0), (1 + 300 * day, 0), (1 + 900 * day, 5)]),
     );
-    let begun = std::time::Instant::now();
+    // Simulated cycle by cycle it would take years.
     for project in [FORWARD, ROUTER] {
         dir.npsim(&format!("run {project} --trace in.pcap --out out.pcap"))
             .expect(0, &["in 3   out 3"]);
@@ -318,7 +318,6 @@ fn silence_of_any_length_is_passed_at_once() {
             .collect();
         assert_eq!(times, [0, 300 * u64::from(day), 900 * u64::from(day)]);
     }
-    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
 }
 
 #[test]

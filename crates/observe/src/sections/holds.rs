@@ -73,9 +73,16 @@ impl Holds {
     /// Goes through what events change.
     pub fn recur(&mut self, state: &mut RecurringState<'_>) {
         state.value(self.tries.len() as u64);
-        for (since, pc) in self.tries.values_mut() {
-            state.time(since);
-            state.value(u64::from(*pc));
+        for ((what, (me, context)), tries) in &mut self.tries {
+            state.value(what.number());
+            state.value(u64::from(*me) << 24 | u64::from(*context) << 16 | u64::from(tries.last.1));
+            state.time(&mut tries.first);
+            state.time(&mut tries.last.0);
+        }
+        state.value(self.spins.len() as u64);
+        for ((me, context), what) in &self.spins {
+            state.value(u64::from(*me) << 8 | u64::from(*context));
+            state.value(what.number());
         }
         state.value(self.given_back.len() as u64);
         for release in self.given_back.values_mut() {

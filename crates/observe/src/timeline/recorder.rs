@@ -521,7 +521,9 @@ impl<W: Write> Observer for Recorder<W> {
         }
         for waiting in &mut self.waiting {
             state.value(u64::from(waiting.is_some()));
-            waiting.iter_mut().for_each(|(_, since)| state.time(since));
+            for (_, since) in waiting.iter_mut() {
+                state.time(since);
+            }
         }
         for (depth, _) in &self.depths {
             state.value(depth.cast_unsigned());
