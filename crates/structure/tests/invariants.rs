@@ -80,7 +80,7 @@ fn statements_name_tests_that_exist_in_their_files() {
 
 /// Whether a text has a function of this name with the attribute of a test.
 fn defines_test(text: &str, name: &str) -> bool {
-    let head = format!("fn {name}()");
+    let head = format!("fn {name}(");
     let before = text.split_once(&head).map(|it| it.0);
     before.is_some_and(|it| it.trim_end().ends_with("#[test]"))
 }

@@ -74,7 +74,7 @@ pub(crate) struct SkipPolicy {
     pub(super) silent: Cycle,
     /// Room for the states that are compared.
     pub(super) states: Box<[StateVector; 3]>,
-    /// The same of an observer.
+    /// Room for states of an observer, compared beside those of the chip.
     pub(super) observed: Box<[StateVector; 3]>,
     /// Room for the state that follows.
     pub(super) next: Vec<u64>,

@@ -293,11 +293,16 @@ mod tests {
         for page in pages() {
             let all = blocks(page.text);
             for columns in [40, 80, 200] {
-                for line in anstream::adapter::strip_str(&render(&all, columns))
-                    .to_string()
-                    .lines()
-                {
-                    let longest = line.split(' ').map(|word| word.chars().count()).max();
+                let text = anstream::adapter::strip_str(&render(&all, columns)).to_string();
+                let longest = |line: &str| line.split(' ').map(|word| word.chars().count()).max();
+                // A row is as wide as the longest words of its columns, which other rows may have.
+                let in_rows = { text.lines() }
+                    .filter(|line| line.trim().contains("  "))
+                    .filter_map(longest)
+                    .max();
+                for line in text.lines() {
+                    let row = !line.starts_with(super::CODE) && line.trim().contains("  ");
+                    let longest = if row { in_rows } else { longest(line) };
                     let width = line.chars().count();
                     // A word may be longer than a line, and what is quoted is one.
                     let code = line.starts_with(super::CODE);

@@ -48,7 +48,7 @@ fn unit_that_is_busy_all_the_time_is_the_limit() {
     );
 }
 
-/// Increments that nobody waits for fill the unit's queue, and then the microengine's.
+/// Increments that no context waits for fill the unit's queue, and then the microengine's.
 #[test]
 fn unit_that_takes_no_more_commands_is_the_limit() {
     is_moved_by(
