@@ -301,7 +301,7 @@ mod tests {
                     .filter_map(longest)
                     .max();
                 for line in text.lines() {
-                    let row = !line.starts_with(super::CODE) && line.trim().contains("  ");
+                    let row = line.trim().contains("  ");
                     let longest = if row { in_rows } else { longest(line) };
                     let width = line.chars().count();
                     // A word may be longer than a line, and what is quoted is one.
