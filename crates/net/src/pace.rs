@@ -7,6 +7,7 @@
 //! same for a file of any length, without holding it in memory.
 
 mod assignment;
+mod line_time;
 mod placing;
 mod replay;
 mod schedule;
@@ -14,6 +15,7 @@ mod speed;
 
 pub use assignment::PortAssignment;
 pub(crate) use assignment::flow_hash;
+pub use line_time::LineTime;
 pub use placing::schedule;
 pub use replay::{Replay, ReplayError, ReplayFrames, Survey};
 pub use schedule::{ArrivalSchedule, FrameArrival, PortLoad};

@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Fmt(cmd::fmt::Arguments),
     New(cmd::new::Arguments),
     Network(cmd::network::Arguments),
+    Live(cmd::live::Arguments),
     Sweep(cmd::sweep::Arguments),
     Reproduce(cmd::reproduce::Arguments),
     Sensitivity(cmd::sensitivity::Arguments),
@@ -86,6 +87,7 @@ impl Command {
         let own = match self {
             Self::Run(it) => it.system.messages.json(),
             Self::Debug(it) => it.system.messages.json(),
+            Self::Live(it) => it.messages.json(),
             Self::Asm(it) => it.messages.json(),
             Self::Explain(it) => it.messages.json(),
             Self::Check(it) => it.options.messages.json(),

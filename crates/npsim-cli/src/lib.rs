@@ -49,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Fmt(arguments) => cmd::fmt::run(arguments),
         Command::New(arguments) => cmd::new::run(arguments),
         Command::Network(arguments) => cmd::network::run(arguments),
+        Command::Live(arguments) => cmd::live::run(arguments),
         Command::Sweep(arguments) => cmd::sweep::run(arguments),
         Command::Reproduce(arguments) => cmd::reproduce::run(arguments),
         Command::Sensitivity(arguments) => cmd::sensitivity::run(arguments),

@@ -116,7 +116,7 @@ pub fn settings(
     if let Some(until) = arguments.system.until {
         add("Until", until.to_string());
     }
-    if let Some(seed) = arguments.system.seed {
+    if let Some(seed) = arguments.system.machine.seed {
         add("Seed", seed.to_string());
     }
     if !node.disturbances.is_none() {

@@ -102,7 +102,7 @@ pub fn load(arguments: &SystemArguments, project: &Project) -> Result<Option<Loa
         return Ok(None);
     }
     let options = &arguments.traffic;
-    let load = options.over(project.load.as_ref(), arguments.seed);
+    let load = options.over(project.load.as_ref(), arguments.machine.seed);
     match (load, options.shape()) {
         (Some(load), _) => {
             let asked = load.flows;

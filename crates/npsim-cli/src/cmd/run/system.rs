@@ -1,7 +1,6 @@
 //! What runs: a system, its traffic, and how long; for all commands that run one.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::Args;
 use npsim::advisories;
@@ -12,15 +11,12 @@ use npsim::project::Project;
 use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
 use npsim::simulation::RunSettings;
-use npsim_chip::core::CoreKind;
-use npsim_chip::kernel::check::Check;
-use npsim_engine::ENGINE;
 use npsim_net::Ratio;
 use npsim_net::capture::Padding;
 use npsim_net::pace::{Pace, PortAssignment};
-use npsim_reference::REFERENCE;
 
 use crate::cmd::load_options::LoadOptions;
+use crate::cmd::machine_options::MachineOptions;
 use crate::cmd::message_options::MessageOptions;
 use crate::cmd::source_options::SourceOptions;
 use crate::cmd::value::parser;
@@ -43,25 +39,6 @@ const MADE: [&str; 10] = [
     "destinations",
     "time",
 ];
-
-/// The cores that `--core` chooses among.
-const CORES: [CoreKind; 2] = [ENGINE, REFERENCE];
-
-/// A core by its name.
-#[derive(Clone, Copy, Debug)]
-pub struct Core(pub CoreKind);
-
-impl FromStr for Core {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let found = CORES.into_iter().find(|core| core.name == name);
-        found.map(Self).ok_or_else(|| {
-            let names = CORES.map(|core| format!("`{}`", core.name)).join(" and ");
-            format!("there is no core `{name}`; the cores are {names}")
-        })
-    }
-}
 
 /// Which traffic comes, how the run goes, what is set over the project file.
 #[derive(Debug, Args)]
@@ -105,29 +82,8 @@ pub struct SystemArguments {
     /// How long the media interface must be idle after the last frame
     #[arg(long, value_name = "TIME", default_value = "100us", value_parser = parser::<Time>())]
     pub drain: Time,
-    /// Go on where this check would stop the run (`npsim checks` lists them); may be repeated
-    #[arg(long, value_name = "CHECK", value_parser = parser::<Check>())]
-    pub allow: Vec<Check>,
-    /// Begin `PSEUDO_RANDOM_NUMBER` of each microengine with a value made from N, not with 1
-    ///
-    /// The same N gives the same run; another N gives firmware that draws random
-    /// numbers other ones, and makes other traffic of the same kind.
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower, but for the words of a fault
-    ///
-    /// The reference executes one instruction at a time, at its own cycle, and shares
-    /// no code with the engine. A run whose results differ between the two shows a
-    /// mistake in one of them. A checkpoint goes on with the core that wrote it.
-    #[arg(long, value_name = "NAME", default_value = "engine", value_parser = parser::<Core>())]
-    pub core: Core,
-    /// Simulate also the time in which nothing happens but what has just happened
-    ///
-    /// When contexts poll and nothing comes, the state of the chip recurs, and the run
-    /// goes to the next frame, timer or end in one step. The results are the same in
-    /// every byte with and without it.
-    #[arg(long)]
-    pub no_skip: bool,
+    #[command(flatten)]
+    pub machine: MachineOptions,
     /// Do not run a context for a while, as if it were stalled: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
     /// The signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
@@ -179,10 +135,7 @@ impl SystemArguments {
         let settings = RunSettings {
             until,
             drain: comes.then(|| self.drain.cycles(hertz)),
-            allow: self.allow.clone(),
-            seed: self.seed,
-            core: self.core.0,
-            no_skip: self.no_skip,
+            ..self.machine.settings()
         };
         (settings, open_end)
     }

@@ -1,0 +1,20 @@
+//! Live runs: hosts of the real world talk through a simulated chip.
+//!
+//! A [`LiveSystem`](system::LiveSystem) is what is simulated, an `Interface` (on Linux) what a port of it is joined to,
+//! and the [clock](clock::LiveClock) says which simulated time belongs to which time of the host.
+//! [`run`](live_run::LiveRun) moves frames between them. What comes in can be recorded, so that
+//! the run can be repeated without the hosts, and debugged backwards.
+//!
+//! All but the interfaces runs anywhere; these need Linux.
+
+pub mod clock;
+pub mod live_run;
+pub mod offload;
+pub mod one_chip;
+pub mod port_lines;
+pub mod port_option;
+pub mod status;
+pub mod system;
+
+#[cfg(target_os = "linux")]
+pub mod linux;

@@ -1,0 +1,204 @@
+//! The socket that an operator asks things at while a live run goes on.
+//!
+//! A request is a line of text; its answer is a line of JSON: `{"ok": TEXT}`, or
+//! `{"error": TEXT, "help": TEXT}`. The socket is the user's own, and vanishes with the run.
+
+use std::collections::VecDeque;
+use std::fs::{self, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use npsim_project::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of the longest request.
+const LONGEST: usize = 4_096;
+/// Operators at a time.
+const MOST_CLIENTS: usize = 16;
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Done {
+        ok: String,
+    },
+    Refused {
+        error: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        help: Option<String>,
+    },
+}
+
+#[derive(Debug)]
+struct Client {
+    number: u64,
+    stream: UnixStream,
+    /// What has come of the next request.
+    beginning: Vec<u8>,
+}
+
+/// The socket.
+#[derive(Debug)]
+pub struct ControlSocket {
+    path: PathBuf,
+    listener: UnixListener,
+    clients: Vec<Client>,
+    /// Requests with the clients that made them.
+    requests: VecDeque<(u64, String)>,
+    /// The client of the request that was taken last.
+    asking: u64,
+    number: u64,
+}
+
+impl ControlSocket {
+    /// Listens at a path, where nothing is, or the socket of a run that is over.
+    ///
+    /// # Errors
+    /// Something else is there, or another run listens there.
+    pub fn open(path: &Path) -> Result<Self, Problem> {
+        let failed = |error: io::Error| Problem::io("listen at", path, &error);
+        if let Ok(found) = fs::symlink_metadata(path) {
+            if !found.file_type().is_socket() {
+                return Err(Problem::new(format!(
+                    "`{}` is a file, and the control socket is to be there",
+                    path.display()
+                ))
+                .help("name a path where nothing is"));
+            }
+            if UnixStream::connect(path).is_ok() {
+                return Err(Problem::new(format!(
+                    "another run listens at `{}`",
+                    path.display()
+                ))
+                .help("name another path with `--control`"));
+            }
+            fs::remove_file(path).map_err(failed)?;
+        }
+        let listener = UnixListener::bind(path).map_err(failed)?;
+        fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok(Self {
+            path: path.to_owned(),
+            listener,
+            clients: Vec::new(),
+            requests: VecDeque::new(),
+            asking: 0,
+            number: 0,
+        })
+    }
+
+    /// What requests come by.
+    pub fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let clients = self.clients.iter().map(|client| client.stream.as_fd());
+        clients.chain([self.listener.as_fd()])
+    }
+
+    /// Takes what has come. A client that is gone, or sends what is no request, is let go.
+    pub fn receive(&mut self) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            if self.clients.len() < MOST_CLIENTS && stream.set_nonblocking(true).is_ok() {
+                self.number += 1;
+                self.clients.push(Client {
+                    number: self.number,
+                    stream,
+                    beginning: Vec::new(),
+                });
+            }
+        }
+        let requests = &mut self.requests;
+        self.clients.retain_mut(|client| client.read(requests));
+    }
+
+    /// The next request.
+    pub fn next_request(&mut self) -> Option<String> {
+        let (client, request) = self.requests.pop_front()?;
+        self.asking = client;
+        Some(request)
+    }
+
+    /// Answers the request that was taken last.
+    pub fn answer(&mut self, text: &Result<String, Problem>) {
+        let answer = match text {
+            Ok(text) => Answer::Done { ok: text.clone() },
+            Err(problem) => Answer::Refused {
+                error: problem.message.clone(),
+                help: problem.help.clone(),
+            },
+        };
+        let Ok(line) = serde_json::to_string(&answer) else {
+            return;
+        };
+        let asking = self.asking;
+        self.clients.retain_mut(|client| {
+            // A client that does not read its answers is let go.
+            client.number != asking || writeln!(client.stream, "{line}").is_ok()
+        });
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        // A socket that cannot be removed is one that the next run removes.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Client {
+    /// Reads requests; false when no more can come.
+    fn read(&mut self, requests: &mut VecDeque<(u64, String)>) -> bool {
+        let mut room = [0; LONGEST];
+        let open = loop {
+            match self.stream.read(&mut room) {
+                Ok(0) => break false,
+                Ok(length) => self.beginning.extend_from_slice(&room[..length]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break error.kind() == io::ErrorKind::WouldBlock,
+            }
+            while let Some(end) = self.beginning.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<_> = self.beginning.drain(..=end).collect();
+                let line = String::from_utf8_lossy(&line).trim().to_owned();
+                if !line.is_empty() {
+                    requests.push_back((self.number, line));
+                }
+            }
+            if self.beginning.len() > LONGEST {
+                break false;
+            }
+        };
+        // A client that has gone away stays until its requests are answered.
+        open || requests.iter().any(|(client, _)| *client == self.number)
+    }
+}
+
+/// Asks a live run something, and gives its answer.
+///
+/// # Errors
+/// No run listens there, or it refuses the request, as it says.
+pub fn ask(path: &Path, request: &str) -> Result<String, Problem> {
+    let failed = |error: io::Error| {
+        Problem::new(format!("no live run answers at `{}`: {error}", path.display()))
+            .help("begin one with `npsim live TARGET --control PATH`, and name its path")
+    };
+    let mut stream = UnixStream::connect(path).map_err(failed)?;
+    writeln!(stream, "{}", request.replace('\n', " ")).map_err(failed)?;
+    let mut line = Vec::new();
+    let mut room = [0; LONGEST];
+    while !line.ends_with(b"\n") {
+        match stream.read(&mut room).map_err(failed)? {
+            0 => return Err(failed(io::ErrorKind::UnexpectedEof.into())),
+            length => line.extend_from_slice(&room[..length]),
+        }
+    }
+    match serde_json::from_slice(&line) {
+        Ok(Answer::Done { ok }) => Ok(ok),
+        Ok(Answer::Refused { error, help }) => Err(Problem {
+            help,
+            ..Problem::new(error)
+        }),
+        Err(error) => Err(failed(error.into())),
+    }
+}

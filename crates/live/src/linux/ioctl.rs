@@ -1,0 +1,95 @@
+//! The few requests to the kernel for which no library has a safe call: each is given a structure
+//! of the kernel's own form, which it reads or fills in.
+
+#![allow(unsafe_code, reason = "ioctl and setsockopt")]
+
+use std::io;
+use std::mem;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+
+nix::ioctl_write_ptr_bad!(tun_set_interface, libc::TUNSETIFF, libc::ifreq);
+nix::ioctl_read_bad!(read_flags, libc::SIOCGIFFLAGS, libc::ifreq);
+nix::ioctl_write_ptr_bad!(write_flags, libc::SIOCSIFFLAGS, libc::ifreq);
+nix::ioctl_read_bad!(read_mtu, libc::SIOCGIFMTU, libc::ifreq);
+
+/// A request about an interface, with all of its value zero. The name fits
+/// ([`crate::port_option`]).
+fn request(name: &str) -> libc::ifreq {
+    // SAFETY: integers, a union of integers and addresses, of which zeros are valid values.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (to, from) in request.ifr_name[..room].iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    request
+}
+
+/// Makes an open `/dev/net/tun` the TAP of a name, made for it if there is none. Frames have no
+/// header of the kernel's, and no offload is on.
+pub fn become_tap(device: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    let mut request = request(name);
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: an open file and a structure of the request's form, both alive throughout the call.
+    unsafe { tun_set_interface(device.as_raw_fd(), &raw const request) }?;
+    Ok(())
+}
+
+/// Sets an interface up, if it is not.
+pub fn set_up(name: &str) -> io::Result<()> {
+    let socket = any_socket()?;
+    let mut request = request(name);
+    // SAFETY: as above; the kernel fills in the flags, which are then those of the union.
+    let flags = unsafe {
+        read_flags(socket.as_raw_fd(), &raw mut request)?;
+        request.ifr_ifru.ifru_flags
+    };
+    let up = libc::IFF_UP as libc::c_short;
+    if flags & up != 0 {
+        return Ok(());
+    }
+    request.ifr_ifru.ifru_flags = flags | up;
+    // SAFETY: as above.
+    unsafe { write_flags(socket.as_raw_fd(), &raw const request) }?;
+    Ok(())
+}
+
+/// The largest payload of an interface's frames, bytes.
+pub fn mtu(name: &str) -> io::Result<usize> {
+    let socket = any_socket()?;
+    let mut request = request(name);
+    // SAFETY: as above; the kernel fills in the MTU, which is then that of the union.
+    let mtu = unsafe {
+        read_mtu(socket.as_raw_fd(), &raw mut request)?;
+        request.ifr_ifru.ifru_mtu
+    };
+    Ok(usize::try_from(mtu).unwrap_or(0))
+}
+
+/// Makes an interface give a packet socket what is for other stations, too, and the socket take
+/// nothing that the host itself sends by it.
+pub fn see_all_that_comes(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
+    // SAFETY: integers and an array of them.
+    let mut membership: libc::packet_mreq = unsafe { mem::zeroed() };
+    membership.mr_ifindex = index;
+    membership.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
+    set(socket, libc::PACKET_ADD_MEMBERSHIP, &membership)?;
+    set(socket, libc::PACKET_IGNORE_OUTGOING, &1_i32)
+}
+
+fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {
+    let length = mem::size_of::<T>() as libc::socklen_t;
+    let pointer = std::ptr::from_ref(value).cast();
+    // SAFETY: an open socket, and a value of the length that is given, alive throughout the call.
+    let done =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, pointer, length) };
+    nix::errno::Errno::result(done)?;
+    Ok(())
+}
+
+/// A socket for requests about interfaces of the thread's network namespace.
+fn any_socket() -> io::Result<std::os::fd::OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    Ok(socket(AddressFamily::Inet, SockType::Datagram, flags, None)?)
+}

@@ -1,0 +1,48 @@
+//! Network namespaces.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use npsim_project::problem::Problem;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+/// Where `ip netns` keeps names.
+const NAMES: &str = "/run/netns";
+
+/// Does something in a named network namespace, or in that of the caller. What was opened there
+/// stays usable elsewhere.
+pub fn within<T: Send>(
+    namespace: Option<&str>,
+    work: impl FnOnce() -> Result<T, Problem> + Send,
+) -> Result<T, Problem> {
+    let Some(name) = namespace else {
+        return work();
+    };
+    let path: PathBuf = Path::new(NAMES).join(name);
+    let file = File::open(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            Problem::new(format!("there is no network namespace `{name}`"))
+                .help(format!("`ip netns list` has those that exist, and `ip netns add {name}` makes it"))
+        }
+        _ => Problem::io("open", &path, &error),
+    })?;
+    // A thread of its own, which is in the namespace for the rest of its life.
+    let entered = thread::scope(|scope| {
+        let work = scope.spawn(|| {
+            move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).map_err(
+                |error| {
+                    Problem::new(format!(
+                        "the network namespace `{name}` cannot be entered: {error}"
+                    ))
+                    .help("that takes the capability CAP_SYS_ADMIN: run it as root")
+                },
+            )?;
+            work()
+        });
+        work.join()
+    });
+    entered.unwrap_or_else(|_| Err(Problem::new("the thread in a namespace broke off")))
+}

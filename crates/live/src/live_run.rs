@@ -1,0 +1,357 @@
+//! The loop of a live run: frames of the host enter a simulated system, those that leave it go
+//! to the host when they are due.
+//!
+//! The system is simulated lazily, never ahead of its clock: up to now where something may have
+//! happened until now. While frames are inside, that is a short step at a time; when none has
+//! come or left for a while the steps grow, so that what leaves late is late by a part of the time
+//! since the last frame, and an idle chip gets the long stretches in which its recurring time is
+//! found and skipped. Once the system says until when it is silent, nothing is run before.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use npsim_project::problem::Problem;
+use npsim_session::histogram::Histogram;
+use npsim_transport::time::{MICROSECOND, Time};
+
+use crate::clock::{HostTime, LiveClock};
+use crate::port_lines::PortLines;
+use crate::status::LiveStatus;
+use crate::system::{Halted, LeavingFrame, LiveSystem};
+
+/// The shortest and the longest step of a system that may be busy, in simulated time.
+const STEPS: [Time; 2] = [50 * MICROSECOND, 10_000 * MICROSECOND];
+/// From one status to the next, nanoseconds of the host.
+const STATUS_EVERY: HostTime = 1_000_000_000;
+
+/// What is waited for at a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortInterest {
+    /// A frame can be read.
+    pub read: bool,
+    /// A frame can be written.
+    pub write: bool,
+}
+
+/// The host: a clock, and interfaces, which are numbered.
+pub trait Host {
+    /// Nanoseconds since the run began, never fewer than before.
+    fn now(&self) -> HostTime;
+
+    /// Takes a frame that has come at a port, if there is one.
+    ///
+    /// # Errors
+    /// The interface has vanished.
+    fn read(&mut self, port: usize) -> Result<Option<Vec<u8>>, Problem>;
+
+    /// Gives a frame to the host; false if there is no room for it at present.
+    ///
+    /// # Errors
+    /// The interface has vanished.
+    fn write(&mut self, port: usize, frame: &[u8]) -> Result<bool, Problem>;
+
+    /// Waits for what is of interest at the ports, a request, or a signal, for so many nanoseconds
+    /// at most; says whether a frame can be read.
+    ///
+    /// # Errors
+    /// The host cannot wait.
+    fn wait(&mut self, ports: &[PortInterest], most: HostTime) -> Result<bool, Problem>;
+
+    /// The next request of an operator, if there is one.
+    fn request(&mut self) -> Option<String> {
+        None
+    }
+
+    /// What became of the last request.
+    fn answer(&mut self, _text: Result<String, Problem>) {}
+}
+
+/// What keeps a record of all that enters the system.
+pub trait Recorder {
+    /// A frame enters by a port at a time.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn frame(&mut self, port: usize, begins: Time, bytes: &[u8]) -> io::Result<()>;
+
+    /// A change from outside takes effect at a time.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn change(&mut self, at: Time, command: &str) -> io::Result<()>;
+
+    /// All that was recorded is to be in the file.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn flush(&mut self) -> io::Result<()>;
+}
+
+/// Why a live run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveEnding {
+    /// Its time was up, or an operator asked for it.
+    Ended,
+    /// A signal.
+    Interrupted,
+    /// The microcode did what a check forbids.
+    Fault,
+}
+
+/// What a live run tells while it runs: its status, what it was a second before, and the largest
+/// lateness in between.
+pub type Report<'a, S> = dyn FnMut(&LiveStatus, &LiveStatus, HostTime, &S) + 'a;
+
+/// A live run.
+pub struct LiveRun<S> {
+    system: S,
+    clock: LiveClock,
+    /// The system's port at each interface; interfaces are counted like those of the [`Host`].
+    ports: Vec<usize>,
+    lines: PortLines,
+    /// By interface: no frame had come until this simulated time.
+    none_until: Vec<Time>,
+    recorder: Option<Box<dyn Recorder>>,
+    interfaces: Vec<String>,
+    late: Histogram,
+    stop_asked: bool,
+}
+
+impl<S: LiveSystem> LiveRun<S> {
+    /// A run that has not begun. `ports` are those of the system that are joined to the host's
+    /// interfaces, and `interfaces` what these are called.
+    #[must_use]
+    pub fn new(
+        system: S,
+        clock: LiveClock,
+        ports: Vec<usize>,
+        interfaces: Vec<String>,
+        recorder: Option<Box<dyn Recorder>>,
+    ) -> Self {
+        let count = interfaces.len();
+        Self {
+            system,
+            clock,
+            ports,
+            lines: PortLines::new(count),
+            none_until: vec![0; count],
+            recorder,
+            interfaces,
+            late: Histogram::default(),
+            stop_asked: false,
+        }
+    }
+
+    /// How it stands at a time of the host.
+    #[must_use]
+    pub fn status(&self, host: HostTime) -> LiveStatus {
+        let (names, counts) = (self.system.ports(), self.system.counts());
+        let interfaces = self.ports.iter().zip(&self.interfaces);
+        LiveStatus::of(
+            (host, self.system.now()),
+            &self.clock,
+            &self.late,
+            interfaces.map(|(&port, name)| (names[port].clone(), name.clone(), counts[port])),
+        )
+    }
+
+    /// The system.
+    #[must_use]
+    pub fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// The system, at the end.
+    #[must_use]
+    pub fn into_system(self) -> S {
+        self.system
+    }
+
+    /// Runs until a time of the host, a signal (`stop`), a request, or a fault.
+    ///
+    /// # Errors
+    /// An interface has vanished, or the record cannot be written; what had come is recorded.
+    pub fn run(
+        &mut self,
+        host: &mut dyn Host,
+        until: Option<HostTime>,
+        stop: &dyn Fn() -> bool,
+        report: &mut Report<'_, S>,
+    ) -> Result<LiveEnding, Problem> {
+        let ran = self.go_on(host, until, stop, report);
+        let flushed = self.flush();
+        let ending = ran?;
+        flushed?;
+        Ok(ending)
+    }
+
+    fn go_on(
+        &mut self,
+        host: &mut dyn Host,
+        until: Option<HostTime>,
+        stop: &dyn Fn() -> bool,
+        report: &mut Report<'_, S>,
+    ) -> Result<LiveEnding, Problem> {
+        let mut step = STEPS[0];
+        let mut before = self.status(host.now());
+        let mut status_at = STATUS_EVERY;
+        loop {
+            let now = host.now();
+            if stop() {
+                return Ok(LiveEnding::Interrupted);
+            }
+            if self.stop_asked || until.is_some_and(|until| now >= until) {
+                return Ok(LiveEnding::Ended);
+            }
+            let target = self.clock.simulated(now);
+            let came = self.take_in(host, target)?;
+            let asks = now >= status_at;
+            if came || asks || self.system.silent_until() <= target {
+                let progress = &mut || match stop() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                };
+                match self.system.run_to(target, progress) {
+                    Ok(()) => {}
+                    Err(Halted::Interrupted) => return Ok(LiveEnding::Interrupted),
+                    Err(Halted::Fault) => return Ok(LiveEnding::Fault),
+                }
+                let leaving = self.system.take_leaving().into_iter();
+                // What leaves by a port that is joined to nothing is on a line without an end.
+                self.lines.leaving(leaving.filter_map(|frame| {
+                    let port = self.ports.iter().position(|port| *port == frame.port)?;
+                    Some(LeavingFrame { port, ..frame })
+                }));
+                self.clock.come_to(target, host.now());
+            }
+            self.lines.come_to(target);
+            let left = self.give_out(host)?;
+            while let Some(request) = host.request() {
+                let answer = self.follow(&request, host.now());
+                host.answer(answer);
+            }
+            if asks {
+                self.flush()?;
+                let status = self.status(host.now());
+                report(&status, &before, self.clock.take_lateness(), &self.system);
+                before = status;
+                status_at = now - now % STATUS_EVERY + STATUS_EVERY;
+            }
+            step = match came || left {
+                true => STEPS[0],
+                false => (step * 2).min(STEPS[1]),
+            };
+            self.rest(host, target, step, status_at)?;
+        }
+    }
+
+    /// Takes the frames that have come at ports whose lines are free until a time. A frame begins
+    /// as soon as it may have been there.
+    fn take_in(&mut self, host: &mut dyn Host, until: Time) -> Result<bool, Problem> {
+        let mut came = false;
+        for port in 0..self.none_until.len() {
+            while self.lines.is_free(port, until) {
+                let Some(bytes) = host.read(port)? else {
+                    self.none_until[port] = until;
+                    break;
+                };
+                came = true;
+                let at = self.none_until[port].max(self.lines.free_at(port));
+                let at = at.max(self.system.now());
+                let copy = self.recorder.is_some().then(|| bytes.clone());
+                let entered = self.system.enter(self.ports[port], at, bytes);
+                self.lines.entered(port, entered);
+                if let (Some(recorder), Some(bytes)) = (&mut self.recorder, copy) {
+                    recorder
+                        .frame(self.ports[port], entered.begins, &bytes)
+                        .map_err(|error| unrecorded(&error))?;
+                }
+            }
+        }
+        Ok(came)
+    }
+
+    /// Gives the host what is due; says whether anything was.
+    fn give_out(&mut self, host: &mut dyn Host) -> Result<bool, Problem> {
+        let mut left = false;
+        for port in 0..self.none_until.len() {
+            while let Some((due, bytes)) = self.lines.front(port) {
+                if !host.write(port, bytes)? {
+                    break;
+                }
+                let late = host.now().saturating_sub(self.clock.host(*due));
+                self.late.add(late);
+                self.lines.taken(port);
+                left = true;
+            }
+        }
+        Ok(left)
+    }
+
+    /// Rests until something may have to be done.
+    fn rest(
+        &mut self,
+        host: &mut dyn Host,
+        come: Time,
+        step: Time,
+        status_at: HostTime,
+    ) -> Result<(), Problem> {
+        let silent = self.system.silent_until();
+        let next = if silent > come { silent } else { come.saturating_add(step) };
+        let others = [self.lines.next_due(), self.lines.next_free(come)];
+        let next = others.into_iter().flatten().fold(next, Time::min);
+        let wake = self.clock.host(next).min(status_at);
+        let interests: Vec<_> = (0..self.none_until.len())
+            .map(|port| PortInterest {
+                read: self.lines.is_free(port, come),
+                write: self.lines.front(port).is_some(),
+            })
+            .collect();
+        let most = wake.saturating_sub(host.now());
+        // What can be read at once may have come at any time since it was looked at last.
+        if host.wait(&interests, 0)? || most == 0 {
+            return Ok(());
+        }
+        host.wait(&interests, most)?;
+        let now = self.clock.simulated(host.now());
+        for (none_until, interest) in self.none_until.iter_mut().zip(&interests) {
+            if interest.read {
+                *none_until = now;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what an operator asks for.
+    fn follow(&mut self, request: &str, host: HostTime) -> Result<String, Problem> {
+        match request {
+            "status" => {
+                let status = serde_json::to_string_pretty(&self.status(host));
+                status.map_err(|error| Problem::new(error.to_string()))
+            }
+            "inside" => Ok(self.system.inside().join("\n")),
+            "stop" => {
+                self.stop_asked = true;
+                Ok("the run ends".to_owned())
+            }
+            _ => {
+                let (command, at) = self.system.change(request)?;
+                if let Some(recorder) = &mut self.recorder {
+                    let written = recorder.change(at, &command);
+                    written.map_err(|error| unrecorded(&error))?;
+                }
+                Ok(command)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Problem> {
+        let flushed = self.recorder.as_mut().map_or(Ok(()), |it| it.flush());
+        flushed.map_err(|error| unrecorded(&error))
+    }
+}
+
+fn unrecorded(error: &io::Error) -> Problem {
+    Problem::new(format!("the recording cannot be written: {error}"))
+        .help("what is in it is whole up to the frame before; make room, or record to another disk")
+}

@@ -1,0 +1,156 @@
+//! One chip with its microcode as a live system.
+
+use std::ops::ControlFlow;
+
+use npsim_chip::Cycle;
+use npsim_chip::kernel::observer::Observer;
+use npsim_net::pace::LineTime;
+use npsim_project::Project;
+use npsim_project::assemble::Program;
+use npsim_project::problem::Problem;
+use npsim_session::links::Crossing;
+use npsim_session::node::Node;
+use npsim_session::simulation::{Ending, RunSettings};
+use npsim_transport::time::{SECOND, Time};
+
+use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts};
+
+/// The chip.
+pub struct OneChip {
+    node: Node,
+    hertz: u64,
+    lines: Vec<LineTime>,
+    observer: Box<dyn Observer + Send>,
+}
+
+impl OneChip {
+    /// A chip at cycle 0. What `settings` say of the run's end is not asked.
+    ///
+    /// # Errors
+    /// As in [`npsim_session::simulation::Simulation::new`].
+    pub fn new(
+        project: &Project,
+        programs: &[Program],
+        settings: RunSettings,
+        observer: Box<dyn Observer + Send>,
+    ) -> Result<Self, Problem> {
+        let ports = &project.boot.ports;
+        // What hosts answer comes when it is read, which is never before the chip's time.
+        let answer = vec![Cycle::MAX; ports.len()];
+        Ok(Self {
+            node: Node::networked(project, programs, settings, answer)?,
+            hertz: project.capacity.hertz,
+            lines: ports.iter().map(|port| LineTime::of(port.bits_per_second)).collect(),
+            observer,
+        })
+    }
+
+    /// The chip on its lines.
+    #[must_use]
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Ends the run, and gives the chip with its observer.
+    #[must_use]
+    pub fn finish(mut self) -> (Node, Box<dyn Observer + Send>) {
+        self.node.end();
+        (self.node, self.observer)
+    }
+
+    /// The first cycle at a time or behind it.
+    fn cycle(&self, time: Time) -> Cycle {
+        let cycle = (u128::from(time) * u128::from(self.hertz)).div_ceil(u128::from(SECOND));
+        Cycle::try_from(cycle).unwrap_or(Cycle::MAX)
+    }
+
+    /// The time of a cycle, rounded down, from which [`Self::cycle`] comes back to it.
+    fn time(&self, cycle: Cycle) -> Time {
+        let time = u128::from(cycle) * u128::from(SECOND) / u128::from(self.hertz.max(1));
+        Time::try_from(time).unwrap_or(Time::MAX)
+    }
+}
+
+impl LiveSystem for OneChip {
+    fn ports(&self) -> Vec<String> {
+        (0..self.lines.len()).map(|port| port.to_string()).collect()
+    }
+
+    fn now(&self) -> Time {
+        self.time(self.node.handled())
+    }
+
+    fn silent_until(&self) -> Time {
+        self.time(self.node.silent_until().min(self.node.next_start()))
+    }
+
+    fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame {
+        let start = self.cycle(at).max(self.node.handled());
+        let begins = self.time(start);
+        let line = &self.lines[port];
+        let end = begins.saturating_add(line.frame(bytes.len()));
+        let entered = EnteredFrame {
+            begins,
+            line_free: end.saturating_add(line.gap()),
+        };
+        self.node.put(Crossing {
+            start,
+            end: self.cycle(end),
+            port: port as u8,
+            bytes,
+            origin: None,
+        });
+        entered
+    }
+
+    fn run_to(
+        &mut self,
+        until: Time,
+        progress: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Halted> {
+        let until = self.cycle(until);
+        if until > self.node.handled() {
+            let progress = &mut |_| progress();
+            self.node.run_open(until, &mut *self.observer, progress);
+        }
+        match self.node.ending() {
+            None => Ok(()),
+            Some(Ending::Interrupted) => Err(Halted::Interrupted),
+            Some(_) => Err(Halted::Fault),
+        }
+    }
+
+    fn take_leaving(&mut self) -> Vec<LeavingFrame> {
+        let left = self.node.take_departures().into_iter();
+        let left = left.map(|frame| LeavingFrame {
+            due: self.time(frame.end),
+            port: usize::from(frame.port),
+            bytes: frame.bytes,
+        });
+        left.collect()
+    }
+
+    fn counts(&self) -> Vec<PortCounts> {
+        let traffic = self.node.traffic();
+        (0..self.lines.len())
+            .map(|port| {
+                let counted = traffic.ports.get(port).copied().unwrap_or_default();
+                PortCounts {
+                    came: counted.offered_frames,
+                    came_bytes: counted.offered_bytes,
+                    left: counted.sent_frames,
+                    left_bytes: counted.sent_bytes,
+                    dropped: counted.dropped_frames,
+                }
+            })
+            .collect()
+    }
+
+    fn inside(&self) -> Vec<String> {
+        self.node.state_report()
+    }
+
+    fn change(&mut self, command: &str) -> Result<(String, Time), Problem> {
+        Err(Problem::new(format!("there is no command `{command}`")))
+    }
+}

@@ -1,0 +1,150 @@
+//! The ports of a live run from outside: what waits to come in, what waits to go out.
+//!
+//! A frame is read from the host when the line of its port is free, so that the host's own queue
+//! before the interface holds back what is too much, as before a network card. A frame that has
+//! left the system waits until its last bit is due. Nothing is dropped here.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use npsim_transport::time::Time;
+
+use crate::system::{EnteredFrame, LeavingFrame};
+
+/// A frame that is not due yet, in the order of times and then of its coming here.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct NotDue {
+    due: Time,
+    number: u64,
+    port: usize,
+    bytes: Vec<u8>,
+}
+
+/// The ports.
+#[derive(Debug, Default)]
+pub struct PortLines {
+    /// By port: from when on its line takes a frame.
+    free: Vec<Time>,
+    not_due: BinaryHeap<Reverse<NotDue>>,
+    number: u64,
+    /// By port: what is due and was not taken by the host, each with when it was due.
+    due: Vec<VecDeque<(Time, Vec<u8>)>>,
+}
+
+impl PortLines {
+    /// So many ports, at which nothing has come.
+    #[must_use]
+    pub fn new(ports: usize) -> Self {
+        Self {
+            free: vec![0; ports],
+            due: vec![VecDeque::new(); ports],
+            ..Self::default()
+        }
+    }
+
+    /// Whether a frame can begin to come at a port at a time.
+    #[must_use]
+    pub fn is_free(&self, port: usize, at: Time) -> bool {
+        self.free[port] <= at
+    }
+
+    /// From when on a port's line takes a frame.
+    #[must_use]
+    pub fn free_at(&self, port: usize) -> Time {
+        self.free[port]
+    }
+
+    /// A frame has entered the system at a port.
+    pub fn entered(&mut self, port: usize, frame: EnteredFrame) {
+        self.free[port] = frame.line_free;
+    }
+
+    /// The next time after this one at which a port's line becomes free.
+    #[must_use]
+    pub fn next_free(&self, after: Time) -> Option<Time> {
+        self.free.iter().copied().filter(|free| *free > after).min()
+    }
+
+    /// Frames have begun to leave the system.
+    pub fn leaving(&mut self, frames: impl IntoIterator<Item = LeavingFrame>) {
+        for LeavingFrame { due, port, bytes } in frames {
+            let number = self.number;
+            self.number += 1;
+            self.not_due.push(Reverse(NotDue {
+                due,
+                number,
+                port,
+                bytes,
+            }));
+        }
+    }
+
+    /// When the next frame is due that was not before.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Time> {
+        self.not_due.peek().map(|Reverse(frame)| frame.due)
+    }
+
+    /// Passes on what is due at a time to the host's side.
+    pub fn come_to(&mut self, now: Time) {
+        while self.next_due().is_some_and(|due| due <= now) {
+            if let Some(Reverse(frame)) = self.not_due.pop() {
+                self.due[frame.port].push_back((frame.due, frame.bytes));
+            }
+        }
+    }
+
+    /// The first frame that a port has for the host.
+    #[must_use]
+    pub fn front(&self, port: usize) -> Option<&(Time, Vec<u8>)> {
+        self.due[port].front()
+    }
+
+    /// The host has taken the first frame of a port.
+    pub fn taken(&mut self, port: usize) {
+        self.due[port].pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PortLines;
+    use crate::system::{EnteredFrame, LeavingFrame};
+
+    #[test]
+    fn frames_leave_when_they_are_due_in_their_order_and_none_before() {
+        let mut lines = PortLines::new(2);
+        let frame = |due, port, byte| LeavingFrame {
+            due,
+            port,
+            bytes: vec![byte],
+        };
+        lines.leaving([frame(30, 0, 1), frame(10, 1, 2), frame(10, 1, 3), frame(20, 1, 4)]);
+        assert_eq!(lines.next_due(), Some(10));
+        lines.come_to(9);
+        assert_eq!((lines.front(0), lines.front(1)), (None, None));
+        lines.come_to(20);
+        assert_eq!(lines.next_due(), Some(30));
+        let mut seen = Vec::new();
+        while let Some((due, bytes)) = lines.front(1) {
+            seen.push((*due, bytes[0]));
+            lines.taken(1);
+        }
+        assert_eq!(seen, [(10, 2), (10, 3), (20, 4)]);
+        assert_eq!(lines.front(0), None);
+    }
+
+    #[test]
+    fn a_line_takes_the_next_frame_when_it_is_free() {
+        let mut lines = PortLines::new(2);
+        lines.entered(
+            1,
+            EnteredFrame {
+                begins: 5,
+                line_free: 12,
+            },
+        );
+        assert!(lines.is_free(0, 5) && !lines.is_free(1, 11) && lines.is_free(1, 12));
+        assert_eq!((lines.next_free(5), lines.next_free(12)), (Some(12), None));
+    }
+}

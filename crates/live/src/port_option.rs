@@ -1,0 +1,132 @@
+//! `--port 0=tap:NAME@NETNS`: which interface of the host a port is joined to.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Characters of an interface's name in Linux, at most.
+const NAME_MOST: usize = 15;
+
+/// What kind of interface joins a port to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InterfaceKind {
+    /// A TAP: the host's own stack is behind it. It is made if it does not exist.
+    Tap,
+    /// An interface that exists, such as an end of a veth pair: frames are read from and written
+    /// to its line.
+    Existing,
+}
+
+/// An interface of the host, perhaps in a network namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterfaceName {
+    /// Its kind.
+    pub kind: InterfaceKind,
+    /// Its name.
+    pub name: String,
+    /// The named network namespace that it is in; that of the command if absent.
+    pub namespace: Option<String>,
+}
+
+impl fmt::Display for InterfaceName {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            InterfaceKind::Tap => "tap",
+            InterfaceKind::Existing => "if",
+        };
+        write!(out, "{kind}:{}", self.name)?;
+        match &self.namespace {
+            Some(namespace) => write!(out, "@{namespace}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for InterfaceName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let form = "write `tap:NAME` or `if:NAME`, with `@NAMESPACE` behind it for one in a network namespace";
+        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+        let kind = match kind {
+            "tap" => InterfaceKind::Tap,
+            "if" => InterfaceKind::Existing,
+            _ => return Err(format!("`{text}` names no interface: {form}")),
+        };
+        let (name, namespace) = match rest.split_once('@') {
+            Some((name, namespace)) => (name, Some(namespace)),
+            None => (rest, None),
+        };
+        if name.is_empty() || namespace == Some("") {
+            return Err(format!("`{text}` names no interface: {form}"));
+        }
+        let usable = |it: &str| !it.contains(['/', ' ', ':', '\0']) && it != "." && it != "..";
+        if name.len() > NAME_MOST || !usable(name) {
+            return Err(format!(
+                "`{name}` cannot be the name of an interface, which has at most {NAME_MOST} bytes and neither slashes, colons nor spaces"
+            ));
+        }
+        if let Some(namespace) = namespace.filter(|it| !usable(it)) {
+            return Err(format!(
+                "`{namespace}` cannot be the name of a network namespace; `ip netns list` has those that exist"
+            ));
+        }
+        Ok(Self {
+            kind,
+            name: name.to_owned(),
+            namespace: namespace.map(ToOwned::to_owned),
+        })
+    }
+}
+
+/// A port of the system, and the interface that it is joined to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortOption {
+    /// The number of the port, or the name of an open end of a network.
+    pub port: String,
+    /// The interface.
+    pub interface: InterfaceName,
+}
+
+impl FromStr for PortOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Some((port, interface)) = text.split_once('=').filter(|(port, _)| !port.is_empty())
+        else {
+            return Err(format!(
+                "`{text}` is not PORT=INTERFACE, such as `0=tap:np0` or `1=if:veth0@lab`"
+            ));
+        };
+        Ok(Self {
+            port: port.to_owned(),
+            interface: interface.parse()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InterfaceKind, PortOption};
+
+    #[test]
+    fn a_port_is_read_with_its_interface_and_shown_as_it_was_written() {
+        let port: PortOption = "2=tap:np0@left".parse().unwrap();
+        assert_eq!((port.port.as_str(), port.interface.kind), ("2", InterfaceKind::Tap));
+        assert_eq!(port.interface.namespace.as_deref(), Some("left"));
+        assert_eq!(port.interface.to_string(), "tap:np0@left");
+        let port: PortOption = "uplink=if:veth0".parse().unwrap();
+        assert_eq!(port.port, "uplink");
+        assert_eq!(port.interface.to_string(), "if:veth0");
+    }
+
+    #[test]
+    fn what_names_no_interface_is_refused_with_the_form() {
+        for wrong in ["", "0", "=tap:a", "0=", "0=tap", "0=tap:", "0=tap:a@", "0=tun:a"] {
+            assert!(wrong.parse::<PortOption>().is_err(), "{wrong}");
+        }
+        for wrong in ["0=tap:a/b", "0=if:0123456789abcdef", "0=tap:a@../x", "0=tap:a b"] {
+            let told = wrong.parse::<PortOption>().unwrap_err();
+            assert!(told.contains("cannot be the name"), "{told}");
+        }
+    }
+}

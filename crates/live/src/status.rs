@@ -1,0 +1,198 @@
+//! How a live run stands: what is printed once a second, shown on a screen, and written at its
+//! end. Each rate says which clock it is of.
+
+use npsim_session::histogram::Histogram;
+use npsim_transport::time::{SECOND, Time};
+use serde::Serialize;
+
+use crate::clock::{HostTime, LiveClock};
+use crate::system::PortCounts;
+
+const HOST_SECOND: f64 = 1e9;
+
+/// How a live run stands, or what it came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LiveStatus {
+    /// Nanoseconds of the host since the run began.
+    pub host_nanoseconds: HostTime,
+    /// Picoseconds of simulated time.
+    pub simulated_picoseconds: Time,
+    /// How many times slower than the host's time simulated time goes at present.
+    pub dilation: f64,
+    /// Nanoseconds of the host's time that were taken out of simulated time.
+    pub slipped_nanoseconds: HostTime,
+    /// The largest lateness of the simulator, ns of the host.
+    pub most_late_nanoseconds: HostTime,
+    /// How late frames left against when they were due, ns of the host; absent before the first.
+    pub departures: Option<DepartureLateness>,
+    /// The ports.
+    pub ports: Vec<PortStatus>,
+}
+
+/// How late frames were given to the host against when they were due, ns of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DepartureLateness {
+    /// Frames.
+    pub frames: u64,
+    /// The least.
+    pub min_ns: u64,
+    /// The median.
+    pub p50_ns: u64,
+    /// Nine of ten are less late.
+    pub p90_ns: u64,
+    /// 99 of a hundred are.
+    pub p99_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+}
+
+impl DepartureLateness {
+    /// Of all frames so far.
+    #[must_use]
+    pub fn of(late: &Histogram) -> Option<Self> {
+        Some(Self {
+            frames: late.count(),
+            min_ns: late.least()?,
+            p50_ns: late.permille(500)?,
+            p90_ns: late.permille(900)?,
+            p99_ns: late.permille(990)?,
+            max_ns: late.most()?,
+        })
+    }
+}
+
+/// A port, since the beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortStatus {
+    /// What it is called.
+    pub port: String,
+    /// What it is joined to.
+    pub interface: String,
+    /// Frames that came from the host.
+    pub came: u64,
+    /// Their bytes.
+    pub came_bytes: u64,
+    /// Frames that left for the host.
+    pub left: u64,
+    /// Their bytes.
+    pub left_bytes: u64,
+    /// Frames lost at the media interface.
+    pub dropped: u64,
+}
+
+impl LiveStatus {
+    /// How it stands at a time of the host.
+    #[must_use]
+    pub fn of(
+        (host, simulated): (HostTime, Time),
+        clock: &LiveClock,
+        late: &Histogram,
+        ports: impl Iterator<Item = (String, String, PortCounts)>,
+    ) -> Self {
+        Self {
+            host_nanoseconds: host,
+            simulated_picoseconds: simulated,
+            dilation: clock.dilation().factor(),
+            slipped_nanoseconds: clock.slipped(),
+            most_late_nanoseconds: clock.most_late(),
+            departures: DepartureLateness::of(late),
+            ports: ports
+                .map(|(port, interface, counts)| PortStatus {
+                    port,
+                    interface,
+                    came: counts.came,
+                    came_bytes: counts.came_bytes,
+                    left: counts.left,
+                    left_bytes: counts.left_bytes,
+                    dropped: counts.dropped,
+                })
+                .collect(),
+        }
+    }
+
+    /// What happened since an earlier status, in one line for each port behind one about the
+    /// clocks. `late` is the largest lateness in between, ns.
+    #[must_use]
+    pub fn since(&self, before: &Self, late: HostTime) -> String {
+        let host = (self.host_nanoseconds - before.host_nanoseconds) as f64 / HOST_SECOND;
+        let simulated = self.simulated_picoseconds - before.simulated_picoseconds;
+        let simulated = simulated as f64 / SECOND as f64;
+        let slipped = self.slipped_nanoseconds - before.slipped_nanoseconds;
+        let mut text = format!(
+            "host {:.0} s, simulated {:.3} s (1/{}), late {}, slipped {}",
+            self.host_nanoseconds as f64 / HOST_SECOND,
+            self.simulated_picoseconds as f64 / SECOND as f64,
+            self.dilation,
+            nanoseconds(late),
+            nanoseconds(slipped),
+        );
+        for (now, before) in self.ports.iter().zip(&before.ports) {
+            let (came, left) = (now.came - before.came, now.left - before.left);
+            let dropped = now.dropped - before.dropped;
+            if came + left + dropped == 0 {
+                continue;
+            }
+            let bits = |now: u64, before: u64| ((now - before) * 8) as f64;
+            let (into, out) = (
+                bits(now.came_bytes, before.came_bytes),
+                bits(now.left_bytes, before.left_bytes),
+            );
+            let rates = |time: f64| {
+                let rate = |bits: f64| megabits(bits / time.max(1e-9));
+                format!("{}/{}", rate(into), rate(out))
+            };
+            text += &format!(
+                "\n  port {} {}: in/out {came}/{left} frames, {} Mb/s of simulated time, {} of the host's",
+                now.port,
+                now.interface,
+                rates(simulated),
+                rates(host),
+            );
+            if dropped > 0 {
+                text += &format!(", {dropped} dropped");
+            }
+        }
+        text
+    }
+}
+
+impl LiveStatus {
+    /// What a run came to, in lines.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let (came, left) = { self.ports.iter() }.fold((0, 0), |sum, port| {
+            (sum.0 + port.came, sum.1 + port.left)
+        });
+        let mut text = format!(
+            "{came} frames came and {left} left in {:.1} s, {:.3} s of simulated time; {} slipped",
+            self.host_nanoseconds as f64 / HOST_SECOND,
+            self.simulated_picoseconds as f64 / SECOND as f64,
+            nanoseconds(self.slipped_nanoseconds),
+        );
+        if let Some(late) = self.departures {
+            text += &format!(
+                "\nframes left late by {} at the median, {} at the 99th of a hundred, {} at most",
+                nanoseconds(late.p50_ns),
+                nanoseconds(late.p99_ns),
+                nanoseconds(late.max_ns),
+            );
+        }
+        if self.slipped_nanoseconds > 0 {
+            text += "\nnote: simulated time slipped: rates that the hosts saw are those of this machine, not of the chip (`npsim docs live`)";
+        }
+        text
+    }
+}
+
+fn megabits(bits_per_second: f64) -> String {
+    format!("{:.1}", bits_per_second / 1e6)
+}
+
+/// A time for people.
+fn nanoseconds(time: HostTime) -> String {
+    match time {
+        0..1_000_000 => format!("{} us", time / 1_000),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", time as f64 / 1e6),
+        _ => format!("{:.2} s", time as f64 / 1e9),
+    }
+}

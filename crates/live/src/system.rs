@@ -1,0 +1,95 @@
+//! What a live run simulates, behind one door: something with ports, to which frames are given
+//! that begin to come at a time, and which is run from one time to a later one.
+
+use std::ops::ControlFlow;
+
+use npsim_project::problem::Problem;
+use npsim_transport::time::Time;
+
+/// A frame that has left, without its check sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeavingFrame {
+    /// When its last bit leaves: before it no host can have the frame.
+    pub due: Time,
+    /// The port.
+    pub port: usize,
+    /// The bytes, padded to the least Ethernet frame.
+    pub bytes: Vec<u8>,
+}
+
+/// A frame on its way into the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnteredFrame {
+    /// Its first bit.
+    pub begins: Time,
+    /// From when on the port's line takes the next frame.
+    pub line_free: Time,
+}
+
+/// Why a system runs no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halted {
+    /// The microcode did what a check forbids.
+    Fault,
+    /// The caller broke the run off.
+    Interrupted,
+}
+
+/// What has come and gone at a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortCounts {
+    /// Frames that began to come.
+    pub came: u64,
+    /// Their bytes.
+    pub came_bytes: u64,
+    /// Frames that left.
+    pub left: u64,
+    /// Their bytes.
+    pub left_bytes: u64,
+    /// Frames lost at the media interface.
+    pub dropped: u64,
+}
+
+/// A system of chips that hosts outside of it talk through. Times are simulated picoseconds since
+/// its beginning.
+pub trait LiveSystem {
+    /// What the ports are called.
+    fn ports(&self) -> Vec<String>;
+
+    /// The time that it has come to; no frame can begin to come before it.
+    fn now(&self) -> Time;
+
+    /// Before which time nothing leaves unless a frame comes, as far as that is known.
+    fn silent_until(&self) -> Time;
+
+    /// A frame begins to come at a port, at this time or as soon after it as the system's clock
+    /// has it. The time must not lie before [`Self::now`], nor before the port's line is free.
+    fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame;
+
+    /// Runs to a time. `progress` is asked now and then whether to go on.
+    ///
+    /// # Errors
+    /// What stopped it.
+    fn run_to(
+        &mut self,
+        until: Time,
+        progress: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<(), Halted>;
+
+    /// The frames that have begun to leave since this was asked last.
+    fn take_leaving(&mut self) -> Vec<LeavingFrame>;
+
+    /// What has come and gone, port by port.
+    fn counts(&self) -> Vec<PortCounts>;
+
+    /// What is going on inside, in lines for people: queues, drops, slow path, contexts.
+    fn inside(&self) -> Vec<String>;
+
+    /// Changes the system from outside, such as `route remove 10.2.0.0/16`, at the time that it
+    /// has come to. Gives the command as it is to be recorded and the time at which it takes
+    /// effect.
+    ///
+    /// # Errors
+    /// There is no such command, or it cannot be followed.
+    fn change(&mut self, command: &str) -> Result<(String, Time), Problem>;
+}

@@ -1,0 +1,105 @@
+//! The arguments of `npsim live`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use npsim::quantity;
+use npsim_live::clock::{DilationRule, HostTime};
+use npsim_live::port_option::PortOption;
+
+use crate::cmd::machine_options::MachineOptions;
+use crate::cmd::message_options::MessageOptions;
+use crate::cmd::source_options::SourceOptions;
+use crate::cmd::value::parser;
+
+const EXAMPLES: &str = "\
+Examples:
+  npsim live microcode/forward/arp.toml --port 0=tap:np0@left --port 1=tap:np1@right
+  npsim live microcode/forward/arp.toml --port 0=if:veth0 --record lab.pcapng --stats lab.json
+  npsim live microcode/router --port 0=tap:np0 --dilate 20      rates of the chip, not of this machine
+  npsim live microcode/router --port 0=tap:np0 --dilate auto    as fast as this machine can
+  npsim live microcode/forward/arp.toml --port 0=tap:np0 --control lab.sock &
+  npsim live --ask lab.sock route remove 10.2.0.0/16            while it runs
+  npsim run microcode/forward/arp.toml --trace lab.pcapng --pace recorded    the same run again
+  npsim debug microcode/forward/arp.toml --trace lab.pcapng --pace recorded  and backwards
+
+Opening interfaces takes the capability CAP_NET_ADMIN (root has it), and CAP_SYS_ADMIN for
+those in other network namespaces; both are given up before the first frame. `npsim docs live`
+says what a rate that a host reports means.
+
+Exit codes: 0 its time was up; 1 a mistake in what was given, or an interface vanished;
+3 a check stopped the microcode; 130 ended by Ctrl-C, with all that came recorded.";
+
+/// Let real hosts talk through a simulated chip
+///
+/// TARGET is what `npsim run` takes. Each port that is named is joined to an interface of this host:
+/// a TAP, behind which the host's own stack is, or an interface that exists. Simulated time
+/// follows the host's; a simulator that is late slips, which is counted.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Project file, its folder, one `.uc`, or assembled firmware
+    #[arg(required_unless_present = "ask")]
+    pub(super) target: Option<PathBuf>,
+    /// Join a port to an interface: `0=tap:NAME`, `1=if:NAME`, with `@NAMESPACE` behind it for one in a network namespace; may be repeated
+    ///
+    /// A TAP that does not exist is made, and vanishes with the run. Of an interface that
+    /// exists all frames are read, and checksums that its sender left to it are completed; its
+    /// own addresses should be removed, or the host answers as well.
+    #[arg(long = "port", value_name = "PORT=INTERFACE", required_unless_present = "ask", value_parser = parser::<PortOption>())]
+    pub(super) ports: Vec<PortOption>,
+    /// How many times slower than the host's time simulated time goes, such as `20`, or `auto` for the least with which the simulator is not late
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parser::<DilationRule>())]
+    pub(super) dilate: DilationRule,
+    /// How late the simulator may be, in time of the host; what exceeds it is taken out of simulated time (slip)
+    #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = parser::<WallTime>())]
+    pub(super) max_late: WallTime,
+    /// Record all that comes, with its picosecond of simulated time, to repeat the run with `--pace recorded`
+    #[arg(long, value_name = "FILE.pcapng")]
+    pub(super) record: Option<PathBuf>,
+    /// Write the frames that leave as a capture with simulated times; `-` is standard output
+    #[arg(short, long, value_name = "OUT.pcapng")]
+    pub(super) out: Option<PathBuf>,
+    /// Write clocks, lateness, ports and all counts of the chip as JSON at the end
+    #[arg(long, value_name = "FILE.json")]
+    pub(super) stats: Option<PathBuf>,
+    /// End after so much time of the host, such as `60s`
+    #[arg(long, value_name = "WALL", value_parser = parser::<WallTime>())]
+    pub(super) until: Option<WallTime>,
+    /// Answer requests at a Unix socket, which is the user's own: `npsim live --ask SOCKET help` lists them
+    #[arg(long, value_name = "SOCKET")]
+    pub(super) control: Option<PathBuf>,
+    /// Ask a live run something at its control socket, print the answer, and end
+    #[arg(long, value_name = "SOCKET REQUEST", num_args = 2.., conflicts_with_all = ["target", "ports", "control", "record", "out", "stats", "until"])]
+    pub(super) ask: Vec<String>,
+    /// Microengines that run the source: `0`, `0-3`, `0-2,4`
+    #[arg(long, value_name = "RANGE")]
+    pub(super) me: Option<String>,
+    #[command(flatten)]
+    pub(super) machine: MachineOptions,
+    /// Print nothing once a second
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) source: SourceOptions,
+    #[command(flatten)]
+    pub messages: MessageOptions,
+}
+
+/// A time of the host, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct WallTime(pub(super) HostTime);
+
+impl FromStr for WallTime {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse()? {
+            quantity::Time::Picoseconds(time) => Ok(Self(time / 1_000)),
+            quantity::Time::Cycles(_) => Err(format!(
+                "`{text}` is no time of the host; write for example `60s` or `2ms`"
+            )),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! `npsim live`: real hosts talk through a simulated chip.
+
+mod arguments;
+#[cfg(target_os = "linux")]
+mod on_linux;
+
+#[cfg(not(target_os = "linux"))]
+use std::process::ExitCode;
+
+pub use arguments::Arguments;
+
+#[cfg(target_os = "linux")]
+pub use on_linux::run;
+
+/// Live runs need the interfaces of a Linux host.
+#[cfg(not(target_os = "linux"))]
+pub fn run(_arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    Err(
+        npsim::problem::Problem::new("live runs join ports to interfaces of Linux, and this host is another one")
+            .help("run it on Linux, or in a virtual machine or container with Linux; recordings can be repeated here with `npsim run --pace recorded`")
+            .into(),
+    )
+}
