@@ -28,6 +28,7 @@ pub mod pace;
 pub mod quantity;
 mod random;
 mod ratio;
+pub mod recording;
 pub mod standard_output;
 mod transport_checksum;
 

@@ -1,0 +1,36 @@
+//! Recordings: what came in during a live run, so that a later run gives the same departures.
+//!
+//! A recording is a pcapng file of one section. Its header says of which run it is
+//! ([`RecordingHead`]); it has an interface for each port, whose packets are the frames that came
+//! in there, and one more, [`CONTROL`], whose packets are the commands that changed the run, as
+//! text. Times are picoseconds of simulated time: of a frame, when the first bit of its preamble
+//! came; of a command, from when on it holds. Cycles are rounded down to picoseconds, so that
+//! rounding up gives the cycle back for every clock below a terahertz. `if_tsoffset` sets
+//! simulated time 0 to a second of wall time, so that other programs show dates.
+//!
+//! The file has its name from the start and grows by whole blocks ([`RecordingWriter`]): a run that
+//! is killed leaves all that was [flushed](RecordingWriter::flush).
+
+mod block;
+mod head;
+mod writer;
+
+pub use head::RecordingHead;
+pub use writer::RecordingWriter;
+
+/// Name of the interface whose packets are commands.
+pub const CONTROL: &str = "npsim control";
+/// The command that says where the run ended.
+pub const END: &str = "end";
+
+/// Link type of the interface of commands: the first of those that are for private use.
+const CONTROL_LINK: u16 = 147;
+/// `if_tsresol` of picoseconds.
+const PICOSECONDS: u8 = 12;
+const SECOND_PS: u128 = 1_000_000_000_000;
+
+/// Picoseconds from cycle 0 to a cycle of a clock, rounded down.
+#[must_use]
+pub fn picoseconds(cycle: u64, hertz: u64) -> u128 {
+    u128::from(cycle) * SECOND_PS / u128::from(hertz.max(1))
+}

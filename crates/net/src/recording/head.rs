@@ -1,0 +1,74 @@
+//! Of which run a recording is.
+
+use std::fmt::Write as _;
+
+use crate::egress::CapturePort;
+
+/// The first line of the comment in the header, by which a recording is known.
+const TITLE: &str = "npsim recording";
+
+/// Of which run a recording is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordingHead {
+    /// Clock of the microengines, in whose cycles the run counts.
+    pub hertz: u64,
+    /// Wall time of simulated time 0, seconds since 1970.
+    pub start_seconds: u64,
+    /// The ports, by number.
+    pub ports: Vec<CapturePort>,
+    /// What was run, as the command named it.
+    pub target: String,
+    /// The seed of the run, if it had one.
+    pub seed: Option<u64>,
+    /// Blocks of the routing table that are kept free for changes of routes; 0 if the run takes
+    /// none.
+    pub route_blocks: u32,
+}
+
+impl RecordingHead {
+    /// The comment in the header, from which [`RecordingHead::read`] gets it back.
+    pub(super) fn comment(&self) -> String {
+        let mut text = format!("{TITLE}\n");
+        // A name of several lines would be read as other keys.
+        let target = self.target.replace(['\n', '\r'], " ");
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "target={target}");
+        let _ = writeln!(text, "hertz={}", self.hertz);
+        let _ = writeln!(text, "start_seconds={}", self.start_seconds);
+        if let Some(seed) = self.seed {
+            let _ = writeln!(text, "seed={seed}");
+        }
+        let _ = write!(text, "route_blocks={}", self.route_blocks);
+        text
+    }
+
+    /// Whether the comment of a header says that the file is a recording.
+    pub(crate) fn is_one(comment: &str) -> bool {
+        comment.lines().next() == Some(TITLE)
+    }
+
+    /// What a comment says, without the ports, which the interfaces say. Keys of later versions
+    /// are passed over.
+    pub(super) fn read(comment: &str) -> Result<Self, String> {
+        let value = |key: &str| {
+            let lines = comment.lines().skip(1);
+            let mut pairs = lines.filter_map(|line| line.split_once('='));
+            pairs.find(|(name, _)| *name == key).map(|(_, value)| value)
+        };
+        let number = |key: &str| {
+            let digits = value(key).ok_or_else(|| format!("its header has no `{key}`"))?;
+            { digits.parse::<u64>() }
+                .map_err(|_| format!("`{key}` in its header is `{digits}`, which is no number"))
+        };
+        let blocks = number("route_blocks")?;
+        Ok(Self {
+            hertz: number("hertz")?,
+            start_seconds: number("start_seconds")?,
+            ports: Vec::new(),
+            target: value("target").unwrap_or_default().to_owned(),
+            seed: value("seed").map(|_| number("seed")).transpose()?,
+            route_blocks: u32::try_from(blocks)
+                .map_err(|_| format!("`route_blocks` in its header is {blocks}, too many"))?,
+        })
+    }
+}
