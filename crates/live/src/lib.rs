@@ -11,8 +11,10 @@ pub mod clock;
 pub mod live_run;
 pub mod offload;
 pub mod one_chip;
+pub mod open_network;
 pub mod port_lines;
 pub mod port_option;
+pub mod recorder;
 pub mod status;
 pub mod system;
 

@@ -16,6 +16,7 @@ use npsim_transport::time::{MICROSECOND, Time};
 
 use crate::clock::{HostTime, LiveClock};
 use crate::port_lines::PortLines;
+use crate::recorder::Recorder;
 use crate::status::LiveStatus;
 use crate::system::{Halted, LeavingFrame, LiveSystem};
 
@@ -66,27 +67,6 @@ pub trait Host {
     fn answer(&mut self, _text: Result<String, Problem>) {}
 }
 
-/// What keeps a record of all that enters the system.
-pub trait Recorder {
-    /// A frame enters by a port at a time.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    fn frame(&mut self, port: usize, begins: Time, bytes: &[u8]) -> io::Result<()>;
-
-    /// A change from outside takes effect at a time.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    fn change(&mut self, at: Time, command: &str) -> io::Result<()>;
-
-    /// All that was recorded is to be in the file.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    fn flush(&mut self) -> io::Result<()>;
-}
-
 /// Why a live run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveEnding {
@@ -111,7 +91,7 @@ pub struct LiveRun<S> {
     lines: PortLines,
     /// By interface: no frame had come until this simulated time.
     none_until: Vec<Time>,
-    recorder: Option<Box<dyn Recorder>>,
+    recorder: Option<Recorder>,
     interfaces: Vec<String>,
     late: Histogram,
     stop_asked: bool,
@@ -126,7 +106,7 @@ impl<S: LiveSystem> LiveRun<S> {
         clock: LiveClock,
         ports: Vec<usize>,
         interfaces: Vec<String>,
-        recorder: Option<Box<dyn Recorder>>,
+        recorder: Option<Recorder>,
     ) -> Self {
         let count = interfaces.len();
         Self {
@@ -175,13 +155,14 @@ impl<S: LiveSystem> LiveRun<S> {
         &mut self,
         host: &mut dyn Host,
         until: Option<HostTime>,
-        stop: &dyn Fn() -> bool,
+        stop: &(dyn Fn() -> bool + Sync),
         report: &mut Report<'_, S>,
     ) -> Result<LiveEnding, Problem> {
         let ran = self.go_on(host, until, stop, report);
-        let flushed = self.flush();
+        let now = self.system.now();
+        let recorded = self.recorder.as_mut().map_or(Ok(()), |it| it.end(now));
         let ending = ran?;
-        flushed?;
+        recorded.map_err(|error| unrecorded(&error))?;
         Ok(ending)
     }
 
@@ -189,7 +170,7 @@ impl<S: LiveSystem> LiveRun<S> {
         &mut self,
         host: &mut dyn Host,
         until: Option<HostTime>,
-        stop: &dyn Fn() -> bool,
+        stop: &(dyn Fn() -> bool + Sync),
         report: &mut Report<'_, S>,
     ) -> Result<LiveEnding, Problem> {
         let mut step = STEPS[0];
@@ -207,7 +188,7 @@ impl<S: LiveSystem> LiveRun<S> {
             let came = self.take_in(host, target)?;
             let asks = now >= status_at;
             if came || asks || self.system.silent_until() <= target {
-                let progress = &mut || match stop() {
+                let progress = &|| match stop() {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 };
@@ -297,7 +278,11 @@ impl<S: LiveSystem> LiveRun<S> {
         status_at: HostTime,
     ) -> Result<(), Problem> {
         let silent = self.system.silent_until();
-        let next = if silent > come { silent } else { come.saturating_add(step) };
+        let next = if silent > come {
+            silent
+        } else {
+            come.saturating_add(step)
+        };
         let others = [self.lines.next_due(), self.lines.next_free(come)];
         let next = others.into_iter().flatten().fold(next, Time::min);
         let wake = self.clock.host(next).min(status_at);
@@ -346,7 +331,7 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     fn flush(&mut self) -> Result<(), Problem> {
-        let flushed = self.recorder.as_mut().map_or(Ok(()), |it| it.flush());
+        let flushed = self.recorder.as_mut().map_or(Ok(()), Recorder::flush);
         flushed.map_err(|error| unrecorded(&error))
     }
 }
@@ -355,3 +340,6 @@ fn unrecorded(error: &io::Error) -> Problem {
     Problem::new(format!("the recording cannot be written: {error}"))
         .help("what is in it is whole up to the frame before; make room, or record to another disk")
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,7 +63,9 @@ mod tests {
         let length = 8 + payload.len() as u16;
         let mut frame = vec![0; ETHERNET];
         frame[12] = 8;
-        let mut header = vec![0x45, 0, 0, 0, 0, 7, 0, 0, 64, 17, 0, 0, 10, 1, 0, 2, 10, 2, 0, 2];
+        let mut header = vec![
+            0x45, 0, 0, 0, 0, 7, 0, 0, 64, 17, 0, 0, 10, 1, 0, 2, 10, 2, 0, 2,
+        ];
         header[2..4].copy_from_slice(&(20 + length).to_be_bytes());
         let pseudo = fold(u32::from(sum(&header[12..20])) + 17 + u32::from(length));
         frame.extend(header);
@@ -97,7 +99,12 @@ mod tests {
             assert!(!complete_checksum(&mut cut), "{length}");
             assert_eq!(cut, frame[..length]);
         }
-        for (at, value) in [(12, 0x86), (ETHERNET, 0x44), (ETHERNET + 6, 0x20), (ETHERNET + 9, 1)] {
+        for (at, value) in [
+            (12, 0x86),
+            (ETHERNET, 0x44),
+            (ETHERNET + 6, 0x20),
+            (ETHERNET + 9, 1),
+        ] {
             let mut other = frame.clone();
             other[at] = value;
             let before = other.clone();

@@ -1,9 +1,8 @@
 //! One chip with its microcode as a live system.
 
-use std::ops::ControlFlow;
-
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
+use npsim_net::egress::TraceSink;
 use npsim_net::pace::LineTime;
 use npsim_project::Project;
 use npsim_project::assemble::Program;
@@ -13,7 +12,7 @@ use npsim_session::node::Node;
 use npsim_session::simulation::{Ending, RunSettings};
 use npsim_transport::time::{SECOND, Time};
 
-use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts};
+use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
 /// The chip.
 pub struct OneChip {
@@ -40,7 +39,10 @@ impl OneChip {
         Ok(Self {
             node: Node::networked(project, programs, settings, answer)?,
             hertz: project.capacity.hertz,
-            lines: ports.iter().map(|port| LineTime::of(port.bits_per_second)).collect(),
+            lines: ports
+                .iter()
+                .map(|port| LineTime::of(port.bits_per_second))
+                .collect(),
             observer,
         })
     }
@@ -49,6 +51,11 @@ impl OneChip {
     #[must_use]
     pub fn node(&self) -> &Node {
         &self.node
+    }
+
+    /// Captures what leaves from now on; `origin_ns` is added to the times, ns since 1970.
+    pub fn capture(&mut self, sink: TraceSink, origin_ns: u64) {
+        self.node.capture(sink, origin_ns);
     }
 
     /// Ends the run, and gives the chip with its observer.
@@ -103,11 +110,7 @@ impl LiveSystem for OneChip {
         entered
     }
 
-    fn run_to(
-        &mut self,
-        until: Time,
-        progress: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> Result<(), Halted> {
+    fn run_to(&mut self, until: Time, progress: &Progress<'_>) -> Result<(), Halted> {
         let until = self.cycle(until);
         if until > self.node.handled() {
             let progress = &mut |_| progress();

@@ -119,7 +119,12 @@ mod tests {
             port,
             bytes: vec![byte],
         };
-        lines.leaving([frame(30, 0, 1), frame(10, 1, 2), frame(10, 1, 3), frame(20, 1, 4)]);
+        lines.leaving([
+            frame(30, 0, 1),
+            frame(10, 1, 2),
+            frame(10, 1, 3),
+            frame(20, 1, 4),
+        ]);
         assert_eq!(lines.next_due(), Some(10));
         lines.come_to(9);
         assert_eq!((lines.front(0), lines.front(1)), (None, None));

@@ -111,7 +111,10 @@ mod tests {
     #[test]
     fn a_port_is_read_with_its_interface_and_shown_as_it_was_written() {
         let port: PortOption = "2=tap:np0@left".parse().unwrap();
-        assert_eq!((port.port.as_str(), port.interface.kind), ("2", InterfaceKind::Tap));
+        assert_eq!(
+            (port.port.as_str(), port.interface.kind),
+            ("2", InterfaceKind::Tap)
+        );
         assert_eq!(port.interface.namespace.as_deref(), Some("left"));
         assert_eq!(port.interface.to_string(), "tap:np0@left");
         let port: PortOption = "uplink=if:veth0".parse().unwrap();
@@ -121,10 +124,17 @@ mod tests {
 
     #[test]
     fn what_names_no_interface_is_refused_with_the_form() {
-        for wrong in ["", "0", "=tap:a", "0=", "0=tap", "0=tap:", "0=tap:a@", "0=tun:a"] {
+        for wrong in [
+            "", "0", "=tap:a", "0=", "0=tap", "0=tap:", "0=tap:a@", "0=tun:a",
+        ] {
             assert!(wrong.parse::<PortOption>().is_err(), "{wrong}");
         }
-        for wrong in ["0=tap:a/b", "0=if:0123456789abcdef", "0=tap:a@../x", "0=tap:a b"] {
+        for wrong in [
+            "0=tap:a/b",
+            "0=if:0123456789abcdef",
+            "0=tap:a@../x",
+            "0=tap:a b",
+        ] {
             let told = wrong.parse::<PortOption>().unwrap_err();
             assert!(told.contains("cannot be the name"), "{told}");
         }

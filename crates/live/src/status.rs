@@ -160,9 +160,8 @@ impl LiveStatus {
     /// What a run came to, in lines.
     #[must_use]
     pub fn summary(&self) -> String {
-        let (came, left) = { self.ports.iter() }.fold((0, 0), |sum, port| {
-            (sum.0 + port.came, sum.1 + port.left)
-        });
+        let (came, left) =
+            { self.ports.iter() }.fold((0, 0), |sum, port| (sum.0 + port.came, sum.1 + port.left));
         let mut text = format!(
             "{came} frames came and {left} left in {:.1} s, {:.3} s of simulated time; {} slipped",
             self.host_nanoseconds as f64 / HOST_SECOND,

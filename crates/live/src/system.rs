@@ -50,6 +50,9 @@ pub struct PortCounts {
     pub dropped: u64,
 }
 
+/// Whether to go on; asked from any thread.
+pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
+
 /// A system of chips that hosts outside of it talk through. Times are simulated picoseconds since
 /// its beginning.
 pub trait LiveSystem {
@@ -70,11 +73,7 @@ pub trait LiveSystem {
     ///
     /// # Errors
     /// What stopped it.
-    fn run_to(
-        &mut self,
-        until: Time,
-        progress: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> Result<(), Halted>;
+    fn run_to(&mut self, until: Time, progress: &Progress<'_>) -> Result<(), Halted>;
 
     /// The frames that have begun to leave since this was asked last.
     fn take_leaving(&mut self) -> Vec<LeavingFrame>;

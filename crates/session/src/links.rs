@@ -185,6 +185,11 @@ impl Links {
         self
     }
 
+    /// Times of departures count from here, ns since 1970.
+    pub(crate) fn begin_at(&mut self, origin_ns: u64) {
+        self.origin_ns = origin_ns;
+    }
+
     /// Captures what leaves from now on.
     pub(crate) fn capture_to(&mut self, sink: TraceSink) {
         self.sink = Some(sink);

@@ -70,11 +70,10 @@ impl ControlSocket {
                 .help("name a path where nothing is"));
             }
             if UnixStream::connect(path).is_ok() {
-                return Err(Problem::new(format!(
-                    "another run listens at `{}`",
-                    path.display()
-                ))
-                .help("name another path with `--control`"));
+                return Err(
+                    Problem::new(format!("another run listens at `{}`", path.display()))
+                        .help("name another path with `--control`"),
+                );
             }
             fs::remove_file(path).map_err(failed)?;
         }
@@ -180,8 +179,11 @@ impl Client {
 /// No run listens there, or it refuses the request, as it says.
 pub fn ask(path: &Path, request: &str) -> Result<String, Problem> {
     let failed = |error: io::Error| {
-        Problem::new(format!("no live run answers at `{}`: {error}", path.display()))
-            .help("begin one with `npsim live TARGET --control PATH`, and name its path")
+        Problem::new(format!(
+            "no live run answers at `{}`: {error}",
+            path.display()
+        ))
+        .help("begin one with `npsim live TARGET --control PATH`, and name its path")
     };
     let mut stream = UnixStream::connect(path).map_err(failed)?;
     writeln!(stream, "{}", request.replace('\n', " ")).map_err(failed)?;

@@ -79,7 +79,9 @@ impl Host for LinuxHost {
             control.receive();
         }
         let came = ready.iter().zip(ports);
-        Ok(came.into_iter().any(|(ready, interest)| ready.readable && interest.read))
+        Ok(came
+            .into_iter()
+            .any(|(ready, interest)| ready.readable && interest.read))
     }
 
     fn request(&mut self) -> Option<String> {

@@ -82,8 +82,15 @@ fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<
     let length = mem::size_of::<T>() as libc::socklen_t;
     let pointer = std::ptr::from_ref(value).cast();
     // SAFETY: an open socket, and a value of the length that is given, alive throughout the call.
-    let done =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_PACKET, option, pointer, length) };
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            option,
+            pointer,
+            length,
+        )
+    };
     nix::errno::Errno::result(done)?;
     Ok(())
 }
@@ -91,5 +98,10 @@ fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<
 /// A socket for requests about interfaces of the thread's network namespace.
 fn any_socket() -> io::Result<std::os::fd::OwnedFd> {
     let flags = SockFlag::SOCK_CLOEXEC;
-    Ok(socket(AddressFamily::Inet, SockType::Datagram, flags, None)?)
+    Ok(socket(
+        AddressFamily::Inet,
+        SockType::Datagram,
+        flags,
+        None,
+    )?)
 }

@@ -21,7 +21,6 @@ use tap::Tap;
 pub use host::LinuxHost;
 pub use privileges::drop_privileges;
 
-
 /// The longest frame that fits an Ethernet of the usual payload with a VLAN tag, without check
 /// sequence, and room to see that one is longer.
 const ROOM: usize = 65_536 + 18;
@@ -69,7 +68,10 @@ impl Interface {
             Ok((device, mtu.map_err(|error| refused(name, &error))?))
         })?;
         if mtu > MTU {
-            let at = name.namespace.as_ref().map_or_else(String::new, |it| format!("-n {it} "));
+            let at = name
+                .namespace
+                .as_ref()
+                .map_or_else(String::new, |it| format!("-n {it} "));
             return Err(Problem::new(format!(
                 "`{name}` has an MTU of {mtu}, and a port of the chip takes frames with at most {MTU} bytes"
             ))
@@ -144,7 +146,9 @@ fn is_later(error: &io::Error) -> bool {
         libc::ENETDOWN,
         libc::EIO,
     ];
-    error.raw_os_error().is_some_and(|code| later.contains(&code))
+    error
+        .raw_os_error()
+        .is_some_and(|code| later.contains(&code))
 }
 
 /// Why an interface cannot be opened, for people.

@@ -23,10 +23,10 @@ pub fn within<T: Send>(
     };
     let path: PathBuf = Path::new(NAMES).join(name);
     let file = File::open(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            Problem::new(format!("there is no network namespace `{name}`"))
-                .help(format!("`ip netns list` has those that exist, and `ip netns add {name}` makes it"))
-        }
+        io::ErrorKind::NotFound => Problem::new(format!("there is no network namespace `{name}`"))
+            .help(format!(
+                "`ip netns list` has those that exist, and `ip netns add {name}` makes it"
+            )),
         _ => Problem::io("open", &path, &error),
     })?;
     // A thread of its own, which is in the namespace for the rest of its life.

@@ -17,7 +17,10 @@ impl Tap {
     /// Opens the TAP of a name, which is made if there is none, and sets it up.
     pub fn open(name: &str) -> io::Result<Self> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
+        options
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK);
         let file = options.open(DEVICE)?;
         ioctl::become_tap(file.as_fd(), name)?;
         // A user who may use a TAP that exists need not be able to set it up.

@@ -5,10 +5,12 @@
 //! answers it. So it may be allowed a long way at once, in which the engine skips what recurs.
 //! Neither how far that is nor how far ahead a frame was known changes anything in the chip.
 
+use std::io;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
+use npsim_net::egress::TraceSink;
 use serde::{Deserialize, Serialize};
 
 use super::Node;
@@ -118,6 +120,20 @@ impl Node {
     pub fn take_lost(&mut self) -> Vec<LostFrame> {
         let port = self.links.network_mut();
         port.map_or_else(Vec::new, NetworkPort::take_lost)
+    }
+
+    /// Captures what leaves from now on; `origin_ns` is added to the times, ns since 1970.
+    pub fn capture(&mut self, sink: TraceSink, origin_ns: u64) {
+        self.links.begin_at(origin_ns);
+        self.links.capture_to(sink);
+    }
+
+    /// Completes the capture of what has left.
+    ///
+    /// # Errors
+    /// It could not be written, now or earlier.
+    pub fn finish_capture(&mut self) -> io::Result<()> {
+        self.complete()
     }
 
     /// The run is over, for whatever reason; it takes no more frames.

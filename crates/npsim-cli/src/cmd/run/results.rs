@@ -151,7 +151,13 @@ impl Ended<'_> {
 
     /// The races that were found, as faults, if the user does not allow them.
     fn races(&self, observed: &[Observations]) -> Vec<Fault> {
-        if self.arguments.system.machine.allow.contains(&Check::LostUpdate) {
+        if self
+            .arguments
+            .system
+            .machine
+            .allow
+            .contains(&Check::LostUpdate)
+        {
             return Vec::new();
         }
         let project = self.session.project();

@@ -1,0 +1,270 @@
+//! The loop against a host whose time is simulated, too.
+
+use std::collections::VecDeque;
+
+use npsim_project::problem::Problem;
+use npsim_transport::time::{MICROSECOND, MILLISECOND, SECOND, Time};
+
+use super::{Host, LiveEnding, LiveRun, PortInterest};
+use crate::clock::{HostTime, LiveClock};
+use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
+
+/// What the wire takes of a frame, and what is between two.
+const FRAME: Time = 10 * MICROSECOND;
+/// From a frame's last bit in to its first bit out.
+const INSIDE: Time = 30 * MICROSECOND;
+
+/// A system that sends every frame back by the next port.
+#[derive(Default)]
+struct Reflector {
+    now: Time,
+    entered: Vec<(usize, Time)>,
+    inside: VecDeque<LeavingFrame>,
+    leaving: Vec<LeavingFrame>,
+    /// Calls of `run_to`, with their lengths.
+    runs: Vec<Time>,
+    changed: Vec<String>,
+}
+
+impl LiveSystem for Reflector {
+    fn ports(&self) -> Vec<String> {
+        vec!["0".to_owned(), "1".to_owned()]
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn silent_until(&self) -> Time {
+        self.inside
+            .front()
+            .map_or(Time::MAX, |frame| frame.due - FRAME)
+    }
+
+    fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame {
+        assert!(at >= self.now, "a frame enters in the past");
+        self.entered.push((port, at));
+        self.inside.push_back(LeavingFrame {
+            due: at + FRAME + INSIDE + FRAME,
+            port: 1 - port,
+            bytes,
+        });
+        EnteredFrame {
+            begins: at,
+            line_free: at + FRAME,
+        }
+    }
+
+    fn run_to(&mut self, until: Time, _progress: &Progress<'_>) -> Result<(), Halted> {
+        assert!(until >= self.now, "time goes back");
+        self.runs.push(until - self.now);
+        self.now = until;
+        while self
+            .inside
+            .front()
+            .is_some_and(|frame| frame.due - FRAME < until)
+        {
+            self.leaving.extend(self.inside.pop_front());
+        }
+        Ok(())
+    }
+
+    fn take_leaving(&mut self) -> Vec<LeavingFrame> {
+        std::mem::take(&mut self.leaving)
+    }
+
+    fn counts(&self) -> Vec<PortCounts> {
+        vec![PortCounts::default(); 2]
+    }
+
+    fn inside(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn change(&mut self, command: &str) -> Result<(String, Time), Problem> {
+        self.changed.push(command.to_owned());
+        Ok((command.to_owned(), self.now))
+    }
+}
+
+/// A host that sends frames at given times, and on which each look at the clock takes a while.
+struct Script {
+    now: std::cell::Cell<HostTime>,
+    look: HostTime,
+    /// By port: when frames come, in order.
+    coming: [VecDeque<HostTime>; 2],
+    /// Frames that the host has got: when, by which port.
+    got: Vec<(HostTime, usize)>,
+    /// Until when the host takes no frame.
+    full_until: HostTime,
+    requests: VecDeque<String>,
+    answers: Vec<Result<String, Problem>>,
+}
+
+impl Script {
+    fn new(look: HostTime, coming: [Vec<HostTime>; 2]) -> Self {
+        Self {
+            now: 0.into(),
+            look,
+            coming: coming.map(VecDeque::from),
+            got: Vec::new(),
+            full_until: 0,
+            requests: VecDeque::new(),
+            answers: Vec::new(),
+        }
+    }
+
+    fn next(&self, ports: &[PortInterest]) -> Option<HostTime> {
+        let read = self.coming.iter().zip(ports).filter(|(_, it)| it.read);
+        let read = read.filter_map(|(coming, _)| coming.front().copied());
+        let write = ports.iter().any(|it| it.write).then_some(self.full_until);
+        read.chain(write).min()
+    }
+}
+
+impl Host for Script {
+    fn now(&self) -> HostTime {
+        let now = self.now.get();
+        self.now.set(now + self.look);
+        now
+    }
+
+    fn read(&mut self, port: usize) -> Result<Option<Vec<u8>>, Problem> {
+        let now = self.now.get();
+        let came = self.coming[port].pop_front_if(|at| *at <= now);
+        Ok(came.map(|_| vec![0; 60]))
+    }
+
+    fn write(&mut self, port: usize, _frame: &[u8]) -> Result<bool, Problem> {
+        if self.now.get() < self.full_until {
+            return Ok(false);
+        }
+        self.got.push((self.now.get(), port));
+        Ok(true)
+    }
+
+    fn wait(&mut self, ports: &[PortInterest], most: HostTime) -> Result<bool, Problem> {
+        let now = self.now.get();
+        let next = self.next(ports).unwrap_or(HostTime::MAX);
+        self.now.set(next.clamp(now, now.saturating_add(most)));
+        let now = self.now.get();
+        let came = self.coming.iter().zip(ports);
+        Ok({ came.into_iter() }
+            .any(|(it, port)| port.read && it.front().is_some_and(|at| *at <= now)))
+    }
+
+    fn request(&mut self) -> Option<String> {
+        self.requests.pop_front()
+    }
+
+    fn answer(&mut self, text: Result<String, Problem>) {
+        self.answers.push(text);
+    }
+}
+
+const MS: HostTime = 1_000_000;
+
+fn run(host: &mut Script, dilation: &str, until: HostTime) -> LiveRun<Reflector> {
+    let clock = LiveClock::new(dilation.parse().unwrap(), 2 * MS);
+    let names = vec!["a".to_owned(), "b".to_owned()];
+    let mut live = LiveRun::new(Reflector::default(), clock, vec![0, 1], names, None);
+    let ended = live.run(host, Some(until), &|| false, &mut |_, _, _, _| {});
+    assert_eq!(ended, Ok(LiveEnding::Ended));
+    live
+}
+
+#[test]
+fn a_frame_leaves_when_it_is_due_and_never_before() {
+    let mut host = Script::new(100, [vec![5 * MS], vec![]]);
+    let live = run(&mut host, "1", 20 * MS);
+    let (_, entered) = live.system().entered[0];
+    let due = entered + FRAME + INSIDE + FRAME;
+    let (got, port) = host.got[0];
+    assert_eq!((host.got.len(), port), (1, 1));
+    let due = due / 1_000;
+    assert!(got >= due && got < due + 60_000, "due {due}, got {got}");
+    assert!(
+        entered / 1_000 >= 5 * MS && entered / 1_000 < 5 * MS + 1_000,
+        "{entered}"
+    );
+}
+
+#[test]
+fn an_idle_system_is_left_alone_but_for_the_status() {
+    let mut host = Script::new(100, [vec![], vec![]]);
+    let live = run(&mut host, "1", 10_000 * MS);
+    assert!(live.system().runs.len() <= 11, "{:?}", live.system().runs);
+    let late = live.status(host.now()).most_late_nanoseconds;
+    assert!(late < 1_000, "{late}");
+}
+
+#[test]
+fn frames_enter_as_fast_as_the_line_lets_them_and_the_host_holds_the_rest() {
+    // A burst of 1000 frames at once takes 10 ms of line time.
+    let mut host = Script::new(100, [vec![MS; 1000], vec![]]);
+    let live = run(&mut host, "1", 30 * MS);
+    let entered = &live.system().entered;
+    assert_eq!(entered.len(), 1000);
+    for pair in entered.windows(2) {
+        assert!(pair[1].1 >= pair[0].1 + FRAME);
+        assert!(
+            pair[1].1 <= pair[0].1 + FRAME + 60 * MICROSECOND,
+            "{pair:?}"
+        );
+    }
+    assert_eq!(host.got.len(), 1000);
+}
+
+#[test]
+fn a_slow_host_makes_simulated_time_slip_and_loses_nothing() {
+    // A look at the clock takes 5 ms, and each turn of the loop looks several times.
+    let coming: Vec<_> = (0..200).map(|number| number * 3 * MS).collect();
+    let mut host = Script::new(5 * MS, [coming, vec![]]);
+    let live = run(&mut host, "1", 2_000 * MS);
+    let status = live.status(host.now());
+    assert!(status.slipped_nanoseconds > 100 * MS, "{status:?}");
+    assert!(status.simulated_picoseconds < 2 * SECOND);
+    assert_eq!(host.got.len(), 200);
+    let live = run(
+        &mut Script::new(5 * MS, [vec![MS], vec![]]),
+        "auto",
+        2_000 * MS,
+    );
+    assert_eq!(live.status(0).slipped_nanoseconds, 0);
+    assert!(live.status(0).dilation > 1.0);
+}
+
+#[test]
+fn dilation_stretches_what_the_host_sees_of_the_time_inside() {
+    let mut host = Script::new(100, [vec![5 * MS], vec![]]);
+    run(&mut host, "20", 50 * MS);
+    let took = host.got[0].0 - 5 * MS;
+    let inside = (FRAME + INSIDE + FRAME) / 1_000 * 20;
+    assert!((inside..inside + 2 * MS).contains(&took), "{took}");
+}
+
+#[test]
+fn a_host_without_room_gets_its_frames_later_in_their_order() {
+    let mut host = Script::new(100, [vec![MS, 2 * MS], vec![3 * MS]]);
+    host.full_until = 10 * MS;
+    run(&mut host, "1", 20 * MS);
+    let ports: Vec<_> = host.got.iter().map(|(_, port)| *port).collect();
+    assert_eq!(ports, [0, 1, 1]);
+    assert!(host.got.iter().all(|(at, _)| *at >= 10 * MS));
+}
+
+#[test]
+fn requests_change_the_system_and_end_the_run() {
+    let mut host = Script::new(100, [vec![], vec![]]);
+    host.requests = ["route remove 10.2.0.0/16", "status", "stop"]
+        .map(str::to_owned)
+        .into();
+    let live = run(&mut host, "1", Time::MAX);
+    assert_eq!(live.system().changed, ["route remove 10.2.0.0/16"]);
+    let answers: Vec<_> = host.answers.iter().map(|it| it.as_ref().unwrap()).collect();
+    assert!(
+        answers[1].contains("\"simulated_picoseconds\""),
+        "{answers:?}"
+    );
+    assert!(live.status(0).simulated_picoseconds < SECOND / 100 * 2 + MILLISECOND);
+}
