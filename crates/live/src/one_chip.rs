@@ -3,7 +3,7 @@
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::Observer;
 use npsim_net::egress::TraceSink;
-use npsim_net::pace::LineTime;
+use npsim_net::pace::{line_end_ps, line_free_ps};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
@@ -18,7 +18,8 @@ use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, 
 pub struct OneChip {
     node: Node,
     hertz: u64,
-    lines: Vec<LineTime>,
+    /// The rates of the ports' lines, bits per second.
+    lines: Vec<u64>,
     observer: Box<dyn Observer + Send>,
 }
 
@@ -39,10 +40,7 @@ impl OneChip {
         Ok(Self {
             node: Node::networked(project, programs, settings, answer)?,
             hertz: project.capacity.hertz,
-            lines: ports
-                .iter()
-                .map(|port| LineTime::of(port.bits_per_second))
-                .collect(),
+            lines: ports.iter().map(|port| port.bits_per_second).collect(),
             observer,
         })
     }
@@ -94,15 +92,16 @@ impl LiveSystem for OneChip {
     fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame {
         let start = self.cycle(at).max(self.node.handled());
         let begins = self.time(start);
-        let line = &self.lines[port];
-        let end = begins.saturating_add(line.frame(bytes.len()));
+        let (length, rate) = (bytes.len(), self.lines[port]);
+        let line_free = line_free_ps(begins.into(), length, rate);
+        let end = line_end_ps(begins.into(), length, rate);
         let entered = EnteredFrame {
             begins,
-            line_free: end.saturating_add(line.gap()),
+            line_free: Time::try_from(line_free).unwrap_or(Time::MAX),
         };
         self.node.put(Crossing {
             start,
-            end: self.cycle(end),
+            end: self.cycle(Time::try_from(end).unwrap_or(Time::MAX)),
             port: port as u8,
             bytes,
             origin: None,

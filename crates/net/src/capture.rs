@@ -11,10 +11,10 @@
 mod assembly;
 mod classic;
 mod clock;
-mod data;
+pub(crate) mod data;
 mod erf;
 mod error;
-mod fields;
+pub(crate) mod fields;
 mod link;
 mod next_generation;
 mod notes;

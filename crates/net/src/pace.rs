@@ -7,6 +7,7 @@
 //! same for a file of any length, without holding it in memory.
 
 mod assignment;
+mod frame_reader;
 mod line_time;
 mod placing;
 mod replay;
@@ -15,7 +16,7 @@ mod speed;
 
 pub use assignment::PortAssignment;
 pub(crate) use assignment::flow_hash;
-pub use line_time::LineTime;
+pub use line_time::{line_end_ps, line_free_ps};
 pub use placing::schedule;
 pub use replay::{Replay, ReplayError, ReplayFrames, Survey};
 pub use schedule::{ArrivalSchedule, FrameArrival, PortLoad};
@@ -62,7 +63,7 @@ pub enum PaceError {
     },
     /// Not a pace.
     #[error(
-        "`{text}` is not a pace: write trace (times of the capture), 2x (twice as fast), line (back to back), or a rate such as 200pps, 100kpps, 4.5Mpps"
+        "`{text}` is not a pace: write trace (times of the capture), recorded (those of a recording of `npsim live`), 2x (twice as fast), line (back to back), or a rate such as 200pps, 100kpps, 4.5Mpps"
     )]
     UnknownPace {
         /// The text.
@@ -75,6 +76,44 @@ pub enum PaceError {
         text: String,
         /// What is wrong with the number.
         source: RatioError,
+    },
+    /// [`Pace::Recorded`] with frames in memory.
+    #[error(
+        "the pace `recorded` replays the file of a recording: `npsim run` and `npsim debug` have it"
+    )]
+    NoRecording,
+    /// [`Pace::Recorded`] with another assignment than by interface.
+    #[error(
+        "a recording says at which port each frame came in, so frames cannot be given to ports in another way"
+    )]
+    RecordedPorts,
+    /// A recording has other ports.
+    #[error("the recording has {recorded} ports, and there are {ports}")]
+    PortCount {
+        /// Ports of the recording.
+        recorded: usize,
+        /// How many there are.
+        ports: usize,
+    },
+    /// A port of a recording had another line.
+    #[error("port {port} was recorded on a line of {recorded} bit/s, and has one of {now} bit/s")]
+    OtherLine {
+        /// The port.
+        port: u32,
+        /// Its rate in the recording.
+        recorded: u64,
+        /// Its rate.
+        now: u64,
+    },
+    /// A recorded frame begins while the one before it is on the line.
+    #[error(
+        "frame {frame} of the recording begins at port {port} before the one in front of it and the gap are over: the file is not as it was recorded"
+    )]
+    Overlap {
+        /// Index of the frame, from 0.
+        frame: usize,
+        /// The port.
+        port: u32,
     },
     /// Not an assignment.
     #[error(

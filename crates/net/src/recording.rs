@@ -13,9 +13,13 @@
 
 mod block;
 mod head;
+mod reader;
+mod survey;
 mod writer;
 
 pub use head::RecordingHead;
+pub use reader::{Recorded, RecordingReader};
+pub use survey::{RecordedCommand, RecordingSurvey};
 pub use writer::RecordingWriter;
 
 /// Name of the interface whose packets are commands.
@@ -27,10 +31,21 @@ pub const END: &str = "end";
 const CONTROL_LINK: u16 = 147;
 /// `if_tsresol` of picoseconds.
 const PICOSECONDS: u8 = 12;
-const SECOND_PS: u128 = 1_000_000_000_000;
+pub(crate) const SECOND_PS: u128 = 1_000_000_000_000;
+
+/// Whether packets of an interface are commands.
+pub(crate) fn is_control(link: u32, name: &str) -> bool {
+    link == u32::from(CONTROL_LINK) && name == CONTROL
+}
 
 /// Picoseconds from cycle 0 to a cycle of a clock, rounded down.
 #[must_use]
 pub fn picoseconds(cycle: u64, hertz: u64) -> u128 {
     u128::from(cycle) * SECOND_PS / u128::from(hertz.max(1))
+}
+
+/// The cycle of a clock that came to so many picoseconds.
+fn cycle(picoseconds: u64, hertz: u64) -> u64 {
+    let cycle = (u128::from(picoseconds) * u128::from(hertz)).div_ceil(SECOND_PS);
+    u64::try_from(cycle).unwrap_or(u64::MAX)
 }

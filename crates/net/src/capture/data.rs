@@ -11,7 +11,7 @@ use crate::compression::{Compression, Decompressor, MAGIC_BYTES};
 const CHUNK: usize = 64 * 1024;
 
 /// A capture's data, decompressed, and where in it a reader is; makes the errors.
-pub(super) struct Data {
+pub(crate) struct Data {
     path: PathBuf,
     input: Input,
     window: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct Data {
     offset: u64,
     ended: bool,
     /// Whether compressed data came to their proper end.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
 }
 
 /// Where the data come from.
@@ -51,7 +51,7 @@ impl fmt::Debug for Data {
 
 impl Data {
     /// Finds out whether the data are compressed.
-    pub(super) fn new(path: &Path, input: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
+    pub(crate) fn new(path: &Path, input: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
         let mut data = Self {
             path: path.to_path_buf(),
             input: Input::Plain(input),
@@ -81,7 +81,7 @@ impl Data {
     }
 
     /// How the data are compressed.
-    pub(super) fn compression(&self) -> Option<Compression> {
+    pub(crate) fn compression(&self) -> Option<Compression> {
         match &self.input {
             Input::Plain(_) => None,
             Input::Compressed(compression, _) => Some(*compression),
@@ -89,7 +89,7 @@ impl Data {
     }
 
     /// Bytes behind the compressed data so far, which belong to nothing.
-    pub(super) fn bytes_behind(&self) -> u64 {
+    pub(crate) fn bytes_behind(&self) -> u64 {
         match &self.input {
             Input::Plain(_) => 0,
             Input::Compressed(_, input) => input.bytes_behind(),
@@ -97,17 +97,17 @@ impl Data {
     }
 
     /// What is in memory and not yet read.
-    pub(super) fn rest(&self) -> &[u8] {
+    pub(crate) fn rest(&self) -> &[u8] {
         &self.window[self.start..]
     }
 
     /// Notes that these bytes have been read.
-    pub(super) fn advance(&mut self, bytes: usize) {
+    pub(crate) fn advance(&mut self, bytes: usize) {
         self.start += bytes;
     }
 
     /// Gets more into memory; `false` at the end of the data.
-    pub(super) fn more(&mut self) -> Result<bool, CaptureError> {
+    pub(crate) fn more(&mut self) -> Result<bool, CaptureError> {
         if self.ended {
             return Ok(false);
         }
@@ -150,17 +150,17 @@ impl Data {
     }
 
     /// Gets at least so many bytes into memory, if there are as many.
-    pub(super) fn fill(&mut self, bytes: usize) -> Result<(), CaptureError> {
+    pub(crate) fn fill(&mut self, bytes: usize) -> Result<(), CaptureError> {
         while self.rest().len() < bytes && self.more()? {}
         Ok(())
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The data end inside the record that begins here.
-    pub(super) fn ends_early(&self, frames_before: u64) -> CaptureError {
+    pub(crate) fn ends_early(&self, frames_before: u64) -> CaptureError {
         CaptureError::Truncated {
             path: self.path.clone(),
             frames_before,
@@ -171,7 +171,7 @@ impl Data {
     }
 
     /// The record that begins here contradicts the format.
-    pub(super) fn malformed(&self, frames_before: u64, reason: impl Into<String>) -> CaptureError {
+    pub(crate) fn malformed(&self, frames_before: u64, reason: impl Into<String>) -> CaptureError {
         CaptureError::Malformed {
             path: self.path.clone(),
             frame: frames_before + 1,

@@ -64,6 +64,14 @@ pub enum CaptureError {
         /// Whether the file is gzipped, so that offsets count decompressed bytes.
         compressed: bool,
     },
+    /// No recording of a live run.
+    #[error("{path} is no recording of `npsim live`: {reason}; play it at the times of the capture with `--pace trace`", path = path.display())]
+    NotARecording {
+        /// The file.
+        path: PathBuf,
+        /// By what it is known.
+        reason: String,
+    },
     /// A record contradicts the format.
     #[error("{path}: the record at byte {offset}, before or of frame {frame}, is damaged: {reason}", path = path.display())]
     Malformed {

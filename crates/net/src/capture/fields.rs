@@ -4,25 +4,25 @@ use pcap_file::Endianness;
 
 /// What of a block has not been read.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     rest: &'a [u8],
     order: Endianness,
 }
 
 /// An option that is not as the format says, such as one of another length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OptionFlaw;
+pub(crate) struct OptionFlaw;
 
 /// An option of a block.
 #[derive(Clone, Copy)]
-pub(super) struct BlockOption<'a> {
+pub(crate) struct BlockOption<'a> {
     pub code: u16,
     pub value: &'a [u8],
     order: Endianness,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(body: &'a [u8], order: Endianness) -> Self {
+    pub(crate) fn new(body: &'a [u8], order: Endianness) -> Self {
         Self { rest: body, order }
     }
 
@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
         Ok(*field)
     }
 
-    pub(super) fn u16(&mut self) -> Result<u16, String> {
+    pub(crate) fn u16(&mut self) -> Result<u16, String> {
         let field = self.take()?;
         Ok(match self.order {
             Endianness::Big => u16::from_be_bytes(field),
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, String> {
+    pub(crate) fn u32(&mut self) -> Result<u32, String> {
         let field = self.take()?;
         Ok(match self.order {
             Endianness::Big => u32::from_be_bytes(field),
@@ -49,7 +49,7 @@ impl<'a> Fields<'a> {
     }
 
     /// So many bytes, and those that fill up the last four.
-    pub(super) fn padded(&mut self, bytes: u32) -> Result<&'a [u8], String> {
+    pub(crate) fn padded(&mut self, bytes: u32) -> Result<&'a [u8], String> {
         let length = bytes as usize;
         let (field, rest) = { self.rest.split_at_checked(length) }
             .ok_or_else(|| format!("a packet of {bytes} bytes in a block that is shorter"))?;
@@ -59,7 +59,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The options that follow. After one that runs over the end of the block come no more.
-    pub(super) fn options(self) -> impl Iterator<Item = Result<BlockOption<'a>, OptionFlaw>> {
+    pub(crate) fn options(self) -> impl Iterator<Item = Result<BlockOption<'a>, OptionFlaw>> {
         let mut fields = Some(self);
         std::iter::from_fn(move || {
             let mut left = fields.take().filter(|left| !left.rest.is_empty())?;
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
 
 impl BlockOption<'_> {
     /// Refuses an option that has to be text and is not, or has to have another length.
-    pub(super) fn check(&self, texts: &[u16], lengths: &[(u16, usize)]) -> Result<(), OptionFlaw> {
+    pub(crate) fn check(&self, texts: &[u16], lengths: &[(u16, usize)]) -> Result<(), OptionFlaw> {
         let own = |(code, length): &(u16, usize)| *code == self.code && *length != self.value.len();
         let is_text = std::str::from_utf8(self.value).is_ok();
         if lengths.iter().any(own) || (texts.contains(&self.code) && !is_text) {
@@ -92,13 +92,13 @@ impl BlockOption<'_> {
         Ok(())
     }
 
-    pub(super) fn u8(&self) -> Result<u8, OptionFlaw> {
+    pub(crate) fn u8(&self) -> Result<u8, OptionFlaw> {
         <[u8; 1]>::try_from(self.value)
             .map(|[byte]| byte)
             .map_err(|_| OptionFlaw)
     }
 
-    pub(super) fn u32(&self) -> Result<u32, OptionFlaw> {
+    pub(crate) fn u32(&self) -> Result<u32, OptionFlaw> {
         let field = self.value.try_into().map_err(|_| OptionFlaw)?;
         Ok(match self.order {
             Endianness::Big => u32::from_be_bytes(field),
@@ -106,7 +106,7 @@ impl BlockOption<'_> {
         })
     }
 
-    pub(super) fn i64(&self) -> Result<i64, OptionFlaw> {
+    pub(crate) fn i64(&self) -> Result<i64, OptionFlaw> {
         let field = self.value.try_into().map_err(|_| OptionFlaw)?;
         Ok(match self.order {
             Endianness::Big => i64::from_be_bytes(field),

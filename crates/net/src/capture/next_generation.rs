@@ -19,6 +19,7 @@ use super::fields::{Fields, OptionFlaw};
 use super::link::Framing;
 use super::ticks::{MICROSECONDS, Ticks};
 use crate::Frame;
+use crate::recording::is_control;
 
 /// A block that claims more than this is taken for damage: nothing that matters here is as long.
 const MAX_BLOCK_BYTES: usize = 16 << 20;
@@ -65,6 +66,8 @@ struct SectionInterface {
     /// `Err` holds an `if_fcslen` that makes no sense; it matters only if a packet comes that does
     /// not say it itself.
     fcs_bytes: Result<u32, u8>,
+    /// Its packets are commands of a recording, no frames.
+    is_control: bool,
 }
 
 /// The reader of a pcapng file.
@@ -201,6 +204,7 @@ impl NextGeneration {
             });
             assembly.notes.odd_options += u64::from(read == Err(OptionFlaw));
         }
+        let is_control = is_control(u32::from(link), &name);
         let taken = |port: usize| {
             section
                 .iter()
@@ -209,6 +213,8 @@ impl NextGeneration {
         let known = (0..assembly.interfaces.len())
             .find(|&port| assembly.interfaces[port] == name && !taken(port));
         let port = match known {
+            // It is no place that frames come from.
+            _ if is_control => u32::MAX,
             Some(port) => port as u32,
             None => assembly.interface(name),
         };
@@ -221,6 +227,7 @@ impl NextGeneration {
                 offset_seconds,
             },
             fcs_bytes,
+            is_control,
         })
     }
 
@@ -282,6 +289,10 @@ impl NextGeneration {
                 section.len()
             ))
         })?;
+        if interface.is_control {
+            assembly.notes.commands += 1;
+            return Ok(None);
+        }
         let Some(framing) = Framing::of(interface.link, assembly.links) else {
             let name = format!(
                 "interface `{}`",

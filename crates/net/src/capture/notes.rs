@@ -25,6 +25,8 @@ pub struct CaptureNotes {
     pub odd_options: u64,
     /// Frames that were lost where the capture was made, as ERF and pcapng count them.
     pub lost_before: u64,
+    /// Commands of a recording of npsim, which hold at the pace `recorded` alone.
+    pub commands: u64,
     /// Bytes behind compressed data, which were not read.
     pub bytes_behind: u64,
 }

@@ -1,40 +1,36 @@
-//! What a frame takes of its line's time.
+//! How long frames keep a line, in picoseconds.
 
-use crate::ethernet::{GAP_BYTES, busy_bytes};
+use crate::ethernet::{busy_bytes, line_bytes};
+use crate::recording::SECOND_PS;
 
-const SECOND_PS: u128 = 1_000_000_000_000;
-
-/// A line, on which a frame begins at a whole picosecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineTime {
-    bits_per_second: u64,
+/// When the last bit of the FCS has come of a frame of so many bytes (without FCS) whose first
+/// preamble bit comes at `start_ps`, rounded down.
+#[must_use]
+pub fn line_end_ps(start_ps: u128, bytes: usize, bits_per_second: u64) -> u128 {
+    start_ps + bits(busy_bytes(bytes)) / u128::from(bits_per_second.max(1))
 }
 
-impl LineTime {
-    /// A line of a rate, at least 1 bit/s.
-    #[must_use]
-    pub fn of(bits_per_second: u64) -> Self {
-        Self {
-            bits_per_second: bits_per_second.max(1),
-        }
-    }
-
-    /// Picoseconds from the first bit of the preamble to the last bit of the FCS, rounded down, of
-    /// a frame of so many bytes without FCS.
-    #[must_use]
-    pub fn frame(self, bytes: usize) -> u64 {
-        let bits = u128::from(busy_bytes(bytes)) * 8;
-        clamped(bits * SECOND_PS / u128::from(self.bits_per_second))
-    }
-
-    /// Picoseconds between two frames, rounded up.
-    #[must_use]
-    pub fn gap(self) -> u64 {
-        let bits = u128::from(GAP_BYTES) * 8;
-        clamped((bits * SECOND_PS).div_ceil(u128::from(self.bits_per_second)))
-    }
+/// From when on the next frame may begin behind it, rounded up.
+#[must_use]
+pub fn line_free_ps(start_ps: u128, bytes: usize, bits_per_second: u64) -> u128 {
+    start_ps + bits(line_bytes(bytes)).div_ceil(u128::from(bits_per_second.max(1)))
 }
 
-fn clamped(picoseconds: u128) -> u64 {
-    u64::try_from(picoseconds).unwrap_or(u64::MAX)
+/// Bits, each a second long.
+fn bits(bytes: u64) -> u128 {
+    u128::from(bytes * 8) * SECOND_PS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line_end_ps, line_free_ps};
+
+    #[test]
+    fn a_frame_keeps_the_line_for_its_bits_and_the_gap() {
+        assert_eq!(line_end_ps(5, 60, 1_000_000_000), 576_005);
+        assert_eq!(line_free_ps(5, 60, 1_000_000_000), 672_005);
+        // A bit is no whole number of picoseconds.
+        assert_eq!(line_end_ps(0, 60, 622_080_000), 925_925);
+        assert_eq!(line_free_ps(0, 60, 622_080_000), 1_080_247);
+    }
 }

@@ -4,9 +4,8 @@ use super::schedule::{ArrivalSchedule, FrameArrival, PortLoad};
 use super::{Pace, PaceError, PortAssignment, PortLine};
 use crate::Frame;
 use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
+use crate::recording::SECOND_PS;
 
-/// Picoseconds in a second.
-const SECOND_PS: u128 = 1_000_000_000_000;
 /// Of ten years, which no run of a chip exceeds.
 const LONGEST_PS: u128 = 10 * 365 * 24 * 3600 * SECOND_PS;
 
@@ -33,6 +32,9 @@ impl Placing {
         assignment: PortAssignment,
         pace: Pace,
     ) -> Result<Self, PaceError> {
+        if pace == Pace::Recorded && assignment != PortAssignment::ByInterface {
+            return Err(PaceError::RecordedPorts);
+        }
         let count = ports.len() as u32;
         if count == 0 {
             return Err(PaceError::NoPorts);
@@ -66,21 +68,34 @@ impl Placing {
         self.assignment.port(index, frame, self.lines.len() as u32)
     }
 
-    /// Puts frame `index` on the line of its port.
-    pub(super) fn place(&mut self, index: usize, frame: &Frame) -> Result<FrameArrival, PaceError> {
+    /// Puts frame `index`, which was seen at `seen_ps`, on the line of its port.
+    pub(super) fn place(
+        &mut self,
+        index: usize,
+        frame: &Frame,
+        seen_ps: u128,
+    ) -> Result<FrameArrival, PaceError> {
         let port = self.port(index, frame);
         let (line, plan) = (&mut self.lines[port as usize], &mut self.plan);
         let load = &mut plan.ports[port as usize];
         let too_long = PaceError::TooLong { frame: index };
 
-        let wanted_ps = wanted_ps(index, frame, self.pace);
+        let wanted_ps = wanted_ps(index, seen_ps, self.pace);
         // A time within the limit, of less than 2^69 ps, fits with any rate of a line below 2^58 bit/s, and so do
         // the few bits that a frame adds.
         let start = match wanted_ps {
             Some(wanted_ps) if wanted_ps > LONGEST_PS => return Err(too_long),
             Some(wanted_ps) => {
                 let wanted = wanted_ps.checked_mul(line.rate).ok_or(too_long.clone())?;
-                line.free.max(wanted)
+                if self.pace == Pace::Recorded {
+                    // What was rounded down may lie a picosecond before the end of the gap.
+                    if wanted + line.rate < line.free {
+                        return Err(PaceError::Overlap { frame: index, port });
+                    }
+                    wanted
+                } else {
+                    line.free.max(wanted)
+                }
             }
             None => line.free,
         };
@@ -125,10 +140,13 @@ pub fn schedule(
     assignment: PortAssignment,
     pace: Pace,
 ) -> Result<ArrivalSchedule, PaceError> {
+    if pace == Pace::Recorded {
+        return Err(PaceError::NoRecording);
+    }
     let mut placing = Placing::new(ports, assignment, pace)?;
     let placed = frames.iter().enumerate();
     let mut arrivals = placed
-        .map(|(index, frame)| placing.place(index, frame))
+        .map(|(index, frame)| placing.place(index, frame, seen_ps(frame)))
         .collect::<Result<Vec<_>, _>>()?;
     // Stable, so that frames of one port stay in order even where a line is faster than a picosecond.
     arrivals.sort_by_key(|arrival| (arrival.start_ps, arrival.port));
@@ -138,11 +156,17 @@ pub fn schedule(
     })
 }
 
+/// When a capture has seen a frame, picoseconds since its first one.
+pub(super) fn seen_ps(frame: &Frame) -> u128 {
+    u128::from(frame.time_ns) * 1000
+}
+
 /// When the pace wants the frame to begin, in whole picoseconds; `None` for as soon as the line is free.
-fn wanted_ps(index: usize, frame: &Frame, pace: Pace) -> Option<u128> {
+fn wanted_ps(index: usize, seen_ps: u128, pace: Pace) -> Option<u128> {
     let (units, ratio) = match pace {
         Pace::Line => return None,
-        Pace::Trace { speed } => (u128::from(frame.time_ns) * 1000, speed),
+        Pace::Recorded => return Some(seen_ps),
+        Pace::Trace { speed } => (seen_ps, speed),
         Pace::Rate { packets_per_second } => (index as u128 * SECOND_PS, packets_per_second),
     };
     // At most 2^74 or 2^87 (2^47 frames) times 2^40.

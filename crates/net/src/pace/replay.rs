@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::frame_reader::FrameReader;
 use super::placing::Placing;
 use super::{ArrivalSchedule, Pace, PaceError, PortAssignment, PortLine};
 use crate::LineFrame;
 use crate::capture::{CaptureError, CaptureNotes, CaptureOptions, CaptureReader};
+use crate::recording::{RecordingReader, RecordingSurvey};
 
 /// Why a capture cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +50,8 @@ pub struct Survey {
     pub by_interface: bool,
     /// What of the capture was not as it should be.
     pub notes: CaptureNotes,
+    /// What a recording says besides its frames, at the pace `recorded`.
+    pub recording: Option<RecordingSurvey>,
     /// What comes at the ports; its list of arrivals is empty.
     pub plan: ArrivalSchedule,
 }
@@ -60,13 +64,15 @@ struct Stored {
     options: CaptureOptions,
     /// A copy of what can be read only once.
     copy: Option<NamedTempFile>,
+    /// Whether it is read as a recording.
+    recorded: bool,
 }
 
 /// Bytes that suffice to recognise a capture.
 const BEGINNING: u64 = 64 * 1024;
 
 impl Stored {
-    fn new(path: &Path, options: CaptureOptions) -> Result<Self, CaptureError> {
+    fn new(path: &Path, options: CaptureOptions, recorded: bool) -> Result<Self, CaptureError> {
         let failed = |source| CaptureError::Io {
             path: path.to_path_buf(),
             source,
@@ -96,18 +102,29 @@ impl Stored {
             path: path.to_path_buf(),
             options,
             copy,
+            recorded,
         })
     }
 
-    fn read(&self) -> Result<CaptureReader, CaptureError> {
-        let Some(copy) = &self.copy else {
-            return CaptureReader::open_with(&self.path, self.options);
+    fn read(&self) -> Result<FrameReader, CaptureError> {
+        let file = match &self.copy {
+            Some(copy) => copy.reopen(),
+            None if !self.recorded => {
+                let reader = CaptureReader::open_with(&self.path, self.options)?;
+                return Ok(FrameReader::Capture(reader));
+            }
+            None => File::open(&self.path),
         };
-        let file = copy.reopen().map_err(|source| CaptureError::Io {
+        let file = file.map_err(|source| CaptureError::Io {
             path: self.path.clone(),
             source,
         })?;
-        CaptureReader::new(&self.path, Box::new(file), self.options)
+        if self.recorded {
+            let reader = RecordingReader::new(&self.path, Box::new(file))?;
+            return Ok(FrameReader::of_recording(reader));
+        }
+        let reader = CaptureReader::new(&self.path, Box::new(file), self.options)?;
+        Ok(FrameReader::Capture(reader))
     }
 }
 
@@ -138,28 +155,30 @@ impl Replay {
         pace: Pace,
         options: impl Into<CaptureOptions>,
     ) -> Result<Replay, ReplayError> {
-        let file = Stored::new(path, options.into())?;
+        let file = Stored::new(path, options.into(), pace == Pace::Recorded)?;
         let placing = Placing::new(ports, assignment, pace)?;
         let mut looked = placing.clone();
         let mut reader = file.read()?;
+        reader.check_lines(ports)?;
         let mut interface_frames = Vec::new();
         for (index, frame) in reader.by_ref().enumerate() {
-            let frame = frame?;
+            let (frame, seen_ps) = frame?;
             let interface = frame.port as usize;
             if interface >= interface_frames.len() {
                 interface_frames.resize(interface + 1, 0);
             }
             interface_frames[interface] += 1;
-            looked.place(index, &frame)?;
+            looked.place(index, &frame, seen_ps)?;
         }
         interface_frames.resize(reader.interfaces().len(), 0);
         let survey = Survey {
             frames: reader.frames(),
             first_timestamp_ns: reader.first_timestamp_ns(),
-            interfaces: reader.interfaces().to_vec(),
+            interfaces: reader.interfaces(),
             interface_frames,
             by_interface: assignment == PortAssignment::ByInterface,
             notes: reader.notes(),
+            recording: reader.recording(),
             plan: looked.plan,
         };
         Ok(Replay {
@@ -216,7 +235,7 @@ pub struct ReplayFrames {
 #[derive(Debug)]
 struct ReplayLine {
     port: u32,
-    reader: CaptureReader,
+    reader: FrameReader,
     /// Of the next frame that is read.
     index: usize,
     placing: Placing,
@@ -228,14 +247,14 @@ impl ReplayLine {
     fn fetch(&mut self) -> Result<(), CaptureError> {
         self.next = None;
         for frame in self.reader.by_ref() {
-            let frame = frame?;
+            let (frame, seen_ps) = frame?;
             let index = self.index;
             self.index += 1;
             if self.placing.port(index, &frame) != self.port {
                 continue;
             }
             // The times of a file that did not change are known to fit.
-            let Ok(arrival) = self.placing.place(index, &frame) else {
+            let Ok(arrival) = self.placing.place(index, &frame, seen_ps) else {
                 return Ok(());
             };
             self.next = Some(LineFrame {

@@ -15,6 +15,8 @@ pub enum Pace {
         /// 2 makes a second of capture half a second.
         speed: Ratio,
     },
+    /// At the picoseconds of a [recording](crate::recording), at the ports where they came in.
+    Recorded,
     /// Back to back on every port.
     Line,
     /// Evenly spaced, all ports together.
@@ -27,7 +29,7 @@ pub enum Pace {
 impl FromStr for Pace {
     type Err = PaceError;
 
-    /// Reads `trace`, `2x`, `line`, `200pps`, `100kpps`, `4.5Mpps`, `1/3 kpps`.
+    /// Reads `trace`, `recorded`, `2x`, `line`, `200pps`, `100kpps`, `4.5Mpps`, `1/3 kpps`.
     fn from_str(text: &str) -> Result<Pace, PaceError> {
         let number = |digits: &str, factor: u64| {
             ratio(digits)
@@ -39,6 +41,7 @@ impl FromStr for Pace {
         };
         match text {
             "trace" => return Ok(Pace::Trace { speed: Ratio::ONE }),
+            "recorded" => return Ok(Pace::Recorded),
             "line" => return Ok(Pace::Line),
             _ => {}
         }
@@ -64,6 +67,7 @@ impl fmt::Display for Pace {
         match self {
             Pace::Trace { speed: Ratio::ONE } => write!(out, "trace"),
             Pace::Trace { speed } => write!(out, "{speed}x"),
+            Pace::Recorded => write!(out, "recorded"),
             Pace::Line => write!(out, "line"),
             Pace::Rate { packets_per_second } => write!(out, "{packets_per_second}pps"),
         }

@@ -270,7 +270,9 @@ fn paces_read_and_print() {
     assert_eq!(pace("4.5Mpps"), rate(4_500_000));
     assert_eq!(pace("200pps"), rate(200));
     assert_eq!(pace("1x"), pace("trace"));
-    for text in ["trace", "line", "2x", "0.25x", "200pps", "0.5pps"] {
+    for text in [
+        "trace", "recorded", "line", "2x", "0.25x", "200pps", "0.5pps",
+    ] {
         assert_eq!(pace(text).to_string(), text);
     }
     for text in ["", "fast", "100", "5mpps", "LINE", "2 x"] {

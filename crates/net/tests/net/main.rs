@@ -6,6 +6,7 @@ mod egress_files;
 mod erf;
 mod handmade;
 mod order;
+mod recording;
 mod replay;
 mod repository_traces;
 mod trace_files;
