@@ -31,15 +31,13 @@ pub fn systems(
     let mut addresses = Vec::with_capacity(file.chips.len());
     let mut asking = Vec::with_capacity(file.chips.len());
     // Which ports lead to them is known when the ports' addresses are.
-    let hosts: Vec<_> = { topology.nodes.iter() }
-        .filter_map(|node| match node.kind {
-            NodeKind::Host { address } => Some(NetworkRoute {
-                prefix: Prefix::new(address, 32),
-                port: 0,
-                mac: made_up(0),
-                next_hop: None,
-            }),
-            _ => None,
+    let hosts: Vec<_> = { 0..topology.nodes.len() }
+        .filter_map(|node| topology.routed(node))
+        .map(|(address, length)| NetworkRoute {
+            prefix: Prefix::new(address, length),
+            port: 0,
+            mac: made_up(0),
+            next_hop: None,
         })
         .collect();
     for plan in &file.chips {
@@ -141,7 +139,7 @@ fn load(
     })
 }
 
-/// Each host's address leads out of the port that the way to it begins at. A host on the network of
+/// Each host's address, or the prefix of an open end, leads out of the port that the way to it begins at. A host on the network of
 /// that port is its own next hop, which a router finds that `asks` by ARP with such addresses.
 fn routes_of(
     node: usize,
@@ -151,15 +149,13 @@ fn routes_of(
     asks: &[Vec<PortAddress>],
 ) -> Vec<NetworkRoute> {
     let ports = topology.ports(node);
-    let hosts = topology.nodes.iter().enumerate();
-    let routes = hosts.filter_map(|(host, it)| {
-        let NodeKind::Host { address } = it.kind else {
-            return None;
-        };
+    let hosts = 0..topology.nodes.len();
+    let routes = hosts.filter_map(|host| {
+        let (address, length) = topology.routed(host)?;
         let link = routes.line(node, host)? / 2;
         let port = ports.iter().position(|it| *it == Some(link))?;
         Some(NetworkRoute {
-            prefix: Prefix::new(address, 32),
+            prefix: Prefix::new(address, length),
             port: port as u8,
             mac: neighbours[port],
             next_hop: { asks.get(port).into_iter().flatten() }

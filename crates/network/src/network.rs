@@ -31,7 +31,7 @@ use npsim_transport::time::Time;
 
 use crate::chips::{ChipNode, ChipReport, System};
 use crate::reorder_buffer::{RecordingTap, ReorderBuffer, Watched};
-use crate::simulation::{Simulation, ToChip};
+use crate::simulation::{InjectError, OutgoingFrame, Simulation, ToChip};
 use crate::snapshot::Snapshot;
 use crate::tap::Tap;
 use crate::work_slices;
@@ -130,6 +130,26 @@ impl Network {
     /// As [`Self::outside`], for observers and settings that change no event.
     pub fn outside_mut(&mut self) -> &mut Simulation {
         &mut self.outside
+    }
+
+    /// As [`Simulation::inject`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
+        self.outside.inject(node, bytes, at)
+    }
+
+    /// As [`Simulation::take_outgoing`].
+    pub fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
+        self.outside.take_outgoing()
+    }
+
+    /// Before which time nothing happens unless something comes in.
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        let chips = self.chips.iter().map(|node| node.time(node.acts()));
+        chips.fold(self.outside.next_at(), Time::min)
     }
 
     /// Of the cycles that the chips have come to here, how many the engine skipped, and all: it says

@@ -30,7 +30,7 @@ pub struct Routes {
 
 impl Routes {
     /// Shortest ways by the number of links; of equals always the same one, which need not be the same
-    /// there and back. Hosts pass nothing on.
+    /// there and back. Hosts and open ends pass nothing on.
     #[must_use]
     pub fn of(topology: &Topology) -> Self {
         let nodes = topology.nodes.len();
@@ -40,7 +40,9 @@ impl Routes {
             distance[to] = 0;
             let mut open = VecDeque::from([to]);
             while let Some(at) = open.pop_front() {
-                if at != to && matches!(topology.nodes[at].kind, NodeKind::Host { .. }) {
+                let kind = &topology.nodes[at].kind;
+                let is_end = matches!(kind, NodeKind::Host { .. } | NodeKind::OpenEnd { .. });
+                if at != to && is_end {
                     continue;
                 }
                 for (number, link) in topology.links.iter().enumerate() {

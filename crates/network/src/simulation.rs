@@ -1,6 +1,7 @@
 //! The simulation: what there is, and how it stands. [`run`] says what happens.
 
 mod check;
+mod open_ends;
 mod run;
 mod state;
 
@@ -9,6 +10,7 @@ use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
 pub use check::NetworkError;
+pub use open_ends::{InjectError, OutgoingFrame};
 
 use crate::counters::{CpuCounters, FlowCounters, MessageCounters, NetworkCounters};
 use crate::event::{Event, Events};
@@ -21,6 +23,7 @@ use crate::tap::Tap;
 use crate::topology::{NodeKind, Topology};
 
 use check::check;
+use open_ends::OpenEnd;
 
 /// An end of a flow at its node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -69,6 +72,10 @@ pub struct Simulation {
     cpus: Vec<Option<HostCpu>>,
     /// Messages that have reached hosts.
     messages: MessageCounters,
+    /// By node, what is known of it if it is an open end.
+    open: Vec<Option<OpenEnd>>,
+    /// What has come to open ends and was not taken yet.
+    outgoing: Vec<OutgoingFrame>,
     #[serde(skip)]
     out: EndpointOutput,
 }
@@ -111,6 +118,10 @@ impl Simulation {
             to_chips: Vec::new(),
             cpus: vec![None; topology.nodes.len()],
             messages: MessageCounters::default(),
+            open: { 0..topology.nodes.len() }
+                .map(|node| { topology.is_open(node) }.then(|| OpenEnd::of(&topology, node)))
+                .collect(),
+            outgoing: Vec::new(),
             out: EndpointOutput::default(),
             topology,
         };

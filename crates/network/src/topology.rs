@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use npsim_net::load::Prefix;
 use npsim_protocols::{rcp, xcp};
 use npsim_transport::pacing::CpuCost;
 use npsim_transport::rcp::RcpParameters;
@@ -44,13 +45,43 @@ impl Topology {
         &self.links[line / 2].lines[line % 2]
     }
 
-    /// The address of a node; `0.0.0.0` if it is no host.
+    /// The node that packets for an address go to: of those whose prefix has it, the one with
+    /// the longest.
+    #[must_use]
+    pub fn node_of(&self, wanted: Ipv4Addr) -> Option<usize> {
+        let length = |node: usize| {
+            let (own, length) = self.routed(node)?;
+            let has = Prefix::new(own, length).contains(wanted);
+            has.then_some(length)
+        };
+        let nodes = 0..self.nodes.len();
+        let found = nodes.filter_map(|node| Some((length(node)?, node)));
+        // Of equals the first.
+        let found = found.max_by_key(|(length, node)| (*length, std::cmp::Reverse(*node)));
+        found.map(|(_, node)| node)
+    }
+
+    /// Whether a node is an open end.
+    #[must_use]
+    pub fn is_open(&self, node: usize) -> bool {
+        matches!(self.nodes[node].kind, NodeKind::OpenEnd { .. })
+    }
+
+    /// The address of a node, and the length of the prefix that is routed to it.
+    #[must_use]
+    pub fn routed(&self, node: usize) -> Option<(Ipv4Addr, u8)> {
+        match self.nodes[node].kind {
+            NodeKind::Host { address } => Some((address, 32)),
+            NodeKind::OpenEnd { address } => address,
+            _ => None,
+        }
+    }
+
+    /// The address of a node; `0.0.0.0` if it has none.
     #[must_use]
     pub fn address(&self, node: usize) -> Ipv4Addr {
-        match self.nodes[node].kind {
-            NodeKind::Host { address } => address,
-            _ => Ipv4Addr::UNSPECIFIED,
-        }
+        self.routed(node)
+            .map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| address)
     }
 
     /// The links at a chip's ports; none if the node is no chip.
@@ -104,6 +135,12 @@ pub enum NodeKind {
     Host {
         /// The address.
         address: Ipv4Addr,
+    },
+    /// Sends and takes whole Ethernet frames: a door to what is no part of the simulation.
+    OpenEnd {
+        /// The address of what is there, and the length of the prefix that is routed to it. Without one
+        /// nothing is: what leaves by a port of a chip at the other end of its link goes to it.
+        address: Option<(Ipv4Addr, u8)>,
     },
     /// Passes packets on at once.
     Switch,

@@ -39,12 +39,15 @@ pub struct NetworkFile {
 #[serde(deny_unknown_fields)]
 pub struct HostSection {
     pub name: PlacedText,
+    /// `interface`; an end host of npsim's own if left out.
+    pub kind: Option<PlacedText>,
     /// How many; 1 if left out.
     pub count: Option<Spanned<u64>>,
-    /// Address of the first; each has the next one.
-    pub address: PlacedText,
+    /// Address of the first; each has the next one. That of an interface may be left out, or end in
+    /// the length of the prefix that is routed to it.
+    pub address: Option<PlacedText>,
     /// What it computes with; without one nothing takes time.
-    pub cpu: Option<CpuSection>,
+    pub cpu: Option<Spanned<CpuSection>>,
 }
 
 /// The CPU of a host, and what it needs of a core's time.

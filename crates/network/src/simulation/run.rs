@@ -68,11 +68,12 @@ impl Simulation {
                 self.events
                     .post(done, node, Event::TakeIn { node: host, frame });
             }
+            NodeKind::OpenEnd { .. } => self.go_out(node, line, &frame),
             NodeKind::Router { delay, .. } => {
-                match frame.content.hop() {
+                match frame.content.hop(node) {
                     Hop::Goes => {}
                     Hop::Expires => return self.expire(node, &frame, tap),
-                    Hop::Ends => return,
+                    Hop::Ends => return self.answer(node, line, &frame, tap),
                 }
                 if delay == 0 {
                     self.pass_on(node, frame, tap);
@@ -95,7 +96,7 @@ impl Simulation {
     }
 
     /// A node sends a frame on its way.
-    fn pass_on(&mut self, node: usize, frame: Box<Frame>, tap: &mut dyn Tap) {
+    pub(super) fn pass_on(&mut self, node: usize, frame: Box<Frame>, tap: &mut dyn Tap) {
         // Flows without a way were refused.
         if let Some(line) = self.routes.line(node, frame.to as usize) {
             self.enqueue(line, frame, tap);
@@ -184,7 +185,7 @@ impl Simulation {
                 self.flows[flow].delivered += payload;
             }
             // These belong to no flow.
-            Content::Icmp(_) | Content::Arp { .. } => {}
+            Content::Icmp(_) | Content::Arp { .. } | Content::Ethernet { .. } => {}
         }
         self.put_out(end, self.now, tap);
     }
@@ -217,6 +218,7 @@ impl Simulation {
                 });
                 self.leave_host(node, answer, self.now, tap);
             }
+            Content::Ethernet { .. } => self.messages.others.add(frame.bytes.into()),
             Content::Packet(_) | Content::Datagram { .. } => {}
         }
     }
