@@ -51,7 +51,7 @@ impl FileReading {
             if !matches!(self.topology.nodes[group.start].kind, NodeKind::Host { .. }) {
                 let message = format!("`{}` is no host", placed.get_ref());
                 let problem = self.text.problem(placed.span(), message);
-                return Err(problem.help("flows begin and end at hosts"));
+                return Err(problem.help("flows begin and end at hosts without a `kind`"));
             }
         }
         if from == to {

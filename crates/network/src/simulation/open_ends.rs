@@ -4,6 +4,8 @@
 //! asked for; all others, and those for addresses that no node has, go to the router on the link.
 //! Switches know where everything is and flood nothing.
 
+use std::net::Ipv4Addr;
+
 use npsim_protocols::arp::message::{ArpMessage, Operation};
 use npsim_protocols::icmp::Datagram;
 use npsim_transport::time::Time;
@@ -187,7 +189,7 @@ impl Simulation {
     }
 
     /// A message of ARP has come to a router that is a model: it answers requests of open ends for all
-    /// that is not on their side.
+    /// that is not on their side, and for the first address of their prefix, which stands for its own.
     pub(super) fn answer(&mut self, node: usize, line: usize, frame: &Frame, tap: &mut dyn Tap) {
         let Content::Arp { message, from } = &frame.content else {
             return;
@@ -195,7 +197,14 @@ impl Simulation {
         let (asker, wanted) = (message.sender.1, message.target.1);
         let back = line ^ 1;
         let there = self.topology.node_of(wanted);
-        let beyond = there.is_none_or(|there| self.routes.line(node, there) != Some(back));
+        let first = |(own, length): (Ipv4Addr, u8)| {
+            let mask = u32::MAX.checked_shr(length.into()).unwrap_or(0);
+            Ipv4Addr::from((u32::from(own) & !mask) + u32::from(mask > 1))
+        };
+        let beyond = there.is_none_or(|there| {
+            self.routes.line(node, there) != Some(back)
+                || self.topology.routed(there).map(first) == Some(wanted)
+        });
         // A probe asks whether anybody has the sender's own address.
         let probe = asker.is_unspecified() || asker == wanted;
         let asks = message.operation == Operation::Request && self.topology.is_open(*from as usize);
