@@ -199,11 +199,11 @@ impl Simulation {
         let there = self.topology.node_of(wanted);
         let first = |(own, length): (Ipv4Addr, u8)| {
             let mask = u32::MAX.checked_shr(length.into()).unwrap_or(0);
-            Ipv4Addr::from((u32::from(own) & !mask) + u32::from(mask > 1))
+            (mask > 1).then(|| Ipv4Addr::from((u32::from(own) & !mask) + 1))
         };
         let beyond = there.is_none_or(|there| {
             self.routes.line(node, there) != Some(back)
-                || self.topology.routed(there).map(first) == Some(wanted)
+                || self.topology.routed(there).and_then(first) == Some(wanted)
         });
         // A probe asks whether anybody has the sender's own address.
         let probe = asker.is_unspecified() || asker == wanted;
