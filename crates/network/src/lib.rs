@@ -61,6 +61,8 @@ mod reorder_buffer;
 pub mod routes;
 mod simulation;
 mod snapshot;
+pub mod stack_addresses;
+mod stacks;
 mod tap;
 pub mod topology;
 mod work_slices;

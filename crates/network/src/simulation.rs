@@ -3,6 +3,7 @@
 mod check;
 mod open_ends;
 mod run;
+mod stack_hosts;
 mod state;
 
 use npsim_transport::pacing::HostCpu;
@@ -12,7 +13,9 @@ use serde::{Deserialize, Serialize};
 pub use check::NetworkError;
 pub use open_ends::{InjectError, OutgoingFrame};
 
-use crate::counters::{CpuCounters, FlowCounters, MessageCounters, NetworkCounters};
+use crate::counters::{
+    CpuCounters, FlowCounters, MessageCounters, NetworkCounters, TransferCounters,
+};
 use crate::event::{Event, Events};
 use crate::frame::Frame;
 use crate::host::{Endpoint, EndpointOutput, FlowView};
@@ -74,6 +77,8 @@ pub struct Simulation {
     messages: MessageCounters,
     /// By node, what is known of it if it is an open end.
     open: Vec<Option<OpenEnd>>,
+    /// What hosts with a stack have exchanged.
+    transfers: Vec<TransferCounters>,
     /// What has come to open ends and was not taken yet.
     outgoing: Vec<OutgoingFrame>,
     #[serde(skip)]
@@ -121,6 +126,7 @@ impl Simulation {
             open: { 0..topology.nodes.len() }
                 .map(|node| { topology.is_open(node) }.then(|| OpenEnd::of(&topology, node)))
                 .collect(),
+            transfers: vec![TransferCounters::default(); topology.transfers.len()],
             outgoing: Vec::new(),
             out: EndpointOutput::default(),
             topology,
@@ -314,6 +320,9 @@ impl Simulation {
                 .map(|line| line.counters(self.now))
                 .collect(),
             flows: flows.collect(),
+            transfers: { self.transfers.iter() }
+                .map(TransferCounters::counted)
+                .collect(),
         }
     }
 

@@ -18,8 +18,9 @@ use crate::event::Event;
 use crate::frame::{Content, Frame};
 use crate::line::Line;
 use crate::link_header::{HEADER, Mac, made_up};
+use crate::stacks::Stacks;
 use crate::tap::Tap;
-use crate::topology::{NodeKind, Topology};
+use crate::topology::Topology;
 
 /// A frame that has come to an open end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,12 +68,9 @@ pub(super) struct OpenEnd {
 
 impl OpenEnd {
     pub(super) fn of(topology: &Topology, node: usize) -> Self {
-        let neighbours = on_link(topology, node);
-        let routes = |other: &&usize| {
-            let kind = &topology.nodes[**other].kind;
-            matches!(kind, NodeKind::Router { .. } | NodeKind::Chip { .. })
-        };
-        let router = neighbours.iter().find(routes);
+        let neighbours = topology.on_link(node);
+        let mut all = neighbours.iter();
+        let router = all.find(|other| topology.is_router(**other));
         Self {
             gateway: router.or(neighbours.first()).copied(),
             neighbours,
@@ -84,27 +82,6 @@ impl OpenEnd {
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.neighbours == other.neighbours && self.gateway == other.gateway
     }
-}
-
-/// What is on the links of a node, beyond switches, the nearest first.
-fn on_link(topology: &Topology, node: usize) -> Vec<usize> {
-    let mut seen = vec![false; topology.nodes.len()];
-    seen[node] = true;
-    let mut open = std::collections::VecDeque::from([node]);
-    let mut found = Vec::new();
-    while let Some(at) = open.pop_front() {
-        for link in topology.links.iter().filter(|link| link.ends.contains(&at)) {
-            let other = link.ends[usize::from(link.ends[0] == at)];
-            if std::mem::replace(&mut seen[other], true) {
-                continue;
-            }
-            match topology.nodes[other].kind {
-                NodeKind::Switch => open.push_back(other),
-                _ => found.push(other),
-            }
-        }
-    }
-    found
 }
 
 impl Simulation {
@@ -153,7 +130,7 @@ impl Simulation {
     }
 
     /// The node that a frame from an open end goes to.
-    fn destination(&self, from: usize, bytes: &[u8]) -> Option<usize> {
+    pub(super) fn destination(&self, from: usize, bytes: &[u8]) -> Option<usize> {
         let end = self.open[from].as_ref()?;
         let wanted = ArpMessage::in_frame(bytes).map(|message| message.target.1);
         let on_link = |node: &usize| end.neighbours.contains(node);
@@ -171,7 +148,14 @@ impl Simulation {
     }
 
     /// A frame has come to an open end.
-    pub(super) fn go_out(&mut self, node: usize, line: usize, frame: &Frame) {
+    pub(super) fn go_out(
+        &mut self,
+        node: usize,
+        line: usize,
+        frame: &Frame,
+        stacks: &mut Stacks,
+        tap: &mut dyn Tap,
+    ) {
         let own = self.open[node]
             .as_ref()
             .map_or(made_up(node), |end| end.mac);
@@ -182,7 +166,13 @@ impl Simulation {
         };
         let peer = peer.unwrap_or_else(|| made_up(self.lines[line].from));
         // Endpoints make what frames can hold.
-        if let Ok(bytes) = wrapped(frame, &self.topology, own, peer) {
+        let Ok(bytes) = wrapped(frame, &self.topology, own, peer) else {
+            return;
+        };
+        if let Some(stack) = stacks.at(node) {
+            stack.host.receive(bytes);
+            self.poll(node, stacks, tap);
+        } else {
             let at = self.now;
             self.outgoing.push(OutgoingFrame { node, at, bytes });
         }

@@ -55,6 +55,7 @@ impl Simulation {
                     && (one.node, one.peer) == (other.node, other.peer)
             })
             && state.flows.len() == self.flows.len()
+            && state.transfers.len() == self.transfers.len()
             && state.cpus.len() == self.cpus.len()
             && state.open.len() == self.open.len()
             && { state.open.iter() }
@@ -80,6 +81,8 @@ impl Simulation {
             Event::TakeIn { node, frame } => {
                 (*node as usize) < self.topology.nodes.len() && self.has(frame)
             }
+            // A network with stacks has no state that could be saved.
+            Event::Rouse { .. } => false,
             Event::Free { line } | Event::Law { line, .. } => (*line as usize) < self.lines.len(),
             Event::Open { flow } => (*flow as usize) < self.flows.len(),
             Event::Wake { endpoint } => (*endpoint as usize) < self.ends.len(),
