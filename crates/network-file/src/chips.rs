@@ -11,6 +11,7 @@ use crate::file::{ChipPlan, NetworkFile};
 use npsim_network::chips::System;
 use npsim_network::ethernet::{Mac, made_up};
 use npsim_network::routes::Routes;
+use npsim_network::stack_addresses;
 use npsim_network::topology::{NodeKind, Topology};
 
 /// How the programs of a project come about: those of its microengines unless there are errors, and
@@ -119,6 +120,16 @@ pub fn systems(
             neighbours,
         });
     }
+    stack_addresses::addresses(topology, &systems).map_err(|error| {
+        let mut stacks = file.stacks.iter();
+        let problem = Problem::new(error.to_string()).help(
+            "addresses of hosts on one link begin with bits that those of all hosts behind its router do not have",
+        );
+        match stacks.find(|it| it.node == error.node) {
+            Some(stack) => problem.at(stack.place.clone()),
+            None => problem,
+        }
+    })?;
     Ok(systems)
 }
 
@@ -157,7 +168,11 @@ fn routes_of(
         Some(NetworkRoute {
             prefix: Prefix::new(address, length),
             port: port as u8,
-            mac: neighbours[port],
+            mac: if topology.is_open(host) && is_on_link(topology, routes, node, host) {
+                made_up(host)
+            } else {
+                neighbours[port]
+            },
             next_hop: { asks.get(port).into_iter().flatten() }
                 .any(|own| own.has_on_link(address) && is_on_link(topology, routes, node, host))
                 .then_some(address),

@@ -8,6 +8,7 @@ mod links;
 mod quantities;
 mod routers;
 mod systems;
+mod transfers;
 mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +24,8 @@ use npsim_project::toml_errors::{self, FileKind};
 use npsim_project::{EntryName, Grammar, Setting, apply_to_text, toml_reader, with_settings};
 use npsim_transport::time::Time;
 
-pub use hosts::Interface;
+use flows::Ends;
+pub use hosts::PlacedHost;
 use npsim_network::routes::Routes;
 use npsim_network::topology::{Node, NodeKind, Topology};
 use npsim_network::{NetworkError, Simulation};
@@ -32,7 +34,7 @@ pub use systems::ChipPlan;
 use typed::PlacedText;
 
 /// Lists of a network file whose entries have numbers and names.
-const LISTS: &[&str] = &["host", "switch", "router", "link", "flow"];
+const LISTS: &[&str] = &["host", "switch", "router", "link", "flow", "transfer"];
 /// What their entries are called.
 const NAMES: &[EntryName] = &[
     EntryName::Key("name"),
@@ -64,6 +66,8 @@ const KIND: FileKind<'_> = FileKind {
                 "window",
                 "allowed_queue",
                 "min_rto",
+                "gap",
+                "by",
             ],
             "a time in quotes, such as \"10ms\"",
         ),
@@ -104,7 +108,9 @@ pub struct NetworkFile {
     /// What the chips in it are.
     pub chips: Vec<ChipPlan>,
     /// The hosts that something outside of the simulation has to be connected to.
-    pub interfaces: Vec<Interface>,
+    pub interfaces: Vec<PlacedHost>,
+    /// The hosts that have a stack of other people's.
+    pub stacks: Vec<PlacedHost>,
     /// When each flow opens at the earliest, and how much later it may, if the file says so.
     starts: Vec<(Time, Option<Spread>)>,
 }
@@ -172,7 +178,8 @@ struct FileReading {
     topology: Topology,
     flows: Vec<(String, Range<usize>)>,
     chips: Vec<ChipPlan>,
-    interfaces: Vec<Interface>,
+    interfaces: Vec<PlacedHost>,
+    stacks: Vec<PlacedHost>,
     /// Paths in the file are relative to it.
     folder: PathBuf,
     /// How much later than it says each flow of the network may open.
@@ -245,7 +252,7 @@ impl NetworkFile {
     /// # Errors
     /// The first of them.
     pub fn refuse_interfaces(&self) -> Result<(), Problem> {
-        let Some(Interface { node, place }) = self.interfaces.first() else {
+        let Some(PlacedHost { node, place }) = self.interfaces.first() else {
             return Ok(());
         };
         let name = &self.topology.nodes[*node].name;
@@ -277,6 +284,7 @@ impl NetworkFile {
             names: NodeRanges::new(),
             chips: Vec::new(),
             interfaces: Vec::new(),
+            stacks: Vec::new(),
             folder: Path::new(path).parent().unwrap_or(Path::new("")).into(),
             topology: Topology {
                 seed: file.seed.unwrap_or(1),
@@ -291,6 +299,9 @@ impl NetworkFile {
         }
         for flow in &file.flow {
             reading.flow(flow)?;
+        }
+        for transfer in &file.transfer {
+            reading.transfer(transfer)?;
         }
         let until = reading.time(&file.until)?;
         let from = match &file.from {
@@ -315,6 +326,7 @@ impl NetworkFile {
             flows: reading.flows,
             chips: reading.chips,
             interfaces: reading.interfaces,
+            stacks: reading.stacks,
             starts,
         };
         file.reseed(seed);
@@ -404,8 +416,9 @@ impl FileReading {
         let nodes = topology.nodes.iter().map(|it| ("nodes", &it.name));
         let links = topology.links.iter().map(|it| ("links", &it.name));
         let flows = topology.flows.iter().map(|it| ("flows", &it.name));
+        let transfers = topology.transfers.iter().map(|it| ("transfers", &it.name));
         let mut names = BTreeSet::new();
-        for (what, name) in nodes.chain(links).chain(flows) {
+        for (what, name) in nodes.chain(links).chain(flows).chain(transfers) {
             if !names.insert((what, name)) {
                 let problem = self
                     .text
@@ -420,14 +433,16 @@ impl FileReading {
         };
         let place = match &error {
             NetworkError::Route(route) => {
-                // The flow of the file that the network's came from.
-                let mut number = route.flow;
-                file.flow.iter().find_map(|flow| {
-                    let count = self.pairs(flow).map_or(0, |pairs| pairs.len());
-                    let found = number < count;
-                    number = number.saturating_sub(count);
-                    found.then(|| flow.from.span())
-                })
+                let flows = file.flow.iter();
+                self.origin(flows.map(|it| (&it.from, &it.to)), Ends::Hosts, route.flow)
+            }
+            NetworkError::Transfer { number, .. } => {
+                let transfers = file.transfer.iter();
+                self.origin(
+                    transfers.map(|it| (&it.from, &it.to)),
+                    Ends::Stacks,
+                    *number,
+                )
             }
             NetworkError::Law { router, .. } => file
                 .router
@@ -437,5 +452,19 @@ impl FileReading {
             _ => None,
         };
         Err(self.text.problem(place.unwrap_or(0..0), error.to_string()))
+    }
+    /// Where the file has what the `number`th flow or transfer of the network came from.
+    fn origin<'a>(
+        &self,
+        mut sections: impl Iterator<Item = (&'a PlacedText, &'a PlacedText)>,
+        ends: Ends,
+        mut number: usize,
+    ) -> Option<Range<usize>> {
+        sections.find_map(|(from, to)| {
+            let count = self.pairs(from, to, ends).map_or(0, |pairs| pairs.len());
+            let found = number < count;
+            number = number.saturating_sub(count);
+            found.then(|| from.span())
+        })
     }
 }

@@ -106,21 +106,33 @@ impl Routes {
     /// The first flow that has none.
     pub fn check(&self, topology: &Topology) -> Result<(), UnreachableFlow> {
         for (flow, it) in topology.flows.iter().enumerate() {
-            for (from, to) in [(it.from, it.to), (it.to, it.from)] {
-                let mut at = from;
-                while at != to {
-                    let Some(line) = self.line(at, to) else {
-                        return Err(UnreachableFlow {
-                            flow,
-                            from: topology.nodes[from].name.clone(),
-                            to: topology.nodes[to].name.clone(),
-                        });
-                    };
-                    at = topology.links[line / 2].ends[1 - line % 2];
-                }
+            if let Some((from, to)) = self.missing(topology, it.from, it.to) {
+                return Err(UnreachableFlow { flow, from, to });
             }
         }
         Ok(())
+    }
+
+    /// Names of the two nodes of which one does not reach the other, if that is so.
+    pub(crate) fn missing(
+        &self,
+        topology: &Topology,
+        from: usize,
+        to: usize,
+    ) -> Option<(String, String)> {
+        let name = |node: usize| topology.nodes[node].name.clone();
+        let ways = [(from, to), (to, from)].into_iter();
+        let mut missing = ways.filter(|&(from, to)| {
+            let mut at = from;
+            while at != to {
+                let Some(line) = self.line(at, to) else {
+                    return true;
+                };
+                at = topology.links[line / 2].ends[1 - line % 2];
+            }
+            false
+        });
+        missing.next().map(|(from, to)| (name(from), name(to)))
     }
 }
 

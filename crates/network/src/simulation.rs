@@ -112,6 +112,11 @@ impl Simulation {
         check(&topology)?;
         let routes = Routes::of(&topology);
         routes.check(&topology)?;
+        for (number, it) in topology.transfers.iter().enumerate() {
+            if let Some((from, to)) = routes.missing(&topology, it.from, it.to) {
+                return Err(NetworkError::Transfer { number, from, to });
+            }
+        }
         let mut it = Self {
             routes,
             now: 0,

@@ -14,18 +14,23 @@ use npsim_network::topology::{HostCpu, Node, NodeKind};
 /// Hosts that a group may have.
 const MOST_HOSTS: u64 = 10_000;
 
+/// Kinds of hosts by name.
+const KINDS: [(&str, Kind); 2] = [("stack", Kind::Stack), ("interface", Kind::Interface)];
+
 /// What a host is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Has the ends of flows.
     End,
+    /// Has a TCP/IP stack of other people's.
+    Stack,
     /// A door to a network outside of the simulation.
     Interface,
 }
 
-/// A host that something outside of the simulation has to be connected to.
+/// A host whose place in the file is remembered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interface {
+pub struct PlacedHost {
     /// Its node.
     pub node: usize,
     /// Where the file says so.
@@ -45,13 +50,19 @@ impl FileReading {
         }
         let kind = match &host.kind {
             None => Kind::End,
-            Some(placed) => self.word(placed, "kind of host", &[("interface", Kind::Interface)])?,
+            Some(placed) => self.word(placed, "kind of host", &KINDS)?,
         };
-        let foreign = [
-            ("count", host.count.as_ref().map(Spanned::span)),
-            ("cpu", host.cpu.as_ref().map(Spanned::span)),
-        ];
-        self.refuse(kind, foreign)?;
+        if let Some(placed) = host.kind.as_ref().filter(|_| kind == Kind::Stack)
+            && self.quantities.scale != 1
+        {
+            let message = "a stack has timers of its own, which `scale` does not divide";
+            let problem = self.text.problem(placed.span(), message);
+            return Err(problem.help("leave `scale` out"));
+        }
+        self.refuse(kind, "cpu", host.cpu.as_ref().map(Spanned::span))?;
+        if kind == Kind::Interface {
+            self.refuse(kind, "count", host.count.as_ref().map(Spanned::span))?;
+        }
         let first = host.address.as_ref();
         let first = first.map(|placed| self.address(placed, kind)).transpose()?;
         self.name(&host.name, count as usize)?;
@@ -70,16 +81,24 @@ impl FileReading {
             if let (Some((address, _)), Some(placed)) = (routed, &host.address) {
                 self.check_address(address, placed)?;
             }
+            let place = || PlacedHost {
+                node,
+                place: self.text.excerpt(host.name.span()),
+            };
             let kind = match (kind, routed) {
                 (Kind::End, Some((address, _))) => NodeKind::Host { address },
-                (Kind::End, None) => {
+                (Kind::End | Kind::Stack, None) => {
                     let message = format!("`{name}` has no `address`");
                     let problem = self.text.problem(host.name.span(), message);
                     return Err(problem.help("add for example `address = \"10.0.0.10\"`"));
                 }
+                (Kind::Stack, address) => {
+                    self.stacks.push(place());
+                    self.topology.stacks.push(node);
+                    NodeKind::OpenEnd { address }
+                }
                 (Kind::Interface, address) => {
-                    let place = self.text.excerpt(host.name.span());
-                    self.interfaces.push(Interface { node, place });
+                    self.interfaces.push(place());
                     NodeKind::OpenEnd { address }
                 }
             };
@@ -90,24 +109,15 @@ impl FileReading {
         Ok(())
     }
 
-    /// Refuses what only npsim's own end hosts have.
-    fn refuse<const N: usize>(
-        &self,
-        kind: Kind,
-        foreign: [(&str, Option<Range<usize>>); N],
-    ) -> Result<(), Problem> {
-        let name = match kind {
-            Kind::End => return Ok(()),
-            Kind::Interface => "interface",
+    /// Refuses a key that hosts of a kind do not have.
+    fn refuse(&self, kind: Kind, key: &str, span: Option<Range<usize>>) -> Result<(), Problem> {
+        let name = KINDS.iter().find(|(_, it)| *it == kind);
+        let (Some((name, _)), Some(span)) = (name, span) else {
+            return Ok(());
         };
-        for (key, span) in foreign {
-            if let Some(span) = span {
-                let message = format!("a [[host]] of the kind `{name}` has no `{key}`");
-                let problem = self.text.problem(span, message);
-                return Err(problem.help(format!("take `{key}` away, or `kind`")));
-            }
-        }
-        Ok(())
+        let message = format!("a [[host]] of the kind `{name}` has no `{key}`");
+        let problem = self.text.problem(span, message);
+        Err(problem.help(format!("take `{key}` away, or `kind`")))
     }
 
     /// An address, and the length of what is routed to it.

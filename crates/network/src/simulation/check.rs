@@ -12,6 +12,16 @@ pub enum NetworkError {
     /// A flow finds no way.
     #[error(transparent)]
     Route(#[from] UnreachableFlow),
+    /// A transfer finds no way.
+    #[error("no way leads from `{from}` to `{to}`")]
+    Transfer {
+        /// Which one.
+        number: usize,
+        /// Name of the node that sends.
+        from: String,
+        /// Name of the node that is not reached.
+        to: String,
+    },
     /// An end of a flow or a link is no such node.
     #[error("{what} {number} names node {node}, which {fault}")]
     Node {
