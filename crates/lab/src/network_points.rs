@@ -75,6 +75,7 @@ impl Subject for NetworkPoint {
     fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems> {
         let mut file =
             NetworkFile::load(&inputs.places.find(&inputs.sweep.network)?, &point.settings)?;
+        file.refuse_interfaces()?;
         match point.seed {
             Some(seed) if point.run > 0 => file.replicate(seed),
             Some(seed) => file.reseed(seed),

@@ -11,6 +11,7 @@ use crate::file::{ChipPlan, NetworkFile};
 use npsim_network::chips::System;
 use npsim_network::ethernet::{Mac, made_up};
 use npsim_network::routes::Routes;
+use npsim_network::stack_addresses;
 use npsim_network::topology::{NodeKind, Topology};
 
 /// How the programs of a project come about: those of its microengines unless there are errors, and
@@ -31,15 +32,13 @@ pub fn systems(
     let mut addresses = Vec::with_capacity(file.chips.len());
     let mut asking = Vec::with_capacity(file.chips.len());
     // Which ports lead to them is known when the ports' addresses are.
-    let hosts: Vec<_> = { topology.nodes.iter() }
-        .filter_map(|node| match node.kind {
-            NodeKind::Host { address } => Some(NetworkRoute {
-                prefix: Prefix::new(address, 32),
-                port: 0,
-                mac: made_up(0),
-                next_hop: None,
-            }),
-            _ => None,
+    let hosts: Vec<_> = { 0..topology.nodes.len() }
+        .filter_map(|node| topology.routed(node))
+        .map(|(address, length)| NetworkRoute {
+            prefix: Prefix::new(address, length),
+            port: 0,
+            mac: made_up(0),
+            next_hop: None,
         })
         .collect();
     for plan in &file.chips {
@@ -121,6 +120,16 @@ pub fn systems(
             neighbours,
         });
     }
+    stack_addresses::addresses(topology, &systems).map_err(|error| {
+        let mut stacks = file.stacks.iter();
+        let problem = Problem::new(error.to_string()).help(
+            "addresses of hosts on one link begin with bits that those of all hosts behind its router do not have",
+        );
+        match stacks.find(|it| it.node == error.node) {
+            Some(stack) => problem.at(stack.place.clone()),
+            None => problem,
+        }
+    })?;
     Ok(systems)
 }
 
@@ -141,7 +150,7 @@ fn load(
     })
 }
 
-/// Each host's address leads out of the port that the way to it begins at. A host on the network of
+/// Each host's address, or the prefix of an open end, leads out of the port that the way to it begins at. A host on the network of
 /// that port is its own next hop, which a router finds that `asks` by ARP with such addresses.
 fn routes_of(
     node: usize,
@@ -151,17 +160,19 @@ fn routes_of(
     asks: &[Vec<PortAddress>],
 ) -> Vec<NetworkRoute> {
     let ports = topology.ports(node);
-    let hosts = topology.nodes.iter().enumerate();
-    let routes = hosts.filter_map(|(host, it)| {
-        let NodeKind::Host { address } = it.kind else {
-            return None;
-        };
+    let hosts = 0..topology.nodes.len();
+    let routes = hosts.filter_map(|host| {
+        let (address, length) = topology.routed(host)?;
         let link = routes.line(node, host)? / 2;
         let port = ports.iter().position(|it| *it == Some(link))?;
         Some(NetworkRoute {
-            prefix: Prefix::new(address, 32),
+            prefix: Prefix::new(address, length),
             port: port as u8,
-            mac: neighbours[port],
+            mac: if topology.is_open(host) && is_on_link(topology, routes, node, host) {
+                made_up(host)
+            } else {
+                neighbours[port]
+            },
             next_hop: { asks.get(port).into_iter().flatten() }
                 .any(|own| own.has_on_link(address) && is_on_link(topology, routes, node, host))
                 .then_some(address),

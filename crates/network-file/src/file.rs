@@ -3,14 +3,15 @@
 //! `docs/src/networks.md` describes the file. Errors carry their places in it.
 
 mod flows;
+mod hosts;
 mod links;
 mod quantities;
 mod routers;
 mod systems;
+mod transfers;
 mod typed;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,18 +22,19 @@ use npsim_project::files::{Disk, Files as _};
 use npsim_project::problem::{Excerpt, Problem};
 use npsim_project::toml_errors::{self, FileKind};
 use npsim_project::{EntryName, Grammar, Setting, apply_to_text, toml_reader, with_settings};
-use npsim_transport::pacing::CpuCost;
 use npsim_transport::time::Time;
 
+use flows::Ends;
+pub use hosts::PlacedHost;
 use npsim_network::routes::Routes;
-use npsim_network::topology::{HostCpu, Node, NodeKind, Topology};
+use npsim_network::topology::{Node, NodeKind, Topology};
 use npsim_network::{NetworkError, Simulation};
 use quantities::{Quantities, Spread};
 pub use systems::ChipPlan;
 use typed::PlacedText;
 
 /// Lists of a network file whose entries have numbers and names.
-const LISTS: &[&str] = &["host", "switch", "router", "link", "flow"];
+const LISTS: &[&str] = &["host", "switch", "router", "link", "flow", "transfer"];
 /// What their entries are called.
 const NAMES: &[EntryName] = &[
     EntryName::Key("name"),
@@ -64,6 +66,8 @@ const KIND: FileKind<'_> = FileKind {
                 "window",
                 "allowed_queue",
                 "min_rto",
+                "gap",
+                "by",
             ],
             "a time in quotes, such as \"10ms\"",
         ),
@@ -85,9 +89,6 @@ const KIND: FileKind<'_> = FileKind {
         ),
     ],
 };
-/// Hosts that a group may have.
-const MOST_HOSTS: u64 = 10_000;
-
 /// What a network file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkFile {
@@ -106,6 +107,10 @@ pub struct NetworkFile {
     pub flows: Vec<(String, Range<usize>)>,
     /// What the chips in it are.
     pub chips: Vec<ChipPlan>,
+    /// The hosts that something outside of the simulation has to be connected to.
+    pub interfaces: Vec<PlacedHost>,
+    /// The hosts that have a stack of other people's.
+    pub stacks: Vec<PlacedHost>,
     /// When each flow opens at the earliest, and how much later it may, if the file says so.
     starts: Vec<(Time, Option<Spread>)>,
 }
@@ -173,6 +178,8 @@ struct FileReading {
     topology: Topology,
     flows: Vec<(String, Range<usize>)>,
     chips: Vec<ChipPlan>,
+    interfaces: Vec<PlacedHost>,
+    stacks: Vec<PlacedHost>,
     /// Paths in the file are relative to it.
     folder: PathBuf,
     /// How much later than it says each flow of the network may open.
@@ -240,6 +247,21 @@ impl NetworkFile {
         self.reseed(seed);
     }
 
+    /// Refuses hosts that only something outside of the simulation can be.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub fn refuse_interfaces(&self) -> Result<(), Problem> {
+        let Some(PlacedHost { node, place }) = self.interfaces.first() else {
+            return Ok(());
+        };
+        let name = &self.topology.nodes[*node].name;
+        let message = format!("nothing is connected to the interface `{name}`");
+        Err(Problem::new(message)
+            .at(place.clone())
+            .help("`npsim live` connects it; without `kind` it is an end host of npsim's own"))
+    }
+
     /// Reads a network file; `path` is how it is shown.
     ///
     /// # Errors
@@ -261,6 +283,8 @@ impl NetworkFile {
             quantities,
             names: NodeRanges::new(),
             chips: Vec::new(),
+            interfaces: Vec::new(),
+            stacks: Vec::new(),
             folder: Path::new(path).parent().unwrap_or(Path::new("")).into(),
             topology: Topology {
                 seed: file.seed.unwrap_or(1),
@@ -275,6 +299,9 @@ impl NetworkFile {
         }
         for flow in &file.flow {
             reading.flow(flow)?;
+        }
+        for transfer in &file.transfer {
+            reading.transfer(transfer)?;
         }
         let until = reading.time(&file.until)?;
         let from = match &file.from {
@@ -298,6 +325,8 @@ impl NetworkFile {
             topology: reading.topology,
             flows: reading.flows,
             chips: reading.chips,
+            interfaces: reading.interfaces,
+            stacks: reading.stacks,
             starts,
         };
         file.reseed(seed);
@@ -308,46 +337,7 @@ impl NetworkFile {
 impl FileReading {
     fn nodes(&mut self, file: &typed::NetworkFile) -> Result<(), Problem> {
         for host in &file.host {
-            let count = host.count.as_ref().map_or(1, |count| *count.get_ref());
-            if let Some(placed) = host
-                .count
-                .as_ref()
-                .filter(|_| !(1..=MOST_HOSTS).contains(&count))
-            {
-                let message = format!("a group has 1 to {MOST_HOSTS} hosts");
-                return Err(self.text.problem(placed.span(), message));
-            }
-            let first: Ipv4Addr = host.address.get_ref().parse().map_err(|_| {
-                let message = format!("`{}` is no IPv4 address", host.address.get_ref());
-                let problem = self.text.problem(host.address.span(), message);
-                problem.help("write for example `10.0.0.10`")
-            })?;
-            self.name(&host.name, count as usize)?;
-            let cpu = host.cpu.as_ref().map(|cpu| self.cpu(cpu)).transpose()?;
-            for number in 0..count {
-                let name = host.name.get_ref();
-                let name = if count == 1 {
-                    name.clone()
-                } else {
-                    format!("{name}{number}")
-                };
-                let address = Ipv4Addr::from(u32::from(first).wrapping_add(number as u32));
-                // Routers do not forward packets to such an address (RFC 1812, section 5.3.7).
-                if !npsim_project::resolve::is_host(address) {
-                    let message = format!("`{address}` is no address of a host");
-                    let problem = self.text.problem(host.address.span(), message);
-                    return Err(problem.help("write for example `10.0.0.10`"));
-                }
-                if self.addresses().any(|other| other == address) {
-                    let message = format!("the address {address} is given twice");
-                    return Err(self.text.problem(host.address.span(), message));
-                }
-                let kind = NodeKind::Host { address };
-                let node = self.topology.nodes.len();
-                let cpu = cpu.map(|(cores, cost)| HostCpu { node, cores, cost });
-                self.topology.cpus.extend(cpu);
-                self.topology.nodes.push(Node { name, kind });
-            }
+            self.hosts(host)?;
         }
         for switch in &file.switch {
             self.name(&switch.name, 1)?;
@@ -365,33 +355,6 @@ impl FileReading {
             });
         }
         Ok(())
-    }
-
-    /// Cores, and what a host does with them.
-    fn cpu(&self, cpu: &typed::CpuSection) -> Result<(usize, CpuCost), Problem> {
-        let cores = cpu.cores.as_ref().map_or(1, |cores| *cores.get_ref());
-        if let Some(placed) = cpu.cores.as_ref().filter(|_| !(1..=1024).contains(&cores)) {
-            let message = "a CPU has 1 to 1024 cores";
-            return Err(self.text.problem(placed.span(), message));
-        }
-        let time = |placed: &Option<PlacedText>| placed.as_ref().map_or(Ok(0), |it| self.time(it));
-        let cost = CpuCost {
-            packet: time(&cpu.packet)?,
-            timer: time(&cpu.timer)?,
-            tick: time(&cpu.tick)?,
-            contention: time(&cpu.contention)?,
-        };
-        Ok((cores as usize, cost))
-    }
-
-    fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> {
-        self.topology
-            .nodes
-            .iter()
-            .filter_map(|node| match node.kind {
-                NodeKind::Host { address } => Some(address),
-                _ => None,
-            })
     }
 
     /// Gives a name to the next nodes.
@@ -453,8 +416,9 @@ impl FileReading {
         let nodes = topology.nodes.iter().map(|it| ("nodes", &it.name));
         let links = topology.links.iter().map(|it| ("links", &it.name));
         let flows = topology.flows.iter().map(|it| ("flows", &it.name));
+        let transfers = topology.transfers.iter().map(|it| ("transfers", &it.name));
         let mut names = BTreeSet::new();
-        for (what, name) in nodes.chain(links).chain(flows) {
+        for (what, name) in nodes.chain(links).chain(flows).chain(transfers) {
             if !names.insert((what, name)) {
                 let problem = self
                     .text
@@ -469,14 +433,16 @@ impl FileReading {
         };
         let place = match &error {
             NetworkError::Route(route) => {
-                // The flow of the file that the network's came from.
-                let mut number = route.flow;
-                file.flow.iter().find_map(|flow| {
-                    let count = self.pairs(flow).map_or(0, |pairs| pairs.len());
-                    let found = number < count;
-                    number = number.saturating_sub(count);
-                    found.then(|| flow.from.span())
-                })
+                let flows = file.flow.iter();
+                self.origin(flows.map(|it| (&it.from, &it.to)), Ends::Hosts, route.flow)
+            }
+            NetworkError::Transfer { number, .. } => {
+                let transfers = file.transfer.iter();
+                self.origin(
+                    transfers.map(|it| (&it.from, &it.to)),
+                    Ends::Stacks,
+                    *number,
+                )
             }
             NetworkError::Law { router, .. } => file
                 .router
@@ -486,5 +452,19 @@ impl FileReading {
             _ => None,
         };
         Err(self.text.problem(place.unwrap_or(0..0), error.to_string()))
+    }
+    /// Where the file has what the `number`th flow or transfer of the network came from.
+    fn origin<'a>(
+        &self,
+        mut sections: impl Iterator<Item = (&'a PlacedText, &'a PlacedText)>,
+        ends: Ends,
+        mut number: usize,
+    ) -> Option<Range<usize>> {
+        sections.find_map(|(from, to)| {
+            let count = self.pairs(from, to, ends).map_or(0, |pairs| pairs.len());
+            let found = number < count;
+            number = number.saturating_sub(count);
+            found.then(|| from.span())
+        })
     }
 }

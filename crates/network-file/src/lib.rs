@@ -10,3 +10,5 @@ pub mod chips;
 pub mod file;
 pub mod results;
 pub mod series;
+pub mod transfer_results;
+mod unscaled;

@@ -1,12 +1,13 @@
 //! What a run came to, in the times and rates of its file.
 
-use npsim_transport::time::{SECOND, Time};
 use serde::Serialize;
 
 use npsim_project::Setting;
 use npsim_session::report::NodeReport;
 
 use crate::file::NetworkFile;
+use crate::transfer_results::{self, TransferResult};
+use crate::unscaled::Unscaled;
 use npsim_network::DropReason;
 use npsim_network::Network;
 use npsim_network::chips::ChipReport;
@@ -37,6 +38,9 @@ pub struct Results {
     pub jain: Option<f64>,
     /// The flows.
     pub flows: Vec<FlowResult>,
+    /// What hosts with a stack have exchanged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransferResult>,
     /// The links: two lines each.
     pub lines: Vec<LineResult>,
     /// The routers that are chips.
@@ -218,22 +222,6 @@ pub struct Dropped {
     pub packets: u64,
 }
 
-/// Undoes the scale.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Unscaled(pub u64);
-
-impl Unscaled {
-    /// A time in seconds of the file.
-    pub fn seconds(self, time: Time) -> f64 {
-        time as f64 * self.0 as f64 / SECOND as f64
-    }
-
-    /// A rate of the file.
-    pub fn rate(self, rate: f64) -> f64 {
-        rate / self.0 as f64
-    }
-}
-
 impl Results {
     /// What happened between two times of a run; `begin` is what was counted at the first.
     #[must_use]
@@ -301,6 +289,7 @@ impl Results {
             until_s: unscaled.seconds(counters.at),
             jain: counters.jain(topology, 0..topology.flows.len()),
             flows: counters.flows.iter().enumerate().map(flow).collect(),
+            transfers: transfer_results::of(topology, &counters, unscaled),
             lines: counters.lines.iter().enumerate().map(line).collect(),
             messages: MessageResult::of(&counters.messages),
             routers: network.chip_reports().map(router).collect(),

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use crate::results::Unscaled;
+use crate::unscaled::Unscaled;
 use npsim_network::Simulation;
 use npsim_network::counters::NetworkCounters;
 
@@ -12,6 +12,8 @@ use npsim_network::counters::NetworkCounters;
 pub enum SampleSubject {
     /// A flow.
     Flow,
+    /// A transfer.
+    Transfer,
     /// A line that is watched.
     Link,
 }
@@ -22,6 +24,7 @@ impl SampleSubject {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Flow => "flow",
+            Self::Transfer => "transfer",
             Self::Link => "link",
         }
     }
@@ -117,6 +120,17 @@ impl Sampler {
             }
             if let Some(since) = &since {
                 row("goodput_bps", self.unscaled.rate(since.goodput(number)))?;
+            }
+        }
+        for (number, transfer) in topology.transfers.iter().enumerate() {
+            if let Some(since) = &since {
+                see(&Sample {
+                    seconds,
+                    of: SampleSubject::Transfer,
+                    name: &transfer.name,
+                    quantity: "goodput_bps",
+                    value: self.unscaled.rate(since.transferred(number)),
+                })?;
             }
         }
         for number in 0..2 * topology.links.len() {

@@ -76,12 +76,17 @@ pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standin
         checkpoint.state(network.memory_bytes(), parts)?;
     let counters = network.outside().counters();
     let like = |other: &NetworkCounters| {
-        (other.lines.len(), other.flows.len(), other.cpus.len())
-            == (
-                counters.lines.len(),
-                counters.flows.len(),
-                counters.cpus.len(),
-            )
+        (
+            other.lines.len(),
+            other.flows.len(),
+            other.transfers.len(),
+            other.cpus.len(),
+        ) == (
+            counters.lines.len(),
+            counters.flows.len(),
+            counters.transfers.len(),
+            counters.cpus.len(),
+        )
     };
     if standing.every == 0 || !like(&standing.begin) || !standing.sampled.iter().all(like) {
         return Err(foreign("what it counted is of another network"));

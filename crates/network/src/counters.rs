@@ -1,6 +1,7 @@
 //! What was counted, and what happened between two times.
 
 use npsim_protocols::icmp::message::{IcmpContent, Trouble};
+use npsim_stack::EndCounters;
 use npsim_transport::time::{SECOND, Time};
 use npsim_transport::{ReceiverCounters, SenderCounters};
 use serde::{Deserialize, Serialize};
@@ -209,10 +210,32 @@ pub struct NetworkCounters {
     pub lines: Vec<LineCounters>,
     /// The flows.
     pub flows: Vec<FlowCounters>,
+    /// The transfers.
+    pub transfers: Vec<TransferCounters>,
     /// The CPUs of hosts.
     pub cpus: Vec<CpuCounters>,
     /// Messages that have reached hosts.
     pub messages: MessageCounters,
+}
+
+/// What hosts with a stack have exchanged, from the beginning on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TransferCounters {
+    /// The end that asks.
+    pub client: EndCounters,
+    /// The end that answers.
+    pub server: EndCounters,
+    /// Bytes that came to either end while this was counted.
+    pub delivered: u64,
+}
+
+impl TransferCounters {
+    pub(crate) const fn counted(&self) -> Self {
+        Self {
+            delivered: self.client.received.bytes + self.server.received.bytes,
+            ..*self
+        }
+    }
 }
 
 /// What the CPU of a host was given to do.
@@ -243,11 +266,18 @@ impl NetworkCounters {
     pub fn since(&self, earlier: &Self) -> Self {
         let lines = { self.lines.iter() }.zip(&earlier.lines);
         let flows = { self.flows.iter() }.zip(&earlier.flows);
+        let transfers = { self.transfers.iter() }.zip(&earlier.transfers);
         Self {
             at: self.at,
             time: self.at - earlier.at,
             lines: lines.map(|(line, before)| line.since(before)).collect(),
             messages: self.messages.since(&earlier.messages),
+            transfers: transfers
+                .map(|(transfer, before)| TransferCounters {
+                    delivered: transfer.delivered - before.delivered,
+                    ..*transfer
+                })
+                .collect(),
             cpus: { self.cpus.iter() }
                 .zip(&earlier.cpus)
                 .map(|(cpu, before)| CpuCounters {
@@ -269,6 +299,13 @@ impl NetworkCounters {
                 })
                 .collect(),
         }
+    }
+
+    /// Delivered bits of a transfer per second, both ways.
+    #[must_use]
+    pub fn transferred(&self, transfer: usize) -> f64 {
+        let bits = u128::from(self.transfers[transfer].delivered) * 8 * u128::from(SECOND);
+        ratio(bits, self.time.into())
     }
 
     /// Delivered bits of a flow per second.

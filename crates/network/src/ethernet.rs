@@ -4,17 +4,9 @@ use npsim_net::ethernet::{MIN_FRAME_BYTES, busy_bytes, line_bytes};
 use npsim_transport::wire::WireError;
 
 use crate::frame::{Content, Frame};
+use crate::link_header::{HEADER, IPV4, UNKNOWN, readdress};
+pub use crate::link_header::{LEAST, Mac, made_up};
 use crate::topology::Topology;
-
-/// Bytes of an Ethernet header.
-const HEADER: usize = 14;
-/// Ethernet's type of IPv4.
-const IPV4: [u8; 2] = [8, 0];
-/// Bytes of IP to which a shorter packet is padded.
-pub const LEAST: u32 = MIN_FRAME_BYTES as u32 - HEADER as u32;
-
-/// An Ethernet address.
-pub type Mac = [u8; 6];
 
 /// Bytes on a line besides IP: preamble, header, check sequence and the gap to the next frame.
 #[must_use]
@@ -28,7 +20,7 @@ pub(crate) fn bits(bytes: u32) -> u64 {
 }
 
 /// A frame with its Ethernet header, without its check sequence. One of ARP has the addresses that
-/// its message names.
+/// its message names, and a whole one those that it came with.
 ///
 /// # Errors
 /// As for [`Frame::to_bytes`].
@@ -38,8 +30,16 @@ pub fn wrapped(
     to: Mac,
     from: Mac,
 ) -> Result<Vec<u8>, WireError> {
-    if let Content::Arp { message, .. } = &frame.content {
-        return Ok(message.to_frame());
+    match &frame.content {
+        Content::Arp { message, .. } => return Ok(message.to_frame()),
+        Content::Ethernet { bytes, .. } => {
+            let mut bytes = bytes.to_vec();
+            if bytes.starts_with(&UNKNOWN) {
+                readdress(&mut bytes, to, from);
+            }
+            return Ok(bytes);
+        }
+        _ => {}
     }
     let packet = frame.to_bytes(topology)?;
     let mut bytes = Vec::with_capacity(HEADER + packet.len());
@@ -47,17 +47,4 @@ pub fn wrapped(
         bytes.extend_from_slice(part);
     }
     Ok(bytes)
-}
-
-/// The packet in a frame that holds one of IPv4.
-pub(crate) fn packet(bytes: &[u8]) -> Option<&[u8]> {
-    let (header, packet) = bytes.split_at_checked(HEADER)?;
-    header.ends_with(&IPV4).then_some(packet)
-}
-
-/// The address of a node that has none of its own, made up and locally administered.
-#[must_use]
-pub fn made_up(node: usize) -> Mac {
-    let [.., a, b, c] = (node as u32).to_be_bytes();
-    [2, 0x6e, 0x70, a, b, c]
 }

@@ -55,6 +55,11 @@ pub enum Event {
         /// The endpoint.
         endpoint: u32,
     },
+    /// A host with a stack asked to be polled.
+    Rouse {
+        /// The host.
+        node: u32,
+    },
 }
 
 impl Event {
@@ -66,7 +71,7 @@ impl Event {
             Self::Arrive { .. } | Self::TakeIn { .. } => 2,
             Self::Enqueue { .. } => 3,
             Self::Open { .. } => 4,
-            Self::Wake { .. } => 5,
+            Self::Wake { .. } | Self::Rouse { .. } => 5,
         }
     }
 }

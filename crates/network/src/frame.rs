@@ -7,6 +7,7 @@ use npsim_protocols::{arp, checksum};
 use npsim_transport::wire::{Packet, WireError};
 use serde::{Deserialize, Serialize};
 
+use crate::link_header;
 use crate::topology::Topology;
 
 /// Protocol number of TCP.
@@ -43,6 +44,13 @@ pub enum Content {
         /// The node that has sent it.
         from: u32,
     },
+    /// A whole Ethernet frame without its check sequence, of or for an open end.
+    Ethernet {
+        /// From the destination's address on.
+        bytes: Box<[u8]>,
+        /// The open end that it came from, or the chip that made it.
+        from: u32,
+    },
 }
 
 /// The outcome of a frame at a router that is a model.
@@ -57,23 +65,34 @@ pub(crate) enum Hop {
 }
 
 impl Content {
-    /// A router passes it on, which takes one off its time to live.
-    pub(crate) fn hop(&mut self) -> Hop {
+    /// The router at `node` passes it on, which takes one off its time to live.
+    pub(crate) fn hop(&mut self, node: usize) -> Hop {
         let ttl = match self {
             Self::Packet(packet) => &mut packet.ttl,
             Self::Datagram { ttl, .. } => ttl,
-            Self::Icmp(bytes) => {
-                if let [sum_high, sum_low] = bytes[10..12] {
-                    let sum = checksum::ttl_step(u16::from_be_bytes([sum_high, sum_low]));
-                    bytes[10..12].copy_from_slice(&sum.to_be_bytes());
-                }
-                &mut bytes[8]
-            }
+            Self::Icmp(bytes) => age(bytes),
             Self::Arp { .. } => return Hop::Ends,
+            Self::Ethernet { bytes, .. } => {
+                if Datagram::in_frame(bytes).is_none() {
+                    return Hop::Ends;
+                }
+                let (to, from) = (link_header::UNKNOWN, link_header::made_up(node));
+                link_header::readdress(bytes, to, from);
+                age(&mut bytes[LINK_HEADER..])
+            }
         };
         *ttl = ttl.saturating_sub(1);
         if *ttl == 0 { Hop::Expires } else { Hop::Goes }
     }
+}
+
+/// The time to live of a packet of IPv4, whose checksum is already that of one less.
+fn age(packet: &mut [u8]) -> &mut u8 {
+    if let [sum_high, sum_low] = packet[10..12] {
+        let sum = checksum::ttl_step(u16::from_be_bytes([sum_high, sum_low]));
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    }
+    &mut packet[8]
 }
 
 /// A packet on its way.
@@ -91,6 +110,24 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// A whole Ethernet frame; a message of ARP is taken out of it.
+    pub(crate) fn of_ethernet(bytes: Vec<u8>, from: u32, to: u32) -> Self {
+        let (content, length) = match arp::message::ArpMessage::in_frame(&bytes) {
+            Some(message) => (Content::Arp { message, from }, link_header::LEAST),
+            None => {
+                let length = bytes.len().saturating_sub(LINK_HEADER) as u32;
+                let bytes = bytes.into();
+                (Content::Ethernet { bytes, from }, length)
+            }
+        };
+        Self {
+            content,
+            bytes: length,
+            flow: None,
+            to,
+        }
+    }
+
     /// Whether it is a packet of its flow, and no message about one.
     #[must_use]
     pub const fn is_of_flow(&self) -> bool {
@@ -118,6 +155,7 @@ impl Frame {
             }
             Content::Icmp(bytes) => Ok(bytes.to_vec()),
             Content::Arp { message, .. } => Ok(message.to_frame().split_off(LINK_HEADER)),
+            Content::Ethernet { bytes, .. } => Ok(bytes[LINK_HEADER..].to_vec()),
         }
     }
 
@@ -147,6 +185,7 @@ impl Frame {
             }
             Content::Icmp(bytes) => PacketLabel::of(bytes),
             Content::Arp { .. } => None,
+            Content::Ethernet { bytes, .. } => PacketLabel::of(link_header::packet(bytes)?),
         }
     }
 
@@ -174,6 +213,8 @@ impl Frame {
             }
             // A chip passes none on.
             Content::Arp { .. } => {}
+            // All of it is what has left.
+            Content::Ethernet { .. } => {}
         }
         Ok(changed)
     }

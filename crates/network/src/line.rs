@@ -96,6 +96,12 @@ impl Line {
         self.busy_until
     }
 
+    /// When it has sent all that waits.
+    pub fn clear_at(&self) -> Time {
+        let waiting = self.frames().map(|frame| self.parameters.time(frame.bytes));
+        waiting.fold(self.busy_until, Time::saturating_add)
+    }
+
     /// Whether it could send at a time.
     pub const fn is_free(&self, now: Time) -> bool {
         self.busy_until <= now
@@ -139,17 +145,26 @@ impl Line {
         let frame = self.queue.take(now)?;
         let sent = now.saturating_add(self.parameters.time(frame.bytes));
         self.busy_until = sent;
-        let lost = self.carry(frame.bytes);
+        let lost = self.carry(now, frame.bytes);
         let delay = self.parameters.delay;
+        let late = self.late();
         Some(SendingFrame {
             frame,
-            arrives: (!lost).then_some(sent.saturating_add(delay)),
+            arrives: (!lost).then_some(sent.saturating_add(delay).saturating_add(late)),
             begins: now.saturating_add(delay),
         })
     }
 
-    /// A frame goes over the line; whether it is lost.
-    fn carry(&mut self, bytes: u32) -> bool {
+    /// How much later than others the frame comes that is being sent.
+    fn late(&mut self) -> Time {
+        match self.parameters.reorder {
+            Some(reorder) if self.random.below(MILLION) < reorder.chance.into() => reorder.by,
+            _ => 0,
+        }
+    }
+
+    /// A frame begins to go over the line; whether it is lost.
+    fn carry(&mut self, begins: Time, bytes: u32) -> bool {
         self.counters.busy += self.parameters.time(bytes);
         let number = self.counters.sent.packets;
         self.counters.sent.add(bytes.into());
@@ -158,6 +173,8 @@ impl Line {
             Loss::Random(chance) => self.random.below(MILLION) < u64::from(*chance),
             Loss::Numbers(numbers) => numbers.contains(&number),
         };
+        let mut down = self.parameters.down.iter();
+        let lost = lost || down.any(|(from, until)| (*from..*until).contains(&begins));
         if lost {
             self.counters.lost.add(bytes.into());
         }
@@ -180,7 +197,7 @@ impl Line {
         self.counters.waited += u128::from(waited) * u128::from(bytes);
         self.counters.longest = self.counters.longest.max(longest);
         self.busy_until = begins.saturating_add(self.parameters.time(bytes));
-        self.carry(bytes)
+        self.carry(begins, bytes)
     }
 
     /// A chip has lost a frame that was to go on by the line.

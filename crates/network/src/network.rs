@@ -31,8 +31,10 @@ use npsim_transport::time::Time;
 
 use crate::chips::{ChipNode, ChipReport, System};
 use crate::reorder_buffer::{RecordingTap, ReorderBuffer, Watched};
-use crate::simulation::{Simulation, ToChip};
+use crate::simulation::{InjectError, OutgoingFrame, Simulation, ToChip};
 use crate::snapshot::Snapshot;
+use crate::stack_addresses;
+use crate::stacks::Stacks;
 use crate::tap::Tap;
 use crate::work_slices;
 
@@ -43,6 +45,8 @@ pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
 #[derive(Debug)]
 pub struct Network {
     outside: Simulation,
+    /// The hosts with a stack at its open ends.
+    stacks: Stacks,
     chips: Vec<ChipNode>,
     /// By chip: the least times to and from the outside, and from other chips by their places.
     ways: Vec<Ways>,
@@ -83,8 +87,12 @@ impl Network {
     /// A network at time 0; the systems are those of the topology's chips.
     ///
     /// # Errors
-    /// A system does not run on its chip.
-    pub fn new(outside: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
+    /// A system does not run on its chip, or a stack would not find others.
+    pub fn new(mut outside: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
+        let addresses = stack_addresses::addresses(outside.topology(), &systems);
+        let addresses = addresses.map_err(|error| Problem::new(error.to_string()))?;
+        let mut stacks = Stacks::of(outside.topology(), addresses);
+        outside.begin(&mut stacks);
         let topology = outside.topology();
         let chips = systems.into_iter().enumerate();
         let chips = chips.map(|(number, system)| ChipNode::new(system, number, topology));
@@ -104,6 +112,7 @@ impl Network {
             .collect();
         Ok(Self {
             outside,
+            stacks,
             chips,
             ways,
             at,
@@ -130,6 +139,26 @@ impl Network {
     /// As [`Self::outside`], for observers and settings that change no event.
     pub fn outside_mut(&mut self) -> &mut Simulation {
         &mut self.outside
+    }
+
+    /// As [`Simulation::inject`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
+        self.outside.inject(node, bytes, at)
+    }
+
+    /// As [`Simulation::take_outgoing`].
+    pub fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
+        self.outside.take_outgoing()
+    }
+
+    /// Before which time nothing happens unless something comes in.
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        let chips = self.chips.iter().map(|node| node.time(node.acts()));
+        chips.fold(self.outside.next_at(), Time::min)
     }
 
     /// Of the cycles that the chips have come to here, how many the engine skipped, and all: it says
@@ -190,14 +219,29 @@ impl Network {
     /// The state between two runs, or where one was interrupted.
     ///
     /// # Errors
-    /// The state of a chip cannot be encoded.
+    /// The state of a chip cannot be encoded, or [that of a host](Self::savable).
     pub fn snapshot(&mut self) -> Result<Snapshot, Problem> {
+        self.savable()?;
         let chips = self.chips.iter_mut().map(ChipNode::save);
         Ok(Snapshot {
             chips: chips.collect::<Result<_, _>>()?,
             outside: self.outside.clone(),
             held: self.held.clone(),
         })
+    }
+
+    /// Whether the state can be saved.
+    ///
+    /// # Errors
+    /// It cannot, and why: a stack of other people's keeps its own to itself.
+    pub fn savable(&self) -> Result<(), Problem> {
+        let topology = self.outside.topology();
+        let Some(node) = topology.stacks.first() else {
+            return Ok(());
+        };
+        let name = &topology.nodes[*node].name;
+        let message = format!("the state of `{name}` cannot be saved: it is a host with a stack");
+        Err(Problem::new(message).help("run the network without checkpoints"))
     }
 
     /// Goes on from the state of a network of the same file. It must not have run yet.
@@ -239,7 +283,7 @@ impl Network {
         progress: &Progress<'_>,
     ) -> Result<(), Stopped> {
         if self.chips.is_empty() {
-            self.outside.run_to(until, tap);
+            self.outside.run_with(until, &mut self.stacks, tap);
             return Ok(());
         }
         self.go_to(until, tap, progress)?;
@@ -269,8 +313,8 @@ impl Network {
             let limit = from_chips.min(until.saturating_add(1));
             if self.outside.next_at() < limit {
                 let (held, watched) = (&mut self.held, &self.watched);
-                self.outside
-                    .run_to(limit - 1, &mut RecordingTap { held, watched });
+                let tap = &mut RecordingTap { held, watched };
+                self.outside.run_with(limit - 1, &mut self.stacks, tap);
                 let coming: Vec<_> = self.outside.take_to_chips().collect();
                 self.deliver(coming)?;
                 continue;
@@ -290,8 +334,8 @@ impl Network {
             self.run_chips(&work, progress)?;
         }
         let (held, watched) = (&mut self.held, &self.watched);
-        self.outside
-            .run_to(until, &mut RecordingTap { held, watched });
+        let tap = &mut RecordingTap { held, watched };
+        self.outside.run_with(until, &mut self.stacks, tap);
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub struct Routes {
 
 impl Routes {
     /// Shortest ways by the number of links; of equals always the same one, which need not be the same
-    /// there and back. Hosts pass nothing on.
+    /// there and back. Hosts and open ends pass nothing on.
     #[must_use]
     pub fn of(topology: &Topology) -> Self {
         let nodes = topology.nodes.len();
@@ -40,7 +40,9 @@ impl Routes {
             distance[to] = 0;
             let mut open = VecDeque::from([to]);
             while let Some(at) = open.pop_front() {
-                if at != to && matches!(topology.nodes[at].kind, NodeKind::Host { .. }) {
+                let kind = &topology.nodes[at].kind;
+                let is_end = matches!(kind, NodeKind::Host { .. } | NodeKind::OpenEnd { .. });
+                if at != to && is_end {
                     continue;
                 }
                 for (number, link) in topology.links.iter().enumerate() {
@@ -104,21 +106,33 @@ impl Routes {
     /// The first flow that has none.
     pub fn check(&self, topology: &Topology) -> Result<(), UnreachableFlow> {
         for (flow, it) in topology.flows.iter().enumerate() {
-            for (from, to) in [(it.from, it.to), (it.to, it.from)] {
-                let mut at = from;
-                while at != to {
-                    let Some(line) = self.line(at, to) else {
-                        return Err(UnreachableFlow {
-                            flow,
-                            from: topology.nodes[from].name.clone(),
-                            to: topology.nodes[to].name.clone(),
-                        });
-                    };
-                    at = topology.links[line / 2].ends[1 - line % 2];
-                }
+            if let Some((from, to)) = self.missing(topology, it.from, it.to) {
+                return Err(UnreachableFlow { flow, from, to });
             }
         }
         Ok(())
+    }
+
+    /// Names of the two nodes of which one does not reach the other, if that is so.
+    pub(crate) fn missing(
+        &self,
+        topology: &Topology,
+        from: usize,
+        to: usize,
+    ) -> Option<(String, String)> {
+        let name = |node: usize| topology.nodes[node].name.clone();
+        let ways = [(from, to), (to, from)].into_iter();
+        let mut missing = ways.filter(|&(from, to)| {
+            let mut at = from;
+            while at != to {
+                let Some(line) = self.line(at, to) else {
+                    return true;
+                };
+                at = topology.links[line / 2].ends[1 - line % 2];
+            }
+            false
+        });
+        missing.next().map(|(from, to)| (name(from), name(to)))
     }
 }
 

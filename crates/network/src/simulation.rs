@@ -1,7 +1,9 @@
 //! The simulation: what there is, and how it stands. [`run`] says what happens.
 
 mod check;
+mod open_ends;
 mod run;
+mod stack_hosts;
 mod state;
 
 use npsim_transport::pacing::HostCpu;
@@ -9,8 +11,11 @@ use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
 pub use check::NetworkError;
+pub use open_ends::{InjectError, OutgoingFrame};
 
-use crate::counters::{CpuCounters, FlowCounters, MessageCounters, NetworkCounters};
+use crate::counters::{
+    CpuCounters, FlowCounters, MessageCounters, NetworkCounters, TransferCounters,
+};
 use crate::event::{Event, Events};
 use crate::frame::Frame;
 use crate::host::{Endpoint, EndpointOutput, FlowView};
@@ -21,6 +26,7 @@ use crate::tap::Tap;
 use crate::topology::{NodeKind, Topology};
 
 use check::check;
+use open_ends::OpenEnd;
 
 /// An end of a flow at its node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -69,6 +75,12 @@ pub struct Simulation {
     cpus: Vec<Option<HostCpu>>,
     /// Messages that have reached hosts.
     messages: MessageCounters,
+    /// By node, what is known of it if it is an open end.
+    open: Vec<Option<OpenEnd>>,
+    /// What hosts with a stack have exchanged.
+    transfers: Vec<TransferCounters>,
+    /// What has come to open ends and was not taken yet.
+    outgoing: Vec<OutgoingFrame>,
     #[serde(skip)]
     out: EndpointOutput,
 }
@@ -100,6 +112,11 @@ impl Simulation {
         check(&topology)?;
         let routes = Routes::of(&topology);
         routes.check(&topology)?;
+        for (number, it) in topology.transfers.iter().enumerate() {
+            if let Some((from, to)) = routes.missing(&topology, it.from, it.to) {
+                return Err(NetworkError::Transfer { number, from, to });
+            }
+        }
         let mut it = Self {
             routes,
             now: 0,
@@ -111,6 +128,11 @@ impl Simulation {
             to_chips: Vec::new(),
             cpus: vec![None; topology.nodes.len()],
             messages: MessageCounters::default(),
+            open: { 0..topology.nodes.len() }
+                .map(|node| { topology.is_open(node) }.then(|| OpenEnd::of(&topology, node)))
+                .collect(),
+            transfers: vec![TransferCounters::default(); topology.transfers.len()],
+            outgoing: Vec::new(),
             out: EndpointOutput::default(),
             topology,
         };
@@ -303,6 +325,9 @@ impl Simulation {
                 .map(|line| line.counters(self.now))
                 .collect(),
             flows: flows.collect(),
+            transfers: { self.transfers.iter() }
+                .map(TransferCounters::counted)
+                .collect(),
         }
     }
 

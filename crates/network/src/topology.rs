@@ -1,8 +1,11 @@
 //! A network as plain data: nodes, the links between them, and the flows that cross them.
 
+use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
+use npsim_net::load::Prefix;
 use npsim_protocols::{rcp, xcp};
+use npsim_stack::Exchange;
 use npsim_transport::pacing::CpuCost;
 use npsim_transport::rcp::RcpParameters;
 use npsim_transport::time::Time;
@@ -19,6 +22,10 @@ pub struct Topology {
     pub links: Vec<Link>,
     /// What the hosts send to each other.
     pub flows: Vec<Flow>,
+    /// Of the open ends, those at which a host with a [stack](npsim_stack) is.
+    pub stacks: Vec<usize>,
+    /// What these exchange.
+    pub transfers: Vec<Transfer>,
     /// The CPUs of the hosts that have one; what others do takes no time.
     pub cpus: Vec<HostCpu>,
     /// Draws all that is random; each flow and line has a stream of its own under it.
@@ -44,13 +51,72 @@ impl Topology {
         &self.links[line / 2].lines[line % 2]
     }
 
-    /// The address of a node; `0.0.0.0` if it is no host.
+    /// The node that packets for an address go to: of those whose prefix has it, the one with
+    /// the longest.
+    #[must_use]
+    pub fn node_of(&self, wanted: Ipv4Addr) -> Option<usize> {
+        let length = |node: usize| {
+            let (own, length) = self.routed(node)?;
+            let has = Prefix::new(own, length).contains(wanted);
+            has.then_some(length)
+        };
+        let nodes = 0..self.nodes.len();
+        let found = nodes.filter_map(|node| Some((length(node)?, node)));
+        // Of equals the first.
+        let found = found.max_by_key(|(length, node)| (*length, std::cmp::Reverse(*node)));
+        found.map(|(_, node)| node)
+    }
+
+    /// Whether a node is an open end.
+    #[must_use]
+    pub fn is_open(&self, node: usize) -> bool {
+        matches!(self.nodes[node].kind, NodeKind::OpenEnd { .. })
+    }
+
+    /// The address of a node, and the length of the prefix that is routed to it.
+    #[must_use]
+    pub fn routed(&self, node: usize) -> Option<(Ipv4Addr, u8)> {
+        match self.nodes[node].kind {
+            NodeKind::Host { address } => Some((address, 32)),
+            NodeKind::OpenEnd { address } => address,
+            _ => None,
+        }
+    }
+
+    /// The address of a node; `0.0.0.0` if it has none.
     #[must_use]
     pub fn address(&self, node: usize) -> Ipv4Addr {
-        match self.nodes[node].kind {
-            NodeKind::Host { address } => address,
-            _ => Ipv4Addr::UNSPECIFIED,
+        self.routed(node)
+            .map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| address)
+    }
+
+    /// What is on the links of a node, beyond switches, the nearest first.
+    #[must_use]
+    pub fn on_link(&self, node: usize) -> Vec<usize> {
+        let mut seen = vec![false; self.nodes.len()];
+        seen[node] = true;
+        let mut open = VecDeque::from([node]);
+        let mut found = Vec::new();
+        while let Some(at) = open.pop_front() {
+            for link in self.links.iter().filter(|link| link.ends.contains(&at)) {
+                let other = link.ends[usize::from(link.ends[0] == at)];
+                if std::mem::replace(&mut seen[other], true) {
+                    continue;
+                }
+                match self.nodes[other].kind {
+                    NodeKind::Switch => open.push_back(other),
+                    _ => found.push(other),
+                }
+            }
         }
+        found
+    }
+
+    /// Whether a node is a router, a model or a chip.
+    #[must_use]
+    pub fn is_router(&self, node: usize) -> bool {
+        let kind = &self.nodes[node].kind;
+        matches!(kind, NodeKind::Router { .. } | NodeKind::Chip { .. })
     }
 
     /// The links at a chip's ports; none if the node is no chip.
@@ -75,6 +141,19 @@ impl Topology {
         let from = self.links[line / 2].ends[line % 2];
         matches!(self.nodes[from].kind, NodeKind::Chip { .. })
     }
+}
+
+/// What two hosts with a stack exchange.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The name.
+    pub name: String,
+    /// The node of the client.
+    pub from: usize,
+    /// The node of the server.
+    pub to: usize,
+    /// Requests and responses.
+    pub exchange: Exchange,
 }
 
 /// What a host computes with.
@@ -104,6 +183,12 @@ pub enum NodeKind {
     Host {
         /// The address.
         address: Ipv4Addr,
+    },
+    /// Sends and takes whole Ethernet frames: a door to what is no part of the simulation.
+    OpenEnd {
+        /// The address of what is there, and the length of the prefix that is routed to it. Without one
+        /// nothing is: what leaves by a port of a chip at the other end of its link goes to it.
+        address: Option<(Ipv4Addr, u8)>,
     },
     /// Passes packets on at once.
     Switch,
@@ -199,6 +284,10 @@ pub struct LineParameters {
     pub queue: QueueParameters,
     /// What is lost on it.
     pub loss: Loss,
+    /// When it is down, from one time until another: what begins to leave then is lost.
+    pub down: Vec<(Time, Time)>,
+    /// What is late, and overtaken; none on a line to or from a chip.
+    pub reorder: Option<Reorder>,
 }
 
 impl LineParameters {
@@ -215,13 +304,15 @@ impl LineParameters {
                 red: None,
             },
             loss: Loss::None,
+            down: Vec::new(),
+            reorder: None,
         }
     }
 
     /// Whether it can drop or lose something: other lines only join nodes.
     #[must_use]
     pub fn is_watched(&self) -> bool {
-        self.queue.limit != QueueLimit::None || self.loss != Loss::None
+        self.queue.limit != QueueLimit::None || self.loss != Loss::None || !self.down.is_empty()
     }
 
     /// Time of `bytes` of IP on the line, rounded up to a picosecond.
@@ -289,6 +380,15 @@ pub enum Loss {
     Random(u32),
     /// The packets of these numbers, from 0 on, in order.
     Numbers(Vec<u64>),
+}
+
+/// Packets that take longer on a line than others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reorder {
+    /// The chance of each, in parts per million.
+    pub chance: u32,
+    /// How much longer.
+    pub by: Time,
 }
 
 /// What a flow sends, and by which rules.

@@ -11,7 +11,7 @@ use npsim_transport::time::Time;
 use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
 
 use super::FileReading;
-use super::typed::{self, Bytes};
+use super::typed::{self, Bytes, PlacedText};
 use npsim_network::topology::{Flow, NodeKind, Transport};
 
 /// Bytes of the headers of IPv4 and TCP without options.
@@ -43,24 +43,51 @@ const NAMES: [(&str, Name); 9] = [
     ("udp", Name::Udp),
 ];
 
+/// What may be at the ends of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// npsim's own end hosts.
+    Hosts,
+    /// Hosts with a stack of other people's.
+    Stacks,
+}
+
 impl FileReading {
-    /// The nodes that a flow of the file joins, pair by pair.
-    pub(super) fn pairs(&self, flow: &typed::FlowSection) -> Result<Vec<(usize, usize)>, Problem> {
-        let (from, to) = (self.group(&flow.from)?, self.group(&flow.to)?);
-        for (group, placed) in [(&from, &flow.from), (&to, &flow.to)] {
-            if !matches!(self.topology.nodes[group.start].kind, NodeKind::Host { .. }) {
-                let message = format!("`{}` is no host", placed.get_ref());
-                let problem = self.text.problem(placed.span(), message);
-                return Err(problem.help("flows begin and end at hosts"));
-            }
+    /// The nodes that a flow or a transfer of the file joins, pair by pair.
+    pub(super) fn pairs(
+        &self,
+        from: &PlacedText,
+        to: &PlacedText,
+        ends: Ends,
+    ) -> Result<Vec<(usize, usize)>, Problem> {
+        let places = [from, to];
+        let (from, to) = (self.group(from)?, self.group(to)?);
+        for (group, placed) in [&from, &to].into_iter().zip(places) {
+            let node = group.start;
+            let host = matches!(self.topology.nodes[node].kind, NodeKind::Host { .. });
+            let name = placed.get_ref();
+            let (message, help) = match ends {
+                Ends::Hosts if host => continue,
+                Ends::Stacks if self.topology.stacks.contains(&node) => continue,
+                Ends::Hosts => (
+                    format!("`{name}` is no end host of npsim's own"),
+                    "flows begin and end at hosts without a `kind`, transfers at those of the kind `stack`",
+                ),
+                Ends::Stacks => (
+                    format!("`{name}` is no host with a stack"),
+                    "transfers are between hosts with `kind = \"stack\"`, and flows between others",
+                ),
+            };
+            return Err(self.text.problem(placed.span(), message).help(help));
         }
+        let [_, place] = places;
         if from == to {
-            let message = format!("the flow goes from `{}` to itself", flow.to.get_ref());
-            return Err(self.text.problem(flow.to.span(), message));
+            let message = format!("it goes from `{}` to itself", place.get_ref());
+            return Err(self.text.problem(place.span(), message));
         }
         if from.len() > 1 && to.len() > 1 && from.len() != to.len() {
             let message = format!("{} and {} hosts make no pairs", from.len(), to.len());
-            return Err(self.text.problem(flow.to.span(), message));
+            return Err(self.text.problem(place.span(), message));
         }
         let member = |group: &std::ops::Range<usize>, number| group.start + number % group.len();
         let count = from.len().max(to.len());
@@ -70,7 +97,7 @@ impl FileReading {
     }
 
     pub(super) fn flow(&mut self, flow: &typed::FlowSection) -> Result<(), Problem> {
-        let pairs = self.pairs(flow)?;
+        let pairs = self.pairs(&flow.from, &flow.to, Ends::Hosts)?;
         let time = |placed: Option<&typed::PlacedText>| placed.map_or(Ok(0), |it| self.time(it));
         let (start, step) = (time(flow.start.as_ref())?, time(flow.step.as_ref())?);
         let spread = flow.spread.as_ref().map(|placed| {

@@ -8,7 +8,7 @@ use super::quantities::{LimitText, limit};
 use super::typed;
 use npsim_network::ethernet;
 use npsim_network::topology::{
-    LineParameters, Link, Loss, Node, NodeKind, QueueLimit, QueueParameters, Red,
+    LineParameters, Link, Loss, Node, NodeKind, QueueLimit, QueueParameters, Red, Reorder,
 };
 
 /// Bits per second of what an ideal switch does between a router's port and the hosts behind it: they
@@ -30,7 +30,8 @@ impl FileReading {
             let message = format!("`{}` is at both ends", first.get_ref());
             return Err(self.text.problem(link.between.span(), message));
         }
-        let line = |queue: Option<&typed::QueueSection>, loss| {
+        let down = self.down(link)?;
+        let line = |queue: Option<&typed::QueueSection>, loss, reorder| {
             Ok(LineParameters {
                 overhead: link
                     .overhead
@@ -38,6 +39,8 @@ impl FileReading {
                 least: if at_chip { ethernet::LEAST } else { 0 },
                 queue: self.queue(queue, rate)?,
                 loss,
+                reorder,
+                down: down.clone(),
                 ..LineParameters::new(rate, delay)
             })
         };
@@ -48,9 +51,10 @@ impl FileReading {
         };
         let forward = loss(losses.and_then(|loss| loss.forward.as_ref()))?;
         let back = loss(losses.and_then(|loss| loss.back.as_ref()))?;
+        let [late, late_back] = self.reorder(link)?;
         let lines = [
-            line(link.queue.as_ref(), forward)?,
-            line(link.queue_back.as_ref(), back)?,
+            line(link.queue.as_ref(), forward, late)?,
+            line(link.queue_back.as_ref(), back, late_back)?,
         ];
         for (port, group) in ports.iter().zip([&a, &b]) {
             if let Some(port) = port {
@@ -99,6 +103,37 @@ impl FileReading {
             });
         }
         Ok(())
+    }
+
+    /// When a link is down.
+    fn down(&self, link: &typed::LinkSection) -> Result<Vec<(Time, Time)>, Problem> {
+        let periods = link.down.iter().flatten();
+        let periods = periods.map(|[from, until]| {
+            let (begin, end) = (self.time(from)?, self.time(until)?);
+            if begin < end {
+                return Ok((begin, end));
+            }
+            let message = "the link would be up again before it is down";
+            let problem = self.text.problem(until.span(), message);
+            Err(problem.help("write for example `down = [[\"1s\", \"2s\"]]`"))
+        });
+        periods.collect()
+    }
+
+    /// What comes late on a link, and back.
+    fn reorder(&self, link: &typed::LinkSection) -> Result<[Option<Reorder>; 2], Problem> {
+        let Some(reorder) = link.reorder.as_ref().map(toml::Spanned::get_ref) else {
+            return Ok([None; 2]);
+        };
+        let by = self.time(&reorder.by)?;
+        let late = |placed: Option<&toml::Spanned<f64>>| {
+            let share = placed.map(|placed| self.share(placed, 1.0)).transpose()?;
+            Ok(share.map(|chance| Reorder { chance, by }))
+        };
+        Ok([
+            late(reorder.forward.as_ref())?,
+            late(reorder.back.as_ref())?,
+        ])
     }
 
     /// One link between a router and a switch, behind which the hosts are.

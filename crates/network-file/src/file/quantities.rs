@@ -88,6 +88,13 @@ pub fn limit(text: &str) -> Result<LimitText, String> {
     })
 }
 
+/// Bytes such as `64KB`.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    quantity::whole(text.trim(), Dimension::Bytes).ok_or_else(|| {
+        format!("`{text}` is no number of bytes; write for example `200 bytes` or `5MB`")
+    })
+}
+
 /// How much later than it says a flow may open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {

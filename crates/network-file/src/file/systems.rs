@@ -177,6 +177,11 @@ impl FileReading {
             let problem = self.text.problem(link.between.span(), message);
             return Err(problem.help("leave `overhead` out"));
         }
+        if let Some(placed) = &link.reorder {
+            let message = "a link at a chip carries one frame after another, in order";
+            let problem = self.text.problem(placed.span(), message);
+            return Err(problem.help("let another link reorder"));
+        }
         let queues = [
             (ports[0], "queue", link.queue.as_ref()),
             (ports[1], "queue_back", link.queue_back.as_ref()),

@@ -32,6 +32,8 @@ pub struct NetworkFile {
     pub link: Vec<LinkSection>,
     #[serde(default)]
     pub flow: Vec<FlowSection>,
+    #[serde(default)]
+    pub transfer: Vec<TransferSection>,
 }
 
 /// One host, or several with numbers behind the name.
@@ -39,12 +41,15 @@ pub struct NetworkFile {
 #[serde(deny_unknown_fields)]
 pub struct HostSection {
     pub name: PlacedText,
+    /// `stack` or `interface`; an end host of npsim's own if left out.
+    pub kind: Option<PlacedText>,
     /// How many; 1 if left out.
     pub count: Option<Spanned<u64>>,
-    /// Address of the first; each has the next one.
-    pub address: PlacedText,
+    /// Address of the first; each has the next one. That of an interface may be left out, or end in
+    /// the length of the prefix that is routed to it.
+    pub address: Option<PlacedText>,
     /// What it computes with; without one nothing takes time.
-    pub cpu: Option<CpuSection>,
+    pub cpu: Option<Spanned<CpuSection>>,
 }
 
 /// The CPU of a host, and what it needs of a core's time.
@@ -149,6 +154,9 @@ pub struct LinkSection {
     /// Before the line back.
     pub queue_back: Option<QueueSection>,
     pub loss: Option<LossSection>,
+    /// When it carries nothing, from one time until another.
+    pub down: Option<Vec<[PlacedText; 2]>>,
+    pub reorder: Option<Spanned<ReorderSection>>,
 }
 
 /// A queue.
@@ -177,6 +185,51 @@ pub struct QueueSection {
 pub struct LossSection {
     pub forward: Option<Spanned<f64>>,
     pub back: Option<Spanned<f64>>,
+}
+
+/// Packets that come late, and are overtaken.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReorderSection {
+    /// Shares of the packets.
+    pub forward: Option<Spanned<f64>>,
+    pub back: Option<Spanned<f64>>,
+    /// How much later than others they come.
+    pub by: PlacedText,
+}
+
+/// What hosts with a stack exchange, or as many as the groups that it joins have members.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferSection {
+    pub name: Option<String>,
+    /// The client, which connects and asks.
+    pub from: PlacedText,
+    /// The server, which answers.
+    pub to: PlacedText,
+    /// When the first one connects; at once if left out.
+    pub start: Option<PlacedText>,
+    /// From one to the next.
+    pub step: Option<PlacedText>,
+    pub request: Spanned<Size>,
+    pub response: Spanned<Size>,
+    /// How many, each after the response to the one before; 1 if left out.
+    pub requests: Option<Spanned<u64>>,
+    /// From a response to the next request; none if left out.
+    pub gap: Option<PlacedText>,
+    /// Of each socket, for what was sent and not acknowledged, and came and was not read.
+    pub buffer: Option<Spanned<Size>>,
+}
+
+/// A number of bytes.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a number of bytes, or a size in quotes such as \"5MB\""
+)]
+pub enum Size {
+    Number(u64),
+    Text(String),
 }
 
 /// A flow, or as many as the groups that it joins have members.

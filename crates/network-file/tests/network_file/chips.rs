@@ -55,7 +55,7 @@ fn row(chips: usize, rest: &str) -> String {
 const SACK: &str = "[[flow]]\nname = \"up\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"sack\"\npacket = 1000\nhost = { window_limit = 60000 }\n";
 const BOTH_WAYS: &str = "[[flow]]\nname = \"down\"\nfrom = \"b\"\nto = \"a\"\ntransport = \"sack\"\nstart = \"1ms\"\nbytes = 300000\nhost = { min_rto = \"1ms\" }\n";
 
-fn file(text: &str) -> NetworkFile {
+pub fn file(text: &str) -> NetworkFile {
     // Paths of systems are relative to the file.
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/networks/test.toml");
     NetworkFile::parse(&path.display().to_string(), text)

@@ -6,6 +6,7 @@ mod checkpoint;
 mod chips;
 mod cpu;
 mod file;
+mod interfaces;
 mod laws;
 mod messages;
 mod mistakes;

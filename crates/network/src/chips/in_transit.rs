@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::frame::{Frame, PacketLabel};
+use crate::frame::{Content, Frame, PacketLabel};
 use crate::line::DropReason;
 use crate::topology::Topology;
 
@@ -36,12 +36,17 @@ struct DepartedFrames {
     bytes: u64,
 }
 
-/// What leaves a chip in the order in which it came: flow, destination, and whether it is a packet
-/// of the flow. A message about one has a class of its own, and may overtake packets.
-type OrderKey = (Option<u32>, u32, bool);
+/// What leaves a chip in the order in which it came: flow, destination, whether it is a packet of
+/// the flow, and the open end that it is from. A message about one has a class of its own, and may
+/// overtake packets.
+type OrderKey = (Option<u32>, u32, bool, Option<u32>);
 
 fn order_of(frame: &Frame) -> OrderKey {
-    (frame.flow, frame.to, frame.is_of_flow())
+    let from = match frame.content {
+        Content::Ethernet { from, .. } => Some(from),
+        _ => None,
+    };
+    (frame.flow, frame.to, frame.is_of_flow(), from)
 }
 
 /// What is inside a chip.

@@ -1,7 +1,6 @@
 //! A chip at its links.
 
 use std::fmt;
-use std::net::Ipv4Addr;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
@@ -23,6 +22,7 @@ use super::system::System;
 use crate::ethernet::{self, Mac};
 use crate::frame::{Content, Frame, PacketLabel};
 use crate::line::DropReason;
+use crate::link_header;
 use crate::simulation::{LeavingFrame, Simulation, ToChip};
 use crate::tap::Tap;
 use crate::topology::{NodeKind, Topology};
@@ -44,6 +44,16 @@ struct Port {
     own: Mac,
     /// The address of the other end.
     neighbour: Mac,
+}
+
+impl Port {
+    /// The open end that a frame goes to which leaves by the port, if it goes to one.
+    fn open_end(&self, bytes: &[u8], topology: &Topology) -> Option<usize> {
+        let packet = link_header::packet(bytes).and_then(Datagram::of);
+        let to = packet.and_then(|packet| topology.node_of(packet.destination()));
+        let to = to.unwrap_or(self.peer);
+        topology.is_open(to).then_some(to)
+    }
 }
 
 /// A chip in a network.
@@ -377,7 +387,7 @@ impl ChipNode {
         let bytes = departure.bytes;
         // What the core of the chip sends on has lost its trace.
         let number = departure.origin.map(|origin| origin.frame).or_else(|| {
-            let label = PacketLabel::of(ethernet::packet(&bytes)?)?;
+            let label = PacketLabel::of(link_header::packet(&bytes)?)?;
             self.inside.find(&label, simulation.topology())
         });
         let left = number.and_then(|number| self.inside.leave(number));
@@ -391,8 +401,15 @@ impl ChipNode {
         if let Some(reason) = transit.lost {
             simulation.find(transit.line, &transit.frame, reason);
         }
-        let packet = ethernet::packet(&bytes);
-        let changed = packet.and_then(|packet| transit.frame.changed(packet).ok());
+        let changed = match transit.frame.content {
+            Content::Ethernet { from, .. } => {
+                let topology = simulation.topology();
+                let to = port.and_then(|port| port.open_end(&bytes, topology));
+                let to = to.map_or(transit.frame.to, |to| to as u32);
+                Some(Frame::of_ethernet(bytes, from, to))
+            }
+            _ => link_header::packet(&bytes).and_then(|packet| transit.frame.changed(packet).ok()),
+        };
         let (Some(port), Some(frame)) = (port, changed) else {
             self.unknown_frames += 1;
             let reason = DropReason::Microcode;
@@ -440,8 +457,8 @@ impl ChipNode {
 }
 
 impl ChipNode {
-    /// A message that the chip's core has made, if it is one that the network carries. The packet that
-    /// it is about has ended in the slow path.
+    /// What the chip's core has made, if it is a message that the network carries or goes to an open end.
+    /// The packet that a message is about has ended in the slow path.
     fn message(
         &mut self,
         bytes: &[u8],
@@ -451,15 +468,9 @@ impl ChipNode {
         tap: &mut dyn Tap,
     ) -> Option<Frame> {
         let (port, topology) = (port?, simulation.topology());
-        let host = |wanted: Ipv4Addr| {
-            let mut nodes = topology.nodes.iter();
-            nodes.position(
-                |node| matches!(node.kind, NodeKind::Host { address } if address == wanted),
-            )
-        };
         if let Some(message) = arp::message::ArpMessage::in_frame(bytes) {
             // A host that is on this link, or whatever else is at its other end.
-            let to = host(message.target.1);
+            let to = topology.node_of(message.target.1);
             let to = to.filter(|to| simulation.route(self.system.node, *to) == Some(port.out));
             return Some(Frame {
                 content: Content::Arp {
@@ -471,26 +482,30 @@ impl ChipNode {
                 to: to.unwrap_or(port.peer) as u32,
             });
         }
-        let packet = Datagram::of(ethernet::packet(bytes)?)?;
-        if packet.protocol() != ICMP {
-            return None;
-        }
-        let to = host(packet.destination())? as u32;
-        let quoted = message::quote(&packet).and_then(|quote| {
-            let label = PacketLabel::of(quote)?;
+        let open = port.open_end(bytes, topology);
+        let packet = link_header::packet(bytes).and_then(Datagram::of);
+        let message = packet.filter(|packet| packet.protocol() == ICMP);
+        let quoted = message.and_then(|message| {
+            let label = PacketLabel::of(message::quote(&message)?)?;
             self.inside.find(&label, topology)
         });
-        let transit = quoted.and_then(|number| self.inside.get(number));
-        let frame = Frame {
-            content: Content::Icmp(packet.bytes().into()),
-            bytes: packet.length() as u32,
-            flow: transit.and_then(|transit| transit.frame.flow),
-            to,
+        let frame = if let Some(to) = open {
+            Frame::of_ethernet(bytes.to_vec(), self.system.node as u32, to as u32)
+        } else {
+            let message = message?;
+            Frame {
+                content: Content::Icmp(message.bytes().into()),
+                bytes: message.length() as u32,
+                flow: None,
+                to: topology.node_of(message.destination())? as u32,
+            }
         };
+        let transit = quoted.and_then(|number| self.inside.get(number));
+        let flow = transit.and_then(|transit| transit.frame.flow);
         if let Some(number) = quoted {
             self.lose(number, DropReason::SlowPath, begins, simulation, tap);
         }
-        Some(frame)
+        Some(Frame { flow, ..frame })
     }
 }
 

@@ -12,10 +12,20 @@ pub enum NetworkError {
     /// A flow finds no way.
     #[error(transparent)]
     Route(#[from] UnreachableFlow),
+    /// A transfer finds no way.
+    #[error("no way leads from `{from}` to `{to}`")]
+    Transfer {
+        /// Which one.
+        number: usize,
+        /// Name of the node that sends.
+        from: String,
+        /// Name of the node that is not reached.
+        to: String,
+    },
     /// An end of a flow or a link is no such node.
     #[error("{what} {number} names node {node}, which {fault}")]
     Node {
-        /// `flow`, `link` or `CPU`.
+        /// `flow`, `link`, `CPU`, `transfer` or `stack`.
         what: &'static str,
         /// Which one.
         number: usize,
@@ -65,6 +75,18 @@ pub(super) fn check(topology: &Topology) -> Result<(), NetworkError> {
                 return Err(fault("CPU", number, cpu.node, "is no host"));
             }
             Some(_) => {}
+        }
+    }
+    let ends = { topology.transfers.iter().enumerate() }
+        .flat_map(|(number, it)| [(number, it.from), (number, it.to)]);
+    for (number, node) in ends {
+        if !topology.stacks.contains(&node) {
+            return Err(fault("transfer", number, node, "has no stack"));
+        }
+    }
+    for (number, &node) in topology.stacks.iter().enumerate() {
+        if node >= topology.nodes.len() || !topology.is_open(node) {
+            return Err(fault("stack", number, node, "is no open end"));
         }
     }
     for (number, flow) in topology.flows.iter().enumerate() {

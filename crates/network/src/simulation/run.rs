@@ -8,6 +8,7 @@ use npsim_transport::time::Time;
 use crate::ethernet::made_up;
 use crate::event::Event;
 use crate::frame::{Content, Frame, HEADERS, Hop, TTL};
+use crate::stacks::Stacks;
 use crate::tap::{SenderSeen, Tap};
 use crate::topology::NodeKind;
 
@@ -17,13 +18,18 @@ use super::{Simulation, ToChip};
 const NO_FLOW: u32 = u32::MAX;
 
 impl Simulation {
-    /// Runs to a time: all that happens until then, that time included. What goes to chips stays
-    /// with them; a [`Network`](crate::Network) brings it there.
+    /// Runs to a time: all that happens until then, that time included. What goes to chips and to
+    /// hosts with a stack stays with them; a [`Network`](crate::Network) brings it there.
     pub fn run_to(&mut self, until: Time, tap: &mut dyn Tap) {
+        self.run_with(until, &mut Stacks::default(), tap);
+    }
+
+    /// Runs to a time with these stacks at its open ends.
+    pub(crate) fn run_with(&mut self, until: Time, stacks: &mut Stacks, tap: &mut dyn Tap) {
         while let Some((at, event)) = self.events.take(until) {
             self.now = at;
             match event {
-                Event::Arrive { line, frame } => self.arrive(line as usize, frame, tap),
+                Event::Arrive { line, frame } => self.arrive(line as usize, frame, stacks, tap),
                 Event::TakeIn { node, frame } => self.take_in(node as usize, &frame, tap),
                 Event::Enqueue { line, frame } => self.enqueue(line as usize, frame, tap),
                 Event::Free { line } => {
@@ -45,13 +51,20 @@ impl Simulation {
                     self.put_out(end, at, tap);
                 }
                 Event::Wake { endpoint } => self.wake(endpoint as usize, tap),
+                Event::Rouse { node } => self.rouse(node as usize, stacks, tap),
             }
         }
         self.now = self.now.max(until);
     }
 
     /// The last bit of a frame has come to a node.
-    fn arrive(&mut self, line: usize, mut frame: Box<Frame>, tap: &mut dyn Tap) {
+    fn arrive(
+        &mut self,
+        line: usize,
+        mut frame: Box<Frame>,
+        stacks: &mut Stacks,
+        tap: &mut dyn Tap,
+    ) {
         let node = self.lines[line].to;
         match self.topology.nodes[node].kind {
             // What goes to a chip is no event of this kind.
@@ -68,11 +81,12 @@ impl Simulation {
                 self.events
                     .post(done, node, Event::TakeIn { node: host, frame });
             }
+            NodeKind::OpenEnd { .. } => self.go_out(node, line, &frame, stacks, tap),
             NodeKind::Router { delay, .. } => {
-                match frame.content.hop() {
+                match frame.content.hop(node) {
                     Hop::Goes => {}
                     Hop::Expires => return self.expire(node, &frame, tap),
-                    Hop::Ends => return,
+                    Hop::Ends => return self.answer(node, line, &frame, tap),
                 }
                 if delay == 0 {
                     self.pass_on(node, frame, tap);
@@ -95,7 +109,7 @@ impl Simulation {
     }
 
     /// A node sends a frame on its way.
-    fn pass_on(&mut self, node: usize, frame: Box<Frame>, tap: &mut dyn Tap) {
+    pub(super) fn pass_on(&mut self, node: usize, frame: Box<Frame>, tap: &mut dyn Tap) {
         // Flows without a way were refused.
         if let Some(line) = self.routes.line(node, frame.to as usize) {
             self.enqueue(line, frame, tap);
@@ -184,7 +198,7 @@ impl Simulation {
                 self.flows[flow].delivered += payload;
             }
             // These belong to no flow.
-            Content::Icmp(_) | Content::Arp { .. } => {}
+            Content::Icmp(_) | Content::Arp { .. } | Content::Ethernet { .. } => {}
         }
         self.put_out(end, self.now, tap);
     }
@@ -217,6 +231,7 @@ impl Simulation {
                 });
                 self.leave_host(node, answer, self.now, tap);
             }
+            Content::Ethernet { .. } => self.messages.others.add(frame.bytes.into()),
             Content::Packet(_) | Content::Datagram { .. } => {}
         }
     }

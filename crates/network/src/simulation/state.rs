@@ -9,6 +9,7 @@ use npsim_protocols::icmp::Datagram;
 
 use crate::event::Event;
 use crate::frame::{Content, Frame};
+use crate::link_header::HEADER;
 
 use super::Simulation;
 
@@ -17,7 +18,7 @@ impl Simulation {
     pub(crate) fn has(&self, frame: &Frame) -> bool {
         let (flows, nodes) = (self.flows.len(), self.topology.nodes.len());
         let from = match frame.content {
-            Content::Arp { from, .. } => from,
+            Content::Arp { from, .. } | Content::Ethernet { from, .. } => from,
             _ => frame.to,
         };
         // A packet has a flow; a message may have none.
@@ -26,6 +27,7 @@ impl Simulation {
             .map_or(!frame.is_of_flow(), |flow| (flow as usize) < flows);
         let sound = match &frame.content {
             Content::Icmp(bytes) => Datagram::of(bytes).is_some(),
+            Content::Ethernet { bytes, .. } => bytes.len() >= HEADER,
             _ => true,
         };
         sound && flow && (frame.to as usize) < nodes && (from as usize) < nodes
@@ -53,7 +55,17 @@ impl Simulation {
                     && (one.node, one.peer) == (other.node, other.peer)
             })
             && state.flows.len() == self.flows.len()
+            && state.transfers.len() == self.transfers.len()
             && state.cpus.len() == self.cpus.len()
+            && state.open.len() == self.open.len()
+            && { state.open.iter() }
+                .zip(&self.open)
+                .all(|(one, other)| match (one, other) {
+                    (Some(one), Some(other)) => one.is_like(other),
+                    (one, other) => one.is_none() && other.is_none(),
+                })
+            && { state.outgoing.iter() }
+                .all(|frame| self.open.get(frame.node).is_some_and(Option::is_some))
             && { state.cpus.iter() }
                 .zip(&self.cpus)
                 .all(|(one, other)| one.is_some() == other.is_some());
@@ -69,6 +81,8 @@ impl Simulation {
             Event::TakeIn { node, frame } => {
                 (*node as usize) < self.topology.nodes.len() && self.has(frame)
             }
+            // A network with stacks has no state that could be saved.
+            Event::Rouse { .. } => false,
             Event::Free { line } | Event::Law { line, .. } => (*line as usize) < self.lines.len(),
             Event::Open { flow } => (*flow as usize) < self.flows.len(),
             Event::Wake { endpoint } => (*endpoint as usize) < self.ends.len(),

@@ -69,6 +69,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     };
     outputs::claim(arguments)?;
     let file = load(arguments, path)?;
+    file.refuse_interfaces()?;
     let systems = systems(&file, &registry(), &assemble_project)?;
     outputs::check(arguments, path, &systems)?;
     let advisories = advisories(&file, &systems);

@@ -1,0 +1,144 @@
+//! What transfers came to: bytes each way, when all had come, and whether they were those that were
+//! sent.
+
+use npsim_network::counters::NetworkCounters;
+use npsim_network::topology::Topology;
+use npsim_stack::{EndCounters, StreamCounters};
+use serde::Serialize;
+
+use crate::unscaled::Unscaled;
+
+/// A transfer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TransferResult {
+    /// The name.
+    pub name: String,
+    /// The client.
+    pub from: String,
+    /// The server.
+    pub to: String,
+    /// What it came to.
+    pub outcome: Outcome,
+    /// When the client connects.
+    pub start_s: f64,
+    /// Requests that there are to be.
+    pub requests: u64,
+    /// Of these, those whose response the client has whole.
+    pub answered: u64,
+    /// Bytes that came to either end while it was measured.
+    pub delivered: u64,
+    /// `delivered` as a rate.
+    pub goodput_bps: f64,
+    /// From its start until the client had the last response, if it has.
+    pub completion_s: Option<f64>,
+    /// Bytes from the client to the server, from the beginning on.
+    pub request: StreamResult,
+    /// Bytes from the server to the client, from the beginning on.
+    pub response: StreamResult,
+}
+
+/// What a transfer came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The client has all responses, byte for byte.
+    Done,
+    /// Its connection is open.
+    Open,
+    /// It has no connection yet.
+    Waiting,
+    /// Its connection ended before all was done.
+    Broken,
+    /// A byte came that was not sent.
+    Corrupt,
+}
+
+/// Bytes of a connection in one direction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StreamResult {
+    /// What one end gave to its stack.
+    pub sent: u64,
+    /// What the other end's stack delivered, in order.
+    pub delivered: u64,
+    /// Of these, bytes that are not those that were sent.
+    pub wrong: u64,
+    /// The place of the first of them, from 0 on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_wrong: Option<u64>,
+    /// FNV-1a of 64 bits over what was sent.
+    pub sent_digest: String,
+    /// The same over what was delivered.
+    pub delivered_digest: String,
+}
+
+impl StreamResult {
+    fn of(sent: &StreamCounters, delivered: &StreamCounters) -> Self {
+        let digest = |stream: &StreamCounters| format!("{:016x}", stream.digest);
+        Self {
+            sent: sent.bytes,
+            delivered: delivered.bytes,
+            wrong: delivered.wrong,
+            first_wrong: delivered.first_wrong,
+            sent_digest: digest(sent),
+            delivered_digest: digest(delivered),
+        }
+    }
+}
+
+impl Outcome {
+    fn of(client: &EndCounters, server: &EndCounters) -> Self {
+        if client.received.wrong + server.received.wrong > 0 {
+            Self::Corrupt
+        } else if client.completed_at.is_some() {
+            Self::Done
+        } else if client.broken || server.broken {
+            Self::Broken
+        } else if client.opened_at.is_some() {
+            Self::Open
+        } else {
+            Self::Waiting
+        }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Open => "open",
+            Self::Waiting => "waiting",
+            Self::Broken => "broken",
+            Self::Corrupt => "corrupt",
+        }
+    }
+}
+
+/// What the transfers of a network came to.
+pub(crate) fn of(
+    topology: &Topology,
+    counters: &NetworkCounters,
+    unscaled: Unscaled,
+) -> Vec<TransferResult> {
+    let transfers = topology.transfers.iter().zip(&counters.transfers);
+    let results = transfers.enumerate().map(|(number, (transfer, counted))| {
+        let (client, server) = (&counted.client, &counted.server);
+        let name = |node: usize| topology.nodes[node].name.clone();
+        let start = transfer.exchange.start;
+        TransferResult {
+            name: transfer.name.clone(),
+            from: name(transfer.from),
+            to: name(transfer.to),
+            outcome: Outcome::of(client, server),
+            start_s: unscaled.seconds(start),
+            requests: transfer.exchange.requests,
+            answered: client.messages,
+            delivered: counted.delivered,
+            goodput_bps: unscaled.rate(counters.transferred(number)),
+            completion_s: { client.completed_at }
+                .map(|at| unscaled.seconds(at.saturating_sub(start))),
+            request: StreamResult::of(&client.sent, &server.received),
+            response: StreamResult::of(&server.sent, &client.received),
+        }
+    });
+    results.collect()
+}

@@ -1,0 +1,301 @@
+//! Hosts that are interfaces: whole frames go into a network and come out of it.
+
+use std::net::Ipv4Addr;
+
+use etherparse::{ArpEthIpv4Packet, ArpOperation, NetSlice, PacketBuilder, SlicedPacket};
+use npsim_network::{InjectError, Network, NoTap, OutgoingFrame, Simulation};
+use npsim_network_file::chips::systems;
+use npsim_network_file::file::NetworkFile;
+use npsim_project::assemble::assemble_project;
+use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
+
+use crate::chips::{file, go_on};
+
+type Mac = [u8; 6];
+
+/// The station at each end: its Ethernet and IPv4 address.
+const A: (Mac, [u8; 4]) = ([2, 0, 0, 0, 0, 0xa], [10, 1, 0, 2]);
+const B: (Mac, [u8; 4]) = ([2, 0, 0, 0, 0, 0xb], [10, 2, 0, 2]);
+/// The first port's address in `microcode/forward/arp.toml`.
+const PORT: (Mac, [u8; 4]) = ([2, 0, 0x5e, 0, 0, 0], [10, 1, 0, 1]);
+
+const CHIP: &str = r#"
+name = "t"
+until = "1s"
+[[host]]
+name = "a"
+kind = "interface"
+address = "10.1.0.2/16"
+[[host]]
+name = "b"
+kind = "interface"
+address = "10.2.0.2/16"
+[[router]]
+name = "r"
+system = "../../microcode/forward/arp.toml"
+[[link]]
+between = ["a", "r:0"]
+rate = "1Gbps"
+delay = "10us"
+[[link]]
+between = ["r:1", "b"]
+rate = "1Gbps"
+delay = "10us"
+"#;
+
+const MODEL: &str = r#"
+name = "t"
+until = "1s"
+[[host]]
+name = "a"
+kind = "interface"
+address = "10.1.0.2/16"
+[[host]]
+name = "b"
+kind = "interface"
+address = "10.2.0.2/16"
+[[host]]
+name = "c"
+address = "10.1.0.3"
+[[switch]]
+name = "s"
+[[router]]
+name = "r"
+model = "fifo"
+[[link]]
+between = ["a", "s"]
+rate = "1Gbps"
+delay = "10us"
+[[link]]
+between = ["c", "s"]
+rate = "1Gbps"
+delay = "10us"
+[[link]]
+between = ["s", "r"]
+rate = "1Gbps"
+delay = "10us"
+[[link]]
+between = ["r", "b"]
+rate = "1Gbps"
+delay = "10us"
+"#;
+
+fn network(text: &str) -> Network {
+    let file = file(text);
+    let systems = systems(&file, &npsim_protocols::registry(), &assemble_project);
+    let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
+    let outside = Simulation::new(file.topology.clone()).expect("a network");
+    Network::new(outside, systems).expect("chips")
+}
+
+fn request((mac, own): (Mac, [u8; 4]), wanted: [u8; 4]) -> Vec<u8> {
+    let arp = ArpEthIpv4Packet {
+        operation: ArpOperation::REQUEST,
+        sender_mac: mac,
+        sender_ipv4: own,
+        target_mac: [0; 6],
+        target_ipv4: wanted,
+    };
+    let mut bytes = Vec::new();
+    let frame = PacketBuilder::ethernet2(mac, [0xff; 6]).arp(arp.into());
+    frame.write(&mut bytes).expect("a frame");
+    bytes.resize(60, 0);
+    bytes
+}
+
+fn datagram(from: (Mac, [u8; 4]), to: (Mac, [u8; 4])) -> Vec<u8> {
+    let payload: Vec<u8> = (0..700_u32).map(|number| (number * 7) as u8).collect();
+    let frame = PacketBuilder::ethernet2(from.0, to.0)
+        .ipv4(from.1, to.1, 9)
+        .udp(4_000, 4_001);
+    let mut bytes = Vec::new();
+    frame.write(&mut bytes, &payload).expect("a frame");
+    bytes
+}
+
+/// A message of ARP: what it is for, and the addresses of its sender.
+fn arp(frame: &OutgoingFrame) -> (ArpOperation, Mac, Ipv4Addr) {
+    let packet = SlicedPacket::from_ethernet(&frame.bytes).expect("a packet");
+    let Some(NetSlice::Arp(arp)) = packet.net else {
+        panic!("no ARP: {:?}", frame.bytes);
+    };
+    let arp = arp
+        .to_packet()
+        .try_eth_ipv4()
+        .expect("of Ethernet and IPv4");
+    (arp.operation, arp.sender_mac, arp.sender_ipv4.into())
+}
+
+/// Ethernet's addresses, the time to live and the payload of a packet of UDP with right checksums.
+fn udp(bytes: &[u8]) -> (Mac, Mac, u8, Vec<u8>) {
+    let packet = SlicedPacket::from_ethernet(bytes).expect("a packet");
+    let Some(etherparse::LinkSlice::Ethernet2(link)) = &packet.link else {
+        panic!("no Ethernet");
+    };
+    let Some(NetSlice::Ipv4(ipv4)) = &packet.net else {
+        panic!("no IPv4");
+    };
+    let Some(etherparse::TransportSlice::Udp(udp)) = &packet.transport else {
+        panic!("no UDP");
+    };
+    let header = ipv4.header().to_header();
+    assert_eq!(header.header_checksum, header.calc_header_checksum());
+    let sum =
+        udp.to_header()
+            .calc_checksum_ipv4_raw(header.source, header.destination, udp.payload());
+    assert_eq!(Ok(udp.checksum()), sum);
+    (
+        link.destination(),
+        link.source(),
+        header.time_to_live,
+        udp.payload().to_vec(),
+    )
+}
+
+/// Runs in steps, and gives all that comes out.
+fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame> {
+    let mut frames = Vec::new();
+    while network.outside().now() < until {
+        let next = (network.outside().now() + step).min(until);
+        network.run_to(next, &mut NoTap, &go_on).expect("no fault");
+        frames.extend(network.take_outgoing());
+    }
+    frames
+}
+
+/// What comes out of a network with a chip: a request of ARP is asked of it, and a datagram sent
+/// through it whose receiver has to be found by ARP.
+fn through_the_chip(threads: usize, step: Time) -> Vec<OutgoingFrame> {
+    let mut network = network(CHIP).with_threads(threads);
+    network.inject(0, &request(A, PORT.1), 0).expect("an end");
+    let mut seen = out(&mut network, MILLISECOND, step);
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    let port: Ipv4Addr = PORT.1.into();
+    assert_eq!(arp(&seen[0]), (ArpOperation::REPLY, PORT.0, port));
+    assert_eq!(seen[0].node, 0);
+    assert!(seen[0].at > 20 * MICROSECOND, "{}", seen[0].at);
+
+    let now = network.outside().now();
+    network
+        .inject(0, &datagram(A, (PORT.0, B.1)), now)
+        .expect("an end");
+    let asked = out(&mut network, 2 * MILLISECOND, step);
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0].node, 1);
+    let (operation, mac, from) = arp(&asked[0]);
+    assert_eq!(
+        (operation, from),
+        (ArpOperation::REQUEST, [10, 2, 0, 1].into())
+    );
+
+    let mut reply = request(B, [10, 2, 0, 1]);
+    reply[..6].copy_from_slice(&mac);
+    reply[21] = 2;
+    reply[32..38].copy_from_slice(&mac);
+    network
+        .inject(1, &reply, network.outside().now())
+        .expect("an end");
+    let arrived = out(&mut network, 3 * MILLISECOND, step);
+    assert_eq!(arrived.len(), 1, "{arrived:?}");
+    assert_eq!(arrived[0].node, 1);
+    let (to, by, ttl, payload) = udp(&arrived[0].bytes);
+    assert_eq!((to, by, ttl), (B.0, mac, 8));
+    assert_eq!(payload, udp(&datagram(A, B)).3);
+    seen.extend(asked);
+    seen.extend(arrived);
+    seen
+}
+
+#[test]
+fn interfaces_at_a_chip_get_what_it_sends_byte_for_byte() {
+    let one = through_the_chip(1, MILLISECOND);
+    for (threads, step) in [(2, MILLISECOND), (4, 7 * MICROSECOND)] {
+        assert_eq!(through_the_chip(threads, step), one, "{threads} {step}");
+    }
+}
+
+#[test]
+fn interfaces_at_a_router_model_are_joined_by_addresses() {
+    let mut network = network(MODEL);
+    // The router answers for its side, and for addresses that no node has.
+    for wanted in [B.1, PORT.1] {
+        let at = network.outside().now();
+        network.inject(0, &request(A, wanted), at).expect("an end");
+        let seen = out(&mut network, at + MILLISECOND, MILLISECOND);
+        let [(operation, router, from)] = seen.iter().map(arp).collect::<Vec<_>>()[..] else {
+            panic!("{seen:?}");
+        };
+        assert_eq!((operation, from), (ArpOperation::REPLY, wanted.into()));
+        // As real stations do before they send anything else.
+        network
+            .inject(1, &request(B, PORT.1), network.outside().now())
+            .expect("an end");
+        out(&mut network, at + 2 * MILLISECOND, MILLISECOND);
+        let now = network.outside().now();
+        network
+            .inject(0, &datagram(A, (router, B.1)), now)
+            .expect("an end");
+        let seen = out(&mut network, at + 3 * MILLISECOND, MILLISECOND);
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        assert_eq!(seen[0].node, 1);
+        let (to, by, ttl, payload) = udp(&seen[0].bytes);
+        assert_eq!((to, by, ttl), (B.0, router, 8));
+        assert_eq!(payload, udp(&datagram(A, B)).3);
+    }
+    // A host on the link answers for itself, and nobody for the asker's own address.
+    let at = network.outside().now();
+    network
+        .inject(0, &request(A, [10, 1, 0, 3]), at)
+        .expect("an end");
+    network.inject(0, &request(A, A.1), at).expect("an end");
+    let seen = out(&mut network, at + MILLISECOND, MILLISECOND);
+    let answers: Vec<_> = seen.iter().map(arp).collect();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(answers[0].2, Ipv4Addr::new(10, 1, 0, 3));
+}
+
+#[test]
+fn a_frame_that_cannot_come_in_is_refused() {
+    let mut network = network(MODEL);
+    let frame = datagram(A, B);
+    assert_eq!(network.outside().free_at(0), Some(0));
+    out(&mut network, MILLISECOND, MILLISECOND);
+    assert_eq!(
+        network.inject(0, &frame, 5),
+        Err(InjectError::Late {
+            at: 5,
+            now: MILLISECOND
+        })
+    );
+    assert_eq!(
+        network.inject(2, &frame, MILLISECOND),
+        Err(InjectError::NotOpen(2))
+    );
+    assert_eq!(
+        network.inject(99, &frame, MILLISECOND),
+        Err(InjectError::NotOpen(99))
+    );
+    assert_eq!(
+        network.inject(0, &frame[..13], MILLISECOND),
+        Err(InjectError::Short(13))
+    );
+    // The line is free when what has come in has left it.
+    network.inject(0, &frame, MILLISECOND).expect("an end");
+    assert_eq!(network.next_at(), MILLISECOND);
+    network
+        .run_to(MILLISECOND, &mut NoTap, &go_on)
+        .expect("no fault");
+    let time = network.outside().topology().line(0).time(728);
+    assert_eq!(network.outside().free_at(0), Some(MILLISECOND + time));
+}
+
+#[test]
+fn interfaces_are_refused_where_nothing_connects_them() {
+    let file = NetworkFile::parse("n.toml", CHIP).expect("a network");
+    let refused = file.refuse_interfaces().unwrap_err().to_string();
+    assert!(
+        refused.starts_with("n.toml:5:8: nothing is connected to the interface `a`"),
+        "{refused}"
+    );
+    assert!(refused.contains("npsim live"), "{refused}");
+}

@@ -1,0 +1,33 @@
+//! Ethernet addresses, and the header that has them.
+
+use npsim_net::ethernet::MIN_FRAME_BYTES;
+
+/// Bytes of an Ethernet header.
+pub const HEADER: usize = 14;
+/// Ethernet's type of IPv4.
+pub const IPV4: [u8; 2] = [8, 0];
+/// Bytes of IP to which a shorter packet is padded.
+pub const LEAST: u32 = MIN_FRAME_BYTES as u32 - HEADER as u32;
+/// An Ethernet address.
+pub type Mac = [u8; 6];
+/// In place of the destination's address: that of whatever is next on the link.
+pub const UNKNOWN: Mac = [0; 6];
+
+/// Gives a whole frame other addresses.
+pub fn readdress(bytes: &mut [u8], to: Mac, from: Mac) {
+    bytes[..6].copy_from_slice(&to);
+    bytes[6..12].copy_from_slice(&from);
+}
+
+/// The packet in a frame that holds one of IPv4.
+pub fn packet(bytes: &[u8]) -> Option<&[u8]> {
+    let (header, packet) = bytes.split_at_checked(HEADER)?;
+    header.ends_with(&IPV4).then_some(packet)
+}
+
+/// The address of a node that has none of its own, made up and locally administered.
+#[must_use]
+pub fn made_up(node: usize) -> Mac {
+    let [.., a, b, c] = (node as u32).to_be_bytes();
+    [2, 0x6e, 0x70, a, b, c]
+}

@@ -1,0 +1,214 @@
+//! Open ends, at which whole Ethernet frames come in and go out.
+//!
+//! A frame finds its way by the address in its IPv4 header, or as a message of ARP by the address
+//! asked for; all others, and those for addresses that no node has, go to the router on the link.
+//! Switches know where everything is and flood nothing.
+
+use std::net::Ipv4Addr;
+
+use npsim_protocols::arp::message::{ArpMessage, Operation};
+use npsim_protocols::icmp::Datagram;
+use npsim_transport::time::Time;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::Simulation;
+use crate::ethernet::wrapped;
+use crate::event::Event;
+use crate::frame::{Content, Frame};
+use crate::line::Line;
+use crate::link_header::{HEADER, Mac, made_up};
+use crate::stacks::Stacks;
+use crate::tap::Tap;
+use crate::topology::Topology;
+
+/// A frame that has come to an open end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutgoingFrame {
+    /// The open end.
+    pub node: usize,
+    /// When its last bit came.
+    pub at: Time,
+    /// From the destination's address on, without the check sequence.
+    pub bytes: Vec<u8>,
+}
+
+/// A frame that cannot come in.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum InjectError {
+    /// The node sends and takes no whole frames.
+    #[error("node {0} is no open end")]
+    NotOpen(usize),
+    /// No link is at the node.
+    #[error("`{0}` is at no link")]
+    Unlinked(String),
+    /// The network has run beyond the frame's time.
+    #[error("a frame of {at} ps comes after the network has run to {now} ps")]
+    Late {
+        /// When it was to come in.
+        at: Time,
+        /// To where all has run.
+        now: Time,
+    },
+    /// The frame has not even a header.
+    #[error("a frame of {0} bytes is shorter than its header")]
+    Short(usize),
+}
+
+/// What is known of an open end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct OpenEnd {
+    /// What is on its link, beyond switches, the nearest first.
+    neighbours: Vec<usize>,
+    /// Of these the one that gets what is for nobody on the link.
+    gateway: Option<usize>,
+    /// The address that it sent from last, or a made up one.
+    mac: Mac,
+}
+
+impl OpenEnd {
+    pub(super) fn of(topology: &Topology, node: usize) -> Self {
+        let neighbours = topology.on_link(node);
+        let mut all = neighbours.iter();
+        let router = all.find(|other| topology.is_router(**other));
+        Self {
+            gateway: router.or(neighbours.first()).copied(),
+            neighbours,
+            mac: made_up(node),
+        }
+    }
+
+    /// Whether it is the same end as another one.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.neighbours == other.neighbours && self.gateway == other.gateway
+    }
+}
+
+impl Simulation {
+    /// A frame comes in at an open end, whose line takes it at a time or when those before it have
+    /// left. It is whole, without its check sequence.
+    ///
+    /// # Errors
+    /// [`InjectError`]: the network has run beyond that time, or there is no such frame or end.
+    pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
+        let Some(Some(end)) = self.open.get_mut(node) else {
+            return Err(InjectError::NotOpen(node));
+        };
+        if at < self.now {
+            let now = self.now;
+            return Err(InjectError::Late { at, now });
+        }
+        if bytes.len() < HEADER {
+            return Err(InjectError::Short(bytes.len()));
+        }
+        if let Some(mac) = bytes[6..].first_chunk() {
+            end.mac = *mac;
+        }
+        let to = self.destination(node, bytes);
+        let way = to.and_then(|to| Some((to, self.routes.line(node, to)?)));
+        let Some((to, line)) = way else {
+            let name = self.topology.nodes[node].name.clone();
+            return Err(InjectError::Unlinked(name));
+        };
+        let frame = Box::new(Frame::of_ethernet(bytes.to_vec(), node as u32, to as u32));
+        let line = line as u32;
+        self.events.post(at, node, Event::Enqueue { line, frame });
+        Ok(())
+    }
+
+    /// The frames that have come to open ends since this was asked last, in the order of time.
+    pub fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
+        std::mem::take(&mut self.outgoing)
+    }
+
+    /// When the line that leaves an open end has sent all that came in there; none if there is no such
+    /// line.
+    #[must_use]
+    pub fn free_at(&self, node: usize) -> Option<Time> {
+        let mut lines = self.lines.iter();
+        lines.find(|line| line.from == node).map(Line::clear_at)
+    }
+
+    /// The node that a frame from an open end goes to.
+    pub(super) fn destination(&self, from: usize, bytes: &[u8]) -> Option<usize> {
+        let end = self.open[from].as_ref()?;
+        let wanted = ArpMessage::in_frame(bytes).map(|message| message.target.1);
+        let on_link = |node: &usize| end.neighbours.contains(node);
+        if let Some(wanted) = wanted {
+            return self
+                .topology
+                .node_of(wanted)
+                .filter(on_link)
+                .or(end.gateway);
+        }
+        let packet = Datagram::in_frame(bytes).map(|packet| packet.destination());
+        let node = packet.and_then(|wanted| self.topology.node_of(wanted));
+        node.filter(|node| self.routes.line(from, *node).is_some())
+            .or(end.gateway)
+    }
+
+    /// A frame has come to an open end.
+    pub(super) fn go_out(
+        &mut self,
+        node: usize,
+        line: usize,
+        frame: &Frame,
+        stacks: &mut Stacks,
+        tap: &mut dyn Tap,
+    ) {
+        let own = self.open[node]
+            .as_ref()
+            .map_or(made_up(node), |end| end.mac);
+        let peer = match frame.content {
+            // A router has left its address where it is known.
+            Content::Ethernet { ref bytes, .. } => bytes[6..].first_chunk().copied(),
+            _ => None,
+        };
+        let peer = peer.unwrap_or_else(|| made_up(self.lines[line].from));
+        // Endpoints make what frames can hold.
+        let Ok(bytes) = wrapped(frame, &self.topology, own, peer) else {
+            return;
+        };
+        if let Some(stack) = stacks.at(node) {
+            stack.host.receive(bytes);
+            self.poll(node, stacks, tap);
+        } else {
+            let at = self.now;
+            self.outgoing.push(OutgoingFrame { node, at, bytes });
+        }
+    }
+
+    /// A message of ARP has come to a router that is a model: it answers requests of open ends for all
+    /// that is not on their side, and for the first address of their prefix, which stands for its own.
+    pub(super) fn answer(&mut self, node: usize, line: usize, frame: &Frame, tap: &mut dyn Tap) {
+        let Content::Arp { message, from } = &frame.content else {
+            return;
+        };
+        let (asker, wanted) = (message.sender.1, message.target.1);
+        let back = line ^ 1;
+        let there = self.topology.node_of(wanted);
+        let first = |(own, length): (Ipv4Addr, u8)| {
+            let mask = u32::MAX.checked_shr(length.into()).unwrap_or(0);
+            (mask > 1).then(|| Ipv4Addr::from((u32::from(own) & !mask) + 1))
+        };
+        let beyond = there.is_none_or(|there| {
+            self.routes.line(node, there) != Some(back)
+                || self.topology.routed(there).and_then(first) == Some(wanted)
+        });
+        // A probe asks whether anybody has the sender's own address.
+        let probe = asker.is_unspecified() || asker == wanted;
+        let asks = message.operation == Operation::Request && self.topology.is_open(*from as usize);
+        if asks && beyond && !probe {
+            let answer = Content::Arp {
+                message: message.reply(made_up(node)),
+                from: node as u32,
+            };
+            let answer = Frame {
+                content: answer,
+                to: *from,
+                ..frame.clone()
+            };
+            self.pass_on(node, Box::new(answer), tap);
+        }
+    }
+}
