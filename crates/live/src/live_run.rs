@@ -187,7 +187,8 @@ impl<S: LiveSystem> LiveRun<S> {
             let target = self.clock.simulated(now);
             let came = self.take_in(host, target)?;
             let asks = now >= status_at;
-            if came || asks || self.system.silent_until() <= target {
+            let runs = came || asks || self.system.silent_until() <= target;
+            if runs {
                 let progress = &|| match stop() {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
@@ -203,10 +204,12 @@ impl<S: LiveSystem> LiveRun<S> {
                     let port = self.ports.iter().position(|port| *port == frame.port)?;
                     Some(LeavingFrame { port, ..frame })
                 }));
-                self.clock.come_to(target, host.now());
             }
             self.lines.come_to(target);
             let left = self.give_out(host)?;
+            if runs || left {
+                self.clock.come_to(target, host.now());
+            }
             while let Some(request) = host.request() {
                 let answer = self.follow(&request, host.now());
                 host.answer(answer);
@@ -340,6 +343,3 @@ fn unrecorded(error: &io::Error) -> Problem {
     Problem::new(format!("the recording cannot be written: {error}"))
         .help("what is in it is whole up to the frame before; make room, or record to another disk")
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use npsim_project::problem::Problem;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 
-use super::{Host, LiveEnding, LiveRun, PortInterest};
-use crate::clock::{HostTime, LiveClock};
-use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
+use npsim_live::clock::{HostTime, LiveClock};
+use npsim_live::live_run::{Host, LiveEnding, LiveRun, PortInterest};
+use npsim_live::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
 /// What the wire takes of a frame, and what is between two.
 const FRAME: Time = 10 * MICROSECOND;
