@@ -1,0 +1,73 @@
+//! One chip between interfaces.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use npsim::assemble::assemble_project_from;
+use npsim::files::Disk;
+use npsim::problem::Problem;
+use npsim::project::Project;
+use npsim::report::NodeReport;
+use npsim::simulation::Ending;
+use npsim_chip::kernel::observer::NoObserver;
+use npsim_live::one_chip::OneChip;
+use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
+use npsim_net::recording::RecordingHead;
+use serde::Serialize;
+
+use super::super::Arguments;
+use super::{check_outputs, code, conclude, drive, unix_seconds};
+use crate::cmd::destinations;
+use crate::cmd::run::results::show_fault;
+
+/// What the statistics have of the chip.
+#[derive(Serialize)]
+struct ChipStats {
+    node: NodeReport,
+}
+
+pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
+    let overrides = arguments.source.overrides(arguments.me.clone());
+    let project = Project::load(target, &overrides, &npsim::registry())?;
+    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
+    arguments.messages.show(&messages);
+    let Some(programs) = programs else {
+        return Ok(ExitCode::from(1));
+    };
+    check_outputs(arguments, &destinations::files_of(&project, &programs))?;
+    let settings = arguments.machine.settings();
+    let mut chip = OneChip::new(&project, &programs, settings, Box::new(NoObserver))?;
+    let ports = project.boot.ports.iter().enumerate();
+    let head = RecordingHead {
+        hertz: project.capacity.hertz,
+        start_seconds: unix_seconds(),
+        ports: ports
+            .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
+            .collect(),
+        target: target.display().to_string(),
+        seed: arguments.machine.seed,
+        route_blocks: 0,
+    };
+    if let Some(path) = &arguments.out {
+        let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
+        let sink = TraceSink::create(path, form, &head.ports);
+        let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
+        chip.capture(sink, head.start_seconds * 1_000_000_000);
+    }
+    let (chip, status, ran) = drive(arguments, chip, &head)?;
+    let (mut node, _) = chip.finish();
+    let captured = match (node.finish_capture(), &arguments.out) {
+        (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),
+        _ => Ok(()),
+    };
+    let report = NodeReport::of(&node, &project, &programs, arguments.machine.seed);
+    let fault = report.fault.clone();
+    let concluded = conclude(arguments, &project.name, &status, ChipStats { node: report });
+    if let Some(Ending::Fault(found)) = node.ending() {
+        show_fault(found, &programs, &node.state_report(), fault.as_ref());
+    }
+    let ending = ran?;
+    captured?;
+    concluded?;
+    Ok(code(ending))
+}

@@ -1,0 +1,150 @@
+//! A live run on Linux.
+
+mod chip;
+mod joining;
+mod network;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use npsim::problem::Problem;
+use npsim_live::clock::LiveClock;
+use npsim_live::linux::control::{self, ControlSocket};
+use npsim_live::linux::{LinuxHost, drop_privileges};
+use npsim_live::live_run::{Host as _, LiveEnding, LiveRun};
+use npsim_live::recorder::Recorder;
+use npsim_live::status::LiveStatus;
+use npsim_live::system::LiveSystem;
+use npsim_net::recording::{RecordingHead, RecordingWriter};
+use serde::Serialize;
+
+use super::Arguments;
+use crate::cmd::destinations::{self, OutputOption};
+use crate::cmd::file_forms::{CAPTURE, JSON};
+use crate::cmd::interrupt::{INTERRUPTED, interrupt_flag};
+use crate::output;
+
+/// The format of the stats file; it changes when a field changes its meaning or goes.
+const SCHEMA: &str = "npsim-live-1";
+
+/// What a live run came to.
+#[derive(Serialize)]
+struct LiveStats<'a, T> {
+    schema: &'static str,
+    npsim: &'static str,
+    name: &'a str,
+    live: &'a LiveStatus,
+    #[serde(flatten)]
+    system: T,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if let [socket, request @ ..] = &arguments.ask[..] {
+        output::show(&(control::ask(Path::new(socket), &request.join(" "))? + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(target) = &arguments.target else {
+        return Err(Problem::new("there is nothing to run")
+            .help("name a project file, its folder, a source, or a network file")
+            .into());
+    };
+    destinations::claim(&["live"], &outputs(arguments))?;
+    if network::is_network(target) {
+        network::run(arguments, target)
+    } else {
+        chip::run(arguments, target)
+    }
+}
+
+/// All that is written.
+fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
+    let captures = [("--record", &arguments.record), ("--out", &arguments.out)];
+    let captures = captures
+        .into_iter()
+        .filter_map(|(option, path)| Some(OutputOption::new(option, path.as_ref()?, &CAPTURE)));
+    let stats = arguments.stats.iter();
+    let stats = stats.map(|path| OutputOption::new("--stats", path, &JSON).at_the_end());
+    captures.chain(stats).collect()
+}
+
+/// Refuses outputs that would take the place of what is read, and those that cannot be written.
+fn check_outputs(arguments: &Arguments, inputs: &[destinations::Input]) -> Result<(), Problem> {
+    destinations::keep_apart(inputs, &outputs(arguments))?;
+    destinations::try_places(&outputs(arguments))
+}
+
+/// The second of the host's calendar at which simulated time begins.
+fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// Joins a system to the host and lets it run to its end; gives it back with how it stands and
+/// how it ended. `head` says what a recording is of.
+fn drive<S: LiveSystem>(
+    arguments: &Arguments,
+    system: S,
+    head: &RecordingHead,
+) -> Result<(S, LiveStatus, Result<LiveEnding, Problem>), Problem> {
+    let (ports, interfaces) = joining::join(&arguments.ports, &system.ports())?;
+    let control = arguments.control.as_deref();
+    let control = control.map(ControlSocket::open).transpose()?;
+    drop_privileges()
+        .map_err(|error| Problem::new(format!("privileges cannot be given up: {error}")))?;
+    let recorder = arguments.record.as_deref().map(|path| {
+        let file = RecordingWriter::create(path, head);
+        let file = file.map_err(|error| Problem::io("write", path, &error))?;
+        Ok::<_, Problem>(Recorder::new(file, head.hertz))
+    });
+    let clock = LiveClock::new(arguments.dilate, arguments.max_late.0);
+    let names = interfaces.iter().map(|it| it.name().to_string()).collect();
+    let mut live = LiveRun::new(system, clock, ports, names, recorder.transpose()?);
+    let mut host = LinuxHost::new(interfaces, control);
+    let stop = interrupt_flag();
+    let stop = || stop.load(Ordering::Relaxed);
+    let until = arguments.until.map(|time| time.0);
+    let mut report = |now: &LiveStatus, before: &LiveStatus, late, _: &S| {
+        if !arguments.quiet {
+            output::line(&now.since(before, late));
+        }
+    };
+    let ran = live.run(&mut host, until, &stop, &mut report);
+    let status = live.status(host.now());
+    Ok((live.into_system(), status, ran))
+}
+
+/// Writes the statistics, if they are asked for, and prints how it ended.
+fn conclude(
+    arguments: &Arguments,
+    name: &str,
+    status: &LiveStatus,
+    system: impl Serialize,
+) -> anyhow::Result<()> {
+    if let Some(path) = &arguments.stats {
+        let stats = LiveStats {
+            schema: SCHEMA,
+            npsim: env!("CARGO_PKG_VERSION"),
+            name,
+            live: status,
+            system,
+        };
+        let text = serde_json::to_string_pretty(&stats)? + "\n";
+        npsim::whole_file::write_whole(path, text.as_bytes())
+            .map_err(|error| Problem::io("write", path, &error))?;
+    }
+    if !arguments.quiet {
+        output::line(&status.summary());
+    }
+    Ok(())
+}
+
+/// The exit code of an ending.
+fn code(ending: LiveEnding) -> ExitCode {
+    match ending {
+        LiveEnding::Ended => ExitCode::SUCCESS,
+        LiveEnding::Interrupted => ExitCode::from(INTERRUPTED),
+        LiveEnding::Fault => ExitCode::from(3),
+    }
+}
