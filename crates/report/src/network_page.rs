@@ -3,6 +3,7 @@
 
 use npsim_network_file::results::{FlowResult, LineResult, Results, RouterResult};
 use npsim_network_file::series::{Sample, SampleSubject};
+use npsim_network_file::transfer_results::TransferResult;
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 use serde::Serialize;
 
@@ -95,6 +96,13 @@ struct FlowRow {
 }
 
 #[derive(Serialize)]
+struct TransferRow {
+    name: String,
+    state: &'static str,
+    cells: Vec<String>,
+}
+
+#[derive(Serialize)]
 struct LineRow {
     name: String,
     from: String,
@@ -122,6 +130,7 @@ struct NetworkContent<'a> {
     flows: Vec<Chart>,
     unseen: String,
     flow_rows: Vec<FlowRow>,
+    transfer_rows: Vec<TransferRow>,
     line_rows: Vec<LineRow>,
     routers: Vec<RouterRow>,
     own_time: String,
@@ -168,6 +177,7 @@ fn content<'a>(results: &'a Results, tracks: &Tracks) -> NetworkContent<'a> {
         flows: flow_charts(tracks, &flows),
         unseen,
         flow_rows: results.flows.iter().map(flow_row).collect(),
+        transfer_rows: results.transfers.iter().map(transfer_row).collect(),
         line_rows: { results.lines.iter() }
             .filter(|line| line.watched)
             .map(line_row)
@@ -431,6 +441,34 @@ pub fn flow_cells(flow: &FlowResult, none: &str) -> [String; 7] {
         grouped(flow.timeouts),
         time(flow.rtt_s),
         time(flow.completion_s),
+    ]
+}
+
+fn transfer_row(transfer: &TransferResult) -> TransferRow {
+    TransferRow {
+        name: transfer.name.clone(),
+        state: transfer.outcome.name(),
+        cells: transfer_cells(transfer, NO_VALUE).to_vec(),
+    }
+}
+
+/// What tables say of a transfer: requests answered, goodput, bytes of requests and responses that came,
+/// those that were wrong, completion; `none` stands for a time that there is not.
+#[must_use]
+pub fn transfer_cells(transfer: &TransferResult, none: &str) -> [String; 6] {
+    let (request, response) = (&transfer.request, &transfer.response);
+    let completion = transfer.completion_s;
+    [
+        format!(
+            "{} of {}",
+            grouped(transfer.answered),
+            grouped(transfer.requests)
+        ),
+        show_rate(transfer.goodput_bps),
+        grouped(request.delivered),
+        grouped(response.delivered),
+        grouped(request.wrong + response.wrong),
+        completion.map_or_else(|| none.to_owned(), |it| show_nanoseconds(it * 1e9)),
     ]
 }
 

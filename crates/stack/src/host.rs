@@ -21,7 +21,8 @@ pub struct HostAddress {
     pub address: Ipv4Addr,
     /// Length of the prefix of those that are on its link.
     pub prefix: u8,
-    /// The router that all others are behind.
+    /// The router that all others are behind; outside of the prefix it is of the network of four addresses
+    /// that it is the first of.
     pub gateway: Option<Ipv4Addr>,
     /// Stations whose Ethernet addresses are known and never asked for.
     pub permanent: Vec<(Ipv4Addr, Mac)>,
@@ -65,9 +66,15 @@ impl Host {
         let mut config = Config::new(EthernetAddress(address.mac).into());
         config.random_seed = crate::stream::mixed(seed ^ u64::from(u32::from(address.address)));
         let mut interface = Interface::new(config, &mut card, Instant::ZERO);
-        interface.update_ip_addrs(|own| {
-            // There is room for one.
-            let _ = own.push(IpCidr::new(address.address.into(), address.prefix));
+        let own = IpCidr::new(address.address.into(), address.prefix);
+        // The stack hears of no station outside of its own networks.
+        let beside = { address.gateway }
+            .filter(|gateway| !own.contains_addr(&(*gateway).into()))
+            .map(|gateway| Ipv4Addr::from(u32::from(gateway).wrapping_add(1)))
+            .map(|beside| IpCidr::new(beside.into(), 30));
+        interface.update_ip_addrs(|all| {
+            // There is room for two.
+            all.extend([own].into_iter().chain(beside));
         });
         if let Some(gateway) = address.gateway {
             // There is room for one.

@@ -70,7 +70,7 @@ impl FileReading {
                 Ends::Hosts if host => continue,
                 Ends::Stacks if self.topology.stacks.contains(&node) => continue,
                 Ends::Hosts => (
-                    format!("`{name}` is no end host of npsim's own"),
+                    format!("`{name}` is no host that has flows"),
                     "flows begin and end at hosts without a `kind`, transfers at those of the kind `stack`",
                 ),
                 Ends::Stacks => (
@@ -82,7 +82,11 @@ impl FileReading {
         }
         let [_, place] = places;
         if from == to {
-            let message = format!("it goes from `{}` to itself", place.get_ref());
+            let what = match ends {
+                Ends::Hosts => "flow",
+                Ends::Stacks => "transfer",
+            };
+            let message = format!("the {what} goes from `{}` to itself", place.get_ref());
             return Err(self.text.problem(place.span(), message));
         }
         if from.len() > 1 && to.len() > 1 && from.len() != to.len() {

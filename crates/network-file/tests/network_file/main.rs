@@ -11,4 +11,5 @@ mod laws;
 mod messages;
 mod mistakes;
 mod pacing;
+mod stacks;
 mod xcp_option;

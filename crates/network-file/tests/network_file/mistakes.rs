@@ -4,7 +4,7 @@ use npsim_network_file::file::NetworkFile;
 use npsim_testkit::mistakes;
 
 /// Wrong network files, each behind a line `=== what is wrong`, and behind a line `---` the messages
-/// about them. `REST` stands for a network that is right.
+/// about them. `REST` and `STACKS` stand for networks that are right.
 const TOLD: &str = include_str!("mistakes.txt");
 
 const REST: &str = r#"name = "n"
@@ -25,6 +25,23 @@ to = "b"
 transport = "reno"
 "#;
 
+/// What stands for two hosts with a stack and a link between them.
+const STACKS: &str = r#"name = "n"
+until = "1s"
+[[host]]
+name = "c"
+kind = "stack"
+address = "10.0.0.3"
+[[host]]
+name = "d"
+kind = "stack"
+address = "10.0.0.4"
+[[link]]
+between = ["c", "d"]
+rate = "10Mbps"
+delay = "1ms"
+"#;
+
 fn mistake(text: &str) -> String {
     match NetworkFile::parse("n.toml", text) {
         Ok(_) => "no mistake".to_owned(),
@@ -35,6 +52,7 @@ fn mistake(text: &str) -> String {
 #[test]
 fn the_rest_is_right() {
     assert_eq!(mistake(REST), "no mistake");
+    assert_eq!(mistake(STACKS), "no mistake");
 }
 
 #[test]
@@ -43,7 +61,9 @@ fn mistakes_are_told_as_they_are_listed() {
         env!("CARGO_MANIFEST_DIR"),
         "tests/network_file/mistakes.txt",
     );
-    mistakes::check(TOLD, file, &|typed| mistake(&typed.replace("REST\n", REST)));
+    mistakes::check(TOLD, file, &|typed| {
+        mistake(&typed.replace("REST\n", REST).replace("STACKS\n", STACKS))
+    });
     // None of the messages is in the words of the TOML parser.
     for own in ["expected", "invalid", "field", "untagged"] {
         assert!(!TOLD.contains(own), "{own}");

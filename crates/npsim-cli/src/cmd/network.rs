@@ -76,6 +76,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let outside = Simulation::new(file.topology.clone())?;
     let mut network = Network::new(outside, systems)?.with_threads(threads(arguments.threads));
     let saving = arguments.saving.checkpoint.as_deref();
+    if saving.is_some() || checkpoint.is_some() {
+        network.savable()?;
+    }
     let every = { arguments.saving.checkpoint_every }
         .map_or(file.until / CHECKPOINTS, |it| it.0 / file.scale);
     let saver = Saver::new(saving, checkpoint, every.max(1), || {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use npsim::quantity::{grouped, percent};
 use npsim_network_file::results::Results;
-use npsim_report::network_page::{flow_cells, line_cells};
+use npsim_network_file::transfer_results::Outcome;
+use npsim_report::network_page::{flow_cells, line_cells, transfer_cells};
 use npsim_session::text_table::TextTable;
 
 /// Flows that are listed one by one.
@@ -37,16 +38,31 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
         results.network,
         rounded(results.from_s)
     );
-    let _ = writeln!(
-        out,
-        "packets      {} of {} flows; {}",
-        grouped(packets),
-        results.flows.len(),
-        match results.jain {
-            Some(jain) => format!("Jain's index {jain:.3}"),
-            None => "nothing was delivered".to_owned(),
-        }
-    );
+    let has_flows = !results.flows.is_empty() || results.transfers.is_empty();
+    if has_flows {
+        let _ = writeln!(
+            out,
+            "packets      {} of {} flows; {}",
+            grouped(packets),
+            results.flows.len(),
+            match results.jain {
+                Some(jain) => format!("Jain's index {jain:.3}"),
+                None => "nothing was delivered".to_owned(),
+            }
+        );
+    }
+    if !results.transfers.is_empty() {
+        let done = results.transfers.iter();
+        let done = done.filter(|transfer| transfer.outcome == Outcome::Done);
+        let bytes: u64 = results.transfers.iter().map(|it| it.delivered).sum();
+        let _ = writeln!(
+            out,
+            "transfers    {} of {} done; {} bytes delivered",
+            done.count(),
+            results.transfers.len(),
+            grouped(bytes)
+        );
+    }
     if let Some(messages) = &results.messages {
         let _ = writeln!(out, "messages     {} reached hosts", messages.text());
     }
@@ -63,11 +79,13 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
             percent(skipped, all, "-")
         ),
     };
-    let _ = writeln!(
-        out,
-        "host         {took:.2} s, {} packets/s{chips}\n",
-        grouped((packets as f64 / took.max(1e-6)) as u64)
-    );
+    let rate = if has_flows {
+        let rate = grouped((packets as f64 / took.max(1e-6)) as u64);
+        format!(", {rate} packets/s")
+    } else {
+        String::new()
+    };
+    let _ = writeln!(out, "host         {took:.2} s{rate}{chips}\n");
     let mut flows = TextTable::new(&[
         "flow",
         "transport",
@@ -84,10 +102,16 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
         row.extend(flow_cells(flow, "-"));
         flows.add_row(row);
     }
-    let _ = writeln!(out, "{}", flows.fitted(width));
+    if has_flows {
+        let _ = writeln!(out, "{}", flows.fitted(width));
+    }
     if results.flows.len() > MOST_FLOWS {
         let more = results.flows.len() - MOST_FLOWS;
         let _ = writeln!(out, "... and {more} more (`--stats` has all)");
+    }
+    if !results.transfers.is_empty() {
+        let gap = if has_flows { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}{}", transfers(results).fitted(width));
     }
     let mut lines = TextTable::new(&[
         "link",
@@ -107,4 +131,28 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
         let _ = writeln!(out, "\n{}", lines.fitted(width));
     }
     out
+}
+
+/// What hosts with a stack have exchanged.
+fn transfers(results: &Results) -> TextTable {
+    let mut table = TextTable::new(&[
+        "transfer",
+        "state",
+        "answered",
+        "goodput",
+        "asked",
+        "delivered",
+        "wrong",
+        "done after",
+    ]);
+    for transfer in results.transfers.iter().take(MOST_FLOWS) {
+        let mut row = vec![transfer.name.clone(), transfer.outcome.name().to_owned()];
+        row.extend(transfer_cells(transfer, "-"));
+        table.add_row(row);
+    }
+    if results.transfers.len() > MOST_FLOWS {
+        let more = results.transfers.len() - MOST_FLOWS;
+        table.add_row(vec![format!("... and {more} more (`--stats` has all)")]);
+    }
+    table
 }
