@@ -53,6 +53,11 @@ impl SourceOptions {
         self.board.as_deref()
     }
 
+    /// `--set`.
+    pub fn settings(&self) -> &[Setting] {
+        &self.set
+    }
+
     /// As the project wants them.
     pub fn overrides(&self, ids: Option<String>) -> Overrides {
         Overrides {
