@@ -223,6 +223,18 @@ impl Routes {
         self.changing.as_ref().map_or(0, |it| it.progress.done)
     }
 
+    /// Adds changes to those that are known before the start, if the table takes changes while the
+    /// chip runs; else `false`.
+    pub fn plan(&mut self, changes: &[RouteChange]) -> bool {
+        let own = Arc::make_mut(&mut self.setup).changes.as_mut();
+        let Some(own) = own.filter(|own| own.open.is_some()) else {
+            return false;
+        };
+        own.changes.extend(changes);
+        own.changes.sort_by_key(|change| change.at);
+        true
+    }
+
     /// Takes one more change. Gives when the task's next job is due, if that is another one now.
     ///
     /// # Errors
