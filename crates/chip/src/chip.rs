@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::Cycle;
 use crate::core::{Core, CoreKind, Program, WaitInfo};
 use crate::gpp::boot::BootPlan;
+use crate::gpp::routes::{ChangeError, RouteChange};
 use crate::gpp::{Gpp, LoadError, MemoryImage, load_image};
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::fabric::Fabric;
@@ -249,6 +250,21 @@ impl Chip {
     pub fn microengine_mut(&mut self, index: u8) -> Option<&mut dyn Core> {
         let core = self.microengines.get_mut(usize::from(index))?;
         Some(&mut **core)
+    }
+
+    /// Gives the task that keeps the routes one more change, at the cycle that the chip has come to
+    /// or later. When it is given changes nothing: the run is that of a chip to which the same
+    /// changes were known before the start.
+    ///
+    /// # Errors
+    /// The chip has come to a later cycle, takes no changes while it runs, or the change cannot be
+    /// made among the others; nothing has changed then.
+    pub fn append_route_change(&mut self, change: RouteChange) -> Result<(), ChangeError> {
+        let (at, now) = (change.at, self.counted_to());
+        if at < now {
+            return Err(ChangeError::Over { at, now });
+        }
+        self.gpp.append_route_change(change, &mut self.fabric)
     }
 
     /// The general-purpose core.

@@ -19,7 +19,7 @@ mod writer;
 
 pub use head::RecordingHead;
 pub use reader::{Recorded, RecordingReader};
-pub use survey::{RecordedCommand, RecordingSurvey};
+pub use survey::{RecordedCommand, RecordingSurvey, survey};
 pub use writer::RecordingWriter;
 
 /// Name of the interface whose packets are commands.

@@ -41,6 +41,6 @@ pub use npsim_protocols::registry;
 pub use npsim_reference as reference;
 pub use npsim_report::{bottleneck, chart, flame, page, profile_text};
 pub use npsim_session::{
-    advisories, checkpoint, histogram, links, measure, memory_dump, registers, report, session,
-    simulation, stats_file, summary,
+    advisories, checkpoint, histogram, links, measure, memory_dump, node, registers, report,
+    session, simulation, stats_file, summary,
 };

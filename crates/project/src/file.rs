@@ -398,6 +398,24 @@ pub struct RouteChangeSection {
     pub discard: bool,
 }
 
+impl RouteChangeSection {
+    /// A change at a time, of which nothing else is said yet.
+    pub fn at(at: Spanned<String>) -> Self {
+        Self {
+            at,
+            add: None,
+            change: None,
+            remove: None,
+            port: None,
+            mac: None,
+            next_hop: None,
+            mtu: None,
+            local: false,
+            discard: false,
+        }
+    }
+}
+
 /// `[gpp]`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -102,6 +102,8 @@ pub struct Project {
     pub macs: Vec<[u8; 6]>,
     /// The IPv4 addresses by port: one, or one for each router of a chain.
     pub addresses: Vec<Vec<resolve::PortAddress>>,
+    /// Next hops of which the IPv4 address is given, which the task `arp` finds.
+    pub gateways: Vec<resolve::Gateway>,
     /// Where routes lead to, without those to the router itself.
     pub routed: Vec<Prefix>,
     /// The traffic that comes in, if the project says so.
@@ -214,6 +216,7 @@ impl Project {
             goals: resolved.goals,
             macs: resolved.macs,
             addresses: resolved.addresses,
+            gateways: resolved.gateways,
             routed,
             load: file.load,
             link_delay,

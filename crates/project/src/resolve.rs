@@ -14,11 +14,11 @@ mod queues;
 pub(crate) mod resolver;
 mod rings;
 mod route_changes;
+mod route_command;
 mod routing;
 mod slow_path;
 mod task_keys;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use npsim_asm::spelling::closest;
@@ -89,6 +89,8 @@ pub(crate) struct Resolved {
     pub macs: Vec<[u8; 6]>,
     /// The IPv4 addresses by port.
     pub addresses: Vec<Vec<PortAddress>>,
+    /// Next hops of which the IPv4 address is given.
+    pub gateways: Vec<Gateway>,
     /// Stages that have a name, with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
     /// Stalls at single nodes of a network.
@@ -120,6 +122,8 @@ pub struct Overrides {
     pub stalls: Vec<StallOption>,
     /// In place of the routes of the project file, where it stands in a network.
     pub routes: Option<Vec<NetworkRoute>>,
+    /// Blocks of the routing table for changes that come while the chip runs, where such may come.
+    pub route_blocks: Option<u32>,
 }
 
 /// Gives every name of the project its place on the chip.
@@ -134,41 +138,15 @@ pub(crate) fn resolve(
     overrides: &Overrides,
     registry: &Registry,
 ) -> Result<Resolved, Problems> {
-    let mut resolver = Resolver {
-        files,
-        text,
-        capacity,
-        problems: Vec::new(),
-        defines: BTreeMap::new(),
-        scratch: MemoryLayout::new("scratch", capacity.scratch_bytes),
-        sram: capacity
-            .sram_bytes
-            .iter()
-            .enumerate()
-            .map(|(i, size)| MemoryLayout::new(format!("sram{i}"), *size))
-            .collect(),
-        dram: MemoryLayout::new("dram", capacity.dram_bytes),
-        memories: BTreeMap::new(),
-        macs: Vec::new(),
-        addresses: Vec::new(),
-        gateways: Vec::new(),
-        flow_classes: Vec::new(),
-        stages: Vec::new(),
-        node_stalls: Vec::new(),
-        clashes: Vec::new(),
-        boot: BootPlan {
-            task_kinds: registry.listed_tasks().map(str::to_owned).collect(),
-            ..BootPlan::default()
-        },
-        tasks: Vec::new(),
-    };
+    let mut resolver = Resolver::new(files, text, capacity);
+    resolver.boot.task_kinds = registry.listed_tasks().map(str::to_owned).collect();
     resolver.include(&file.include);
     resolver.fixed_memory(&file.memory);
     resolver.ports(file);
     resolver.media(file);
     resolver.rings(&file.ring);
     resolver.queues(&file.queue, file.buffers.as_ref());
-    resolver.routes(file);
+    resolver.routes(file, overrides.route_blocks);
     resolver.flows(file);
     resolver.fitted_memory(&file.memory);
     resolver.devices(&file.sections);
@@ -195,6 +173,7 @@ pub(crate) fn resolve(
         spaces,
         macs: resolver.macs,
         addresses: resolver.addresses,
+        gateways: resolver.gateways,
         stages: resolver.stages,
         node_stalls: resolver.node_stalls,
         goals,

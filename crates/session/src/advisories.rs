@@ -89,6 +89,19 @@ pub fn of_capture(capture: &Survey) -> Vec<String> {
             counted(notes.bytes_behind, "byte")
         ));
     }
+    if notes.commands > 0 {
+        lines.push(format!(
+            "the capture is a recording with {}, which hold at `--pace recorded` alone",
+            counted(notes.commands, "command")
+        ));
+    }
+    let cut = capture.recording.as_ref().map_or(0, |it| it.cut_bytes);
+    if cut > 0 {
+        lines.push(format!(
+            "the recording ends inside a block, as where its run was killed, and {} were left out",
+            counted(cut, "byte")
+        ));
+    }
     lines.extend(of_interfaces(capture));
     lines
 }

@@ -328,9 +328,9 @@ impl Chip {
                 self.skip_policy.end_before(fabric.horizon);
                 fabric.events.set_alarm(self.skip_policy.wake_at);
             }
-            Event::Gpp(task) => {
+            Event::Gpp(task) | Event::Directed(task) => {
                 self.skip_policy.outside += 1;
-                if self.gpp.stop_alone(task, &fabric.events) {
+                if !lines.is_open() && self.gpp.stop_alone(task, &fabric.events) {
                     return;
                 }
                 self.gpp.event(

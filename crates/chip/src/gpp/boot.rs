@@ -226,6 +226,9 @@ pub struct RouteChangesSetup {
     pub blocks: u32,
     /// ME cycles after which no reader is left in a block that nothing leads to.
     pub grace: Cycle,
+    /// How many next hops there is room for, those before the start included, where changes come
+    /// while the chip runs; `None` where all changes are known before it does.
+    pub open: Option<usize>,
 }
 
 /// The slow path that takes exception packets and lets them end there.

@@ -54,6 +54,7 @@ use crate::units::sram::Sram;
 use boot::{BootPlan, CounterSetup};
 use exception::Exception;
 use npsim_profile::Profile;
+use routes::{ChangeError, RouteChange, Routes};
 use schedule::{IdlePoll, Schedule};
 use serde::{Deserialize, Serialize};
 
@@ -151,10 +152,14 @@ impl Gpp {
                 table_words: &mut self.route_words,
             })?;
             if let Some(first) = first {
-                let due = fabric.now + first.max(1);
-                let index = self.tasks.len() as u16;
-                fabric.events.post(due, Event::Gpp(index));
-                self.schedules.push(Schedule::new(due, task.is_timer()));
+                let due = fabric.now.saturating_add(first.max(1));
+                let mut schedule = Schedule::new(due, task.is_timer());
+                schedule.stopped = due == Cycle::MAX;
+                if !schedule.stopped {
+                    let index = self.tasks.len() as u16;
+                    fabric.events.post(due, job_of(&*task, index));
+                }
+                self.schedules.push(schedule);
                 self.tasks.push(task);
             }
         }
@@ -176,6 +181,29 @@ impl Gpp {
                 fabric.events.post(at, Event::Gpp(index as u16));
             }
         }
+    }
+
+    /// Gives the task `routes` one more change, which the chip has not come to.
+    pub(crate) fn append_route_change(
+        &mut self,
+        change: RouteChange,
+        fabric: &mut Fabric,
+    ) -> Result<(), ChangeError> {
+        let mut tasks = (0..).zip(&mut self.tasks);
+        let routes = tasks.find_map(|(index, task)| Some((index, task.downcast_mut::<Routes>()?)));
+        let (index, routes) = routes.ok_or(ChangeError::Closed)?;
+        let Some(due) = routes.append(change)? else {
+            return Ok(());
+        };
+        let job = Event::Directed(index);
+        let schedule = &mut self.schedules[usize::from(index)];
+        if !schedule.stopped {
+            fabric.events.cancel(schedule.due, job);
+        }
+        schedule.stopped = false;
+        schedule.due = due.max(1);
+        fabric.events.post(schedule.due, job);
+        Ok(())
     }
 
     /// Counts the polls of an idle task until `now`: none while the core is at
@@ -289,6 +317,7 @@ impl Gpp {
     fn is_idle_timer(&self, index: usize) -> bool {
         let schedule = &self.schedules[index];
         self.tasks[index].is_timer()
+            && !self.tasks[index].is_directed()
             && !schedule.stopped
             && !schedule.parked
             && self.running != Some(index as u16)
@@ -369,7 +398,8 @@ impl Gpp {
                 schedule.due = due.max(until).max(now + 1);
                 let due = schedule.due;
                 self.hand_on(task, until, fabric);
-                fabric.events.post(due, Event::Gpp(task));
+                let job = job_of(&*self.tasks[index], task);
+                fabric.events.post(due, job);
             }
             NextAction::Idle { interval, poll, .. } => {
                 let interval = interval.max(1);
@@ -442,6 +472,15 @@ impl Gpp {
             }
             other.goes_on(free);
         }
+    }
+}
+
+/// The event of a task's next job.
+fn job_of(task: &dyn Task, index: u16) -> Event {
+    if task.is_directed() {
+        Event::Directed(index)
+    } else {
+        Event::Gpp(index)
     }
 }
 

@@ -71,8 +71,8 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
 
     /// Checks the memories that it works on, puts its first state into them and
     /// makes itself fit the chip, all before the first cycle. Gives how many cycles
-    /// later its first job is due, or `None` if nothing is left to do while the chip
-    /// runs.
+    /// later its first job is due, `None` if nothing is left to do while the chip
+    /// runs, or `Cycle::MAX` if it [takes jobs](Self::is_directed) and has none yet.
     ///
     /// # Errors
     /// It does not fit the chip.
@@ -86,6 +86,13 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     /// an interrupt, and as soon as it [has work](Self::has_work).
     fn is_timer(&self) -> bool {
         true
+    }
+
+    /// Whether the outside gives it jobs while the chip runs, before they are due. Each begins behind
+    /// what other tasks do in its cycle, so that how early it is known changes nothing, and the
+    /// end of all else does not stop it.
+    fn is_directed(&self) -> bool {
+        false
     }
 
     /// Whether its jobs are polls of a ring, which statistics count.
@@ -186,6 +193,11 @@ impl Clone for Box<dyn Task> {
 }
 
 impl dyn Task {
+    /// The task itself, if it is of this type, to be changed.
+    pub fn downcast_mut<T: Task>(&mut self) -> Option<&mut T> {
+        (self as &mut dyn Any).downcast_mut()
+    }
+
     /// The task itself, if it is of this type.
     #[must_use]
     pub fn downcast_ref<T: Task>(&self) -> Option<&T> {

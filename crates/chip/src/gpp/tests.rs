@@ -8,6 +8,7 @@ use super::*;
 use crate::kernel::buffers::BufferSetup;
 use crate::units::Units;
 
+mod appended_changes;
 mod route_changes;
 
 /// A chip without microengines.
@@ -105,7 +106,8 @@ impl Bench {
 
     pub fn run_until(&mut self, until: Cycle) {
         while self.fabric.events.next_time() < until {
-            if let Some((time, Event::Gpp(task))) = self.fabric.events.pop() {
+            if let Some((time, Event::Gpp(task) | Event::Directed(task))) = self.fabric.events.pop()
+            {
                 self.fabric.now = time;
                 let b = &mut *self;
                 b.gpp.event(

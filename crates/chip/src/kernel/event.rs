@@ -3,8 +3,8 @@
 //! Events order by (time, rank, place, sequence). The rank puts data that reaches registers
 //! before signals, these before units, units before the media interface, and
 //! microengines last, so a microengine that looks at a cycle sees everything
-//! that happened up to and at that cycle. Only timers and signals have a place: it does not
-//! matter when they were posted.
+//! that happened up to and at that cycle. Only timers, signals and jobs from outside have a
+//! place: it does not matter when they were posted.
 //!
 //! Nearly all events lie less than a thousand cycles ahead. They stand in a
 //! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the

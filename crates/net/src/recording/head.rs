@@ -26,6 +26,12 @@ pub struct RecordingHead {
 }
 
 impl RecordingHead {
+    /// Blocks that are kept free for changes of routes, if the run takes such.
+    #[must_use]
+    pub fn reserved_blocks(&self) -> Option<u32> {
+        Some(self.route_blocks).filter(|blocks| *blocks > 0)
+    }
+
     /// The comment in the header, from which [`RecordingHead::read`] gets it back.
     pub(super) fn comment(&self) -> String {
         let mut text = format!("{TITLE}\n");

@@ -1,6 +1,10 @@
 //! What a recording says besides its frames.
 
-use super::{END, RecordingHead};
+use std::fs::File;
+use std::path::Path;
+
+use super::{END, Recorded, RecordingHead, RecordingReader};
+use crate::capture::CaptureError;
 
 /// A command of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +34,33 @@ pub struct RecordingSurvey {
     pub end_ps: Option<u64>,
     /// Bytes of the block in which the file ends, which were left out.
     pub cut_bytes: u64,
+}
+
+/// What the recording at `path` says besides its frames.
+///
+/// # Errors
+/// The file cannot be read, is damaged, is no recording, or can be read only once.
+pub fn survey(path: &Path) -> Result<RecordingSurvey, CaptureError> {
+    let failed = |source| CaptureError::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(CaptureError::NotARecording {
+            path: path.to_path_buf(),
+            reason: "it is no regular file, which is read several times".to_owned(),
+        });
+    }
+    let mut reader = RecordingReader::new(path, Box::new(file))?;
+    let mut survey = RecordingSurvey::of(reader.head().clone());
+    for packet in reader.by_ref() {
+        if let Recorded::Control { at_ps, text } = packet? {
+            survey.take(at_ps, text);
+        }
+    }
+    survey.cut_bytes = reader.cut_bytes();
+    Ok(survey)
 }
 
 impl RecordingSurvey {

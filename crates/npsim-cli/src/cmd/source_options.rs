@@ -71,6 +71,7 @@ impl SourceOptions {
             set: self.set.clone(),
             stalls: Vec::new(),
             routes: None,
+            route_blocks: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::super::file::{Addresses, ProjectFile};
 use super::super::text::parse_prefix;
 use super::port_address::{Gateway, PortAddress};
 use super::resolver::Resolver;
-use super::routing::{Mistake, TypedRoute, has_task};
+use super::routing::{Mistake, TypedRoute};
 use crate::keys::Spanned;
 
 /// What `mac` of a route says where the address is to be found.
@@ -33,7 +33,7 @@ impl Resolver<'_> {
     /// The next hop of a route that gives its IPv4 address.
     pub(super) fn gateway(
         &mut self,
-        file: &ProjectFile,
+        has_arp: bool,
         section: &TypedRoute<'_>,
         typed: &Spanned<String>,
         port: u8,
@@ -47,7 +47,7 @@ impl Resolver<'_> {
                 "give `next_hop`, or one of `mac`, `local` and `discard`; where a file that is extended gives `mac`, say `mac = \"arp\"`",
             );
         }
-        if !has_task(file, "arp") {
+        if !has_arp {
             let message = "no task resolves the next hop's address on the link".to_owned();
             return wrong(
                 message,

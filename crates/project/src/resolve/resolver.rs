@@ -84,6 +84,35 @@ pub struct Resolver<'a> {
     pub(super) tasks: Vec<String>,
 }
 
+impl<'a> Resolver<'a> {
+    /// Nothing has a place yet.
+    pub(super) fn new(files: &'a dyn Files, text: &'a ProjectText, capacity: &'a Capacity) -> Self {
+        let sram = capacity.sram_bytes.iter().enumerate();
+        Self {
+            files,
+            text,
+            capacity,
+            problems: Vec::new(),
+            defines: BTreeMap::new(),
+            scratch: MemoryLayout::new("scratch", capacity.scratch_bytes),
+            sram: sram
+                .map(|(i, size)| MemoryLayout::new(format!("sram{i}"), *size))
+                .collect(),
+            dram: MemoryLayout::new("dram", capacity.dram_bytes),
+            memories: BTreeMap::new(),
+            macs: Vec::new(),
+            addresses: Vec::new(),
+            gateways: Vec::new(),
+            flow_classes: Vec::new(),
+            stages: Vec::new(),
+            node_stalls: Vec::new(),
+            clashes: Vec::new(),
+            boot: BootPlan::default(),
+            tasks: Vec::new(),
+        }
+    }
+}
+
 impl Resolver<'_> {
     /// What the chip has.
     #[must_use]

@@ -10,7 +10,7 @@ use npsim_chip::gpp::routes::{
     RouteChange, RoutePrefix, needs,
 };
 
-use super::routing::{Mistake, TypedRoute, network};
+use super::routing::{Mistake, TypedRoute, has_task, network};
 use super::{ProjectText, Resolver};
 use crate::file::{ProjectFile, RouteChangeSection, RoutesSection};
 use crate::files::join;
@@ -45,7 +45,7 @@ pub(super) struct PlannedChanges {
 impl PlannedChanges {
     /// Longwords of the trie.
     pub fn entries(&self) -> usize {
-        ROOT_ENTRIES + self.setup.blocks as usize * BLOCK_ENTRIES
+        ROOT_ENTRIES.saturating_add((self.setup.blocks as usize).saturating_mul(BLOCK_ENTRIES))
     }
 
     /// Longwords of the table of next hops, of which index 0 is not used.
@@ -89,7 +89,7 @@ impl Resolver<'_> {
         let in_text = text.as_ref().unwrap_or(self.text);
         let mut list = Vec::with_capacity(sections.len());
         for section in sections {
-            match self.route_change(file, section) {
+            match self.route_change(has_task(file, "arp"), section) {
                 Ok(change) => list.push(change),
                 Err(mistake) if self.problems.len() - before < REPORTED => {
                     self.problems.push(mistake.at(in_text));
@@ -106,12 +106,14 @@ impl Resolver<'_> {
         })
     }
 
-    /// The changes of a project whose routers have such routes, if it has any.
+    /// The changes of a project whose routers have such routes, if it has any. `reserved` are blocks
+    /// for changes that are not known yet, where such may come.
     pub(super) fn route_changes(
         &mut self,
         file: &ProjectFile,
         routers: &[RouterRoutes],
         typed: TypedChanges,
+        reserved: Option<u32>,
     ) -> Result<Option<PlannedChanges>, Refused> {
         let nothing = RoutesSection::default();
         let section = file.routes.as_ref().unwrap_or(&nothing);
@@ -120,7 +122,7 @@ impl Resolver<'_> {
             Some((text, sections)) => (text, sections),
             None => (self.text, &file.route_change),
         };
-        if list.is_empty() {
+        if list.is_empty() && reserved.is_none() {
             let keys = [section.blocks.as_ref().map(Spanned::span)];
             let keys = keys
                 .into_iter()
@@ -169,11 +171,16 @@ impl Resolver<'_> {
         // Half of it may be in its grace time.
         let fitted = all_blocks.min(2 * most_blocks) as u32;
         let grace = self.time(section.grace.as_ref(), "100us");
+        // A change needs a block or two, and one next hop.
+        let more = reserved.unwrap_or(0);
+        let next_hops = next_hops.saturating_add(more as usize);
+        let next_hops = next_hops.min(usize::from(u16::MAX));
         Ok(Some(PlannedChanges {
             setup: RouteChangesSetup {
                 changes: list,
-                blocks: room.unwrap_or(fitted),
+                blocks: room.unwrap_or(fitted).saturating_add(more),
                 grace,
+                open: reserved.map(|_| next_hops),
             },
             next_hops,
         }))
@@ -245,18 +252,7 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
     let (Some(at), Some(what), Some(prefix)) = (fields.next(), fields.next(), fields.next()) else {
         return Err(wrong("a change has a time, what it is, and a prefix"));
     };
-    let mut section = RouteChangeSection {
-        at,
-        add: None,
-        change: None,
-        remove: None,
-        port: None,
-        mac: None,
-        next_hop: None,
-        mtu: None,
-        local: false,
-        discard: false,
-    };
+    let mut section = RouteChangeSection::at(at);
     let slot = match what.get_ref().as_str() {
         "add" => &mut section.add,
         "change" => &mut section.change,
@@ -305,9 +301,9 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
 
 impl Resolver<'_> {
     /// What a section or a line says.
-    fn route_change(
+    pub(super) fn route_change(
         &mut self,
-        file: &ProjectFile,
+        has_arp: bool,
         section: &RouteChangeSection,
     ) -> Result<RouteChange, Mistake> {
         let time: Result<Time, String> = section.at.get_ref().parse();
@@ -317,11 +313,11 @@ impl Resolver<'_> {
         let (prefix, change) = match (&section.add, &section.change, &section.remove) {
             (Some(prefix), None, None) => (
                 prefix,
-                Change::Add(self.changed_route(file, section, prefix)?),
+                Change::Add(self.changed_route(has_arp, section, prefix)?),
             ),
             (None, Some(prefix), None) => (
                 prefix,
-                Change::Redirect(self.changed_route(file, section, prefix)?),
+                Change::Redirect(self.changed_route(has_arp, section, prefix)?),
             ),
             (None, None, Some(prefix)) => {
                 let leads = section.port.is_some()
@@ -363,7 +359,7 @@ impl Resolver<'_> {
     /// The route that a change brings.
     fn changed_route(
         &mut self,
-        file: &ProjectFile,
+        has_arp: bool,
         section: &RouteChangeSection,
         prefix: &Spanned<String>,
     ) -> Result<Route, Mistake> {
@@ -376,7 +372,7 @@ impl Resolver<'_> {
             discard: section.discard,
             next_hop: section.next_hop.as_ref(),
         };
-        self.typed_route(file, &typed)
+        self.typed_route(has_arp, &typed)
     }
 }
 
@@ -389,7 +385,10 @@ fn told(change: &RouteChangeSection, error: &ChangeError, section: &RoutesSectio
         ChangeError::Route(_) => (prefix, ""),
         ChangeError::There(_) => (prefix, "use `change` to give it another next hop"),
         ChangeError::NotThere(_) => (prefix, "use `add` for a route that is new"),
-        ChangeError::Early => (change.at.span(), "give changes in the order of their times"),
+        ChangeError::Early | ChangeError::Over { .. } => {
+            (change.at.span(), "give changes in the order of their times")
+        }
+        ChangeError::Closed | ChangeError::TooManyNextHops { .. } => (prefix, ""),
         ChangeError::Full { .. } => {
             let blocks = section.blocks.as_ref().map(Spanned::span);
             let help = "give more `blocks`, or leave the key out for what is needed";

@@ -89,10 +89,18 @@ impl Resolver<'_> {
     }
 
     /// Builds the table and gives it its place.
-    pub(super) fn routes(&mut self, file: &ProjectFile) {
+    /// `blocks` are for changes that are not known yet, where such may come.
+    pub(super) fn routes(&mut self, file: &ProjectFile, blocks: Option<u32>) {
         let wanted = has_task(file, "routes");
         if !wanted {
             self.no_routes(file);
+            if blocks.is_some() {
+                let message =
+                    "changes of routes are to come while the chip runs, but nothing keeps routes";
+                let problem = Problem::new(message).at(self.text.excerpt(0..0, ""));
+                let help = "add \"routes\" to `tasks` in [gpp], or run it without such changes";
+                self.problems.push(problem.help(help));
+            }
             return;
         }
         let channel = match file.routes.as_ref().and_then(|r| r.channel.as_ref()) {
@@ -131,7 +139,7 @@ impl Resolver<'_> {
                 }
             }
         }
-        let Ok(changes) = self.route_changes(file, &routers, typed) else {
+        let Ok(changes) = self.route_changes(file, &routers, typed, blocks) else {
             return;
         };
         let tables = || routers.iter().map(RouterRoutes::table);
@@ -174,7 +182,9 @@ impl Resolver<'_> {
             0..0,
         );
         let changing = changes.as_ref().map_or_else(String::new, |planned| {
-            format!(", {} changes", planned.setup.changes.len())
+            let known = planned.setup.changes.len();
+            let more = planned.setup.open.map_or("", |_| " and more while it runs");
+            format!(", {known} changes{more}")
         });
         let text = format!(
             "{trie} longwords of table, {} next hops{changing}",
@@ -216,15 +226,16 @@ impl Resolver<'_> {
             discard: section.discard,
             next_hop: section.next_hop.as_ref(),
         };
-        let made = self.typed_route(file, &typed);
+        let made = self.typed_route(has_task(file, "arp"), &typed);
         made.map_err(|mistake| self.problems.push(mistake.at(self.text)))
             .ok()
     }
 
-    /// The route that is typed, by one of the project's ports.
+    /// The route that is typed, by one of the project's ports; `has_arp` says whether the task `arp`
+    /// is there to find next hops.
     pub(super) fn typed_route(
         &mut self,
-        file: &ProjectFile,
+        has_arp: bool,
         typed: &TypedRoute<'_>,
     ) -> Result<Route, Mistake> {
         if let Some(mtu) = typed.mtu.filter(|mtu| *mtu.get_ref() < LEAST_MTU) {
@@ -245,7 +256,7 @@ impl Resolver<'_> {
         Ok(Route {
             prefix,
             length,
-            next_hop: self.gateway(file, typed, address, port)?,
+            next_hop: self.gateway(has_arp, typed, address, port)?,
         })
     }
 

@@ -9,6 +9,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
+use npsim_chip::gpp::routes::{ChangeError, RouteChange};
 use npsim_chip::kernel::observer::Observer;
 use npsim_net::egress::TraceSink;
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,21 @@ impl Node {
         if let Some(port) = self.links.network_mut() {
             port.put(frame);
         }
+    }
+
+    /// Gives the chip one more change of its routes, at [`Self::handled`] or later.
+    ///
+    /// # Errors
+    /// It is earlier, the project is not ready for such changes, or the change cannot be made among
+    /// the others; nothing has changed then.
+    pub fn append_route_change(&mut self, change: RouteChange) -> Result<(), ChangeError> {
+        let (at, now) = (change.at, self.handled);
+        if at < now {
+            return Err(ChangeError::Over { at, now });
+        }
+        self.simulation.chip_mut().append_route_change(change)?;
+        self.silent = self.silent.min(at);
+        Ok(())
     }
 
     /// All nodes know what this one has sent: no answer is outstanding that it has to wait for.

@@ -5,6 +5,7 @@ mod command;
 mod forwarder;
 mod oracle;
 mod recorded_lines;
+mod replays;
 mod route_changes;
 mod router;
 mod streaming;

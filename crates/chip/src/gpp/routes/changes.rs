@@ -79,6 +79,20 @@ pub enum ChangeError {
     NotThere(RoutePrefix),
     /// The change comes before the one in front of it.
     Early,
+    /// The chip has come to a later cycle than that of the change.
+    Over {
+        /// The cycle of the change.
+        at: Cycle,
+        /// The cycle of the chip.
+        now: Cycle,
+    },
+    /// The routing table takes no changes while the chip runs.
+    Closed,
+    /// There is no room for another next hop.
+    TooManyNextHops {
+        /// Next hops that there are places for.
+        room: usize,
+    },
     /// The blocks in use would exceed the room for them.
     Full {
         /// Blocks that would be in use.
@@ -95,6 +109,17 @@ impl fmt::Display for ChangeError {
             Self::There(network) => write!(f, "the route {network} is there already"),
             Self::NotThere(network) => write!(f, "there is no route {network} at that time"),
             Self::Early => f.write_str("the change comes before the one in front of it"),
+            Self::Over { at, now } => {
+                write!(
+                    f,
+                    "the change is for cycle {at}, and the chip has come to {now}"
+                )
+            }
+            Self::Closed => f.write_str("the routing table takes no changes while the chip runs"),
+            Self::TooManyNextHops { room } => write!(
+                f,
+                "the table of next hops is full: there are places for {room}, and none is used again"
+            ),
             Self::Full { needed, room } => write!(
                 f,
                 "the routing table is full: {needed} blocks would be in use, and there are {room}"

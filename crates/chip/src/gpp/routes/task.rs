@@ -63,6 +63,8 @@ struct Progress {
     /// Since when blocks are free, of those that were in use before: the last ones of the
     /// fib's.
     free_since: VecDeque<Cycle>,
+    /// From when on the core can begin another change.
+    free: Cycle,
     tally: Tally,
 }
 
@@ -172,12 +174,25 @@ fn digest(router: &RouterRoutes, setup: &RouteChangesSetup) -> u64 {
         numbers.into_iter().chain(words.map(u64::from))
     });
     let counts = [router.routes().len(), router.reserved().len()].map(|count| count as u64);
-    let numbers = [setup.grace, setup.blocks.into()].into_iter().chain(counts);
+    let room = setup.open.map(|room| room as u64);
+    let numbers = [setup.grace, setup.blocks.into()].into_iter().chain(room);
+    let numbers = numbers.chain(counts);
     let numbers = numbers.chain(routes).chain(reserved).chain(changes);
     let bytes = numbers.flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
+}
+
+/// What the changes need, if all of them can be made.
+fn checked(router: &RouterRoutes, own: &RouteChangesSetup) -> Result<Needs, (usize, ChangeError)> {
+    let found = needs(router, &own.changes, own.blocks as usize)?;
+    match own.open {
+        Some(room) if found.next_hops > room => {
+            Err((own.changes.len(), ChangeError::TooManyNextHops { room }))
+        }
+        _ => Ok(found),
+    }
 }
 
 fn refused(number: usize, error: &ChangeError) -> LoadError {
@@ -206,6 +221,55 @@ impl Routes {
     #[must_use]
     pub fn changed(&self) -> usize {
         self.changing.as_ref().map_or(0, |it| it.progress.done)
+    }
+
+    /// Adds changes to those that are known before the start, if the table takes changes while the
+    /// chip runs; else `false`.
+    pub fn plan(&mut self, changes: &[RouteChange]) -> bool {
+        let own = Arc::make_mut(&mut self.setup).changes.as_mut();
+        let Some(own) = own.filter(|own| own.open.is_some()) else {
+            return false;
+        };
+        own.changes.extend(changes);
+        own.changes.sort_by_key(|change| change.at);
+        true
+    }
+
+    /// Takes one more change. Gives when the task's next job is due, if that is another one now.
+    ///
+    /// # Errors
+    /// The table takes none while the chip runs, or the change cannot be made among the others;
+    /// nothing has changed then.
+    pub(crate) fn append(&mut self, change: RouteChange) -> Result<Option<Cycle>, ChangeError> {
+        let router = self.setup.router(self.node);
+        let (Some(it), Some(router)) = (&mut self.changing, router) else {
+            return Err(ChangeError::Closed);
+        };
+        let Some(own) = { self.setup.changes.as_ref() }.filter(|own| own.open.is_some()) else {
+            return Err(ChangeError::Closed);
+        };
+        let next = it.progress.done + usize::from(it.progress.current.is_some());
+        let place = own.changes.partition_point(|other| other.at <= change.at);
+        let mut own = own.clone();
+        own.changes.insert(place.max(next), change);
+        checked(router, &own).map_err(|(_, error)| error)?;
+        it.progress.list = digest(router, &own);
+        let mut due = None;
+        if place <= it.progress.done && it.progress.current.is_none() {
+            let (free, grace) = (it.progress.free, own.grace);
+            // The one that was next waits behind the new one now.
+            if let Some(behind) = own.changes.get(it.progress.done + 1) {
+                let (_, waits) = it.ready(behind, free, grace);
+                it.progress.tally.grace_waits -= u64::from(waits > 0);
+                it.progress.tally.grace_waited -= waits;
+            }
+            let (ready, waits) = it.ready(&change, free, grace);
+            it.progress.tally.grace_waits += u64::from(waits > 0);
+            it.progress.tally.grace_waited += waits;
+            due = Some(ready);
+        }
+        Arc::make_mut(&mut self.setup).changes = Some(own);
+        Ok(due)
     }
 
     fn place(&self, table: Table, longword: usize) -> LongwordAddress {
@@ -295,6 +359,7 @@ impl Routes {
             return NextAction::Exit(cost);
         };
         let free = now + cost;
+        it.progress.free = free.max(now + 1);
         let progress = &mut it.progress;
         if let (Some(current), Some(made)) =
             (progress.current.take(), own.changes.get(progress.done))
@@ -322,8 +387,9 @@ impl Routes {
         router: &RouterRoutes,
         own: &RouteChangesSetup,
     ) -> Result<Option<Cycle>, LoadError> {
-        let Needs { next_hops, .. } = needs(router, &own.changes, own.blocks as usize)
-            .map_err(|(number, error)| refused(number, &error))?;
+        let Needs { next_hops, .. } =
+            checked(router, own).map_err(|(number, error)| refused(number, &error))?;
+        let next_hops = own.open.unwrap_or(next_hops);
         let entries = ROOT_ENTRIES as u64 + u64::from(own.blocks) * BLOCK_ENTRIES as u64;
         // More than a channel can have is as wrong as more than it has.
         let bytes = (entries * 4).min(CHANNEL_BYTES - u64::from(self.setup.root));
@@ -331,13 +397,19 @@ impl Routes {
         let hops = (next_hops + 1) * NEXT_HOP_LONGWORDS;
         start.check(self.place(Table::NextHops, 0), hops as u32 * 4)?;
         self.changing = Some(Box::new(Changing::new(router, own)?));
-        Ok(own.changes.first().map(|first| first.at))
+        let first = own.changes.first().map(|first| first.at);
+        Ok(first.or(own.open.map(|_| Cycle::MAX)))
     }
 }
 
 impl Task for Routes {
     fn name(&self) -> &'static str {
         "routes"
+    }
+
+    fn is_directed(&self) -> bool {
+        let own = self.setup.changes.as_ref();
+        own.is_some_and(|own| own.open.is_some())
     }
 
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {

@@ -39,6 +39,7 @@ fn bench(blocks: u32, changes: &[(Cycle, Change)]) -> Result<Bench, LoadError> {
                 changes: changes.iter().map(change).collect(),
                 blocks,
                 grace: GRACE,
+                open: None,
             }),
         }))],
         ..BootPlan::default()

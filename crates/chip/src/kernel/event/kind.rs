@@ -71,6 +71,9 @@ pub enum Event {
     Gpp(u16),
     /// A microengine goes on (rank 5, then by its number).
     Microengine(u8),
+    /// A job begins that the outside has given to a task of the core (rank 4, behind the other
+    /// tasks).
+    Directed(u16),
 }
 
 impl Event {
@@ -81,14 +84,15 @@ impl Event {
             Self::Signal { .. } | Self::Timer { .. } | Self::StallOver(_) | Self::NnPut { .. } => 1,
             Self::CommandBus(_) | Self::Arrive(_) | Self::Ready(_) | Self::Turn(_) => 2,
             Self::Media(_) => 3,
-            Self::Gpp(_) => 4,
+            Self::Gpp(_) | Self::Directed(_) => 4,
             Self::Microengine(me) => 5 + me,
         }
     }
 
     /// The place among the events of its rank in a cycle; of the same place, what was posted first
     /// comes first. Timers and signals have places of their own, so that it does not matter when
-    /// a microengine posts them that runs ahead of the chip.
+    /// a microengine posts them that runs ahead of the chip; and jobs from outside, so that it does
+    /// not matter how long before they begin they were known.
     #[inline]
     pub(super) const fn place(self) -> u64 {
         match self {
@@ -99,6 +103,7 @@ impl Event {
                 signal,
                 by,
             } => of_context(me, context) | (signal as u64) << 32 | by.number() as u64,
+            Self::Directed(_) => 1,
             _ => 0,
         }
     }

@@ -62,7 +62,7 @@ impl Fabric {
             Event::CommandBus(cluster) => usize::from(cluster) < self.buses.clusters(),
             Event::Turn(target) => self.buses.has(target),
             // Media interface and core look at their codes themselves.
-            Event::Media(_) | Event::Gpp(_) => true,
+            Event::Media(_) | Event::Gpp(_) | Event::Directed(_) => true,
             Event::Microengine(me) | Event::StallOver(me) => usize::from(me) < microengines,
         }
     }

@@ -27,7 +27,7 @@ pub fn with_debugger<T>(
     };
     let source = TrafficSource::open(system, &project, load)?;
     let hertz = project.capacity.hertz;
-    let (settings, _) = system.settings(hertz, source.comes());
+    let (settings, _) = system.settings(hertz, source.comes(), source.recording());
     let until = settings.until;
     let allowed = settings.allow.clone();
     let setup = Setup {

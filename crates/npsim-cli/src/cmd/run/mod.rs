@@ -4,6 +4,7 @@ mod arguments;
 pub mod observers;
 mod outputs;
 pub mod progress;
+mod recorded;
 pub mod report;
 pub mod results;
 pub mod routers;
@@ -73,7 +74,8 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let source = TrafficSource::open(&arguments.system, &project, load)?;
     outputs::check_times(arguments.out.as_deref(), source.survey())?;
     let hertz = project.capacity.hertz;
-    let (settings, open_end) = arguments.system.settings(hertz, source.comes());
+    let (settings, open_end) =
+        { &arguments.system }.settings(hertz, source.comes(), source.recording());
     let until = settings.until;
     let hops = arguments.chain.hops();
     if hops > 1 && !source.comes() {

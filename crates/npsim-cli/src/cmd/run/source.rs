@@ -9,6 +9,7 @@ use npsim_chip::Cycle;
 use npsim_net::capture::{CaptureOptions, LinkTypes};
 use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PaceError, PortLine, Replay, ReplayError, Survey};
+use npsim_net::recording::RecordingSurvey;
 
 use super::system::SystemArguments;
 use crate::output;
@@ -40,6 +41,11 @@ impl<'a> TrafficSource<'a> {
     /// Whether any frames are to come.
     pub fn comes(&self) -> bool {
         self.load.is_some() || self.replay.is_some()
+    }
+
+    /// What a recording says besides its frames.
+    pub fn recording(&self) -> Option<&RecordingSurvey> {
+        self.survey()?.recording.as_ref()
     }
 
     /// What was found in the capture.
@@ -157,6 +163,13 @@ fn replay(arguments: &SystemArguments, project: &Project) -> anyhow::Result<Opti
                 "the capture cannot be put on the project's ports: {error}"
             ));
             match error {
+                PaceError::RecordedPorts => problem.help("leave `--ports` out"),
+                PaceError::PortCount { .. } | PaceError::OtherLine { .. } => problem.help(
+                    "run what was recorded, or play the frames at the times of the capture with `--pace trace`",
+                ),
+                PaceError::Overlap { .. } => {
+                    problem.help("play its frames at their times, one behind the other, with `--pace trace`")
+                }
                 PaceError::NoSuchPort { .. } => problem
                     .help("name a port of the project with `--ports`, or add a [[port]] to it"),
                 _ => problem,

@@ -14,7 +14,9 @@ use npsim::simulation::RunSettings;
 use npsim_net::Ratio;
 use npsim_net::capture::Padding;
 use npsim_net::pace::{Pace, PortAssignment};
+use npsim_net::recording::{RecordingSurvey, survey};
 
+use super::recorded;
 use crate::cmd::load_options::LoadOptions;
 use crate::cmd::machine_options::MachineOptions;
 use crate::cmd::message_options::MessageOptions;
@@ -67,7 +69,11 @@ pub struct SystemArguments {
     /// which runs where.
     #[arg(long, value_name = "RANGE")]
     pub me: Option<String>,
-    /// When frames arrive: `trace` (times of the capture), `2x` (twice as fast), `line` (back to back), or a rate such as `200kpps`
+    /// When frames arrive: `trace` (times of the capture), `recorded` (the cycles of a recording), `2x` (twice as fast), `line` (back to back), or a rate such as `200kpps`
+    ///
+    /// `recorded` replays what `npsim live --record` has written: each frame begins in the cycle and
+    /// at the port where it came in, routes change when they did, the run ends where it ended, and
+    /// what leaves is the same in every byte. The recording's seed is used if `--seed` gives none.
     #[arg(long, value_name = "PACE", default_value = "trace", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<Pace>())]
     pub pace: Pace,
     /// Play the capture X times as fast; the same as `--pace Xx`
@@ -103,13 +109,32 @@ pub struct SystemArguments {
 impl SystemArguments {
     /// The project of a target, with what is set over it.
     pub fn project(&self, target: &Path) -> anyhow::Result<Project> {
+        let recording = self.recording()?;
         let mut overrides = self.source.overrides(self.me.clone());
         overrides.stalls.clone_from(&self.stall);
-        let project = Project::load(target, &overrides, &npsim::registry())?;
+        overrides.route_blocks = recording.as_ref().and_then(|it| it.head.reserved_blocks());
+        let mut project = Project::load(target, &overrides, &npsim::registry())?;
+        if let Some(recording) = &recording {
+            recorded::prepare(&mut project, recording)?;
+            recorded::tell_differences(recording, target, self.machine.seed);
+        }
         if let Some(remark) = advisories::of_ports(&project, self.source.board()) {
             output::line(&format!("note: {remark}"));
         }
         Ok(project)
+    }
+
+    /// What the recording says that is replayed in its cycles, if one is.
+    fn recording(&self) -> anyhow::Result<Option<RecordingSurvey>> {
+        let (Some(path), Pace::Recorded) = (&self.trace, self.pace) else {
+            return Ok(None);
+        };
+        if self.link || self.pad.is_some() {
+            let message = "frames of a recording are whole and have Ethernet headers";
+            let problem = Problem::new(message).help("leave `--link` and `--pad` out");
+            return Err(problem.into());
+        }
+        Ok(Some(survey(path)?))
     }
 
     /// The programs, and what the assembler said of them; nothing where that was errors.
@@ -126,15 +151,25 @@ impl SystemArguments {
     }
 
     /// How long it runs and what it passes over, and whether nothing says when it ends.
-    pub fn settings(&self, hertz: u64, comes: bool) -> (RunSettings, bool) {
+    pub fn settings(
+        &self,
+        hertz: u64,
+        comes: bool,
+        recording: Option<&RecordingSurvey>,
+    ) -> (RunSettings, bool) {
         let open_end = !comes && self.until.is_none();
+        // A recorded run ends where it ended; until then the core may have something to send.
+        let end = recording
+            .and_then(RecordingSurvey::end)
+            .filter(|_| self.until.is_none());
         let until = match self.until {
             Some(time) => Some(time.cycles(hertz)),
-            None => open_end.then(|| hertz / 1000 * PATIENCE_MS),
+            None => end.or_else(|| open_end.then(|| hertz / 1000 * PATIENCE_MS)),
         };
         let settings = RunSettings {
             until,
-            drain: comes.then(|| self.drain.cycles(hertz)),
+            drain: (comes && end.is_none()).then(|| self.drain.cycles(hertz)),
+            seed: self.machine.seed.or_else(|| recording?.head.seed),
             ..self.machine.settings()
         };
         (settings, open_end)

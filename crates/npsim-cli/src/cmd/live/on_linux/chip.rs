@@ -62,7 +62,12 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     };
     let report = NodeReport::of(&node, &project, &programs, arguments.machine.seed);
     let fault = report.fault.clone();
-    let concluded = conclude(arguments, &project.name, &status, ChipStats { node: report });
+    let concluded = conclude(
+        arguments,
+        &project.name,
+        &status,
+        ChipStats { node: report },
+    );
     if let Some(Ending::Fault(found)) = node.ending() {
         show_fault(found, &programs, &node.state_report(), fault.as_ref());
     }

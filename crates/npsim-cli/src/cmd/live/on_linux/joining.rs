@@ -38,6 +38,8 @@ pub fn join(
             );
         }
     }
-    let opened = options.iter().map(|option| Interface::open(&option.interface));
+    let opened = options
+        .iter()
+        .map(|option| Interface::open(&option.interface));
     Ok((numbers, opened.collect::<Result<_, _>>()?))
 }

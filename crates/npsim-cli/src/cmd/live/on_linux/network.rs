@@ -65,7 +65,12 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         let own = results.routers[router].node.fault.as_ref();
         show_fault(fault, &system.programs, &state, own);
     }
-    let concluded = conclude(arguments, &file.name, &status, NetworkStats { network: results });
+    let concluded = conclude(
+        arguments,
+        &file.name,
+        &status,
+        NetworkStats { network: results },
+    );
     if let Some(Stopped::Frame(problem)) = stopped {
         return Err(problem.into());
     }
@@ -76,8 +81,12 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
 
 fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problem> {
     if arguments.out.is_some() {
-        return Err(Problem::new("`--out` writes what leaves one chip, and the target is a network")
-            .help("leave it out; `--record` has what came, and `tcpdump` at the interfaces what left"));
+        return Err(Problem::new(
+            "`--out` writes what leaves one chip, and the target is a network",
+        )
+        .help(
+            "leave it out; `--record` has what came, and `tcpdump` at the interfaces what left",
+        ));
     }
     let settings = arguments.source.settings();
     let mut file = NetworkFile::load(target, settings)?;
@@ -92,8 +101,10 @@ fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problem> {
         .help("leave `scale` out of the file, or give `--set scale=1`"));
     }
     if file.interfaces.is_empty() {
-        return Err(Problem::new("the network has no open end that a port could be joined to")
-            .help("give a [[host]] the `kind = \"interface\"` and link it"));
+        return Err(
+            Problem::new("the network has no open end that a port could be joined to")
+                .help("give a [[host]] the `kind = \"interface\"` and link it"),
+        );
     }
     Ok(file)
 }

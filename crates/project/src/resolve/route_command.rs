@@ -1,0 +1,155 @@
+//! Changes of the routes that come while the chip runs: commands of one line, which mean what the
+//! keys of `[[route_change]]` do.
+
+use std::ops::Range;
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::routes::{RouteChange, Routes};
+
+use super::routing::Mistake;
+use super::{ProjectText, Resolver};
+use crate::Project;
+use crate::file::RouteChangeSection;
+use crate::files::Disk;
+use crate::keys::Spanned;
+use crate::problem::Problem;
+
+/// What a command is.
+const COMMAND: &str = "write `route add PREFIX port=N mac=ADDRESS`, or `next_hop=ADDRESS` in place of `mac`, or `local` or `discard` alone, perhaps with `mtu=BYTES`; `route change ...` alike; or `route remove PREFIX`";
+
+impl Project {
+    /// Whether a command is one of those that change routes.
+    #[must_use]
+    pub fn is_route_command(command: &str) -> bool {
+        command.split_whitespace().next() == Some("route")
+    }
+
+    /// The change of the routes that a command asks for, from the cycle `at` on. The project has to
+    /// be [ready](crate::Overrides::route_blocks) for changes that come while the chip runs.
+    ///
+    /// # Errors
+    /// What is wrong with the command, with its place. Whether the change can be made among the
+    /// others, the chip says.
+    pub fn route_change(&self, command: &str, at: Cycle) -> Result<RouteChange, Problem> {
+        let text = ProjectText {
+            path: "the command".to_owned(),
+            folder: self.text.folder.clone(),
+            text: command.into(),
+            files: Vec::new(),
+            source_map: None,
+        };
+        let change = section(command).and_then(|section| self.resolved(&text, &section));
+        let change = change.map_err(|mistake| mistake.at(&text))?;
+        Ok(RouteChange { at, ..change })
+    }
+
+    fn resolved(
+        &self,
+        text: &ProjectText,
+        section: &RouteChangeSection,
+    ) -> Result<RouteChange, Mistake> {
+        let mut resolver = Resolver::new(&Disk, text, &self.capacity);
+        resolver.macs.clone_from(&self.macs);
+        resolver.addresses.clone_from(&self.addresses);
+        resolver.gateways.clone_from(&self.gateways);
+        let has_arp = self.boot.tasks.iter().any(|task| task.name() == "arp");
+        let change = resolver.route_change(has_arp, section)?;
+        if resolver.gateways.len() > self.gateways.len() {
+            let span = section.next_hop.as_ref().map_or(0..0, Spanned::span);
+            return Err(Mistake::new(
+                span,
+                "no route of the project leads by this next hop, so that the task `arp` does not look for it",
+                "give its address on the link as `mac`, or add a route by it to the project",
+            ));
+        }
+        Ok(change)
+    }
+
+    /// Lets changes that were [made](Self::route_change) of commands be known before the chip runs,
+    /// which then does what it did when they came while it ran.
+    ///
+    /// # Errors
+    /// The project is not ready for such changes.
+    pub fn plan_route_changes(&mut self, changes: &[RouteChange]) -> Result<(), Problem> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut tasks = self.boot.tasks.iter_mut();
+        let routes = tasks.find_map(|task| task.downcast_mut::<Routes>());
+        if routes.is_some_and(|routes| routes.plan(changes)) {
+            return Ok(());
+        }
+        let message = "the routing table takes no changes while the chip runs";
+        Err(Problem::new(message).help("add \"routes\" to `tasks` in [gpp]"))
+    }
+}
+
+/// The keys that a command gives.
+fn section(command: &str) -> Result<RouteChangeSection, Mistake> {
+    let whole = 0..command.len();
+    let mut words = words(command);
+    let wrong = |span: Range<usize>, message: String| Mistake::new(span, message, COMMAND);
+    match words.next() {
+        Some(word) if word.get_ref() == "route" => {}
+        _ => {
+            let message = "the command changes no routes".to_owned();
+            return Err(wrong(whole, message));
+        }
+    }
+    let (Some(what), Some(prefix)) = (words.next(), words.next()) else {
+        let message = "a change says what it is, and of which prefix".to_owned();
+        return Err(wrong(whole, message));
+    };
+    let mut section = RouteChangeSection::at(Spanned::new(whole, "0".to_owned()));
+    let slot = match what.get_ref().as_str() {
+        "add" => &mut section.add,
+        "change" => &mut section.change,
+        "remove" => &mut section.remove,
+        other => {
+            let message = format!("`{other}` is not `add`, `change` or `remove`");
+            return Err(wrong(what.span(), message));
+        }
+    };
+    *slot = Some(prefix);
+    for word in words {
+        let (key, value) = word
+            .get_ref()
+            .split_once('=')
+            .unwrap_or((word.get_ref(), ""));
+        let start = word.span().start + key.len() + 1;
+        let value = Spanned::new(start..start + value.len(), value.to_owned());
+        let number = |what: &str| {
+            let message = format!("`{}` is not {what}", value.get_ref());
+            wrong(word.span(), message)
+        };
+        match key {
+            "port" => {
+                let port = value.get_ref().parse();
+                let port = port.map_err(|_| number("the number of a port"))?;
+                section.port = Some(Spanned::new(value.span(), port));
+            }
+            "mtu" => {
+                let mtu = value.get_ref().parse();
+                let mtu = mtu.map_err(|_| number("a number of bytes up to 65535"))?;
+                section.mtu = Some(Spanned::new(value.span(), mtu));
+            }
+            "mac" => section.mac = Some(value),
+            "next_hop" => section.next_hop = Some(value),
+            "local" if word.get_ref() == key => section.local = true,
+            "discard" if word.get_ref() == key => section.discard = true,
+            _ => {
+                let message = format!("a change of routes has no `{}`", word.get_ref());
+                return Err(wrong(word.span(), message));
+            }
+        }
+    }
+    Ok(section)
+}
+
+/// The words of a command with their places.
+fn words(command: &str) -> impl Iterator<Item = Spanned<String>> {
+    command.split_whitespace().map(move |word| {
+        let start = word.as_ptr() as usize - command.as_ptr() as usize;
+        Spanned::new(start..start + word.len(), word.to_owned())
+    })
+}
