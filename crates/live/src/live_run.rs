@@ -58,6 +58,14 @@ pub trait Host {
     /// The host cannot wait.
     fn wait(&mut self, ports: &[PortInterest], most: HostTime) -> Result<bool, Problem>;
 
+    /// Whether all interfaces are still where they were; asked once a second.
+    ///
+    /// # Errors
+    /// One of them is not.
+    fn check(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+
     /// The next request of an operator, if there is one.
     fn request(&mut self) -> Option<String> {
         None
@@ -215,6 +223,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 host.answer(answer);
             }
             if asks {
+                host.check()?;
                 self.flush()?;
                 let status = self.status(host.now());
                 report(&status, &before, self.clock.take_lateness(), &self.system);

@@ -84,6 +84,14 @@ impl Host for LinuxHost {
             .any(|(ready, interest)| ready.readable && interest.read))
     }
 
+    fn check(&self) -> Result<(), Problem> {
+        let gone = self.interfaces.iter().find(|it| !it.has_its_namespace());
+        gone.map_or(Ok(()), |interface| {
+            let error = std::io::Error::other("its network namespace was removed");
+            Err(vanished(interface, &error))
+        })
+    }
+
     fn request(&mut self) -> Option<String> {
         self.control.as_mut()?.next_request()
     }

@@ -15,6 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use npsim_project::problem::Problem;
 
 use crate::port_option::{InterfaceKind, InterfaceName};
+use namespace::NamespaceId;
 use packet_socket::PacketSocket;
 use tap::Tap;
 
@@ -38,6 +39,8 @@ enum Device {
 #[derive(Debug)]
 pub struct Interface {
     name: InterfaceName,
+    /// The namespace that it is in, where one was named.
+    namespace: Option<NamespaceId>,
     device: Device,
     buffer: Vec<u8>,
 }
@@ -79,6 +82,7 @@ impl Interface {
         }
         Ok(Self {
             name: name.clone(),
+            namespace: name.namespace.as_deref().and_then(NamespaceId::of),
             device,
             buffer: vec![0; ROOM],
         })
@@ -88,6 +92,12 @@ impl Interface {
     #[must_use]
     pub fn name(&self) -> &InterfaceName {
         &self.name
+    }
+
+    /// Whether the name of its namespace still stands for that.
+    pub(crate) fn has_its_namespace(&self) -> bool {
+        let named = self.name.namespace.as_deref();
+        named.and_then(NamespaceId::of) == self.namespace
     }
 
     /// Reads a frame from the host, without check sequence and with whole checksums.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -11,6 +12,19 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// Where `ip netns` keeps names.
 const NAMES: &str = "/run/netns";
+
+/// What a name of a namespace stands for. A namespace that an open interface is in outlives its
+/// name, and so does not vanish with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamespaceId(u64, u64);
+
+impl NamespaceId {
+    /// That of a name, if it stands for any.
+    pub fn of(name: &str) -> Option<Self> {
+        let found = Path::new(NAMES).join(name).metadata().ok()?;
+        Some(Self(found.dev(), found.ino()))
+    }
+}
 
 /// Does something in a named network namespace, or in that of the caller. What was opened there
 /// stays usable elsewhere.

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# A live run between real hosts: what a script can hold by counts and hashes, never by rates.
+#
+#   traces/live/check.sh NPSIM [SECONDS]
+#
+# Needs root, iproute2, ping, traceroute, curl, python3 and iperf3; without them it says what is missing and passes.
+# SECONDS is how long the exchange of small packets lasts, 20 if left out.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+npsim=$(realpath "${1:?the npsim command}")
+seconds=${2:-20}
+work=$(mktemp -d)
+
+missing() { echo "skipped: $*"; exit 0; }
+[ "$(id -u)" = 0 ] || missing "a live run opens interfaces, which takes root"
+[ -e /dev/net/tun ] || missing "this host has no /dev/net/tun"
+for tool in ip ping traceroute curl python3 iperf3 sha256sum; do
+    command -v $tool >/dev/null || missing "$tool is not installed"
+done
+ip netns add np-probe 2>/dev/null || missing "network namespaces cannot be made here"
+ip netns del np-probe
+
+live=
+clean() {
+    [ -z "$live" ] || kill "$live" 2>/dev/null || true
+    jobs -p | xargs -r kill 2>/dev/null || true
+    traces/live/three-hosts.sh down
+    umount "$work/full" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap clean EXIT
+fail() { echo "FAILED: $*" >&2; tail -n 5 "$work"/*.log >&2; exit 1; }
+left() { ip netns exec np-left "$@"; }
+right() { ip netns exec np-right "$@"; }
+
+# Starts a live run with these options, and waits until it answers.
+start() { # TARGET OPTION...
+    local target=$1
+    shift
+    "$npsim" live "$target" "$@" --control "$work/sock" >"$work/live.log" 2>&1 &
+    live=$!
+    for _ in $(seq 200); do
+        "$npsim" live --ask "$work/sock" status >/dev/null 2>&1 && return
+        kill -0 $live 2>/dev/null || fail "the run did not begin: $(cat "$work/live.log")"
+        sleep 0.1
+    done
+    fail "the run does not answer"
+}
+ask() { "$npsim" live --ask "$work/sock" "$@"; }
+# Ends the run with a signal, and sees that its exit code is the expected one.
+stop() { # SIGNAL CODE
+    local code=0
+    kill "-$1" $live
+    wait $live || code=$?
+    live=
+    [ "$code" = "$2" ] || fail "SIG$1 ended the run with $code, not $2"
+}
+same() { cmp "$1" "$2" || fail "$3"; }
+# The run of a recording gives the departures of the live run, on both cores.
+replays() { # TARGET NAME
+    for core in engine reference; do
+        "$npsim" run "$1" --trace "$work/$2.pcapng" --pace recorded --core $core --quiet --out "$work/$core.pcapng" 2>>"$work/replay.log"
+        same "$work/$2-out.pcapng" "$work/$core.pcapng" "the $core does not repeat $2"
+    done
+}
+
+forwarder=microcode/forward/arp.toml
+three=(--port 0=tap:np0@np-left --port 1=tap:np1@np-right --port 2=tap:np2@np-far)
+recorded=(--record "$work/lab.pcapng" --out "$work/lab-out.pcapng")
+traces/live/three-hosts.sh down
+traces/live/three-hosts.sh up
+mkdir "$work/www"
+head -c 5000000 /dev/urandom >"$work/www/file"
+(cd "$work/www" && exec ip netns exec np-right python3 -m http.server --bind 10.2.0.2 8000 >"$work/http.log" 2>&1) &
+
+echo "ping, traceroute, small packets both ways, a route that is pulled"
+start $forwarder "${three[@]}" "${recorded[@]}"
+left ping -qc 5 -i 0.2 -W 5 10.1.0.1 >"$work/ping.log" || fail "the router does not answer"
+left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through"
+left traceroute -n -w 5 -q 1 10.2.0.2 >"$work/trace.log"
+grep -q '^ 1  10\.1\.0\.1 ' "$work/trace.log" && grep -q '^ 2  10\.2\.0\.2 ' "$work/trace.log" || fail "the traceroute has not both hops"
+left ping -qc $((seconds * 10)) -i 0.1 -s 64 -W 5 10.2.0.2 >"$work/left.log" &
+one=$!
+right ping -qc $((seconds * 10)) -i 0.1 -s 64 -W 5 10.1.0.2 >"$work/right.log" &
+two=$!
+wait $one $two
+for log in left right; do
+    grep -q ' 0% packet loss' "$work/$log.log" || fail "small packets are lost: $(cat "$work/$log.log")"
+done
+ask route remove 10.2.0.0/16 >/dev/null || fail "the route cannot be pulled"
+ask route add 10.2.0.0/16 port=0 next_hop=10.1.0.9 >/dev/null || fail "another route cannot be added"
+left ping -qc 2 -i 0.2 -W 1 10.2.0.2 >"$work/ping.log" && fail "a pulled route still leads there"
+ask route change 10.2.0.0/16 port=1 next_hop=10.2.0.2 >/dev/null || fail "the route cannot be put back"
+left ping -qc 3 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "the route is not back"
+stop INT 130
+replays $forwarder lab
+
+echo "a download, with its hash, and iperf3 in slipping and in dilated time"
+start $forwarder "${three[@]}" "${recorded[@]}"
+left curl -fsS --max-time 120 -o "$work/copy" http://10.2.0.2:8000/file || fail "the download broke off"
+same "$work/www/file" "$work/copy" "the download is not what was served"
+stop TERM 130
+replays $forwarder lab
+for dilation in 1 20; do
+    right iperf3 -s -1 >"$work/server.log" 2>&1 &
+    start $forwarder "${three[@]}" --dilate $dilation --stats "$work/iperf.json"
+    sleep 0.5
+    left iperf3 -c 10.2.0.2 -t 3 --json >"$work/iperf.log" || fail "iperf3 failed"
+    stop INT 130
+    python3 - "$work/iperf.log" "$work/iperf.json" <<'END' || fail "retransmissions or drops with dilation $dilation"
+import json, sys
+iperf, live = (json.load(open(name)) for name in sys.argv[1:])
+again = iperf["end"]["sum_sent"]["retransmits"]
+dropped = sum(port["dropped"] for port in live["live"]["ports"])
+sys.exit(f"{again} retransmissions, {dropped} drops" if again or dropped else 0)
+END
+done
+
+echo "a kill, and a disk that is full"
+start $forwarder "${three[@]}" "${recorded[@]}"
+left ping -qc 10 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log"
+sleep 1.5
+kill -KILL $live
+wait $live || true
+live=
+"$npsim" run $forwarder --trace "$work/lab.pcapng" --pace recorded --quiet --stats "$work/killed.json" 2>>"$work/replay.log" || fail "the recording of a run that was killed cannot be repeated"
+python3 -c 'import json, sys; sys.exit(json.load(open(sys.argv[1]))["packets"]["offered"] < 20)' "$work/killed.json" || fail "the recording of a run that was killed lacks frames"
+mkdir "$work/full"
+if mount -t tmpfs -o size=64k tmpfs "$work/full" 2>/dev/null; then
+    start $forwarder "${three[@]}" --record "$work/full/lab.pcapng"
+    left ping -qc 200 -i 0.01 -s 1400 -W 1 10.2.0.2 >"$work/ping.log" || true
+    code=0
+    wait $live || code=$?
+    live=
+    [ $code = 1 ] || fail "a full disk ended the run with $code"
+    grep -q 'the recording cannot be written' "$work/live.log" || fail "a full disk is not named"
+    "$npsim" run $forwarder --trace "$work/full/lab.pcapng" --pace recorded --quiet 2>>"$work/replay.log" || fail "the recording of a full disk is not whole"
+fi
+
+echo "three routers in a row, in one network"
+start traces/live/three-routers.toml --port left=tap:np0@np-left --port right=tap:np1@np-right
+left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through three routers"
+left traceroute -n -w 5 -q 1 10.2.0.2 >"$work/trace.log"
+[ "$(grep -c '^ [1-4]  [0-9]' "$work/trace.log")" = 4 ] || fail "three routers and a host are not four hops: $(cat "$work/trace.log")"
+left curl -fsS --max-time 120 -o "$work/copy" http://10.2.0.2:8000/file || fail "the download through three routers broke off"
+same "$work/www/file" "$work/copy" "the download through three routers is not what was served"
+stop INT 130
+
+echo "what cannot be"
+refused() { # WORDS OPTION...
+    local words=$1 code=0
+    shift
+    timeout 20 "$npsim" live $forwarder "$@" --until 1s >"$work/refused.log" 2>&1 || code=$?
+    [ $code = 1 ] && grep -q "$words" "$work/refused.log" || fail "no refusal ($words): $(cat "$work/refused.log")"
+}
+refused 'there is no such interface' --port 0=if:np-none
+refused 'there is no network namespace' --port 0=tap:np0@np-none
+refused 'that is no TAP' --port 0=tap:lo@np-left
+refused 'there is no port' --port 9=tap:np0@np-left
+refused 'joined to two interfaces' --port 0=tap:np0@np-left --port 0=tap:np1@np-right
+refused 'two ports are joined' --port 0=tap:np0@np-left --port 1=tap:np0@np-left
+ip -n np-left link set np0 mtu 1400
+ip -n np-far link set np2 mtu 9000
+refused 'MTU of 9000' --port 2=tap:np2@np-far
+start $forwarder "${three[@]:0:4}"
+traces/live/three-hosts.sh down
+code=0
+wait $live || code=$?
+live=
+[ $code = 1 ] && grep -q 'is gone' "$work/live.log" || fail "a namespace that vanishes ended the run with $code: $(cat "$work/live.log")"
+echo "all as it should be"
