@@ -1,7 +1,7 @@
 //! The table generator: TOML text in, Rust source out.
 //!
-//! It is a library of its own so that the build script and the tests that feed
-//! it bad tables share it.
+//! It is a crate of its own, apart from the build script that calls it: a script is compiled with
+//! the optimisation of its package, which would cost more than the one run here takes.
 
 mod check;
 mod emit;
@@ -11,8 +11,10 @@ mod tables;
 
 pub use tables::Sources;
 
-/// Generates the source files that the crate includes, or says everything that
-/// is wrong with the tables.
+/// Generates the source files that `npsim-isa` includes.
+///
+/// # Errors
+/// Everything that is wrong with the tables.
 pub fn generate(sources: &Sources) -> Result<Vec<(&'static str, String)>, Vec<String>> {
     let tables = tables::parse(sources)?;
     let errors = check::check(&tables);

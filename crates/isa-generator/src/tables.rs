@@ -10,19 +10,40 @@ use super::instructions::MnemonicFile;
 /// The text of every table file.
 #[derive(Clone, Default)]
 pub struct Sources {
+    /// `formats.toml`.
     pub formats: String,
+    /// `enums.toml`.
     pub enums: String,
+    /// `generations.toml`.
     pub generations: String,
+    /// `operands.toml`.
     pub operands: String,
+    /// `commands.toml`.
     pub commands: String,
+    /// `csrs.toml`.
     pub csrs: String,
+    /// `mnemonics.toml`.
     pub mnemonics: String,
 }
 
 impl Sources {
+    /// The tables of `isa/`.
+    ///
+    /// # Panics
+    /// One of them is not in `npsim-isa-tables`.
+    #[must_use]
+    pub fn shipped() -> Self {
+        let mut sources = Self::default();
+        for (name, slot) in sources.slots() {
+            let text = npsim_isa_tables::table(name);
+            text.unwrap_or_else(|| panic!("there is no table {name}"))
+                .clone_into(slot);
+        }
+        sources
+    }
+
     /// File names and where their text goes.
-    #[allow(dead_code, reason = "the tests fill the fields by hand")]
-    pub fn slots(&mut self) -> [(&'static str, &mut String); 7] {
+    fn slots(&mut self) -> [(&'static str, &mut String); 7] {
         [
             ("formats.toml", &mut self.formats),
             ("enums.toml", &mut self.enums),
