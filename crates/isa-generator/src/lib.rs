@@ -7,16 +7,18 @@ mod check;
 mod emit;
 mod emit_instructions;
 mod instructions;
+mod sources;
 mod tables;
+mod words;
 
-pub use tables::Sources;
+pub use sources::Sources;
 
 /// Generates the source files that `npsim-isa` includes.
 ///
 /// # Errors
 /// Everything that is wrong with the tables.
 pub fn generate(sources: &Sources) -> Result<Vec<(&'static str, String)>, Vec<String>> {
-    let tables = tables::parse(sources)?;
+    let tables = sources::parse(sources)?;
     let errors = check::check(&tables);
     if errors.is_empty() {
         Ok(emit::emit(&tables))
