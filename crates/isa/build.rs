@@ -3,36 +3,25 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-#[path = "build/mod.rs"]
-mod generator;
+use npsim_isa_generator::{Sources, generate};
 
 fn main() {
-    let mut sources = generator::Sources::default();
-    for (name, slot) in sources.slots() {
-        match npsim_isa_tables::table(name) {
-            Some(text) => text.clone_into(slot),
-            None => stop(&[format!("there is no table {name}")]),
-        }
-    }
-    println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=build.rs");
-    match generator::generate(&sources) {
+    match generate(&Sources::shipped()) {
         Ok(files) => {
             let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets this"));
             for (name, text) in files {
                 fs::write(out.join(name), text).expect("OUT_DIR is writable");
             }
         }
-        Err(errors) => stop(&errors),
+        Err(errors) => {
+            for error in &errors {
+                eprintln!("error: {error}");
+            }
+            panic!(
+                "the instruction tables hold {} error(s), see above",
+                errors.len()
+            );
+        }
     }
-}
-
-fn stop(errors: &[String]) -> ! {
-    for error in errors {
-        eprintln!("error: {error}");
-    }
-    panic!(
-        "the instruction tables hold {} error(s), see above",
-        errors.len()
-    );
 }

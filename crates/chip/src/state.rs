@@ -10,6 +10,7 @@
 
 use crate::chip::Chip;
 pub use crate::kernel::saved_memory::StateError;
+use crate::kernel::snapshot;
 
 impl Chip {
     /// The state as bytes.
@@ -23,7 +24,7 @@ impl Chip {
             .map(|core| Ok((core.kind().name, core.save()?)))
             .collect::<Result<_, StateError>>()?;
         let (tasks, devices) = (self.gpp.save_tasks()?, self.units.sram.save_devices()?);
-        let mut out = postcard::to_allocvec(&(self, cores, tasks, devices))?;
+        let mut out = snapshot::to_bytes(&(self, cores, tasks, devices))?;
         self.units.save(&mut out);
         Ok(out)
     }
@@ -38,8 +39,7 @@ impl Chip {
     /// The bytes are no state of such a chip; this chip is then as it was.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         type Saved = (Chip, Vec<(String, Vec<u8>)>, Vec<Vec<u8>>, Vec<Vec<u8>>);
-        let ((mut chip, cores, tasks, devices), mut rest) =
-            postcard::take_from_bytes::<Saved>(state)?;
+        let ((mut chip, cores, tasks, devices), mut rest) = snapshot::from_bytes::<Saved>(state)?;
         if cores.len() != self.microengines.len() {
             return Err(StateError::OtherChip("microengines"));
         }

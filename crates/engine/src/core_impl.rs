@@ -24,7 +24,7 @@ use npsim_chip::kernel::fault_injection::Stall;
 use npsim_chip::kernel::remote_access::RemoteAccess;
 use npsim_chip::kernel::saved_memory::StateError;
 use npsim_chip::kernel::signal_source::SignalSource;
-use npsim_chip::kernel::snapshot::{SnapshotError, StateReader, StateVector};
+use npsim_chip::kernel::snapshot::{self, SnapshotError, StateReader, StateVector};
 use npsim_chip::kernel::trace_event::{Cause, TraceEvent};
 
 impl Core for Microengine {
@@ -360,7 +360,7 @@ impl Core for Microengine {
     fn save(&self) -> Result<Vec<u8>, StateError> {
         let unverified: [Vec<u8>; CONTEXTS as usize] =
             array::from_fn(|context| self.bound[context].unverified());
-        Ok(postcard::to_allocvec(&(
+        Ok(snapshot::to_bytes(&(
             self,
             unverified,
             &self.aborted_slots,
@@ -369,8 +369,7 @@ impl Core for Microengine {
 
     fn restored(&self, state: &[u8]) -> Result<Box<dyn Core>, StateError> {
         type Saved = (Microengine, [Vec<u8>; CONTEXTS as usize], AbortedSlots);
-        let ((mut it, unverified, aborted_slots), rest) =
-            postcard::take_from_bytes::<Saved>(state)?;
+        let ((mut it, unverified, aborted_slots), rest) = snapshot::from_bytes::<Saved>(state)?;
         if !rest.is_empty() {
             return Err(StateError::Long(rest.len()));
         }

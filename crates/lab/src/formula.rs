@@ -11,6 +11,11 @@ use minijinja::{Environment, Error, ErrorKind, Expression, UndefinedBehavior};
 
 /// Characters that a formula may have; far more than any needs.
 const LONGEST: usize = 1000;
+/// Operators and brackets that a formula may have: each may be a level at which it is read and
+/// computed, and a thread's stack has room for some hundred.
+const MOST_LEVELS: usize = 50;
+/// What may be a level.
+const LEVELS: [char; 5] = ['+', '-', '*', '/', '('];
 const FUNCTIONS: [&str; 2] = ["min", "max"];
 /// What a formula has beside letters, digits and blanks.
 const SIGNS: &str = "+-*/(),._";
@@ -39,6 +44,12 @@ impl Formula {
             return Err(format!(
                 "`{text}` has `{found}` at character {}, which no formula has",
                 at + 1
+            ));
+        }
+        let levels = text.matches(LEVELS).count();
+        if levels > MOST_LEVELS {
+            return Err(format!(
+                "a formula of {levels} operators and opening brackets; {MOST_LEVELS} are the most"
             ));
         }
         let environment = environment();
@@ -157,7 +168,7 @@ fn reason(error: &Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Formula;
+    use super::{Formula, MOST_LEVELS};
 
     fn value(text: &str) -> Result<f64, String> {
         Formula::parse(text)?.value(&|name| match name {
@@ -221,9 +232,26 @@ mod tests {
             assert!(message.contains(expected), "{text}: {message}");
         }
         for sign in ["(", "-", "1-", "min("] {
-            for count in [100, 240, 100_000] {
+            for count in [40, 100, 240, 100_000] {
                 assert!(Formula::parse(&sign.repeat(count)).is_err());
             }
         }
+    }
+
+    #[test]
+    fn the_deepest_formula_takes_half_of_a_stack() {
+        let deep = || {
+            for (open, close) in [("(", ")"), ("-", ""), ("1-", ""), ("min(", ")")] {
+                let of = |levels| format!("{}x{}", open.repeat(levels), close.repeat(levels));
+                assert!(value(&of(MOST_LEVELS)).is_ok(), "{open}");
+                let message = value(&of(MOST_LEVELS + 1)).unwrap_err();
+                assert!(
+                    message.contains("51 operators and opening brackets"),
+                    "{message}"
+                );
+            }
+        };
+        let thread = std::thread::Builder::new().stack_size(1 << 20);
+        thread.spawn(deep).unwrap().join().unwrap();
     }
 }

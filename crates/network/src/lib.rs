@@ -46,7 +46,6 @@
 //! assert!(line.utilisation() > 0.9, "{}", line.utilisation());
 //! ```
 
-pub mod checkpoint;
 pub mod chips;
 pub mod counters;
 pub mod ethernet;
@@ -73,4 +72,5 @@ pub use line::DropReason;
 pub use network::{Network, Progress, Stopped};
 pub use routes::UnreachableFlow;
 pub use simulation::{InjectError, NetworkError, OutgoingFrame, Simulation};
+pub use snapshot::Snapshot;
 pub use tap::{NoTap, SenderSeen, Tap};

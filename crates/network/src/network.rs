@@ -200,9 +200,9 @@ impl Network {
         }
     }
 
-    /// The chips, in the order of their nodes.
-    pub(crate) fn chips(&self) -> &[ChipNode] {
-        &self.chips
+    /// The chips, in the order of their nodes: the router's name, what runs on it, and the chip.
+    pub fn chips(&self) -> impl ExactSizeIterator<Item = (&str, &System, &Chip)> {
+        { self.chips.iter() }.map(|it| (it.name.as_str(), &it.system, it.node.chip()))
     }
 
     /// What each chip counted from the beginning on, in the order of nodes.
@@ -211,7 +211,8 @@ impl Network {
     }
 
     /// Bytes of all chips' memories.
-    pub(crate) fn memory_bytes(&self) -> u64 {
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
         let chips = self.chips.iter();
         chips.map(|node| node.node.chip().memory_bytes()).sum()
     }

@@ -2,13 +2,17 @@
 
 use crate::kernel::memory::{PAGE, Paged};
 use crate::kernel::port_io::PacketTag;
+use crate::kernel::snapshot::SnapshotError;
 
 /// Why a state cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// The bytes are not what [`Chip::save`](crate::chip::Chip::save) writes.
     #[error("the state of the chip cannot be read: {0}")]
-    Unreadable(#[from] postcard::Error),
+    Unreadable(#[from] SnapshotError),
+    /// The bytes of a task, a device or another core are not what it writes.
+    #[error("the state of a part of the chip cannot be read: {0}")]
+    UnreadablePart(#[from] postcard::Error),
     /// The state ends too early.
     #[error("the state of the chip ends too early")]
     Short,

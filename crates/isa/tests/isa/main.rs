@@ -1,5 +1,4 @@
-//! The instruction set from outside: the tables and the words they describe.
+//! The instruction set from outside: the words that its tables describe.
 
-mod generator;
 mod round_trip;
 mod vectors;

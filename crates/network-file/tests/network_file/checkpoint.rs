@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use npsim_network::checkpoint::Snapshot;
+use npsim_network::Snapshot;
 use npsim_network::{DropReason, Frame, Network, Simulation, Stopped, Tap};
 use npsim_network_file::chips::systems;
 use npsim_network_file::file::NetworkFile;

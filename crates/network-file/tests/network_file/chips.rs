@@ -414,5 +414,5 @@ fn microcode_that_does_not_assemble_is_told() {
 fn networks_own_their_chips_and_move_to_a_thread() {
     fn moves_to_a_thread<T: Send + 'static>() {}
     moves_to_a_thread::<npsim_network::Network>();
-    moves_to_a_thread::<npsim_network::checkpoint::Snapshot>();
+    moves_to_a_thread::<npsim_network::Snapshot>();
 }

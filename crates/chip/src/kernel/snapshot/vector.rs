@@ -149,6 +149,7 @@ impl StateVector {
     }
 
     #[inline]
+    #[inline]
     fn narrow(&mut self, number: u64, bits: u8) {
         let stamps = match self.stamp {
             None => false,
@@ -182,43 +183,52 @@ impl ser::Serializer for &mut StateVector {
     type SerializeStruct = Struct<Self>;
     type SerializeStructVariant = Self;
 
+    #[inline]
     fn serialize_bool(self, v: bool) -> Result<(), SnapshotError> {
         self.value(v.into());
         Ok(())
     }
 
+    #[inline]
     fn serialize_i8(self, v: i8) -> Result<(), SnapshotError> {
         self.serialize_i64(v.into())
     }
 
+    #[inline]
     fn serialize_i16(self, v: i16) -> Result<(), SnapshotError> {
         self.serialize_i64(v.into())
     }
 
+    #[inline]
     fn serialize_i32(self, v: i32) -> Result<(), SnapshotError> {
         self.serialize_i64(v.into())
     }
 
+    #[inline]
     fn serialize_i64(self, v: i64) -> Result<(), SnapshotError> {
         self.value(v.cast_unsigned());
         Ok(())
     }
 
+    #[inline]
     fn serialize_u8(self, v: u8) -> Result<(), SnapshotError> {
         self.value(v.into());
         Ok(())
     }
 
+    #[inline]
     fn serialize_u16(self, v: u16) -> Result<(), SnapshotError> {
         self.narrow(v.into(), 16);
         Ok(())
     }
 
+    #[inline]
     fn serialize_u32(self, v: u32) -> Result<(), SnapshotError> {
         self.narrow(v.into(), 32);
         Ok(())
     }
 
+    #[inline]
     fn serialize_u64(self, v: u64) -> Result<(), SnapshotError> {
         let class = match self.counting {
             _ if self.bits => NumberClass::Value,
@@ -229,6 +239,7 @@ impl ser::Serializer for &mut StateVector {
         Ok(())
     }
 
+    #[inline]
     fn serialize_u128(self, v: u128) -> Result<(), SnapshotError> {
         self.value(v as u64);
         self.value((v >> 64) as u64);
@@ -264,24 +275,29 @@ impl ser::Serializer for &mut StateVector {
         Ok(())
     }
 
+    #[inline]
     fn serialize_none(self) -> Result<(), SnapshotError> {
         self.value(0);
         Ok(())
     }
 
+    #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<(), SnapshotError> {
         self.value(1);
         v.serialize(self)
     }
 
+    #[inline]
     fn serialize_unit(self) -> Result<(), SnapshotError> {
         Ok(())
     }
 
+    #[inline]
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), SnapshotError> {
         Ok(())
     }
 
+    #[inline]
     fn serialize_unit_variant(
         self,
         _: &'static str,
@@ -292,6 +308,7 @@ impl ser::Serializer for &mut StateVector {
         Ok(())
     }
 
+    #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         name: &'static str,
@@ -323,6 +340,7 @@ impl ser::Serializer for &mut StateVector {
         }
     }
 
+    #[inline]
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
         _: &'static str,

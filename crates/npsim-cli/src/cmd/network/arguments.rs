@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use npsim::observe::timeline::TimeWindow;
 use npsim::project::Setting;
 use npsim::quantity;
-use npsim_network::checkpoint::Outputs;
+use npsim_network_file::checkpoint::Outputs;
 
 use crate::cmd::checkpoint_options::CheckpointOptions;
 use crate::cmd::format::Format;

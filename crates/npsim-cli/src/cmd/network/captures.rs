@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
 use npsim_net::egress::{CaptureForm, CapturePort, Position, TraceSink};
-use npsim_network::checkpoint::Outputs;
 use npsim_network::ethernet::{Mac, wrapped};
 use npsim_network::topology::{Link, Topology};
 use npsim_network::{DropReason, Frame, Tap};
+use npsim_network_file::checkpoint::Outputs;
 use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use npsim::checkpoint::RunOrigin;
 use npsim::problem::Problem;
-use npsim_network::checkpoint::{self, Checkpoint, Standing};
 use npsim_network::{Network, Stopped};
+use npsim_network_file::checkpoint::{self, Checkpoint, Standing};
 use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 

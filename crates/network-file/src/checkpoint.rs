@@ -9,15 +9,13 @@
 use std::path::Path;
 
 use npsim_net::egress::Position;
+use npsim_network::counters::NetworkCounters;
+use npsim_network::{Network, Snapshot};
 use npsim_project::problem::Problem;
 use npsim_session::checkpoint::inputs::{self, CheckpointInput};
 use npsim_session::checkpoint::{CheckpointFile, CheckpointKind, RunOrigin, foreign};
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
-
-use crate::counters::NetworkCounters;
-use crate::network::Network;
-pub use crate::snapshot::Snapshot;
 
 /// Where a run stands besides its network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,14 +114,13 @@ pub fn inputs_of(
         text,
     )];
     let mut start = format!("{:?}", network.outside().topology()).into_bytes();
-    for node in network.chips() {
-        let system = &node.system;
+    for (name, system, chip) in network.chips() {
         let of_chip = inputs::of_system(&system.project, &system.programs);
         list.extend(of_chip.into_iter().map(|input| CheckpointInput {
-            what: format!("of the router `{}`, {}", node.name, input.what),
+            what: format!("of the router `{name}`, {}", input.what),
             ..input
         }));
-        let state = node.node.chip().save();
+        let state = chip.save();
         start.extend(state.map_err(|error| Problem::new(error.to_string()))?);
     }
     list.push(CheckpointInput::new(inputs::START, start));

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::emit_instructions;
-use super::tables::{
-    CountCode, Csr, Evidence, Field, OperandKind, Tables, TransferKind, Value, pattern_bits,
-};
+use super::sources::Tables;
+use super::tables::{CountCode, Csr, Field, OperandKind, TransferKind, Value, pattern_bits};
+use super::words::{camel, marks, optional};
 
 /// One source file per table; names are those that the crate includes.
 pub fn emit(tables: &Tables) -> Vec<(&'static str, String)> {
@@ -21,31 +21,6 @@ pub fn emit(tables: &Tables) -> Vec<(&'static str, String)> {
         ("msf_csr.rs", csrs(&tables.csrs.msf)),
         ("mnemonics.rs", emit_instructions::mnemonics(tables)),
     ]
-}
-
-/// `alu_shf` as `AluShf`.
-pub fn camel(name: &str) -> String {
-    name.split('_')
-        .map(|part| {
-            let mut characters = part.chars();
-            characters
-                .next()
-                .map(|first| first.to_ascii_uppercase().to_string() + characters.as_str())
-                .unwrap_or_default()
-        })
-        .collect()
-}
-
-pub fn marks(list: &[Evidence]) -> String {
-    let names: Vec<String> = list
-        .iter()
-        .map(|mark| format!("Evidence::{}", mark.variant()))
-        .collect();
-    format!("&[{}]", names.join(", "))
-}
-
-pub fn optional(text: Option<&String>) -> String {
-    text.map_or("None".to_owned(), |text| format!("Some({text:?})"))
 }
 
 fn field_list(fields: &[Field]) -> String {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::emit::{camel, marks, optional};
 use super::instructions::{Access, Form, Mnemonic, Sequence, Takes};
-use super::tables::{Command, Tables};
+use super::sources::Tables;
+use super::tables::Command;
+use super::words::{camel, marks, optional};
 
 /// Where a form stands: its row and its number there.
 type FormPlace<'a> = (usize, usize, &'a Form);

@@ -1,50 +1,6 @@
 //! The shape of the table files.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-
-use super::instructions::MnemonicFile;
-
-/// The text of every table file.
-#[derive(Clone, Default)]
-pub struct Sources {
-    pub formats: String,
-    pub enums: String,
-    pub generations: String,
-    pub operands: String,
-    pub commands: String,
-    pub csrs: String,
-    pub mnemonics: String,
-}
-
-impl Sources {
-    /// File names and where their text goes.
-    #[allow(dead_code, reason = "the tests fill the fields by hand")]
-    pub fn slots(&mut self) -> [(&'static str, &mut String); 7] {
-        [
-            ("formats.toml", &mut self.formats),
-            ("enums.toml", &mut self.enums),
-            ("generations.toml", &mut self.generations),
-            ("operands.toml", &mut self.operands),
-            ("commands.toml", &mut self.commands),
-            ("csrs.toml", &mut self.csrs),
-            ("mnemonics.toml", &mut self.mnemonics),
-        ]
-    }
-}
-
-/// All tables, parsed.
-pub struct Tables {
-    pub formats: FormatFile,
-    pub enums: EnumFile,
-    pub generations: GenerationFile,
-    pub operands: OperandFile,
-    pub commands: CommandFile,
-    pub csrs: CsrFile,
-    pub mnemonics: MnemonicFile,
-}
 
 #[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -526,40 +482,4 @@ impl Csr {
                 .collect(),
         }
     }
-}
-
-/// Parses every file; each error names its file.
-pub fn parse(sources: &Sources) -> Result<Tables, Vec<String>> {
-    fn file<T: DeserializeOwned>(
-        name: &str,
-        text: &str,
-        errors: &mut BTreeMap<String, String>,
-    ) -> Option<T> {
-        toml::from_str(text)
-            .map_err(|error| errors.insert(name.to_owned(), format!("{name}: {error}")))
-            .ok()
-    }
-    let mut errors = BTreeMap::new();
-    let formats = file("formats.toml", &sources.formats, &mut errors);
-    let enums = file::<EnumFile>("enums.toml", &sources.enums, &mut errors);
-    let generations = file("generations.toml", &sources.generations, &mut errors);
-    let operands = file("operands.toml", &sources.operands, &mut errors);
-    let commands = file("commands.toml", &sources.commands, &mut errors);
-    let csrs = file("csrs.toml", &sources.csrs, &mut errors);
-    let mnemonics = file::<MnemonicFile>("mnemonics.toml", &sources.mnemonics, &mut errors);
-    let tables = (|| {
-        let (mut enums, mnemonics) = (enums?, mnemonics?);
-        // The instructions with one source are also the values of an enumeration.
-        enums.enums.push(mnemonics.one_source());
-        Some(Tables {
-            formats: formats?,
-            enums,
-            generations: generations?,
-            operands: operands?,
-            commands: commands?,
-            csrs: csrs?,
-            mnemonics,
-        })
-    })();
-    tables.ok_or_else(|| errors.into_values().collect())
 }

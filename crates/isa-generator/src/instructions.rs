@@ -230,7 +230,7 @@ impl MnemonicFile {
         for row in &self.mnemonic {
             for code in row.form.iter().filter_map(|form| form.code) {
                 value.push(Value {
-                    name: super::emit::camel(&row.name),
+                    name: super::words::camel(&row.name),
                     code,
                     text: row.name.clone(),
                     unary: false,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::instructions::{FlowClass, Form, Leaves, Mnemonic};
+use super::sources::Tables;
 use super::tables::{
-    CountCode, Csr, Evidence, Field, Format, FormatFile, OperandRow, Tables, pattern_bits,
+    CountCode, Csr, Evidence, Field, Format, FormatFile, OperandRow, pattern_bits,
 };
 
 /// Everything that is wrong, in table order; empty for good tables.

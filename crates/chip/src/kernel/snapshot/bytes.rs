@@ -1,0 +1,36 @@
+//! State vectors as bytes.
+//!
+//! Types of a chip's state are many and large, so a format for bytes of its own would double what
+//! their implementations of [`Serialize`] compile to.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::reader::StateReader;
+use super::vector::{SnapshotError, StateVector};
+
+/// All that a value holds as bytes.
+///
+/// # Errors
+/// As [`StateVector::add`].
+pub fn to_bytes(value: &impl Serialize) -> Result<Vec<u8>, SnapshotError> {
+    let mut vector = StateVector::default();
+    vector.add(value)?;
+    postcard::to_allocvec(&vector.row).map_err(|error| SnapshotError(error.to_string()))
+}
+
+/// A value from its bytes, and the bytes after it. No more memory is allocated than a small
+/// multiple of the bytes.
+///
+/// # Errors
+/// The bytes are not those of such a value.
+pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), SnapshotError> {
+    let (numbers, rest): (Vec<u64>, _) =
+        postcard::take_from_bytes(bytes).map_err(|error| SnapshotError(error.to_string()))?;
+    let mut reader = StateReader::new(&numbers);
+    let value = reader.take()?;
+    if !reader.is_empty() {
+        return Err(SnapshotError("too many numbers".to_owned()));
+    }
+    Ok((value, rest))
+}
