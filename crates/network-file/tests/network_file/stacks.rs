@@ -66,13 +66,13 @@ fn chip(system: &str, far: &str) -> String {
 }
 
 /// Idle contexts of the standard router rest.
-const REST: &str = r#"
+const REST: &str = "
 [router.set]
 me.queue_manager.define.REST_LONGEST = 255
 me.scheduler.define.REST_LONGEST = 255
 me.transmit.define.REST_LONGEST = 255
 me.processing.define.REST_LONGEST = 255
-"#;
+";
 
 fn network(file: &NetworkFile) -> Network {
     let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
@@ -143,8 +143,7 @@ fn alike(text: &str) -> Results {
 #[test]
 fn a_transfer_crosses_links_and_models_of_routers() {
     let link = format!(
-        "{}[[link]]\nname = \"far\"\nbetween = [\"client\", \"server\"]\nrate = \"100Mbps\"\ndelay = \"1ms\"\n",
-        HOSTS
+        "{HOSTS}[[link]]\nname = \"far\"\nbetween = [\"client\", \"server\"]\nrate = \"100Mbps\"\ndelay = \"1ms\"\n"
     );
     assert_whole(&alike(&link));
     assert_whole(&alike(&model("")));
@@ -345,7 +344,7 @@ fn transfers_of_groups_go_pair_by_pair_and_do_not_mix() {
     for (number, it) in results.transfers.iter().enumerate() {
         assert_eq!(it.name, format!("pages{number}"));
         assert_eq!(it.outcome, Outcome::Done, "{it:?}");
-        assert_eq!(it.start_s, number as f64 / 1e3);
+        assert!((it.start_s - number as f64 / 1e3).abs() < 1e-9);
         assert_eq!(it.response.sent_digest, it.response.delivered_digest);
         digests.push(it.response.sent_digest.clone());
     }
@@ -354,7 +353,7 @@ fn transfers_of_groups_go_pair_by_pair_and_do_not_mix() {
 }
 
 #[test]
-fn another_seed_draws_other_bytes_and_ports_of_time_stay() {
+fn another_seed_draws_other_bytes() {
     let (_, one) = ran(&model(""), 1, 4 * SECOND);
     let other = model("").replace("until =", "seed = 2\nuntil =");
     let (_, other) = ran(&other, 1, 4 * SECOND);
