@@ -142,3 +142,38 @@ pub(crate) fn of(
     });
     results.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_byte_outweighs_that_all_have_come_and_that_a_break() {
+        let end = |completed: bool, wrong, broken| EndCounters {
+            opened_at: Some(1),
+            completed_at: completed.then_some(2),
+            broken,
+            received: StreamCounters {
+                wrong,
+                ..StreamCounters::default()
+            },
+            ..EndCounters::default()
+        };
+        let rows = [
+            (end(true, 0, false), end(true, 0, false), Outcome::Done),
+            (end(true, 1, false), end(true, 0, false), Outcome::Corrupt),
+            (end(true, 0, false), end(true, 1, true), Outcome::Corrupt),
+            (end(true, 0, false), end(true, 0, true), Outcome::Done),
+            (end(false, 0, false), end(false, 0, true), Outcome::Broken),
+            (end(false, 0, false), end(false, 0, false), Outcome::Open),
+            (
+                EndCounters::default(),
+                EndCounters::default(),
+                Outcome::Waiting,
+            ),
+        ];
+        for (client, server, outcome) in rows {
+            assert_eq!(Outcome::of(&client, &server), outcome);
+        }
+    }
+}

@@ -112,13 +112,13 @@ pub struct Frame {
 impl Frame {
     /// A whole Ethernet frame; a message of ARP is taken out of it.
     pub(crate) fn of_ethernet(bytes: Vec<u8>, from: u32, to: u32) -> Self {
-        let (content, length) = match arp::message::ArpMessage::in_frame(&bytes) {
-            Some(message) => (Content::Arp { message, from }, link_header::LEAST),
-            None => {
-                let length = bytes.len().saturating_sub(LINK_HEADER) as u32;
-                let bytes = bytes.into();
-                (Content::Ethernet { bytes, from }, length)
-            }
+        let message = arp::message::ArpMessage::in_frame(&bytes);
+        let (content, length) = if let Some(message) = message {
+            (Content::Arp { message, from }, link_header::LEAST)
+        } else {
+            let length = bytes.len().saturating_sub(LINK_HEADER) as u32;
+            let bytes = bytes.into();
+            (Content::Ethernet { bytes, from }, length)
         };
         Self {
             content,
@@ -211,10 +211,8 @@ impl Frame {
                 *message = packet.bytes().into();
                 changed.bytes = message.len() as u32;
             }
-            // A chip passes none on.
-            Content::Arp { .. } => {}
-            // All of it is what has left.
-            Content::Ethernet { .. } => {}
+            // A chip passes none on; of a whole frame all is what has left.
+            Content::Arp { .. } | Content::Ethernet { .. } => {}
         }
         Ok(changed)
     }

@@ -363,3 +363,81 @@ fn settings_change_keys_of_the_file_and_nothing_else() {
     dir.npsim("network net.toml --set rate")
         .expect(2, &["has no `=`"]);
 }
+
+const STACKS: &str = r#"
+name = "n"
+until = "2s"
+[[host]]
+name = "a"
+kind = "stack"
+address = "10.0.0.1"
+[[host]]
+name = "b"
+kind = "stack"
+address = "10.0.0.2"
+[[link]]
+name = "wire"
+between = ["a", "b"]
+rate = "10Mbps"
+delay = "1ms"
+[[transfer]]
+name = "page"
+from = "a"
+to = "b"
+request = 100
+response = "50KB"
+requests = 3
+"#;
+
+#[test]
+fn transfers_are_in_the_table_the_statistics_the_series_and_the_page() {
+    let dir = Dir::new().with("n.toml", STACKS);
+    dir.npsim("network n.toml --stats s.json --series s.csv --report page --capture wire=w.pcap")
+        .expect(
+            0,
+            &[
+                "transfers    1 of 1 done; 150,300 bytes delivered",
+                "page       done",
+            ],
+        );
+    let stats = stats(&dir, "s.json");
+    let transfer = &stats["transfers"][0];
+    assert_eq!(transfer["outcome"], "done");
+    assert_eq!(transfer["answered"], 3);
+    let response = &transfer["response"];
+    assert_eq!(response["delivered"], 150_000);
+    assert_eq!(response["sent_digest"], response["delivered_digest"]);
+    let csv = String::from_utf8(dir.read("s.csv")).expect("text");
+    assert!(csv.contains(",transfer,page,goodput_bps,"), "{csv}");
+    let page = String::from_utf8(dir.read("page/index.html")).expect("text");
+    assert!(page.contains("<h3>Transfers</h3>") && page.contains("3 of 3"));
+    // What the capture has are whole frames with ARP before all else.
+    let capture = Capture::open(&dir.path("w.pcap")).expect("a capture");
+    for (number, frame) in capture.frames.iter().enumerate() {
+        let kind = if number < 2 { [8, 6] } else { [8, 0] };
+        assert_eq!(frame.bytes[12..14], kind, "{number}");
+    }
+    let frames = capture.frames.len();
+    assert!(frames > 100, "{frames}");
+}
+
+#[test]
+fn hosts_that_cannot_be_saved_or_connected_are_refused() {
+    let dir = Dir::new().with("n.toml", STACKS);
+    dir.npsim("network n.toml --checkpoint n.ckpt")
+        .expect(1, &["`a` cannot be saved", "without checkpoints"]);
+    let open = STACKS.replace(
+        "kind = \"stack\"\naddress = \"10.0.0.2\"",
+        "kind = \"interface\"",
+    );
+    let open = &open[..open.find("[[transfer]]").expect("one")];
+    let dir = Dir::new().with("n.toml", open);
+    dir.npsim("network n.toml").expect(
+        1,
+        &[
+            "n.toml:9:8",
+            "nothing is connected to the interface `b`",
+            "npsim live",
+        ],
+    );
+}
