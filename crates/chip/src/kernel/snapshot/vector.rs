@@ -149,7 +149,6 @@ impl StateVector {
     }
 
     #[inline]
-    #[inline]
     fn narrow(&mut self, number: u64, bits: u8) {
         let stamps = match self.stamp {
             None => false,
