@@ -82,12 +82,12 @@ fn recordings_are_replayed_in_their_cycles() {
     );
     assert!(text.contains("\"removed\":1"), "{text}");
     // The debugger has the same run.
-    let debugged = dir.with("script", "go 61000000\npackets\n");
+    let debugged = dir.with("script", "go 61000000\n");
     debugged
         .npsim(&format!(
             "debug {ARP} --trace live.pcapng --pace recorded --batch --script script"
         ))
-        .expect(0, &[]);
+        .expect(0, &["the run ends: its time is up", "cycle 61000000"]);
 }
 
 #[test]
@@ -96,15 +96,9 @@ fn recordings_that_are_cut_off_are_replayed_with_a_note() {
     let path = recording(&dir, &head(), &[]);
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 37]).unwrap();
-    let phrases = [
-        "note: the recording ends inside a block",
-        "35 bytes were left out",
-    ];
-    let _ = phrases;
-    replay(&dir, "").expect(
-        0,
-        &["the recording ends inside a block, as where its run was killed"],
-    );
+    // The end of the run, and a byte of the last frame.
+    let note = "the recording ends inside a block, as where its run was killed, and 91 bytes were left out";
+    replay(&dir, "").expect(0, &[note]);
 }
 
 #[test]
@@ -125,7 +119,7 @@ fn recordings_of_other_runs_are_noted_or_refused() {
     );
     with(&|head| head.hertz = 1_400_000_000);
     replay(&dir, "").expect(
-        2,
+        1,
         &[
             "the recording is of a chip of 1,400,000,000 Hz, and the project's has 600,000,000 Hz",
             "run what was recorded",
@@ -133,7 +127,7 @@ fn recordings_of_other_runs_are_noted_or_refused() {
     );
     with(&|head| drop(head.ports.pop()));
     replay(&dir, "").expect(
-        2,
+        1,
         &[
             "the recording has 2 ports, and there are 3",
             "`--pace trace`",
@@ -141,11 +135,11 @@ fn recordings_of_other_runs_are_noted_or_refused() {
     );
     with(&|_| {});
     replay(&dir, "--ports flow").expect(
-        2,
+        1,
         &["at which port each frame came in", "leave `--ports` out"],
     );
     replay(&dir, "--pad").expect(
-        2,
+        1,
         &[
             "frames of a recording are whole",
             "leave `--link` and `--pad` out",
@@ -162,7 +156,10 @@ fn recordings_say_what_is_wrong_with_a_command() {
     for (command, phrases) in [
         (
             "route remove 10.9.0.0/16",
-            &["there is no route 10.9.0.0/16"][..],
+            &[
+                "the change of 10.9.0.0/16 at cycle 30000 cannot be made: there is no route",
+                "run what was recorded",
+            ][..],
         ),
         (
             "route put 10.9.0.0/16",
@@ -201,11 +198,11 @@ fn recordings_say_what_is_wrong_with_a_command() {
     ] {
         let dir = Dir::new();
         recording(&dir, &head(), &[command]);
-        replay(&dir, "").expect(2, phrases);
+        replay(&dir, "").expect(1, phrases);
     }
     let dir = Dir::new().with("live.pcapng", "text");
     replay(&dir, "").expect(
-        2,
+        1,
         &[
             "live.pcapng is no recording of `npsim live`: it is not in pcapng",
             "`--pace trace`",
