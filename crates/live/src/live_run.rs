@@ -25,6 +25,15 @@ const STEPS: [Time; 2] = [50 * MICROSECOND, 10_000 * MICROSECOND];
 /// From one status to the next, nanoseconds of the host.
 const STATUS_EVERY: HostTime = 1_000_000_000;
 
+/// What an operator may ask for.
+const REQUESTS: &str = "\
+status                 clocks, lateness and ports
+inside                 what each context does, or which queues hold packets
+route add PREFIX port=N mac=ADDRESS      or next_hop=ADDRESS, local, discard
+route change PREFIX port=N mac=ADDRESS
+route remove PREFIX
+stop                   end the run";
+
 /// What is waited for at a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortInterest {
@@ -326,6 +335,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 let status = serde_json::to_string_pretty(&self.status(host));
                 status.map_err(|error| Problem::new(error.to_string()))
             }
+            "help" => Ok(REQUESTS.to_owned()),
             "inside" => Ok(self.system.inside().join("\n")),
             "stop" => {
                 self.stop_asked = true;

@@ -17,6 +17,7 @@ use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, 
 /// The chip.
 pub struct OneChip {
     node: Node,
+    project: Project,
     hertz: u64,
     /// The rates of the ports' lines, bits per second.
     lines: Vec<u64>,
@@ -39,6 +40,7 @@ impl OneChip {
         let answer = vec![Cycle::MAX; ports.len()];
         Ok(Self {
             node: Node::networked(project, programs, settings, answer)?,
+            project: project.clone(),
             hertz: project.capacity.hertz,
             lines: ports.iter().map(|port| port.bits_per_second).collect(),
             observer,
@@ -153,6 +155,14 @@ impl LiveSystem for OneChip {
     }
 
     fn change(&mut self, command: &str) -> Result<(String, Time), Problem> {
-        Err(Problem::new(format!("there is no command `{command}`")))
+        if !Project::is_route_command(command) {
+            return Err(Problem::new(format!("there is no request `{command}`"))
+                .help("`npsim live --ask SOCKET help` lists the requests"));
+        }
+        let at = self.node.handled();
+        let change = self.project.route_change(command, at)?;
+        let appended = self.node.append_route_change(change);
+        appended.map_err(|error| Problem::new(error.to_string()))?;
+        Ok((command.to_owned(), self.time(at)))
     }
 }

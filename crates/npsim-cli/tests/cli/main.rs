@@ -36,6 +36,7 @@ mod planted;
 mod project_schema;
 mod projects;
 mod races;
+mod recordings;
 mod reference_examples;
 mod report;
 mod runs;

@@ -382,13 +382,14 @@ fn told(change: &RouteChangeSection, error: &ChangeError, section: &RoutesSectio
     let prefix = prefix.into_iter().flatten().next();
     let prefix = prefix.map_or(change.at.span(), Spanned::span);
     let (span, help) = match error {
-        ChangeError::Route(_) => (prefix, ""),
+        ChangeError::Route(_) | ChangeError::Closed | ChangeError::TooManyNextHops { .. } => {
+            (prefix, "")
+        }
         ChangeError::There(_) => (prefix, "use `change` to give it another next hop"),
         ChangeError::NotThere(_) => (prefix, "use `add` for a route that is new"),
         ChangeError::Early | ChangeError::Over { .. } => {
             (change.at.span(), "give changes in the order of their times")
         }
-        ChangeError::Closed | ChangeError::TooManyNextHops { .. } => (prefix, ""),
         ChangeError::Full { .. } => {
             let blocks = section.blocks.as_ref().map(Spanned::span);
             let help = "give more `blocks`, or leave the key out for what is needed";

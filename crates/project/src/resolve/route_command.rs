@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::routes::{RouteChange, Routes};
+use npsim_chip::gpp::routes::{ChangeError, RouteChange, Routes};
 
 use super::routing::Mistake;
 use super::{ProjectText, Resolver};
@@ -69,18 +69,23 @@ impl Project {
     /// which then does what it did when they came while it ran.
     ///
     /// # Errors
-    /// The project is not ready for such changes.
+    /// The project is not ready for such changes, or one of them cannot be made.
     pub fn plan_route_changes(&mut self, changes: &[RouteChange]) -> Result<(), Problem> {
         if changes.is_empty() {
             return Ok(());
         }
         let mut tasks = self.boot.tasks.iter_mut();
         let routes = tasks.find_map(|task| task.downcast_mut::<Routes>());
-        if routes.is_some_and(|routes| routes.plan(changes)) {
-            return Ok(());
-        }
-        let message = "the routing table takes no changes while the chip runs";
-        Err(Problem::new(message).help("add \"routes\" to `tasks` in [gpp]"))
+        let planned = routes.map_or(Err((None, ChangeError::Closed)), |it| it.plan(changes));
+        planned.map_err(|(change, error)| {
+            Problem::new(match change {
+                Some(RouteChange { at, change }) => format!(
+                    "the change of {} at cycle {at} cannot be made: {error}",
+                    change.network()
+                ),
+                None => error.to_string(),
+            })
+        })
     }
 }
 

@@ -264,7 +264,7 @@ fn check(coming: &[(Outside, Cycle, Cycle)]) -> (usize, PathBuf, tempfile::TempD
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, max_shrink_iters: 20, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 20, ..ProptestConfig::default() })]
 
     #[test]
     fn replays_of_recordings_are_the_runs_that_were_recorded(

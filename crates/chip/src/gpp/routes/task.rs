@@ -223,16 +223,25 @@ impl Routes {
         self.changing.as_ref().map_or(0, |it| it.progress.done)
     }
 
-    /// Adds changes to those that are known before the start, if the table takes changes while the
-    /// chip runs; else `false`.
-    pub fn plan(&mut self, changes: &[RouteChange]) -> bool {
-        let own = Arc::make_mut(&mut self.setup).changes.as_mut();
-        let Some(own) = own.filter(|own| own.open.is_some()) else {
-            return false;
-        };
+    /// Adds changes to those that are known before the start, of a table that takes changes while
+    /// the chip runs.
+    ///
+    /// # Errors
+    /// It takes none, or one of the changes, which is given, cannot be made.
+    pub fn plan(
+        &mut self,
+        changes: &[RouteChange],
+    ) -> Result<(), (Option<RouteChange>, ChangeError)> {
+        let setup = Arc::make_mut(&mut self.setup);
+        let own = setup.changes.as_mut().filter(|own| own.open.is_some());
+        let own = own.ok_or((None, ChangeError::Closed))?;
         own.changes.extend(changes);
         own.changes.sort_by_key(|change| change.at);
-        true
+        for router in &setup.routers {
+            let found = checked(router, own);
+            found.map_err(|(place, error)| (own.changes.get(place).copied(), error))?;
+        }
+        Ok(())
     }
 
     /// Takes one more change. Gives when the task's next job is due, if that is another one now.

@@ -18,10 +18,7 @@ pub fn prepare(project: &mut Project, recording: &RecordingSurvey) -> Result<(),
             grouped(recorded),
             grouped(hertz)
         ))
-        .help(format!(
-            "run what was recorded, `{}`",
-            recording.head.target
-        )));
+        .help(remedy(recording)));
     }
     let mut changes = Vec::new();
     for command in &recording.commands {
@@ -34,7 +31,12 @@ pub fn prepare(project: &mut Project, recording: &RecordingSurvey) -> Result<(),
         }
         changes.push(project.route_change(&command.text, command.cycle(hertz))?);
     }
-    project.plan_route_changes(&changes)
+    let planned = project.plan_route_changes(&changes);
+    planned.map_err(|problem| problem.help(remedy(recording)))
+}
+
+fn remedy(recording: &RecordingSurvey) -> String {
+    format!("run what was recorded, `{}`", recording.head.target)
 }
 
 /// Says where the run is not as it was recorded.

@@ -20,6 +20,9 @@ use super::{check_outputs, code, conclude, drive, unix_seconds};
 use crate::cmd::destinations;
 use crate::cmd::run::results::show_fault;
 
+/// Blocks of the routing table that are kept for changes at the control socket.
+const ROUTE_BLOCKS: u32 = 32;
+
 /// What the statistics have of the chip.
 #[derive(Serialize)]
 struct ChipStats {
@@ -27,8 +30,13 @@ struct ChipStats {
 }
 
 pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
-    let overrides = arguments.source.overrides(arguments.me.clone());
-    let project = Project::load(target, &overrides, &npsim::registry())?;
+    let mut overrides = arguments.source.overrides(arguments.me.clone());
+    let mut project = Project::load(target, &overrides, &npsim::registry())?;
+    let keeps_routes = { project.boot.tasks.iter() }.any(|task| task.name() == "routes");
+    if arguments.control.is_some() && keeps_routes {
+        overrides.route_blocks = Some(ROUTE_BLOCKS);
+        project = Project::load(target, &overrides, &npsim::registry())?;
+    }
     let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     let Some(programs) = programs else {
@@ -46,7 +54,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
             .collect(),
         target: target.display().to_string(),
         seed: arguments.machine.seed,
-        route_blocks: 0,
+        route_blocks: overrides.route_blocks.unwrap_or(0),
     };
     if let Some(path) = &arguments.out {
         let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);

@@ -1,0 +1,211 @@
+//! Recordings of live runs, replayed.
+
+use std::path::PathBuf;
+
+use npsim_net::capture::Capture;
+use npsim_net::egress::CapturePort;
+use npsim_net::recording::{RecordingHead, RecordingWriter};
+
+use crate::harness::Dir;
+
+const ARP: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../microcode/forward/arp.toml"
+);
+const START_SECONDS: u64 = 1_796_000_000;
+
+fn head() -> RecordingHead {
+    RecordingHead {
+        hertz: 600_000_000,
+        start_seconds: START_SECONDS,
+        ports: (0..3)
+            .map(|number| CapturePort::port(number, 1_000_000_000))
+            .collect(),
+        target: ARP.to_owned(),
+        seed: Some(7),
+        route_blocks: 4,
+    }
+}
+
+/// A question for the router's address on port 0, which it answers.
+fn question() -> Vec<u8> {
+    let mut frame = vec![0xff; 6];
+    let mac = [2, 0, 0, 0, 7, 0];
+    frame.extend(mac);
+    frame.extend([8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
+    frame.extend(mac);
+    frame.extend([10, 1, 0, 2, 0, 0, 0, 0, 0, 0, 10, 1, 0, 1]);
+    frame.resize(60, 0);
+    frame
+}
+
+/// A recording with two questions and these commands between them.
+fn recording(dir: &Dir, head: &RecordingHead, commands: &[&str]) -> PathBuf {
+    let path = dir.path("live.pcapng");
+    let mut writer = RecordingWriter::create(&path, head).unwrap();
+    writer.frame(0, 6_001, &question()).unwrap();
+    for command in commands {
+        writer.control(30_000, command).unwrap();
+    }
+    writer.frame(0, 60_000_001, &question()).unwrap();
+    writer.end(61_000_000).unwrap();
+    path
+}
+
+fn replay(dir: &Dir, more: &str) -> crate::harness::Done {
+    dir.npsim(&format!(
+        "run {ARP} --trace live.pcapng --pace recorded {more}"
+    ))
+}
+
+#[test]
+fn recordings_are_replayed_in_their_cycles() {
+    let dir = Dir::new();
+    recording(&dir, &head(), &["route remove 10.2.0.0/16", "screen on"]);
+    replay(&dir, "--out out.pcapng --stats stats.json").expect(
+        0,
+        &["note: the command `screen on` of the recording changes no routes"],
+    );
+    let left = Capture::open(&dir.path("out.pcapng")).unwrap();
+    assert_eq!(left.frames.len(), 2);
+    assert_eq!(
+        left.first_timestamp_ns / 1_000_000_000,
+        i128::from(START_SECONDS)
+    );
+    // Both were answered alike, 0.1 s apart.
+    assert_eq!(left.frames[0].bytes, left.frames[1].bytes);
+    let stats: serde_json::Value = serde_json::from_slice(&dir.read("stats.json")).unwrap();
+    let text = stats.to_string();
+    assert!(
+        text.contains("\"cycles\":61000000"),
+        "it ends where it ended: {text}"
+    );
+    assert!(text.contains("\"removed\":1"), "{text}");
+    // The debugger has the same run.
+    let debugged = dir.with("script", "go 61000000\n");
+    debugged
+        .npsim(&format!(
+            "debug {ARP} --trace live.pcapng --pace recorded --batch --script script"
+        ))
+        .expect(0, &["the run ends: its time is up", "cycle 61000000"]);
+}
+
+#[test]
+fn recordings_that_are_cut_off_are_replayed_with_a_note() {
+    let dir = Dir::new();
+    let path = recording(&dir, &head(), &[]);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 37]).unwrap();
+    // The end of the run, and a byte of the last frame.
+    let note = "the recording ends inside a block, as where its run was killed, and 91 bytes were left out";
+    replay(&dir, "").expect(0, &[note]);
+}
+
+#[test]
+fn recordings_of_other_runs_are_noted_or_refused() {
+    let dir = Dir::new();
+    let with = |change: &dyn Fn(&mut RecordingHead)| {
+        let mut head = head();
+        change(&mut head);
+        recording(&dir, &head, &[]);
+    };
+    with(&|head| head.target = "another.toml".to_owned());
+    replay(&dir, "--seed 8").expect(
+        0,
+        &[
+            "note: the recording is of `another.toml`, and `",
+            "note: the recording was made with `--seed 7`, and this run has `--seed 8`",
+        ],
+    );
+    with(&|head| head.hertz = 1_400_000_000);
+    replay(&dir, "").expect(
+        1,
+        &[
+            "the recording is of a chip of 1,400,000,000 Hz, and the project's has 600,000,000 Hz",
+            "run what was recorded",
+        ],
+    );
+    with(&|head| drop(head.ports.pop()));
+    replay(&dir, "").expect(
+        1,
+        &[
+            "the recording has 2 ports, and there are 3",
+            "`--pace trace`",
+        ],
+    );
+    with(&|_| {});
+    replay(&dir, "--ports flow").expect(
+        1,
+        &["at which port each frame came in", "leave `--ports` out"],
+    );
+    replay(&dir, "--pad").expect(
+        1,
+        &[
+            "frames of a recording are whole",
+            "leave `--link` and `--pad` out",
+        ],
+    );
+    dir.npsim(&format!("run {ARP} --trace live.pcapng")).expect(
+        0,
+        &["the capture is a recording with 1 command, which hold at `--pace recorded` alone"],
+    );
+}
+
+#[test]
+fn recordings_say_what_is_wrong_with_a_command() {
+    for (command, phrases) in [
+        (
+            "route remove 10.9.0.0/16",
+            &[
+                "the change of 10.9.0.0/16 at cycle 30000 cannot be made: there is no route",
+                "run what was recorded",
+            ][..],
+        ),
+        (
+            "route put 10.9.0.0/16",
+            &[
+                "`put` is not `add`, `change` or `remove`",
+                "the command:1:7",
+                "write `route add PREFIX",
+            ],
+        ),
+        ("route add 10.9.0.0/16", &["leads to no port", "add `port`"]),
+        (
+            "route add 10.9.0.0/16 port=7 mac=02:00:00:00:00:01",
+            &["there is no port 7", "the project has 0 to 2"],
+        ),
+        (
+            "route add 10.9.0.0/16 port=1 mac=ff:ff:ff:ff:ff:ff",
+            &["the broadcast address"],
+        ),
+        (
+            "route add 10.9.0.0/16 port=1 next_hop=10.2.0.77",
+            &["no route of the project leads by this next hop", "as `mac`"],
+        ),
+        (
+            "route add 10.9.0.0/16 port=1 colour=red",
+            &["a change of routes has no `colour=red`"],
+        ),
+        (
+            "route add 10.1.0.1/32 discard",
+            &["10.1.0.1/32 is an address of a port"],
+        ),
+        (
+            "route remove 10.2.0.0/16 port=1",
+            &["a route that is removed leads nowhere"],
+        ),
+        ("route", &["a change says what it is, and of which prefix"]),
+    ] {
+        let dir = Dir::new();
+        recording(&dir, &head(), &[command]);
+        replay(&dir, "").expect(1, phrases);
+    }
+    let dir = Dir::new().with("live.pcapng", "text");
+    replay(&dir, "").expect(
+        1,
+        &[
+            "live.pcapng is no recording of `npsim live`: it is not in pcapng",
+            "`--pace trace`",
+        ],
+    );
+}
