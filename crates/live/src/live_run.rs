@@ -17,7 +17,7 @@ use npsim_transport::time::{MICROSECOND, Time};
 use crate::clock::{HostTime, LiveClock};
 use crate::port_lines::PortLines;
 use crate::recorder::Recorder;
-use crate::status::LiveStatus;
+use crate::status::{LiveStatus, PortStatus};
 use crate::system::{Halted, LeavingFrame, LiveSystem};
 
 /// The shortest and the longest step of a system that may be busy, in simulated time.
@@ -34,13 +34,15 @@ route change PREFIX port=N mac=ADDRESS
 route remove PREFIX
 stop                   end the run";
 
-/// What is waited for at a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PortInterest {
-    /// A frame can be read.
-    pub read: bool,
-    /// A frame can be written.
-    pub write: bool,
+/// What became of a frame that was given to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handover {
+    /// The host has it.
+    Taken,
+    /// There is no room for it at present.
+    NoRoom,
+    /// The interface is down, so that the frame is lost on a line without an end.
+    LinkDown,
 }
 
 /// The host: a clock, and interfaces, which are numbered.
@@ -54,18 +56,18 @@ pub trait Host {
     /// The interface has vanished.
     fn read(&mut self, port: usize) -> Result<Option<Vec<u8>>, Problem>;
 
-    /// Gives a frame to the host; false if there is no room for it at present.
+    /// Gives a frame to the host.
     ///
     /// # Errors
     /// The interface has vanished.
-    fn write(&mut self, port: usize, frame: &[u8]) -> Result<bool, Problem>;
+    fn write(&mut self, port: usize, frame: &[u8]) -> Result<Handover, Problem>;
 
-    /// Waits for what is of interest at the ports, a request, or a signal, for so many nanoseconds
-    /// at most; says whether a frame can be read.
+    /// Waits until a frame can be read at one of the ports that are asked about, a request or a
+    /// signal has come, or so many nanoseconds have passed; says whether a frame can be read.
     ///
     /// # Errors
     /// The host cannot wait.
-    fn wait(&mut self, ports: &[PortInterest], most: HostTime) -> Result<bool, Problem>;
+    fn wait(&mut self, ports: &[bool], most: HostTime) -> Result<bool, Problem>;
 
     /// Whether all interfaces are still where they were; asked once a second.
     ///
@@ -111,6 +113,8 @@ pub struct LiveRun<S> {
     recorder: Option<Recorder>,
     interfaces: Vec<String>,
     late: Histogram,
+    /// By interface: frames that left while it was down.
+    unplugged: Vec<u64>,
     stop_asked: bool,
 }
 
@@ -135,6 +139,7 @@ impl<S: LiveSystem> LiveRun<S> {
             recorder,
             interfaces,
             late: Histogram::default(),
+            unplugged: vec![0; count],
             stop_asked: false,
         }
     }
@@ -143,13 +148,19 @@ impl<S: LiveSystem> LiveRun<S> {
     #[must_use]
     pub fn status(&self, host: HostTime) -> LiveStatus {
         let (names, counts) = (self.system.ports(), self.system.counts());
-        let interfaces = self.ports.iter().zip(&self.interfaces);
-        LiveStatus::of(
-            (host, self.system.now()),
-            &self.clock,
-            &self.late,
-            interfaces.map(|(&port, name)| (names[port].clone(), name.clone(), counts[port])),
-        )
+        let interfaces = self.ports.iter().zip(&self.interfaces).zip(&self.unplugged);
+        let ports = interfaces.map(|((&port, interface), &unplugged)| PortStatus {
+            port: names[port].clone(),
+            interface: interface.clone(),
+            came: counts[port].came,
+            came_bytes: counts[port].came_bytes,
+            left: counts[port].left,
+            left_bytes: counts[port].left_bytes,
+            dropped: counts[port].dropped,
+            unplugged,
+        });
+        let ports = ports.collect();
+        LiveStatus::of((host, self.system.now()), &self.clock, &self.late, ports)
     }
 
     /// The system.
@@ -206,9 +217,12 @@ impl<S: LiveSystem> LiveRun<S> {
             let asks = now >= status_at;
             let runs = came || asks || self.system.silent_until() <= target;
             if runs {
-                let progress = &|| match stop() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                let progress = &|| {
+                    if stop() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
                 };
                 match self.system.run_to(target, progress) {
                     Ok(()) => {}
@@ -239,9 +253,10 @@ impl<S: LiveSystem> LiveRun<S> {
                 before = status;
                 status_at = now - now % STATUS_EVERY + STATUS_EVERY;
             }
-            step = match came || left {
-                true => STEPS[0],
-                false => (step * 2).min(STEPS[1]),
+            step = if came || left {
+                STEPS[0]
+            } else {
+                (step * 2).min(STEPS[1])
             };
             self.rest(host, target, step, status_at)?;
         }
@@ -278,11 +293,14 @@ impl<S: LiveSystem> LiveRun<S> {
         let mut left = false;
         for port in 0..self.none_until.len() {
             while let Some((due, bytes)) = self.lines.front(port) {
-                if !host.write(port, bytes)? {
-                    break;
+                match host.write(port, bytes)? {
+                    Handover::NoRoom => break,
+                    Handover::LinkDown => self.unplugged[port] += 1,
+                    Handover::Taken => {
+                        let late = host.now().saturating_sub(self.clock.host(*due));
+                        self.late.add(late);
+                    }
                 }
-                let late = host.now().saturating_sub(self.clock.host(*due));
-                self.late.add(late);
                 self.lines.taken(port);
                 left = true;
             }
@@ -299,29 +317,28 @@ impl<S: LiveSystem> LiveRun<S> {
         status_at: HostTime,
     ) -> Result<(), Problem> {
         let silent = self.system.silent_until();
-        let next = if silent > come {
+        let step = come.saturating_add(step);
+        // A host without room is asked again: it may say that it has some, and take no frame yet.
+        let next = if silent > come && !self.lines.any_due() {
             silent
         } else {
-            come.saturating_add(step)
+            step
         };
         let others = [self.lines.next_due(), self.lines.next_free(come)];
         let next = others.into_iter().flatten().fold(next, Time::min);
         let wake = self.clock.host(next).min(status_at);
-        let interests: Vec<_> = (0..self.none_until.len())
-            .map(|port| PortInterest {
-                read: self.lines.is_free(port, come),
-                write: self.lines.front(port).is_some(),
-            })
+        let ports: Vec<_> = (0..self.none_until.len())
+            .map(|port| self.lines.is_free(port, come))
             .collect();
         let most = wake.saturating_sub(host.now());
         // What can be read at once may have come at any time since it was looked at last.
-        if host.wait(&interests, 0)? || most == 0 {
+        if host.wait(&ports, 0)? || most == 0 {
             return Ok(());
         }
-        host.wait(&interests, most)?;
+        host.wait(&ports, most)?;
         let now = self.clock.simulated(host.now());
-        for (none_until, interest) in self.none_until.iter_mut().zip(&interests) {
-            if interest.read {
+        for (none_until, asked) in self.none_until.iter_mut().zip(&ports) {
+            if *asked {
                 *none_until = now;
             }
         }

@@ -72,10 +72,11 @@ impl LiveSystem for OpenNetwork {
             Err(stopped) => {
                 let interrupted = matches!(stopped, Stopped::Interrupted);
                 self.stopped = Some(stopped);
-                Err(match interrupted {
-                    true => Halted::Interrupted,
-                    false => Halted::Fault,
-                })
+                if interrupted {
+                    Err(Halted::Interrupted)
+                } else {
+                    Err(Halted::Fault)
+                }
             }
         }
     }

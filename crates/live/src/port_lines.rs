@@ -94,6 +94,12 @@ impl PortLines {
         }
     }
 
+    /// Whether a port has a frame for the host.
+    #[must_use]
+    pub fn any_due(&self) -> bool {
+        self.due.iter().any(|frames| !frames.is_empty())
+    }
+
     /// The first frame that a port has for the host.
     #[must_use]
     pub fn front(&self, port: usize) -> Option<&(Time, Vec<u8>)> {

@@ -1,12 +1,13 @@
 //! How a live run stands: what is printed once a second, shown on a screen, and written at its
 //! end. Each rate says which clock it is of.
 
+use std::fmt::Write as _;
+
 use npsim_session::histogram::Histogram;
 use npsim_transport::time::{SECOND, Time};
 use serde::Serialize;
 
 use crate::clock::{HostTime, LiveClock};
-use crate::system::PortCounts;
 
 const HOST_SECOND: f64 = 1e9;
 
@@ -78,6 +79,8 @@ pub struct PortStatus {
     pub left_bytes: u64,
     /// Frames lost at the media interface.
     pub dropped: u64,
+    /// Frames that left while the host's interface was down, and so are lost on their line.
+    pub unplugged: u64,
 }
 
 impl LiveStatus {
@@ -87,7 +90,7 @@ impl LiveStatus {
         (host, simulated): (HostTime, Time),
         clock: &LiveClock,
         late: &Histogram,
-        ports: impl Iterator<Item = (String, String, PortCounts)>,
+        ports: Vec<PortStatus>,
     ) -> Self {
         Self {
             host_nanoseconds: host,
@@ -96,17 +99,7 @@ impl LiveStatus {
             slipped_nanoseconds: clock.slipped(),
             most_late_nanoseconds: clock.most_late(),
             departures: DepartureLateness::of(late),
-            ports: ports
-                .map(|(port, interface, counts)| PortStatus {
-                    port,
-                    interface,
-                    came: counts.came,
-                    came_bytes: counts.came_bytes,
-                    left: counts.left,
-                    left_bytes: counts.left_bytes,
-                    dropped: counts.dropped,
-                })
-                .collect(),
+            ports,
         }
     }
 
@@ -118,18 +111,19 @@ impl LiveStatus {
         let simulated = self.simulated_picoseconds - before.simulated_picoseconds;
         let simulated = simulated as f64 / SECOND as f64;
         let slipped = self.slipped_nanoseconds - before.slipped_nanoseconds;
-        let mut text = format!(
+        let mut lines = vec![format!(
             "host {:.0} s, simulated {:.3} s (1/{}), late {}, slipped {}",
             self.host_nanoseconds as f64 / HOST_SECOND,
             self.simulated_picoseconds as f64 / SECOND as f64,
             self.dilation,
             nanoseconds(late),
             nanoseconds(slipped),
-        );
+        )];
         for (now, before) in self.ports.iter().zip(&before.ports) {
             let (came, left) = (now.came - before.came, now.left - before.left);
             let dropped = now.dropped - before.dropped;
-            if came + left + dropped == 0 {
+            let unplugged = now.unplugged - before.unplugged;
+            if came + left + dropped + unplugged == 0 {
                 continue;
             }
             let bits = |now: u64, before: u64| ((now - before) * 8) as f64;
@@ -141,18 +135,22 @@ impl LiveStatus {
                 let rate = |bits: f64| megabits(bits / time.max(1e-9));
                 format!("{}/{}", rate(into), rate(out))
             };
-            text += &format!(
-                "\n  port {} {}: in/out {came}/{left} frames, {} Mb/s of simulated time, {} of the host's",
+            let mut line = format!(
+                "  port {} {}: in/out {came}/{left} frames, {} Mb/s of simulated time, {} of the host's",
                 now.port,
                 now.interface,
                 rates(simulated),
                 rates(host),
             );
             if dropped > 0 {
-                text += &format!(", {dropped} dropped");
+                let _ = write!(line, ", {dropped} dropped");
             }
+            if unplugged > 0 {
+                let _ = write!(line, ", {unplugged} lost: the interface is down");
+            }
+            lines.push(line);
         }
-        text
+        lines.join("\n")
     }
 }
 
@@ -162,24 +160,24 @@ impl LiveStatus {
     pub fn summary(&self) -> String {
         let (came, left) =
             { self.ports.iter() }.fold((0, 0), |sum, port| (sum.0 + port.came, sum.1 + port.left));
-        let mut text = format!(
+        let mut lines = vec![format!(
             "{came} frames came and {left} left in {:.1} s, {:.3} s of simulated time; {} slipped",
             self.host_nanoseconds as f64 / HOST_SECOND,
             self.simulated_picoseconds as f64 / SECOND as f64,
             nanoseconds(self.slipped_nanoseconds),
-        );
+        )];
         if let Some(late) = self.departures {
-            text += &format!(
-                "\nframes left late by {} at the median, {} at the 99th of a hundred, {} at most",
+            lines.push(format!(
+                "frames left late by {} at the median, {} at the 99th of a hundred, {} at most",
                 nanoseconds(late.p50_ns),
                 nanoseconds(late.p99_ns),
                 nanoseconds(late.max_ns),
-            );
+            ));
         }
         if self.slipped_nanoseconds > 0 {
-            text += "\nnote: simulated time slipped: rates that the hosts saw are those of this machine, not of the chip (`npsim docs live`)";
+            lines.push("note: simulated time slipped: rates that the hosts saw are those of this machine, not of the chip (`npsim docs live`)".to_owned());
         }
-        text
+        lines.join("\n")
     }
 }
 

@@ -201,6 +201,7 @@ impl Network {
     }
 
     /// The chips, in the order of their nodes: the router's name, what runs on it, and the chip.
+    #[must_use]
     pub fn chips(&self) -> impl ExactSizeIterator<Item = (&str, &System, &Chip)> {
         { self.chips.iter() }.map(|it| (it.name.as_str(), &it.system, it.node.chip()))
     }

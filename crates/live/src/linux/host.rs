@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use npsim_project::problem::Problem;
 
+use super::Interface;
 use super::control::ControlSocket;
-use super::wait::{Readiness, wait};
-use super::{Attempt, Interface};
+use super::wait::wait;
 use crate::clock::HostTime;
-use crate::live_run::{Host, PortInterest};
+use crate::live_run::{Handover, Host};
 
 /// The host.
 #[derive(Debug)]
@@ -40,48 +40,36 @@ impl Host for LinuxHost {
     fn read(&mut self, port: usize) -> Result<Option<Vec<u8>>, Problem> {
         let interface = &mut self.interfaces[port];
         match interface.read() {
-            Ok(Attempt::Done(frame)) => Ok(Some(frame.clone())),
-            Ok(Attempt::Later) => Ok(None),
+            Ok(frame) => Ok(frame.map(<[u8]>::to_vec)),
             Err(error) => Err(vanished(interface, &error)),
         }
     }
 
-    fn write(&mut self, port: usize, frame: &[u8]) -> Result<bool, Problem> {
+    fn write(&mut self, port: usize, frame: &[u8]) -> Result<Handover, Problem> {
         let interface = &self.interfaces[port];
-        match interface.write(frame) {
-            Ok(written) => Ok(written == Attempt::Done(())),
-            Err(error) => Err(vanished(interface, &error)),
-        }
+        let written = interface.write(frame);
+        written.map_err(|error| vanished(interface, &error))
     }
 
-    fn wait(&mut self, ports: &[PortInterest], most: HostTime) -> Result<bool, Problem> {
-        let own = { self.interfaces.iter().zip(ports) }.map(|(interface, interest)| {
-            let wanted = Readiness {
-                readable: interest.read,
-                writable: interest.write,
-            };
-            (interface.as_fd(), wanted)
-        });
-        let readable = Readiness {
-            readable: true,
-            writable: false,
-        };
-        let operators = { self.control.iter() }
-            .flat_map(ControlSocket::files)
-            .map(|file| (file, readable));
-        let files: Vec<_> = own.chain(operators).collect();
+    fn wait(&mut self, ports: &[bool], most: HostTime) -> Result<bool, Problem> {
+        let asked = self
+            .interfaces
+            .iter()
+            .zip(ports)
+            .filter(|(_, asked)| **asked);
+        let frames = asked.map(|(interface, _)| interface.as_fd());
+        let mut files: Vec<_> = frames.collect();
+        let interfaces = files.len();
+        files.extend(self.control.iter().flat_map(ControlSocket::files));
         let ready = wait(&files, Duration::from_nanos(most))
             .map_err(|error| Problem::new(format!("waiting for frames failed: {error}")))?;
-        let asked = ready.get(ports.len()..).unwrap_or_default();
-        if asked.iter().any(|it| it.readable)
+        let (frames, requests) = ready.split_at(interfaces);
+        if requests.contains(&true)
             && let Some(control) = &mut self.control
         {
             control.receive();
         }
-        let came = ready.iter().zip(ports);
-        Ok(came
-            .into_iter()
-            .any(|(ready, interest)| ready.readable && interest.read))
+        Ok(frames.contains(&true))
     }
 
     fn check(&self) -> Result<(), Problem> {

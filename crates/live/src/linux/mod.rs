@@ -14,6 +14,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use npsim_project::problem::Problem;
 
+use crate::live_run::Handover;
 use crate::port_option::{InterfaceKind, InterfaceName};
 use namespace::NamespaceId;
 use packet_socket::PacketSocket;
@@ -43,15 +44,6 @@ pub struct Interface {
     namespace: Option<NamespaceId>,
     device: Device,
     buffer: Vec<u8>,
-}
-
-/// What came of an attempt to read or write a frame.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Attempt<T> {
-    /// It succeeded.
-    Done(T),
-    /// Not now: there is nothing to read, or no room to write.
-    Later,
 }
 
 impl Interface {
@@ -100,22 +92,19 @@ impl Interface {
         named.and_then(NamespaceId::of) == self.namespace
     }
 
-    /// Reads a frame from the host, without check sequence and with whole checksums.
+    /// Reads a frame from the host, without check sequence and with whole checksums, if there is
+    /// one.
     ///
     /// # Errors
-    /// The interface or its namespace has vanished.
-    pub fn read(&mut self) -> io::Result<Attempt<&mut Vec<u8>>> {
-        self.buffer.resize(ROOM, 0);
+    /// The interface has vanished.
+    pub fn read(&mut self) -> io::Result<Option<&[u8]>> {
         let read = match &self.device {
             Device::Tap(tap) => tap.read(&mut self.buffer),
             Device::Socket(socket) => socket.read(&mut self.buffer),
         };
         match read {
-            Ok(length) => {
-                self.buffer.truncate(length);
-                Ok(Attempt::Done(&mut self.buffer))
-            }
-            Err(error) if is_later(&error) => Ok(Attempt::Later),
+            Ok(length) => Ok(Some(&self.buffer[..length])),
+            Err(error) if is_one(&error, &WAITING) || is_one(&error, &DOWN) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -124,14 +113,15 @@ impl Interface {
     ///
     /// # Errors
     /// As for [`Self::read`].
-    pub fn write(&self, frame: &[u8]) -> io::Result<Attempt<()>> {
+    pub fn write(&self, frame: &[u8]) -> io::Result<Handover> {
         let written = match &self.device {
             Device::Tap(tap) => tap.write(frame),
             Device::Socket(socket) => socket.write(frame),
         };
         match written {
-            Ok(()) => Ok(Attempt::Done(())),
-            Err(error) if is_later(&error) => Ok(Attempt::Later),
+            Ok(()) => Ok(Handover::Taken),
+            Err(error) if is_one(&error, &WAITING) => Ok(Handover::NoRoom),
+            Err(error) if is_one(&error, &DOWN) => Ok(Handover::LinkDown),
             Err(error) => Err(error),
         }
     }
@@ -146,19 +136,15 @@ impl AsFd for Interface {
     }
 }
 
-/// Whether something is not possible now and may be later. An interface that is down takes no
-/// frames until it is up again.
-fn is_later(error: &io::Error) -> bool {
-    let later = [
-        libc::EAGAIN,
-        libc::ENOBUFS,
-        libc::EINTR,
-        libc::ENETDOWN,
-        libc::EIO,
-    ];
+/// Nothing is there to read, or no room to write.
+const WAITING: [i32; 3] = [libc::EAGAIN, libc::ENOBUFS, libc::EINTR];
+/// The interface is down: a socket says so by the first, a TAP by the second.
+const DOWN: [i32; 2] = [libc::ENETDOWN, libc::EIO];
+
+fn is_one(error: &io::Error, codes: &[i32]) -> bool {
     error
         .raw_os_error()
-        .is_some_and(|code| later.contains(&code))
+        .is_some_and(|code| codes.contains(&code))
 }
 
 /// Why an interface cannot be opened, for people.

@@ -6,7 +6,7 @@ use npsim_project::problem::Problem;
 use npsim_transport::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 use npsim_live::clock::{HostTime, LiveClock};
-use npsim_live::live_run::{Host, LiveEnding, LiveRun, PortInterest};
+use npsim_live::live_run::{Handover, Host, LiveEnding, LiveRun};
 use npsim_live::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
 /// What the wire takes of a frame, and what is between two.
@@ -97,6 +97,10 @@ struct Script {
     got: Vec<(HostTime, usize)>,
     /// Until when the host takes no frame.
     full_until: HostTime,
+    /// What it says until then.
+    refusal: Handover,
+    /// Frames that it was asked to take, taken or not.
+    tries: usize,
     requests: VecDeque<String>,
     answers: Vec<Result<String, Problem>>,
 }
@@ -109,16 +113,17 @@ impl Script {
             coming: coming.map(VecDeque::from),
             got: Vec::new(),
             full_until: 0,
+            refusal: Handover::NoRoom,
+            tries: 0,
             requests: VecDeque::new(),
             answers: Vec::new(),
         }
     }
 
-    fn next(&self, ports: &[PortInterest]) -> Option<HostTime> {
-        let read = self.coming.iter().zip(ports).filter(|(_, it)| it.read);
+    fn next(&self, ports: &[bool]) -> Option<HostTime> {
+        let read = self.coming.iter().zip(ports).filter(|(_, asked)| **asked);
         let read = read.filter_map(|(coming, _)| coming.front().copied());
-        let write = ports.iter().any(|it| it.write).then_some(self.full_until);
-        read.chain(write).min()
+        read.min()
     }
 }
 
@@ -135,22 +140,23 @@ impl Host for Script {
         Ok(came.map(|_| vec![0; 60]))
     }
 
-    fn write(&mut self, port: usize, _frame: &[u8]) -> Result<bool, Problem> {
+    fn write(&mut self, port: usize, _frame: &[u8]) -> Result<Handover, Problem> {
+        self.tries += 1;
         if self.now.get() < self.full_until {
-            return Ok(false);
+            return Ok(self.refusal);
         }
         self.got.push((self.now.get(), port));
-        Ok(true)
+        Ok(Handover::Taken)
     }
 
-    fn wait(&mut self, ports: &[PortInterest], most: HostTime) -> Result<bool, Problem> {
+    fn wait(&mut self, ports: &[bool], most: HostTime) -> Result<bool, Problem> {
         let now = self.now.get();
         let next = self.next(ports).unwrap_or(HostTime::MAX);
         self.now.set(next.clamp(now, now.saturating_add(most)));
         let now = self.now.get();
         let came = self.coming.iter().zip(ports);
         Ok({ came.into_iter() }
-            .any(|(it, port)| port.read && it.front().is_some_and(|at| *at <= now)))
+            .any(|(it, asked)| *asked && it.front().is_some_and(|at| *at <= now)))
     }
 
     fn request(&mut self) -> Option<String> {
@@ -251,6 +257,17 @@ fn a_host_without_room_gets_its_frames_later_in_their_order() {
     let ports: Vec<_> = host.got.iter().map(|(_, port)| *port).collect();
     assert_eq!(ports, [0, 1, 1]);
     assert!(host.got.iter().all(|(at, _)| *at >= 10 * MS));
+    // It is asked again at growing distances, and not all the time.
+    assert!(host.tries < 40, "{}", host.tries);
+}
+
+#[test]
+fn frames_that_leave_while_an_interface_is_down_are_lost_and_counted() {
+    let mut host = Script::new(100, [vec![MS, 2 * MS, 15 * MS], vec![]]);
+    (host.full_until, host.refusal) = (10 * MS, Handover::LinkDown);
+    let live = run(&mut host, "1", 20 * MS);
+    assert_eq!(host.got.len(), 1);
+    assert_eq!(live.status(0).ports[1].unplugged, 2);
 }
 
 #[test]

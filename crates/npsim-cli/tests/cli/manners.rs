@@ -66,6 +66,11 @@ pub fn rows() -> Vec<Row> {
             &format!("{root}/traces/networks/dumbbell.toml --until 60s"),
             Lines::Fit,
         ),
+        row(
+            "live",
+            &format!("{forward}/arp.toml --until 100ms"),
+            Lines::Fit,
+        ),
         row("sweep", "turns.toml --list", Lines::Fit),
         row("sweep", "turns.toml", Lines::Fit),
         row("reproduce", "", Lines::Fit),

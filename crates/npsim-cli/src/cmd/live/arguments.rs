@@ -47,7 +47,7 @@ pub struct Arguments {
     /// A TAP that does not exist is made, and vanishes with the run. Of an interface that
     /// exists all frames are read, and checksums that its sender left to it are completed; its
     /// own addresses should be removed, or the host answers as well.
-    #[arg(long = "port", value_name = "PORT=INTERFACE", required_unless_present = "ask", value_parser = parser::<PortOption>())]
+    #[arg(long = "port", value_name = "PORT=INTERFACE", value_parser = parser::<PortOption>())]
     pub(super) ports: Vec<PortOption>,
     /// How many times slower than the host's time simulated time goes, such as `20`, or `auto` for the least with which the simulator is not late
     #[arg(long, value_name = "N", default_value = "1", value_parser = parser::<DilationRule>())]
@@ -61,11 +61,11 @@ pub struct Arguments {
     /// Write the frames that leave as a capture with simulated times; `-` is standard output
     #[arg(short, long, value_name = "OUT.pcapng")]
     pub(super) out: Option<PathBuf>,
-    /// Write clocks, lateness, ports and all counts of the chip as JSON at the end
+    /// Write all results as JSON: clocks, lateness, ports, and the counts of the chip or network
     #[arg(long, value_name = "FILE.json")]
     pub(super) stats: Option<PathBuf>,
-    /// End after so much time of the host, such as `60s`
-    #[arg(long, value_name = "WALL", value_parser = parser::<WallTime>())]
+    /// Stop at this time of the host, such as `60s`
+    #[arg(long, value_name = "TIME", value_parser = parser::<WallTime>())]
     pub(super) until: Option<WallTime>,
     /// Answer requests at a Unix socket, which is the user's own: `npsim live --ask SOCKET help` lists them
     #[arg(long, value_name = "SOCKET")]

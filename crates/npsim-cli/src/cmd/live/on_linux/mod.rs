@@ -89,6 +89,12 @@ fn drive<S: LiveSystem>(
     head: &RecordingHead,
 ) -> Result<(S, LiveStatus, Result<LiveEnding, Problem>), Problem> {
     let (ports, interfaces) = joining::join(&arguments.ports, &system.ports())?;
+    if ports.is_empty() {
+        let all = system.ports().join(", ");
+        output::line(&format!(
+            "note: no port is joined to an interface, so nothing comes in: `--port NAME=tap:INTERFACE`, of the ports {all}"
+        ));
+    }
     let control = arguments.control.as_deref();
     let control = control.map(ControlSocket::open).transpose()?;
     drop_privileges()
