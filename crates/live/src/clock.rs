@@ -2,7 +2,7 @@
 //!
 //! Simulated time is the host's time divided by the dilation. A simulator that is late does not
 //! make it up: what exceeds the tolerated lateness is taken out for good, which is a *slip* of the
-//! simulated clock, or, where the dilation adapts, the dilation grows instead. In between the
+//! simulated clock; where the dilation adapts, it grows as well, until the simulator is no longer late. In between the
 //! clock is a straight line from its anchor, the last time at which either happened.
 
 use std::fmt;
@@ -17,7 +17,7 @@ pub type HostTime = u64;
 const NANOSECOND: u128 = 1_000;
 /// What a dilation of 1 is counted as.
 const WHOLE: u64 = 1_000;
-/// The largest dilation: an hour for a bit more than three seconds.
+/// The largest dilation.
 const MOST: u64 = 1_000 * WHOLE;
 /// How long an adapting dilation is kept without lateness before a smaller one is tried.
 const CALM: HostTime = 5_000_000_000;
@@ -58,7 +58,8 @@ impl fmt::Display for Dilation {
 pub enum DilationRule {
     /// This dilation, and a slip where the simulator is late.
     Fixed(Dilation),
-    /// The least dilation with which the simulator is not late, found while it runs; no slip.
+    /// The least dilation with which the simulator is not late. While it is being found, the clock
+    /// slips.
     Adapting,
 }
 
@@ -149,12 +150,13 @@ impl LiveClock {
                 self.anchor.0 += slip;
             }
             DilationRule::Adapting if late > self.tolerated => {
+                self.slipped += late;
                 self.anchor = (host, simulated);
                 self.dilation = self.dilation.grown();
                 self.calm_since = host;
             }
             DilationRule::Adapting
-                if late < self.tolerated / 4 && host - self.calm_since > CALM =>
+                if late <= self.tolerated / 4 && host.saturating_sub(self.calm_since) > CALM =>
             {
                 self.anchor = (host, self.simulated(host));
                 self.dilation = self.dilation.shrunk();
@@ -231,7 +233,7 @@ mod tests {
         assert_eq!(clock.dilation(), Dilation::NONE);
         clock.come_to(0, 5 * MS);
         assert!(clock.dilation() > Dilation::NONE);
-        assert_eq!(clock.slipped(), 0);
+        assert_eq!(clock.slipped(), 5 * MS);
         // Simulated time goes on from where the simulator was.
         assert_eq!(clock.simulated(5 * MS), 0);
         let host = 6 * MS + CALM;

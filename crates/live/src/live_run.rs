@@ -41,8 +41,8 @@ pub enum Handover {
     Taken,
     /// There is no room for it at present.
     NoRoom,
-    /// The interface is down, so that the frame is lost on a line without an end.
-    LinkDown,
+    /// The frame is lost: the interface is down, or takes none that long.
+    Lost,
 }
 
 /// The host: a clock, and interfaces, which are numbered.
@@ -63,7 +63,8 @@ pub trait Host {
     fn write(&mut self, port: usize, frame: &[u8]) -> Result<Handover, Problem>;
 
     /// Waits until a frame can be read at one of the ports that are asked about, a request or a
-    /// signal has come, or so many nanoseconds have passed; says whether a frame can be read.
+    /// signal has come, or so many nanoseconds have passed; says whether there is a frame or a
+    /// request.
     ///
     /// # Errors
     /// The host cannot wait.
@@ -97,7 +98,7 @@ pub enum LiveEnding {
     Fault,
 }
 
-/// What a live run tells while it runs: its status, what it was a second before, and the largest
+/// What a live run reports once a second: its status, what it was a second before, and the largest
 /// lateness in between.
 pub type Report<'a, S> = dyn FnMut(&LiveStatus, &LiveStatus, HostTime, &S) + 'a;
 
@@ -113,8 +114,10 @@ pub struct LiveRun<S> {
     recorder: Option<Recorder>,
     interfaces: Vec<String>,
     late: Histogram,
-    /// By interface: frames that left while it was down.
-    unplugged: Vec<u64>,
+    /// By interface: frames that left, and that it could not take.
+    lost_outside: Vec<u64>,
+    /// The simulated time that was waited for.
+    awaited: Option<Time>,
     stop_asked: bool,
 }
 
@@ -139,7 +142,8 @@ impl<S: LiveSystem> LiveRun<S> {
             recorder,
             interfaces,
             late: Histogram::default(),
-            unplugged: vec![0; count],
+            lost_outside: vec![0; count],
+            awaited: None,
             stop_asked: false,
         }
     }
@@ -148,8 +152,12 @@ impl<S: LiveSystem> LiveRun<S> {
     #[must_use]
     pub fn status(&self, host: HostTime) -> LiveStatus {
         let (names, counts) = (self.system.ports(), self.system.counts());
-        let interfaces = self.ports.iter().zip(&self.interfaces).zip(&self.unplugged);
-        let ports = interfaces.map(|((&port, interface), &unplugged)| PortStatus {
+        let interfaces = self
+            .ports
+            .iter()
+            .zip(&self.interfaces)
+            .zip(&self.lost_outside);
+        let ports = interfaces.map(|((&port, interface), &lost_outside)| PortStatus {
             port: names[port].clone(),
             interface: interface.clone(),
             came: counts[port].came,
@@ -157,7 +165,7 @@ impl<S: LiveSystem> LiveRun<S> {
             left: counts[port].left,
             left_bytes: counts[port].left_bytes,
             dropped: counts[port].dropped,
-            unplugged,
+            lost_outside,
         });
         let ports = ports.collect();
         LiveStatus::of((host, self.system.now()), &self.clock, &self.late, ports)
@@ -209,8 +217,13 @@ impl<S: LiveSystem> LiveRun<S> {
             if stop() {
                 return Ok(LiveEnding::Interrupted);
             }
-            if self.stop_asked || until.is_some_and(|until| now >= until) {
+            if until.is_some_and(|until| now >= until) {
                 return Ok(LiveEnding::Ended);
+            }
+            // A host that woke up late is as late as a simulator that was slow.
+            let awaited = self.awaited.take().filter(|it| self.clock.host(*it) <= now);
+            if let Some(awaited) = awaited {
+                self.clock.come_to(awaited, now);
             }
             let target = self.clock.simulated(now);
             let came = self.take_in(host, target)?;
@@ -258,7 +271,11 @@ impl<S: LiveSystem> LiveRun<S> {
             } else {
                 (step * 2).min(STEPS[1])
             };
-            self.rest(host, target, step, status_at)?;
+            if self.stop_asked {
+                return Ok(LiveEnding::Ended);
+            }
+            let wake_at = until.map_or(status_at, |until| until.min(status_at));
+            self.rest(host, target, step, wake_at)?;
         }
     }
 
@@ -295,7 +312,7 @@ impl<S: LiveSystem> LiveRun<S> {
             while let Some((due, bytes)) = self.lines.front(port) {
                 match host.write(port, bytes)? {
                     Handover::NoRoom => break,
-                    Handover::LinkDown => self.unplugged[port] += 1,
+                    Handover::Lost => self.lost_outside[port] += 1,
                     Handover::Taken => {
                         let late = host.now().saturating_sub(self.clock.host(*due));
                         self.late.add(late);
@@ -314,7 +331,7 @@ impl<S: LiveSystem> LiveRun<S> {
         host: &mut dyn Host,
         come: Time,
         step: Time,
-        status_at: HostTime,
+        wake_at: HostTime,
     ) -> Result<(), Problem> {
         let silent = self.system.silent_until();
         let step = come.saturating_add(step);
@@ -326,7 +343,7 @@ impl<S: LiveSystem> LiveRun<S> {
         };
         let others = [self.lines.next_due(), self.lines.next_free(come)];
         let next = others.into_iter().flatten().fold(next, Time::min);
-        let wake = self.clock.host(next).min(status_at);
+        let wake = self.clock.host(next).min(wake_at);
         let ports: Vec<_> = (0..self.none_until.len())
             .map(|port| self.lines.is_free(port, come))
             .collect();
@@ -336,6 +353,7 @@ impl<S: LiveSystem> LiveRun<S> {
             return Ok(());
         }
         host.wait(&ports, most)?;
+        self.awaited = Some(next);
         let now = self.clock.simulated(host.now());
         for (none_until, asked) in self.none_until.iter_mut().zip(&ports) {
             if *asked {
@@ -377,5 +395,5 @@ impl<S: LiveSystem> LiveRun<S> {
 
 fn unrecorded(error: &io::Error) -> Problem {
     Problem::new(format!("the recording cannot be written: {error}"))
-        .help("what is in it is whole up to the frame before; make room, or record to another disk")
+        .help("what is in it is whole and ends about a second before; make room, or record to another disk")
 }

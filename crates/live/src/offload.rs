@@ -2,7 +2,7 @@
 //!
 //! What comes from an interface that exists, such as an end of a veth pair, was never on a wire:
 //! where the sender's interface offers to compute checksums, the field of TCP or UDP has the sum
-//! of the pseudo-header alone. Such a field is told by its value and completed, as the card
+//! of the pseudo-header alone. Such a field is known by its value and completed, as the card
 //! would have done.
 
 use npsim_protocols::checksum::{fold, sum};

@@ -1,18 +1,28 @@
 //! A network with open ends as a live system: chips, router models, links and hosts of the
 //! simulation's own between hosts of the real world.
 
+use npsim_net::pace::line_free_ps;
+use npsim_network::topology::Topology;
 use npsim_network::{Network, NoTap, Stopped};
 use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
 
 use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
+/// An open end.
+#[derive(Debug)]
+struct OpenEnd {
+    node: usize,
+    /// Bits per second of the line into the network; 0 where there is none.
+    rate: u64,
+    counts: PortCounts,
+}
+
 /// The network; its ports are its open ends, in the order of their nodes.
 #[derive(Debug)]
 pub struct OpenNetwork {
     network: Network,
-    /// The nodes of the open ends, with what was counted there.
-    ends: Vec<(usize, PortCounts)>,
+    ends: Vec<OpenEnd>,
     stopped: Option<Stopped>,
 }
 
@@ -20,10 +30,15 @@ impl OpenNetwork {
     /// A network at time 0 with these nodes as its open ends.
     #[must_use]
     pub fn new(network: Network, ends: impl IntoIterator<Item = usize>) -> Self {
-        let ends = ends.into_iter().map(|node| (node, PortCounts::default()));
+        let topology = network.outside().topology();
+        let ends = ends.into_iter().map(|node| OpenEnd {
+            node,
+            rate: rate(topology, node),
+            counts: PortCounts::default(),
+        });
         Self {
-            network,
             ends: ends.collect(),
+            network,
             stopped: None,
         }
     }
@@ -38,7 +53,7 @@ impl OpenNetwork {
 impl LiveSystem for OpenNetwork {
     fn ports(&self) -> Vec<String> {
         let nodes = &self.network.outside().topology().nodes;
-        let names = self.ends.iter().map(|(node, _)| nodes[*node].name.clone());
+        let names = self.ends.iter().map(|end| nodes[end.node].name.clone());
         names.collect()
     }
 
@@ -52,7 +67,7 @@ impl LiveSystem for OpenNetwork {
 
     fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame {
         let at = at.max(self.now());
-        let (node, counts) = &mut self.ends[port];
+        let OpenEnd { node, rate, counts } = &mut self.ends[port];
         // A frame without a header, or an end at no link, has nowhere to go.
         if self.network.inject(*node, &bytes, at).is_ok() {
             counts.came += 1;
@@ -60,9 +75,11 @@ impl LiveSystem for OpenNetwork {
         } else {
             counts.dropped += 1;
         }
+        // The network takes the frame when it is run, so its line cannot be asked yet.
+        let line_free = line_free_ps(at.into(), bytes.len(), *rate);
         EnteredFrame {
             begins: at,
-            line_free: self.network.outside().free_at(*node).unwrap_or(at).max(at),
+            line_free: Time::try_from(line_free).unwrap_or(Time::MAX),
         }
     }
 
@@ -84,14 +101,10 @@ impl LiveSystem for OpenNetwork {
     fn take_leaving(&mut self) -> Vec<LeavingFrame> {
         let mut leaving = Vec::new();
         for frame in self.network.take_outgoing() {
-            let end = self
-                .ends
-                .iter_mut()
-                .enumerate()
-                .find(|(_, end)| end.0 == frame.node);
-            if let Some((port, (_, counts))) = end {
-                counts.left += 1;
-                counts.left_bytes += frame.bytes.len() as u64;
+            let mut ends = self.ends.iter_mut().enumerate();
+            if let Some((port, end)) = ends.find(|(_, end)| end.node == frame.node) {
+                end.counts.left += 1;
+                end.counts.left_bytes += frame.bytes.len() as u64;
                 leaving.push(LeavingFrame {
                     due: frame.at,
                     port,
@@ -103,7 +116,7 @@ impl LiveSystem for OpenNetwork {
     }
 
     fn counts(&self) -> Vec<PortCounts> {
-        self.ends.iter().map(|(_, counts)| *counts).collect()
+        self.ends.iter().map(|end| end.counts).collect()
     }
 
     fn inside(&self) -> Vec<String> {
@@ -123,4 +136,10 @@ impl LiveSystem for OpenNetwork {
                 .help("`npsim live --ask SOCKET help` lists the requests"),
         )
     }
+}
+
+/// Bits per second of the line from an open end.
+fn rate(topology: &Topology, node: usize) -> u64 {
+    let link = topology.links.iter().find(|link| link.ends.contains(&node));
+    link.map_or(0, |link| link.lines[usize::from(link.ends[0] != node)].rate)
 }

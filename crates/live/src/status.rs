@@ -79,8 +79,9 @@ pub struct PortStatus {
     pub left_bytes: u64,
     /// Frames lost at the media interface.
     pub dropped: u64,
-    /// Frames that left while the host's interface was down, and so are lost on their line.
-    pub unplugged: u64,
+    /// Frames that left, and that the host's interface could not take: it was down, or its MTU is
+    /// smaller.
+    pub lost_outside: u64,
 }
 
 impl LiveStatus {
@@ -122,8 +123,8 @@ impl LiveStatus {
         for (now, before) in self.ports.iter().zip(&before.ports) {
             let (came, left) = (now.came - before.came, now.left - before.left);
             let dropped = now.dropped - before.dropped;
-            let unplugged = now.unplugged - before.unplugged;
-            if came + left + dropped + unplugged == 0 {
+            let outside = now.lost_outside - before.lost_outside;
+            if came + left + dropped + outside == 0 {
                 continue;
             }
             let bits = |now: u64, before: u64| ((now - before) * 8) as f64;
@@ -145,8 +146,8 @@ impl LiveStatus {
             if dropped > 0 {
                 let _ = write!(line, ", {dropped} dropped");
             }
-            if unplugged > 0 {
-                let _ = write!(line, ", {unplugged} lost: the interface is down");
+            if outside > 0 {
+                let _ = write!(line, ", {outside} that the interface could not take");
             }
             lines.push(line);
         }

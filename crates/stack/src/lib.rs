@@ -1,7 +1,7 @@
 //! Hosts with a TCP/IP stack of other people's, smoltcp, on virtual time: frames go in, frames come out,
 //! and clients and servers exchange bytes that both of them know.
 //!
-//! All follows from the times at which a host is told of frames and polled. There is no clock, no
+//! All follows from the times at which a host gets frames and is polled. There is no clock, no
 //! thread and no randomness but the seed.
 //!
 //! ```

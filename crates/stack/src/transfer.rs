@@ -147,7 +147,7 @@ impl TransferEnd {
             if self.begun == 1 {
                 let (to, from) = PORTS.map(|port| port + self.number as u16).into();
                 let peer = IpAddress::from(self.peer);
-                // It fails for a socket that is open already, or an address of nobody.
+                // It fails for a socket that is open already, or an address that no host has.
                 self.counters.broken = socket.connect(stack, (peer, to), from).is_err();
             }
         }

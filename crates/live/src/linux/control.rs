@@ -150,26 +150,25 @@ impl Client {
     /// Reads requests; false when no more can come.
     fn read(&mut self, requests: &mut VecDeque<(u64, String)>) -> bool {
         let mut room = [0; LONGEST];
-        let open = loop {
-            match self.stream.read(&mut room) {
-                Ok(0) => break false,
-                Ok(length) => self.beginning.extend_from_slice(&room[..length]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => break error.kind() == io::ErrorKind::WouldBlock,
+        let later = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
+        let open = match self.stream.read(&mut room) {
+            Ok(0) => false,
+            Ok(length) => {
+                self.beginning.extend_from_slice(&room[..length]);
+                true
             }
-            while let Some(end) = self.beginning.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<_> = self.beginning.drain(..=end).collect();
-                let line = String::from_utf8_lossy(&line).trim().to_owned();
-                if !line.is_empty() {
-                    requests.push_back((self.number, line));
-                }
-            }
-            if self.beginning.len() > LONGEST {
-                break false;
-            }
+            Err(error) => later.contains(&error.kind()),
         };
+        while let Some(end) = self.beginning.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<_> = self.beginning.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line).trim().to_owned();
+            if !line.is_empty() {
+                requests.push_back((self.number, line));
+            }
+        }
         // A client that has gone away stays until its requests are answered.
-        open || requests.iter().any(|(client, _)| *client == self.number)
+        let fits = self.beginning.len() <= LONGEST;
+        open && fits || requests.iter().any(|(client, _)| *client == self.number)
     }
 }
 

@@ -63,19 +63,18 @@ impl Host for LinuxHost {
         files.extend(self.control.iter().flat_map(ControlSocket::files));
         let ready = wait(&files, Duration::from_nanos(most))
             .map_err(|error| Problem::new(format!("waiting for frames failed: {error}")))?;
-        let (frames, requests) = ready.split_at(interfaces);
-        if requests.contains(&true)
+        if ready[interfaces..].contains(&true)
             && let Some(control) = &mut self.control
         {
             control.receive();
         }
-        Ok(frames.contains(&true))
+        Ok(ready.contains(&true))
     }
 
     fn check(&self) -> Result<(), Problem> {
-        let gone = self.interfaces.iter().find(|it| !it.has_its_namespace());
+        let gone = self.interfaces.iter().find(|it| !it.is_there());
         gone.map_or(Ok(()), |interface| {
-            let error = std::io::Error::other("its network namespace was removed");
+            let error = std::io::Error::other("it or its network namespace was removed");
             Err(vanished(interface, &error))
         })
     }

@@ -23,10 +23,10 @@ use tap::Tap;
 pub use host::LinuxHost;
 pub use privileges::drop_privileges;
 
-/// The longest frame that fits an Ethernet of the usual payload with a VLAN tag, without check
-/// sequence, and room to see that one is longer.
+/// Room for whatever an interface gives: segments that its sender left to the card to cut are longer
+/// than any frame.
 const ROOM: usize = 65_536 + 18;
-/// Bytes of payload that a port takes.
+/// Bytes of the largest payload of a frame.
 const MTU: usize = 1_500;
 
 /// An open interface.
@@ -62,13 +62,13 @@ impl Interface {
             let mtu = ioctl::mtu(&name.name);
             Ok((device, mtu.map_err(|error| refused(name, &error))?))
         })?;
-        if mtu > MTU {
+        if mtu != MTU {
             let at = name
                 .namespace
                 .as_ref()
                 .map_or_else(String::new, |it| format!("-n {it} "));
             return Err(Problem::new(format!(
-                "`{name}` has an MTU of {mtu}, and a port of the chip takes frames with at most {MTU} bytes"
+                "`{name}` has an MTU of {mtu}, and the line of a port has one of {MTU}"
             ))
             .help(format!("`ip {at}link set {} mtu {MTU}`", name.name)));
         }
@@ -86,10 +86,15 @@ impl Interface {
         &self.name
     }
 
-    /// Whether the name of its namespace still stands for that.
-    pub(crate) fn has_its_namespace(&self) -> bool {
+    /// Whether it still exists, in a namespace of its name. A TAP says when it is read that it does
+    /// not.
+    pub(crate) fn is_there(&self) -> bool {
         let named = self.name.namespace.as_deref();
-        named.and_then(NamespaceId::of) == self.namespace
+        let bound = match &self.device {
+            Device::Tap(_) => true,
+            Device::Socket(socket) => socket.is_bound(),
+        };
+        bound && named.and_then(NamespaceId::of) == self.namespace
     }
 
     /// Reads a frame from the host, without check sequence and with whole checksums, if there is
@@ -121,7 +126,9 @@ impl Interface {
         match written {
             Ok(()) => Ok(Handover::Taken),
             Err(error) if is_one(&error, &WAITING) => Ok(Handover::NoRoom),
-            Err(error) if is_one(&error, &DOWN) => Ok(Handover::LinkDown),
+            Err(error) if is_one(&error, &DOWN) || is_one(&error, &[libc::EMSGSIZE]) => {
+                Ok(Handover::Lost)
+            }
             Err(error) => Err(error),
         }
     }

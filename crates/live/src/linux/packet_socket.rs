@@ -3,9 +3,11 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv, send, socket,
+    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, bind, getsockname, recv,
+    send, socket,
 };
 
 use super::ioctl;
@@ -13,7 +15,11 @@ use crate::offload;
 
 /// A packet socket on one interface.
 #[derive(Debug)]
-pub struct PacketSocket(OwnedFd);
+pub struct PacketSocket {
+    socket: OwnedFd,
+    /// The interface's number.
+    index: usize,
+}
 
 impl PacketSocket {
     /// Binds a socket to the interface of a name, which has to be in the thread's network
@@ -28,27 +34,39 @@ impl PacketSocket {
         // Its address names no protocol, so that of the socket stays.
         bind(socket.as_raw_fd(), &link)?;
         ioctl::see_all_that_comes(socket.as_fd(), link.ifindex() as i32)?;
-        // What came by other interfaces before the socket was bound to this one is none of it.
+        // What came by other interfaces before the socket was bound to this one is none of it. An
+        // interface that is down says so once, before what is there.
         let mut rest = [0; 1];
-        while recv(socket.as_raw_fd(), &mut rest, MsgFlags::MSG_DONTWAIT).is_ok() {}
-        Ok(Self(socket))
+        while let Ok(_) | Err(Errno::ENETDOWN) =
+            recv(socket.as_raw_fd(), &mut rest, MsgFlags::MSG_DONTWAIT)
+        {}
+        Ok(Self {
+            socket,
+            index: link.ifindex(),
+        })
+    }
+
+    /// Whether the interface still exists.
+    pub fn is_bound(&self) -> bool {
+        let bound = getsockname::<LinkAddr>(self.socket.as_raw_fd());
+        bound.is_ok_and(|link| link.ifindex() == self.index)
     }
 
     /// Reads a frame and completes the checksum that its sender left to the interface.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = recv(self.0.as_raw_fd(), buffer, MsgFlags::empty())?;
+        let length = recv(self.socket.as_raw_fd(), buffer, MsgFlags::empty())?;
         offload::complete_checksum(&mut buffer[..length]);
         Ok(length)
     }
 
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
-        send(self.0.as_raw_fd(), frame, MsgFlags::empty())?;
+        send(self.socket.as_raw_fd(), frame, MsgFlags::empty())?;
         Ok(())
     }
 }
 
 impl AsFd for PacketSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.socket.as_fd()
     }
 }

@@ -242,7 +242,7 @@ fn interfaces_at_a_router_model_are_joined_by_addresses() {
         assert_eq!((to, by, ttl), (B.0, router, 8));
         assert_eq!(payload, udp(&datagram(A, B)).3);
     }
-    // A host on the link answers for itself, and nobody for the asker's own address.
+    // A host on the link answers for itself, and none for the asker's own address.
     let at = network.outside().now();
     network
         .inject(0, &request(A, [10, 1, 0, 3]), at)

@@ -60,7 +60,7 @@ pub enum InjectError {
 pub(super) struct OpenEnd {
     /// What is on its link, beyond switches, the nearest first.
     neighbours: Vec<usize>,
-    /// Of these the one that gets what is for nobody on the link.
+    /// Of these the one that gets what is for no node on the link.
     gateway: Option<usize>,
     /// The address that it sent from last, or a made up one.
     mac: Mac,
@@ -195,7 +195,7 @@ impl Simulation {
             self.routes.line(node, there) != Some(back)
                 || self.topology.routed(there).and_then(first) == Some(wanted)
         });
-        // A probe asks whether anybody has the sender's own address.
+        // A probe asks whether another node has the sender's own address.
         let probe = asker.is_unspecified() || asker == wanted;
         let asks = message.operation == Operation::Request && self.topology.is_open(*from as usize);
         if asks && beyond && !probe {

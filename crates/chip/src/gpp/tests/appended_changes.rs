@@ -105,7 +105,7 @@ fn seen(bench: &mut Bench) -> (Vec<Option<u32>>, Vec<Row>, Vec<TaskCounts>) {
     (words, rows, counts)
 }
 
-/// Of a kind and a route; when, and how long before it is told.
+/// Of a kind and a route; when, and how long before it is appended.
 fn any_change() -> impl Strategy<Value = (RouteChange, Cycle)> {
     let times = (1..250_000_u64, prop_oneof![Just(0), 0..50_000_u64]);
     (0_u8..3, 0_u32..6, 0_u8..4, times).prop_map(|(kind, number, port, (at, lead))| {

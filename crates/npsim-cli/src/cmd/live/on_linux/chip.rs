@@ -16,6 +16,7 @@ use npsim_net::recording::RecordingHead;
 use serde::Serialize;
 
 use super::super::Arguments;
+use super::joining::Joined;
 use super::{check_outputs, code, conclude, drive, unix_seconds};
 use crate::cmd::destinations;
 use crate::cmd::run::results::show_fault;
@@ -37,6 +38,10 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         overrides.route_blocks = Some(ROUTE_BLOCKS);
         project = Project::load(target, &overrides, &npsim::registry())?;
     }
+    let ports: Vec<_> = (0..project.boot.ports.len())
+        .map(|port| port.to_string())
+        .collect();
+    let joined = Joined::open(arguments, &ports)?;
     let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
     arguments.messages.show(&messages);
     let Some(programs) = programs else {
@@ -62,7 +67,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
         chip.capture(sink, head.start_seconds * 1_000_000_000);
     }
-    let (chip, status, ran) = drive(arguments, chip, &head)?;
+    let (chip, status, ran) = drive(arguments, chip, joined, Some(&head))?;
     let (mut node, _) = chip.finish();
     let captured = match (node.finish_capture(), &arguments.out) {
         (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),

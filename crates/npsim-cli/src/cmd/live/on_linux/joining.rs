@@ -1,17 +1,52 @@
 //! Ports and the interfaces that they are joined to.
 
 use npsim::problem::Problem;
-use npsim_live::linux::Interface;
+use npsim_live::linux::control::ControlSocket;
+use npsim_live::linux::{Interface, drop_privileges};
 use npsim_live::port_option::PortOption;
+
+use super::super::Arguments;
+use crate::output;
+
+/// What a system is joined to.
+pub struct Joined {
+    /// The numbers of the system's ports at the interfaces.
+    pub ports: Vec<usize>,
+    pub interfaces: Vec<Interface>,
+    pub control: Option<ControlSocket>,
+}
+
+impl Joined {
+    /// Opens what the arguments name, for a system with these ports, and gives up the privileges
+    /// for it: no other thread has been started that would keep them.
+    ///
+    /// # Errors
+    /// Something cannot be opened, or is named twice.
+    pub fn open(arguments: &Arguments, ports: &[String]) -> Result<Self, Problem> {
+        let (numbers, interfaces) = join(&arguments.ports, ports)?;
+        if numbers.is_empty() {
+            output::line(&format!(
+                "note: no port is joined to an interface, so nothing comes in: `--port NAME=tap:INTERFACE`, of the ports {}",
+                ports.join(", ")
+            ));
+        }
+        let control = arguments.control.as_deref();
+        let control = control.map(ControlSocket::open).transpose()?;
+        drop_privileges()
+            .map_err(|error| Problem::new(format!("privileges cannot be given up: {error}")))?;
+        Ok(Self {
+            ports: numbers,
+            interfaces,
+            control,
+        })
+    }
+}
 
 /// Opens the interfaces; gives them with the numbers of their ports among those that there are.
 ///
 /// # Errors
 /// A port does not exist, a port or an interface is named twice, or an interface cannot be opened.
-pub fn join(
-    options: &[PortOption],
-    ports: &[String],
-) -> Result<(Vec<usize>, Vec<Interface>), Problem> {
+fn join(options: &[PortOption], ports: &[String]) -> Result<(Vec<usize>, Vec<Interface>), Problem> {
     let mut numbers = Vec::new();
     for PortOption { port, interface } in options {
         let Some(number) = ports.iter().position(|name| name == port) else {

@@ -11,8 +11,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use npsim::problem::Problem;
 use npsim_live::clock::LiveClock;
-use npsim_live::linux::control::{self, ControlSocket};
-use npsim_live::linux::{LinuxHost, drop_privileges};
+use npsim_live::linux::LinuxHost;
+use npsim_live::linux::control;
 use npsim_live::live_run::{Host as _, LiveEnding, LiveRun};
 use npsim_live::recorder::Recorder;
 use npsim_live::status::LiveStatus;
@@ -25,6 +25,7 @@ use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::file_forms::{CAPTURE, JSON};
 use crate::cmd::interrupt::{INTERRUPTED, interrupt_flag};
 use crate::output;
+use joining::Joined;
 
 /// The format of the stats file; it changes when a field changes its meaning or goes.
 const SCHEMA: &str = "npsim-live-1";
@@ -81,25 +82,20 @@ fn unix_seconds() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Joins a system to the host and lets it run to its end; gives it back with how it stands and
-/// how it ended. `head` says what a recording is of.
+/// Lets a system run between the interfaces that it is joined to; gives it back with how it stands
+/// and how it ended. `head` says what a recording is of.
 fn drive<S: LiveSystem>(
     arguments: &Arguments,
     system: S,
-    head: &RecordingHead,
+    joined: Joined,
+    head: Option<&RecordingHead>,
 ) -> Result<(S, LiveStatus, Result<LiveEnding, Problem>), Problem> {
-    let (ports, interfaces) = joining::join(&arguments.ports, &system.ports())?;
-    if ports.is_empty() {
-        let all = system.ports().join(", ");
-        output::line(&format!(
-            "note: no port is joined to an interface, so nothing comes in: `--port NAME=tap:INTERFACE`, of the ports {all}"
-        ));
-    }
-    let control = arguments.control.as_deref();
-    let control = control.map(ControlSocket::open).transpose()?;
-    drop_privileges()
-        .map_err(|error| Problem::new(format!("privileges cannot be given up: {error}")))?;
-    let recorder = arguments.record.as_deref().map(|path| {
+    let Joined {
+        ports,
+        interfaces,
+        control,
+    } = joined;
+    let recorder = arguments.record.as_deref().zip(head).map(|(path, head)| {
         let file = RecordingWriter::create(path, head);
         let file = file.map_err(|error| Problem::io("write", path, &error))?;
         Ok::<_, Problem>(Recorder::new(file, head.hertz))

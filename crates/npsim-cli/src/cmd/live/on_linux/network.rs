@@ -6,18 +6,15 @@ use std::process::ExitCode;
 use npsim::assemble::assemble_project;
 use npsim::problem::Problem;
 use npsim_live::open_network::OpenNetwork;
-use npsim_net::egress::CapturePort;
-use npsim_net::recording::RecordingHead;
-use npsim_network::topology::Topology;
 use npsim_network::{Network, Simulation, Stopped};
 use npsim_network_file::chips::systems;
 use npsim_network_file::file::NetworkFile;
 use npsim_network_file::results::Results;
-use npsim_transport::time::SECOND;
 use serde::Serialize;
 
 use super::super::Arguments;
-use super::{check_outputs, code, conclude, drive, unix_seconds};
+use super::joining::Joined;
+use super::{check_outputs, code, conclude, drive};
 use crate::cmd::run::results::show_fault;
 
 /// What the statistics have of the network.
@@ -35,26 +32,18 @@ pub fn is_network(target: &Path) -> bool {
 
 pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let file = load(arguments, target)?;
-    let systems = systems(&file, &npsim::registry(), &assemble_project)?;
     check_outputs(arguments, &[(target.to_owned(), "the network file")])?;
+    let nodes = &file.topology.nodes;
+    let names: Vec<_> = { file.interfaces.iter() }
+        .map(|it| nodes[it.node].name.clone())
+        .collect();
+    let joined = Joined::open(arguments, &names)?;
+    let systems = systems(&file, &npsim::registry(), &assemble_project)?;
     let network = Network::new(Simulation::new(file.topology.clone())?, systems)?;
     let begin = network.outside().counters();
     let ends: Vec<_> = file.interfaces.iter().map(|it| it.node).collect();
-    let ports = ends.iter().map(|node| CapturePort {
-        name: file.topology.nodes[*node].name.clone(),
-        bits_per_second: rate(&file.topology, *node),
-    });
-    let head = RecordingHead {
-        // Its clock counts picoseconds.
-        hertz: SECOND,
-        start_seconds: unix_seconds(),
-        ports: ports.collect(),
-        target: target.display().to_string(),
-        seed: Some(file.topology.seed),
-        route_blocks: 0,
-    };
     let network = OpenNetwork::new(network, ends);
-    let (network, status, ran) = drive(arguments, network, &head)?;
+    let (network, status, ran) = drive(arguments, network, joined, None)?;
     let (network, stopped) = network.finish();
     let results = Results::of(&file, &network, &begin);
     let faulty = match stopped {
@@ -80,6 +69,10 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
 }
 
 fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problem> {
+    if arguments.record.is_some() {
+        return Err(Problem::new("a recording is of one chip, and the target is a network")
+            .help("leave `--record` out, or join a chip by itself; `tcpdump` at the interfaces has what came"));
+    }
     if arguments.out.is_some() {
         return Err(Problem::new(
             "`--out` writes what leaves one chip, and the target is a network",
@@ -107,13 +100,4 @@ fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problem> {
         );
     }
     Ok(file)
-}
-
-/// Bits per second of the line from an open end.
-fn rate(topology: &Topology, node: usize) -> u64 {
-    let link = topology.links.iter().find(|link| link.ends.contains(&node));
-    link.map_or(0, |link| {
-        let side = usize::from(link.ends[0] != node);
-        link.lines[side].rate
-    })
 }
