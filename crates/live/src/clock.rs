@@ -19,8 +19,12 @@ const NANOSECOND: u128 = 1_000;
 const WHOLE: u64 = 1_000;
 /// The largest dilation.
 const MOST: u64 = 1_000 * WHOLE;
-/// How long an adapting dilation is kept without lateness before a smaller one is tried.
-const CALM: HostTime = 5_000_000_000;
+/// How often an adapting dilation is looked at, nanoseconds of the host.
+const WINDOW: HostTime = 250_000_000;
+/// The part of a window that slips where the dilation is too small: a fiftieth.
+const MUCH: u64 = 50;
+/// Windows in a row in which less slips before a smaller dilation is tried.
+const CALM: u32 = 8;
 
 /// How many times slower than the host's time simulated time goes, to a thousandth; at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,8 +98,10 @@ pub struct LiveClock {
     slipped: HostTime,
     most_late: HostTime,
     late_since: HostTime,
-    /// Since when the dilation is as it is and has never been too small.
-    calm_since: HostTime,
+    /// When the present window began, and what had slipped until then.
+    window: (HostTime, HostTime),
+    /// Windows in a row in which the dilation was large enough.
+    calm: u32,
 }
 
 impl LiveClock {
@@ -114,7 +120,8 @@ impl LiveClock {
             slipped: 0,
             most_late: 0,
             late_since: 0,
-            calm_since: 0,
+            window: (0, 0),
+            calm: 0,
         }
     }
 
@@ -143,27 +150,35 @@ impl LiveClock {
         let late = host.saturating_sub(self.host(simulated));
         self.late_since = self.late_since.max(late);
         self.most_late = self.most_late.max(late);
-        match self.rule {
-            DilationRule::Fixed(_) if late > self.tolerated => {
-                let slip = late - self.tolerated;
-                self.slipped += slip;
-                self.anchor.0 += slip;
-            }
-            DilationRule::Adapting if late > self.tolerated => {
-                self.slipped += late;
-                self.anchor = (host, simulated);
-                self.dilation = self.dilation.grown();
-                self.calm_since = host;
-            }
-            DilationRule::Adapting
-                if late <= self.tolerated / 4 && host.saturating_sub(self.calm_since) > CALM =>
-            {
-                self.anchor = (host, self.simulated(host));
-                self.dilation = self.dilation.shrunk();
-                self.calm_since = host;
-            }
-            DilationRule::Fixed(_) | DilationRule::Adapting => {}
+        if late > self.tolerated {
+            let slip = late - self.tolerated;
+            self.slipped += slip;
+            self.anchor.0 += slip;
         }
+        if self.rule == DilationRule::Adapting {
+            self.adapt(host);
+        }
+    }
+
+    /// At the end of a window, makes the dilation larger if much of the window slipped, and smaller
+    /// if little did in several of them. What a host takes to wake up is little.
+    fn adapt(&mut self, host: HostTime) {
+        let (began, slipped) = self.window;
+        let window = host.saturating_sub(began);
+        if window < WINDOW {
+            return;
+        }
+        let much = (self.slipped - slipped) * MUCH > window;
+        self.window = (host, self.slipped);
+        self.calm = if much { 0 } else { self.calm + 1 };
+        let dilation = match self.calm {
+            0 => self.dilation.grown(),
+            CALM => self.dilation.shrunk(),
+            _ => return,
+        };
+        self.calm %= CALM;
+        self.anchor = (host, self.simulated(host));
+        self.dilation = dilation;
     }
 
     /// The dilation at present.
@@ -192,7 +207,7 @@ impl LiveClock {
 
 #[cfg(test)]
 mod tests {
-    use super::{CALM, Dilation, DilationRule, LiveClock};
+    use super::{Dilation, DilationRule, LiveClock};
 
     const MS: u64 = 1_000_000;
 
@@ -228,19 +243,40 @@ mod tests {
     }
 
     #[test]
-    fn an_adapting_dilation_grows_where_a_fixed_one_slips_and_shrinks_again() {
+    fn an_adapting_dilation_grows_where_much_slips_and_shrinks_again() {
         let mut clock = clock("auto");
         assert_eq!(clock.dilation(), Dilation::NONE);
-        clock.come_to(0, 5 * MS);
-        assert!(clock.dilation() > Dilation::NONE);
-        assert_eq!(clock.slipped(), 5 * MS);
-        // Simulated time goes on from where the simulator was.
-        assert_eq!(clock.simulated(5 * MS), 0);
-        let host = 6 * MS + CALM;
-        let before = clock.simulated(host);
-        clock.come_to(before, host);
-        assert!(clock.simulated(host) >= before);
-        assert!(clock.dilation() < Dilation::NONE.grown());
+        // A simulator that needs ten times the time of the host.
+        let (mut host, mut simulated) = (0, 0);
+        let mut work = |clock: &mut LiveClock, until: u64, cost: u64| {
+            while host < until {
+                let target = clock.simulated(host).max(simulated + 1_000_000);
+                host += (target - simulated) * cost / 1_000;
+                simulated = target;
+                clock.come_to(simulated, host);
+                host += 100_000;
+            }
+            (host, simulated)
+        };
+        let (host, before) = work(&mut clock, 20_000 * MS, 10);
+        let grown = clock.dilation().factor();
+        assert!((6.0..20.0).contains(&grown), "{grown}");
+        assert!(clock.simulated(host) >= before, "time goes back");
+        let slipped = clock.slipped();
+        work(&mut clock, 80_000 * MS, 0);
+        assert_eq!(clock.dilation(), Dilation::NONE);
+        assert_eq!(clock.slipped(), slipped);
+    }
+
+    #[test]
+    fn hosts_that_wake_up_late_now_and_then_are_no_reason_for_a_dilation() {
+        let mut clock = clock("auto");
+        for second in 1..60 {
+            let host = second * 1_000 * MS;
+            clock.come_to(clock.simulated(host), host + 7 * MS);
+        }
+        assert_eq!(clock.dilation(), Dilation::NONE);
+        assert!(clock.slipped() > 200 * MS);
     }
 
     #[test]

@@ -195,6 +195,10 @@ impl<S: LiveSystem> LiveRun<S> {
         report: &mut Report<'_, S>,
     ) -> Result<LiveEnding, Problem> {
         let ran = self.go_on(host, until, stop, report);
+        if matches!(ran, Ok(LiveEnding::Ended | LiveEnding::Interrupted)) {
+            self.catch_up(host.now());
+            self.give_out(host)?;
+        }
         let now = self.system.now();
         let recorded = self.recorder.as_mut().map_or(Ok(()), |it| it.end(now));
         let ending = ran?;
@@ -242,12 +246,7 @@ impl<S: LiveSystem> LiveRun<S> {
                     Err(Halted::Interrupted) => return Ok(LiveEnding::Interrupted),
                     Err(Halted::Fault) => return Ok(LiveEnding::Fault),
                 }
-                let leaving = self.system.take_leaving().into_iter();
-                // What leaves by a port that is joined to nothing is on a line without an end.
-                self.lines.leaving(leaving.filter_map(|frame| {
-                    let port = self.ports.iter().position(|port| *port == frame.port)?;
-                    Some(LeavingFrame { port, ..frame })
-                }));
+                self.lead_out();
             }
             self.lines.come_to(target);
             let left = self.give_out(host)?;
@@ -367,6 +366,7 @@ impl<S: LiveSystem> LiveRun<S> {
     fn follow(&mut self, request: &str, host: HostTime) -> Result<String, Problem> {
         match request {
             "status" => {
+                self.catch_up(host);
                 let status = serde_json::to_string_pretty(&self.status(host));
                 status.map_err(|error| Problem::new(error.to_string()))
             }
@@ -385,6 +385,26 @@ impl<S: LiveSystem> LiveRun<S> {
                 Ok(command)
             }
         }
+    }
+
+    /// Runs a system that had nothing to do to the present. What stops it there shows when it is
+    /// run again.
+    fn catch_up(&mut self, host: HostTime) {
+        let target = self.clock.simulated(host).max(self.system.now());
+        let _ = self.system.run_to(target, &|| ControlFlow::Continue(()));
+        self.lead_out();
+        self.lines.come_to(target);
+    }
+
+    /// What has begun to leave waits until it is due. What leaves by a port that is joined to
+    /// nothing is on a line without an end.
+    fn lead_out(&mut self) {
+        let leaving = self.system.take_leaving().into_iter();
+        let ports = &self.ports;
+        self.lines.leaving(leaving.filter_map(|frame| {
+            let port = ports.iter().position(|port| *port == frame.port)?;
+            Some(LeavingFrame { port, ..frame })
+        }));
     }
 
     fn flush(&mut self) -> Result<(), Problem> {

@@ -1,6 +1,6 @@
 //! The socket that an operator asks things at while a live run goes on.
 //!
-//! A request is a line of text; its answer is a line of JSON: `{"ok": TEXT}`, or
+//! A request is a line of text; its answer is a line of JSON: `{"ok": TEXT OR OBJECT}`, or
 //! `{"error": TEXT, "help": TEXT}`. The socket is the user's own, and vanishes with the run.
 
 use std::collections::VecDeque;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use npsim_project::problem::Problem;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Bytes of the longest request.
 const LONGEST: usize = 4_096;
@@ -24,7 +25,7 @@ const MOST_CLIENTS: usize = 16;
 #[serde(untagged)]
 enum Answer {
     Done {
-        ok: String,
+        ok: Value,
     },
     Refused {
         error: String,
@@ -122,7 +123,10 @@ impl ControlSocket {
     /// Answers the request that was taken last.
     pub fn answer(&mut self, text: &Result<String, Problem>) {
         let answer = match text {
-            Ok(text) => Answer::Done { ok: text.clone() },
+            // A status is an object already.
+            Ok(text) => Answer::Done {
+                ok: serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+            },
             Err(problem) => Answer::Refused {
                 error: problem.message.clone(),
                 help: problem.help.clone(),
@@ -195,7 +199,12 @@ pub fn ask(path: &Path, request: &str) -> Result<String, Problem> {
         }
     }
     match serde_json::from_slice(&line) {
-        Ok(Answer::Done { ok }) => Ok(ok),
+        Ok(Answer::Done {
+            ok: Value::String(text),
+        }) => Ok(text),
+        Ok(Answer::Done { ok }) => {
+            serde_json::to_string_pretty(&ok).map_err(|it| failed(it.into()))
+        }
         Ok(Answer::Refused { error, help }) => Err(Problem {
             help,
             ..Problem::new(error)
