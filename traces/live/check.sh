@@ -104,9 +104,14 @@ stop TERM 130
 replays $forwarder lab
 for dilation in 1 20; do
     right iperf3 -s -1 >"$work/server.log" 2>&1 &
+    server=$!
+    for _ in $(seq 100); do
+        right ss -ltn | grep -q ':5201 ' && break
+        sleep 0.1
+    done
     start $forwarder "${three[@]}" --dilate $dilation --stats "$work/iperf.json"
-    sleep 0.5
-    left iperf3 -c 10.2.0.2 -t 3 --json >"$work/iperf.log" || fail "iperf3 failed"
+    left iperf3 -c 10.2.0.2 -t 3 --json >"$work/iperf.log" || fail "iperf3 failed: $(grep error "$work/iperf.log")"
+    wait $server || true
     stop INT 130
     python3 - "$work/iperf.log" "$work/iperf.json" $dilation <<'END' || fail "retransmissions or drops with dilation $dilation"
 import json, sys
