@@ -66,6 +66,11 @@ fn endless() -> Vec<(Row, Ends)> {
             &format!("{networks}/dumbbell-chip.toml --until 10000s"),
             Ends::Saves,
         ),
+        row(
+            "live",
+            &format!("{forward}/arp.toml --stats live.json"),
+            Ends::Saves,
+        ),
         row("sweep", "long.toml --out r", Ends::Saves),
         row("sweep", "long-net.toml --out r", Ends::Saves),
         row("sweep", "long-network.toml --out r", Ends::Saves),
