@@ -80,6 +80,9 @@ pub struct Chip {
     /// Whether and when it skips time.
     #[serde(skip)]
     pub(crate) skip_policy: SkipPolicy,
+    /// Whether frames may come that are not known, so that nothing is the last to happen.
+    #[serde(skip)]
+    pub(crate) open: bool,
     /// Where the run pauses, if it does: all that happens before is counted.
     paused: Cycle,
 }
@@ -111,6 +114,7 @@ impl Chip {
             units: Units::new(&profile, &media),
             gpp: Gpp::new(&profile, boot),
             skip_policy: SkipPolicy::default(),
+            open: false,
             paused: 0,
             fabric: Fabric::new(profile, Units::inlets),
         };
@@ -250,6 +254,12 @@ impl Chip {
     pub fn microengine_mut(&mut self, index: u8) -> Option<&mut dyn Core> {
         let core = self.microengines.get_mut(usize::from(index))?;
         Some(&mut **core)
+    }
+
+    /// Frames may come that are not known while the chip runs: the timers of the general-purpose
+    /// core go on where nothing else is pending.
+    pub fn keep_open(&mut self) {
+        self.open = true;
     }
 
     /// Gives the task that keeps the routes one more change, at the cycle that the chip has come to

@@ -14,7 +14,6 @@ pub mod one_chip;
 pub mod open_network;
 pub mod port_lines;
 pub mod port_option;
-pub mod recorder;
 pub mod status;
 pub mod system;
 

@@ -10,13 +10,13 @@
 use std::io;
 use std::ops::ControlFlow;
 
+use npsim_net::recording::RecordingWriter;
 use npsim_project::problem::Problem;
 use npsim_session::histogram::Histogram;
 use npsim_transport::time::{MICROSECOND, Time};
 
 use crate::clock::{HostTime, LiveClock};
 use crate::port_lines::PortLines;
-use crate::recorder::Recorder;
 use crate::status::{LiveStatus, PortStatus};
 use crate::system::{Halted, LeavingFrame, LiveSystem};
 
@@ -54,7 +54,7 @@ pub trait Host {
     ///
     /// # Errors
     /// The interface has vanished.
-    fn read(&mut self, port: usize) -> Result<Option<Vec<u8>>, Problem>;
+    fn read(&mut self, port: usize) -> Result<Option<&[u8]>, Problem>;
 
     /// Gives a frame to the host.
     ///
@@ -100,7 +100,7 @@ pub enum LiveEnding {
 
 /// What a live run reports once a second: its status, what it was a second before, and the largest
 /// lateness in between.
-pub type Report<'a, S> = dyn FnMut(&LiveStatus, &LiveStatus, HostTime, &S) + 'a;
+pub type Report<'a> = dyn FnMut(&LiveStatus, &LiveStatus, HostTime) + 'a;
 
 /// A live run.
 pub struct LiveRun<S> {
@@ -111,7 +111,7 @@ pub struct LiveRun<S> {
     lines: PortLines,
     /// By interface: no frame had come until this simulated time.
     none_until: Vec<Time>,
-    recorder: Option<Recorder>,
+    recorder: Option<RecordingWriter>,
     interfaces: Vec<String>,
     late: Histogram,
     /// By interface: frames that left, and that it could not take.
@@ -130,7 +130,7 @@ impl<S: LiveSystem> LiveRun<S> {
         clock: LiveClock,
         ports: Vec<usize>,
         interfaces: Vec<String>,
-        recorder: Option<Recorder>,
+        recorder: Option<RecordingWriter>,
     ) -> Self {
         let count = interfaces.len();
         Self {
@@ -160,11 +160,7 @@ impl<S: LiveSystem> LiveRun<S> {
         let ports = interfaces.map(|((&port, interface), &lost_outside)| PortStatus {
             port: names[port].clone(),
             interface: interface.clone(),
-            came: counts[port].came,
-            came_bytes: counts[port].came_bytes,
-            left: counts[port].left,
-            left_bytes: counts[port].left_bytes,
-            dropped: counts[port].dropped,
+            counts: counts[port],
             lost_outside,
         });
         let ports = ports.collect();
@@ -192,11 +188,13 @@ impl<S: LiveSystem> LiveRun<S> {
         host: &mut dyn Host,
         until: Option<HostTime>,
         stop: &(dyn Fn() -> bool + Sync),
-        report: &mut Report<'_, S>,
+        report: &mut Report<'_>,
     ) -> Result<LiveEnding, Problem> {
-        let ran = self.go_on(host, until, stop, report);
+        let mut ran = self.go_on(host, until, stop, report);
         if matches!(ran, Ok(LiveEnding::Ended | LiveEnding::Interrupted)) {
-            self.catch_up(host.now());
+            if self.catch_up(host.now()).is_err() {
+                ran = Ok(LiveEnding::Fault);
+            }
             self.give_out(host)?;
         }
         let now = self.system.now();
@@ -211,7 +209,7 @@ impl<S: LiveSystem> LiveRun<S> {
         host: &mut dyn Host,
         until: Option<HostTime>,
         stop: &(dyn Fn() -> bool + Sync),
-        report: &mut Report<'_, S>,
+        report: &mut Report<'_>,
     ) -> Result<LiveEnding, Problem> {
         let mut step = STEPS[0];
         let mut before = self.status(host.now());
@@ -261,7 +259,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 host.check()?;
                 self.flush()?;
                 let status = self.status(host.now());
-                report(&status, &before, self.clock.take_lateness(), &self.system);
+                report(&status, &before, self.clock.take_lateness());
                 before = status;
                 status_at = now - now % STATUS_EVERY + STATUS_EVERY;
             }
@@ -291,13 +289,12 @@ impl<S: LiveSystem> LiveRun<S> {
                 came = true;
                 let at = self.none_until[port].max(self.lines.free_at(port));
                 let at = at.max(self.system.now());
-                let copy = self.recorder.is_some().then(|| bytes.clone());
                 let entered = self.system.enter(self.ports[port], at, bytes);
                 self.lines.entered(port, entered);
-                if let (Some(recorder), Some(bytes)) = (&mut self.recorder, copy) {
-                    recorder
-                        .frame(self.ports[port], entered.begins, &bytes)
-                        .map_err(|error| unrecorded(&error))?;
+                if let Some(recorder) = &mut self.recorder {
+                    // A recording is of one chip, which numbers its ports in a byte.
+                    let written = recorder.frame(self.ports[port] as u8, entered.begins, bytes);
+                    written.map_err(|error| unrecorded(&error))?;
                 }
             }
         }
@@ -364,9 +361,10 @@ impl<S: LiveSystem> LiveRun<S> {
 
     /// Does what an operator asks for.
     fn follow(&mut self, request: &str, host: HostTime) -> Result<String, Problem> {
+        // What is shown, and what is changed, is of the present; a fault ends the run at its next step.
+        let _ = self.catch_up(host);
         match request {
             "status" => {
-                self.catch_up(host);
                 let status = serde_json::to_string_pretty(&self.status(host));
                 status.map_err(|error| Problem::new(error.to_string()))
             }
@@ -379,7 +377,7 @@ impl<S: LiveSystem> LiveRun<S> {
             _ => {
                 let (command, at) = self.system.change(request)?;
                 if let Some(recorder) = &mut self.recorder {
-                    let written = recorder.change(at, &command);
+                    let written = recorder.control(at, &command);
                     written.map_err(|error| unrecorded(&error))?;
                 }
                 Ok(command)
@@ -387,13 +385,13 @@ impl<S: LiveSystem> LiveRun<S> {
         }
     }
 
-    /// Runs a system that had nothing to do to the present. What stops it there shows when it is
-    /// run again.
-    fn catch_up(&mut self, host: HostTime) {
+    /// Runs a system that had nothing to do to the present.
+    fn catch_up(&mut self, host: HostTime) -> Result<(), Halted> {
         let target = self.clock.simulated(host).max(self.system.now());
-        let _ = self.system.run_to(target, &|| ControlFlow::Continue(()));
+        let ran = self.system.run_to(target, &|| ControlFlow::Continue(()));
         self.lead_out();
         self.lines.come_to(target);
+        ran
     }
 
     /// What has begun to leave waits until it is due. What leaves by a port that is joined to
@@ -408,7 +406,10 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     fn flush(&mut self) -> Result<(), Problem> {
-        let flushed = self.recorder.as_mut().map_or(Ok(()), Recorder::flush);
+        let flushed = self
+            .recorder
+            .as_mut()
+            .map_or(Ok(()), RecordingWriter::flush);
         flushed.map_err(|error| unrecorded(&error))
     }
 }

@@ -1,16 +1,17 @@
 //! One chip with its microcode as a live system.
 
 use npsim_chip::Cycle;
-use npsim_chip::kernel::observer::Observer;
+use npsim_chip::kernel::observer::NoObserver;
 use npsim_net::egress::TraceSink;
 use npsim_net::pace::{line_end_ps, line_free_ps};
+use npsim_net::recording::{cycle, picoseconds};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 use npsim_session::links::Crossing;
 use npsim_session::node::Node;
 use npsim_session::simulation::{Ending, RunSettings};
-use npsim_transport::time::{SECOND, Time};
+use npsim_transport::time::Time;
 
 use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
@@ -21,7 +22,6 @@ pub struct OneChip {
     hertz: u64,
     /// The rates of the ports' lines, bits per second.
     lines: Vec<u64>,
-    observer: Box<dyn Observer + Send>,
 }
 
 impl OneChip {
@@ -33,7 +33,6 @@ impl OneChip {
         project: &Project,
         programs: &[Program],
         settings: RunSettings,
-        observer: Box<dyn Observer + Send>,
     ) -> Result<Self, Problem> {
         let ports = &project.boot.ports;
         // What hosts answer comes when it is read, which is never before the chip's time.
@@ -43,14 +42,7 @@ impl OneChip {
             project: project.clone(),
             hertz: project.capacity.hertz,
             lines: ports.iter().map(|port| port.bits_per_second).collect(),
-            observer,
         })
-    }
-
-    /// The chip on its lines.
-    #[must_use]
-    pub fn node(&self) -> &Node {
-        &self.node
     }
 
     /// Captures what leaves from now on; `origin_ns` is added to the times, ns since 1970.
@@ -58,23 +50,21 @@ impl OneChip {
         self.node.capture(sink, origin_ns);
     }
 
-    /// Ends the run, and gives the chip with its observer.
+    /// Ends the run, and gives the chip on its lines.
     #[must_use]
-    pub fn finish(mut self) -> (Node, Box<dyn Observer + Send>) {
+    pub fn finish(mut self) -> Node {
         self.node.end();
-        (self.node, self.observer)
+        self.node
     }
 
     /// The first cycle at a time or behind it.
     fn cycle(&self, time: Time) -> Cycle {
-        let cycle = (u128::from(time) * u128::from(self.hertz)).div_ceil(u128::from(SECOND));
-        Cycle::try_from(cycle).unwrap_or(Cycle::MAX)
+        cycle(time, self.hertz)
     }
 
     /// The time of a cycle, rounded down, from which [`Self::cycle`] comes back to it.
     fn time(&self, cycle: Cycle) -> Time {
-        let time = u128::from(cycle) * u128::from(SECOND) / u128::from(self.hertz.max(1));
-        Time::try_from(time).unwrap_or(Time::MAX)
+        Time::try_from(picoseconds(cycle, self.hertz)).unwrap_or(Time::MAX)
     }
 }
 
@@ -91,7 +81,7 @@ impl LiveSystem for OneChip {
         self.time(self.node.silent_until().min(self.node.next_start()))
     }
 
-    fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame {
+    fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame {
         let start = self.cycle(at).max(self.node.handled());
         let begins = self.time(start);
         let (length, rate) = (bytes.len(), self.lines[port]);
@@ -105,7 +95,7 @@ impl LiveSystem for OneChip {
             start,
             end: self.cycle(Time::try_from(end).unwrap_or(Time::MAX)),
             port: port as u8,
-            bytes,
+            bytes: bytes.to_vec(),
             origin: None,
         });
         entered
@@ -115,7 +105,7 @@ impl LiveSystem for OneChip {
         let until = self.cycle(until);
         if until > self.node.handled() {
             let progress = &mut |_| progress();
-            self.node.run_open(until, &mut *self.observer, progress);
+            self.node.run_open(until, &mut NoObserver, progress);
         }
         match self.node.ending() {
             None => Ok(()),

@@ -65,11 +65,11 @@ impl LiveSystem for OpenNetwork {
         self.network.next_at()
     }
 
-    fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame {
+    fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame {
         let at = at.max(self.now());
         let OpenEnd { node, rate, counts } = &mut self.ends[port];
         // A frame without a header, or an end at no link, has nowhere to go.
-        if self.network.inject(*node, &bytes, at).is_ok() {
+        if self.network.inject(*node, bytes, at).is_ok() {
             counts.came += 1;
             counts.came_bytes += bytes.len() as u64;
         } else {

@@ -8,6 +8,7 @@ use npsim_transport::time::{SECOND, Time};
 use serde::Serialize;
 
 use crate::clock::{HostTime, LiveClock};
+use crate::system::PortCounts;
 
 const HOST_SECOND: f64 = 1e9;
 
@@ -69,16 +70,9 @@ pub struct PortStatus {
     pub port: String,
     /// What it is joined to.
     pub interface: String,
-    /// Frames that came from the host.
-    pub came: u64,
-    /// Their bytes.
-    pub came_bytes: u64,
-    /// Frames that left for the host.
-    pub left: u64,
-    /// Their bytes.
-    pub left_bytes: u64,
-    /// Frames lost at the media interface.
-    pub dropped: u64,
+    /// What came from the host and left for it.
+    #[serde(flatten)]
+    pub counts: PortCounts,
     /// Frames that left, and that the host's interface could not take: it was down, or its MTU is
     /// smaller.
     pub lost_outside: u64,
@@ -120,10 +114,11 @@ impl LiveStatus {
             nanoseconds(late),
             nanoseconds(slipped),
         )];
-        for (now, before) in self.ports.iter().zip(&before.ports) {
+        for (port, earlier) in self.ports.iter().zip(&before.ports) {
+            let (now, before) = (port.counts, earlier.counts);
             let (came, left) = (now.came - before.came, now.left - before.left);
             let dropped = now.dropped - before.dropped;
-            let outside = now.lost_outside - before.lost_outside;
+            let outside = port.lost_outside - earlier.lost_outside;
             if came + left + dropped + outside == 0 {
                 continue;
             }
@@ -138,8 +133,8 @@ impl LiveStatus {
             };
             let mut line = format!(
                 "  port {} {}: in/out {came}/{left} frames, {} Mb/s of simulated time, {} of the host's",
-                now.port,
-                now.interface,
+                port.port,
+                port.interface,
                 rates(simulated),
                 rates(host),
             );
@@ -153,14 +148,13 @@ impl LiveStatus {
         }
         lines.join("\n")
     }
-}
 
-impl LiveStatus {
     /// What a run came to, in lines.
     #[must_use]
     pub fn summary(&self) -> String {
-        let (came, left) =
-            { self.ports.iter() }.fold((0, 0), |sum, port| (sum.0 + port.came, sum.1 + port.left));
+        let (came, left) = { self.ports.iter() }.fold((0, 0), |sum, port| {
+            (sum.0 + port.counts.came, sum.1 + port.counts.left)
+        });
         let mut lines = vec![format!(
             "{came} frames came and {left} left in {:.1} s, {:.3} s of simulated time; {} slipped",
             self.host_nanoseconds as f64 / HOST_SECOND,

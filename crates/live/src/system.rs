@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
+use serde::Serialize;
 
 /// A frame that has left, without its check sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub enum Halted {
 }
 
 /// What has come and gone at a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortCounts {
     /// Frames that began to come.
     pub came: u64,
@@ -67,7 +68,7 @@ pub trait LiveSystem {
 
     /// A frame begins to come at a port, at this time or as soon after it as the system's clock
     /// has it. The time must not lie before [`Self::now`], nor before the port's line is free.
-    fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame;
+    fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame;
 
     /// Runs to a time. `progress` is asked now and then whether to go on.
     ///

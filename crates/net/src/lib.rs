@@ -23,6 +23,7 @@ pub mod egress;
 pub mod ethernet;
 mod frame;
 pub mod load;
+mod option_codes;
 pub mod order;
 pub mod pace;
 pub mod quantity;

@@ -44,8 +44,10 @@ pub fn picoseconds(cycle: u64, hertz: u64) -> u128 {
     u128::from(cycle) * SECOND_PS / u128::from(hertz.max(1))
 }
 
-/// The cycle of a clock that came to so many picoseconds.
-fn cycle(picoseconds: u64, hertz: u64) -> u64 {
+/// The first cycle of a clock at so many picoseconds from its cycle 0 or behind them: the one that
+/// [`picoseconds`] came from.
+#[must_use]
+pub fn cycle(picoseconds: u64, hertz: u64) -> u64 {
     let cycle = (u128::from(picoseconds) * u128::from(hertz)).div_ceil(SECOND_PS);
     u64::try_from(cycle).unwrap_or(u64::MAX)
 }

@@ -96,12 +96,6 @@ impl Line {
         self.busy_until
     }
 
-    /// When it has sent all that waits.
-    pub fn clear_at(&self) -> Time {
-        let waiting = self.frames().map(|frame| self.parameters.time(frame.bytes));
-        waiting.fold(self.busy_until, Time::saturating_add)
-    }
-
     /// Whether it could send at a time.
     pub const fn is_free(&self, now: Time) -> bool {
         self.busy_until <= now

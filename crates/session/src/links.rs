@@ -495,10 +495,6 @@ impl PortIo for Links {
         self.role().latest()
     }
 
-    fn is_open(&self) -> bool {
-        self.role().is_polled()
-    }
-
     fn departed(&mut self, departure: Departure<'_>) {
         let bytes = departure.bytes.len() as u64;
         self.traffic.sent_frames += 1;

@@ -39,6 +39,9 @@ pub struct RunSettings {
     /// Simulate every cycle of time in which the chip's state recurs, which else is
     /// skipped. The results are the same.
     pub no_skip: bool,
+    /// More comes, or came where the run was recorded, than is known when it begins: periodic tasks of
+    /// the core go on after all else has come to rest.
+    pub open: bool,
 }
 
 impl RunSettings {
@@ -52,6 +55,7 @@ impl RunSettings {
             seed: None,
             core,
             no_skip: false,
+            open: false,
         }
     }
 }
@@ -181,6 +185,9 @@ impl Simulation {
         }
         if settings.no_skip {
             chip.set_skipping(false);
+        }
+        if settings.open {
+            chip.keep_open();
         }
         Ok(Self {
             chip,

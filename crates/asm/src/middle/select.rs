@@ -7,6 +7,7 @@ mod datapath;
 mod directives;
 mod expressions;
 pub mod forms;
+mod initial_values;
 mod values;
 
 use npsim_isa::{Generation, MnemonicInfo, Operand, mnemonic, mnemonics};

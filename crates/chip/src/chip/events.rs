@@ -330,7 +330,7 @@ impl Chip {
             }
             Event::Gpp(task) | Event::Directed(task) => {
                 self.skip_policy.outside += 1;
-                if !lines.is_open() && self.gpp.stop_alone(task, &fabric.events) {
+                if !self.open && self.gpp.stop_alone(task, &fabric.events) {
                     return;
                 }
                 self.gpp.event(

@@ -151,11 +151,6 @@ pub trait PortIo {
         Cycle::MAX
     }
 
-    /// Whether frames may come that are not known yet, so that nothing is the last to happen.
-    fn is_open(&self) -> bool {
-        false
-    }
-
     /// A frame was lost at the media interface.
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop);
 }

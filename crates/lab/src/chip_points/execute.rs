@@ -93,8 +93,7 @@ fn settings(point: &ChipPoint) -> RunSettings {
         drain: end.is_none().then_some(megahertz * DRAIN_US),
         allow: point.allow.clone(),
         seed: point.seed,
-        core: ENGINE,
-        no_skip: false,
+        ..RunSettings::new(ENGINE)
     }
 }
 

@@ -10,6 +10,7 @@ use super::control::ControlSocket;
 use super::wait::wait;
 use crate::clock::HostTime;
 use crate::live_run::{Handover, Host};
+use crate::port_option::InterfaceName;
 
 /// The host.
 #[derive(Debug)]
@@ -37,18 +38,16 @@ impl Host for LinuxHost {
         HostTime::try_from(self.began.elapsed().as_nanos()).unwrap_or(HostTime::MAX)
     }
 
-    fn read(&mut self, port: usize) -> Result<Option<Vec<u8>>, Problem> {
+    fn read(&mut self, port: usize) -> Result<Option<&[u8]>, Problem> {
         let interface = &mut self.interfaces[port];
-        match interface.read() {
-            Ok(frame) => Ok(frame.map(<[u8]>::to_vec)),
-            Err(error) => Err(vanished(interface, &error)),
-        }
+        let name = interface.name().clone();
+        interface.read().map_err(|error| vanished(&name, &error))
     }
 
     fn write(&mut self, port: usize, frame: &[u8]) -> Result<Handover, Problem> {
         let interface = &self.interfaces[port];
         let written = interface.write(frame);
-        written.map_err(|error| vanished(interface, &error))
+        written.map_err(|error| vanished(interface.name(), &error))
     }
 
     fn wait(&mut self, ports: &[bool], most: HostTime) -> Result<bool, Problem> {
@@ -75,7 +74,7 @@ impl Host for LinuxHost {
         let gone = self.interfaces.iter().find(|it| !it.is_there());
         gone.map_or(Ok(()), |interface| {
             let error = std::io::Error::other("it or its network namespace was removed");
-            Err(vanished(interface, &error))
+            Err(vanished(interface.name(), &error))
         })
     }
 
@@ -90,8 +89,7 @@ impl Host for LinuxHost {
     }
 }
 
-fn vanished(interface: &Interface, error: &std::io::Error) -> Problem {
-    let name = interface.name();
+fn vanished(name: &InterfaceName, error: &std::io::Error) -> Problem {
     Problem::new(format!("`{name}` is gone: {error}")).help(
         "the interface or its network namespace was removed while the run went on; what had come until then is recorded",
     )

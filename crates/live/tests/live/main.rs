@@ -41,13 +41,13 @@ impl LiveSystem for Reflector {
             .map_or(Time::MAX, |frame| frame.due - FRAME)
     }
 
-    fn enter(&mut self, port: usize, at: Time, bytes: Vec<u8>) -> EnteredFrame {
+    fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame {
         assert!(at >= self.now, "a frame enters in the past");
         self.entered.push((port, at));
         self.inside.push_back(LeavingFrame {
             due: at + FRAME + INSIDE + FRAME,
             port: 1 - port,
-            bytes,
+            bytes: bytes.to_vec(),
         });
         EnteredFrame {
             begins: at,
@@ -137,10 +137,10 @@ impl Host for Script {
         now
     }
 
-    fn read(&mut self, port: usize) -> Result<Option<Vec<u8>>, Problem> {
+    fn read(&mut self, port: usize) -> Result<Option<&[u8]>, Problem> {
         let now = self.now.get();
         let came = self.coming[port].pop_front_if(|at| *at <= now);
-        Ok(came.map(|_| vec![0; 60]))
+        Ok(came.map(|_| &[0; 60][..]))
     }
 
     fn write(&mut self, port: usize, _frame: &[u8]) -> Result<Handover, Problem> {
@@ -183,7 +183,7 @@ fn run(host: &mut Script, dilation: &str, until: HostTime) -> LiveRun<Reflector>
     let clock = LiveClock::new(dilation.parse().unwrap(), 2 * MS);
     let names = vec!["a".to_owned(), "b".to_owned()];
     let mut live = LiveRun::new(Reflector::default(), clock, vec![0, 1], names, None);
-    let ended = live.run(host, Some(until), &|| false, &mut |_, _, _, _| {});
+    let ended = live.run(host, Some(until), &|| false, &mut |_, _, _| {});
     assert_eq!(ended, Ok(LiveEnding::Ended));
     live
 }

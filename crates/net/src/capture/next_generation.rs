@@ -19,6 +19,7 @@ use super::fields::{Fields, OptionFlaw};
 use super::link::Framing;
 use super::ticks::{MICROSECONDS, Ticks};
 use crate::Frame;
+use crate::option_codes::{COMMENT, IF_NAME, IF_TSOFFSET, IF_TSRESOL};
 use crate::recording::is_control;
 
 /// A block that claims more than this is taken for damage: nothing that matters here is as long.
@@ -26,11 +27,8 @@ const MAX_BLOCK_BYTES: usize = 16 << 20;
 /// The version of the format that has these blocks.
 const MAJOR_VERSION: u16 = 1;
 
-/// Codes of options of an interface description.
-const IF_NAME: u16 = 2;
-const IF_TSRESOL: u16 = 9;
+/// Code of the option that says how much of each frame is its check sequence.
 const IF_FCSLEN: u16 = 13;
-const IF_TSOFFSET: u16 = 14;
 /// Code of the option of a packet that has its flags, in both kinds of blocks.
 const PACKET_FLAGS: u16 = 2;
 /// The count of packets lost before one, and what the old block has where it is not known.
@@ -38,7 +36,7 @@ const PACKET_DROPCOUNT: u16 = 4;
 const DROPS_UNKNOWN: u16 = u16::MAX;
 
 /// Options of an interface description that are text, and lengths of others.
-const INTERFACE_TEXTS: [u16; 5] = [1, IF_NAME, 3, 12, 15];
+const INTERFACE_TEXTS: [u16; 5] = [COMMENT, IF_NAME, 3, 12, 15];
 const INTERFACE_LENGTHS: [(u16, usize); 9] = [
     (4, 8),
     (5, 17),

@@ -15,12 +15,8 @@ use crate::capture::data::Data;
 use crate::capture::fields::Fields;
 use crate::capture::{CaptureError, MAX_FRAME_BYTES};
 use crate::egress::CapturePort;
+use crate::option_codes::{COMMENT, IF_NAME, IF_SPEED, IF_TSOFFSET, IF_TSRESOL};
 
-const COMMENT: u16 = 1;
-const IF_NAME: u16 = 2;
-const IF_SPEED: u16 = 8;
-const IF_TSRESOL: u16 = 9;
-const IF_TSOFFSET: u16 = 14;
 /// More than the longest block that is written.
 const MAX_BLOCK_BYTES: usize = 2 * MAX_FRAME_BYTES;
 

@@ -10,10 +10,11 @@ use pcap_file::pcapng::blocks::{
 };
 
 use super::block::Block;
-use super::{CONTROL, CONTROL_LINK, END, PICOSECONDS, RecordingHead, picoseconds};
+use super::{CONTROL, CONTROL_LINK, END, PICOSECONDS, RecordingHead};
 use crate::capture::MAX_FRAME_BYTES;
 use crate::compression::Compression;
 use crate::egress::CaptureForm;
+use crate::option_codes::{COMMENT, IF_NAME, IF_SPEED, IF_TSOFFSET, IF_TSRESOL, USER_APPLICATION};
 use crate::standard_output::is_standard_output;
 
 /// Blocks are written when they come to as much.
@@ -21,13 +22,6 @@ const BUFFER: usize = 64 * 1024;
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const ETHERNET: u16 = 1;
-/// Codes of options: of any block, of a section header, of an interface.
-const COMMENT: u16 = 1;
-const USER_APPLICATION: u16 = 4;
-const IF_NAME: u16 = 2;
-const IF_SPEED: u16 = 8;
-const IF_TSRESOL: u16 = 9;
-const IF_TSOFFSET: u16 = 14;
 
 /// What a recording is written to.
 trait Medium: Write + Send {
@@ -48,7 +42,6 @@ impl Medium for File {
 /// one, and each later call gives the error again.
 pub struct RecordingWriter {
     file: Box<dyn Medium>,
-    hertz: u64,
     ports: u32,
     /// Bytes in the file.
     written: u64,
@@ -109,7 +102,6 @@ impl RecordingWriter {
     fn begin(file: Box<dyn Medium>, head: &RecordingHead) -> io::Result<Self> {
         let mut writer = Self {
             file,
-            hertz: head.hertz,
             ports: head.ports.len() as u32,
             written: 0,
             pending: Vec::with_capacity(BUFFER),
@@ -127,12 +119,13 @@ impl RecordingWriter {
         Ok(writer)
     }
 
-    /// A frame (without FCS) that comes in at a port, its first preamble bit at the cycle `start`.
+    /// A frame (without FCS) that comes in at a port, its first preamble bit at the
+    /// [picosecond](super::picoseconds) of its cycle.
     ///
     /// # Errors
-    /// The file cannot be written, now or earlier; there is no such port; the frame is longer than
-    /// [`MAX_FRAME_BYTES`]; or the run has lasted for more than 213 days of simulated time.
-    pub fn frame(&mut self, port: u8, start: u64, bytes: &[u8]) -> io::Result<()> {
+    /// The file cannot be written, now or earlier; there is no such port; or the frame is longer than
+    /// [`MAX_FRAME_BYTES`].
+    pub fn frame(&mut self, port: u8, start_ps: u64, bytes: &[u8]) -> io::Result<()> {
         if u32::from(port) >= self.ports || bytes.len() > MAX_FRAME_BYTES {
             let reason = format!(
                 "a frame of {} bytes at port {port} of {}",
@@ -141,23 +134,23 @@ impl RecordingWriter {
             );
             return Err(io::Error::new(ErrorKind::InvalidInput, reason));
         }
-        self.packet(u32::from(port), start, bytes)
+        self.packet(u32::from(port), start_ps, bytes)
     }
 
-    /// A command that holds from the cycle `at` on.
+    /// A command that holds from the cycle at a picosecond on.
     ///
     /// # Errors
     /// As for [`Self::frame`].
-    pub fn control(&mut self, at: u64, command: &str) -> io::Result<()> {
-        self.packet(self.ports, at, command.as_bytes())
+    pub fn control(&mut self, at_ps: u64, command: &str) -> io::Result<()> {
+        self.packet(self.ports, at_ps, command.as_bytes())
     }
 
-    /// The run has ended at the cycle `at`: nothing before it is left to happen.
+    /// The run has ended at the cycle of a picosecond: nothing before it is left to happen.
     ///
     /// # Errors
     /// As for [`Self::frame`].
-    pub fn end(&mut self, at: u64) -> io::Result<()> {
-        self.control(at, END)?;
+    pub fn end(&mut self, at_ps: u64) -> io::Result<()> {
+        self.control(at_ps, END)?;
         self.flush()
     }
 
@@ -199,11 +192,7 @@ impl RecordingWriter {
         }
     }
 
-    fn packet(&mut self, interface: u32, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let ticks = u64::try_from(picoseconds(at, self.hertz)).map_err(|_| {
-            let reason = "a recording holds 213 days of simulated time, which are over";
-            io::Error::new(ErrorKind::FileTooLarge, reason)
-        })?;
+    fn packet(&mut self, interface: u32, ticks: u64, bytes: &[u8]) -> io::Result<()> {
         let mut block = Block::new(ENHANCED_PACKET_BLOCK);
         block.u32(interface);
         block.u32((ticks >> 32) as u32);

@@ -1,12 +1,7 @@
 //! Captures of every supported form, made by hand, come out as what was put in.
 
-use std::io::Write;
-
 use crate::handmade::*;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use npsim_net::capture::{Capture, CaptureError};
-use npsim_net::compression::Compressor;
 
 const ORDERS: [Order; 2] = [Order::Big, Order::Little];
 
@@ -22,18 +17,6 @@ fn refused(bytes: &[u8]) -> String {
 
 fn times(capture: &Capture) -> Vec<u64> {
     capture.frames.iter().map(|frame| frame.time_ns).collect()
-}
-
-fn zstd(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Compressor::new(Some(npsim_net::compression::Compression::Zstd), Vec::new());
-    out.write_all(bytes).unwrap();
-    out.finish().unwrap()
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(bytes).unwrap();
-    encoder.finish().unwrap()
 }
 
 #[test]
@@ -351,18 +334,6 @@ fn a_frame_check_sequence_is_removed() {
 }
 
 #[test]
-fn gzip_in_one_or_several_members() {
-    let mut file = classic_header(Order::Little, MICROSECONDS, 1);
-    file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
-    let more = classic_record(Order::Little, 2, 0, 60, &frame(2, 60));
-    let members = [gzip(&file), gzip(&more)].concat();
-    file.extend(more);
-    assert_eq!(read(&gzip(&file)), read(&file));
-    assert_eq!(read(&members), read(&file));
-    assert!(refused(&gzip(&gzip(&file))).contains("gzipped twice"));
-}
-
-#[test]
 fn other_link_types_are_named_with_what_to_do() {
     for (link, name, advice) in [
         (113, "LINUX_SLL (113)", "\"any\" device"),
@@ -605,55 +576,6 @@ fn what_is_longer_than_it_was_on_the_wire_is_cut() {
         assert_eq!(capture.frames[1].original_len, 61);
         assert_eq!(capture.notes.overlong_frames, 2);
         assert_eq!(capture.notes.truncated_frames, 0);
-    }
-}
-
-#[test]
-fn what_stands_behind_compressed_data_is_left_alone() {
-    let mut file = classic_header(Order::Little, MICROSECONDS, 1);
-    file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
-    for behind in [&[0; 20][..], &[0; 3], b"signature"] {
-        for data in [gzip(&file), zstd(&file)] {
-            let capture = read(&[&data, behind].concat());
-            assert_eq!(capture.frames.len(), 1);
-            assert_eq!(capture.notes.bytes_behind, behind.len() as u64);
-        }
-    }
-}
-
-#[test]
-fn zstd_in_one_or_several_frames() {
-    let mut file = classic_header(Order::Little, MICROSECONDS, 1);
-    file.extend(classic_record(Order::Little, 1, 0, 60, &frame(1, 60)));
-    let more = classic_record(Order::Little, 2, 0, 60, &frame(2, 60));
-    // A frame that holds nothing stands between them.
-    let nothing = [&[0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], &[9; 3]].concat();
-    let frames = [nothing.clone(), zstd(&file), nothing, zstd(&more)].concat();
-    file.extend(more);
-    assert_eq!(read(&zstd(&file)), read(&file));
-    assert_eq!(read(&frames), read(&file));
-    let whole = zstd(&file);
-    for length in 4..whole.len() {
-        let error = Capture::from_bytes("cut.pcap.zst", &whole[..length]).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                CaptureError::Truncated {
-                    compressed: true,
-                    ..
-                }
-            ),
-            "{length}: {error}"
-        );
-    }
-    // Not one changed byte goes unseen.
-    for place in 4..whole.len() {
-        let mut changed = whole.clone();
-        changed[place] ^= 0x10;
-        match Capture::from_bytes("hand.pcap", &changed) {
-            Ok(capture) => assert_eq!(capture.frames, read(&file).frames, "{place}"),
-            Err(error) => assert!(error.to_string().contains("hand.pcap")),
-        }
     }
 }
 

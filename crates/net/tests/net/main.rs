@@ -2,6 +2,7 @@
 
 mod capture_damage;
 mod capture_formats;
+mod compressed_captures;
 mod egress_files;
 mod erf;
 mod handmade;

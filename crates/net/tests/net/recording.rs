@@ -32,17 +32,20 @@ fn head(hertz: u64) -> RecordingHead {
 fn recorded(hertz: u64, frames: &[(u8, u64, usize)], ends: bool) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("live.pcapng");
+    let at = |cycle| u64::try_from(picoseconds(cycle, hertz)).unwrap();
     let mut writer = RecordingWriter::create(&path, &head(hertz)).unwrap();
     for (number, &(port, start, length)) in frames.iter().enumerate() {
         if number == 2 {
-            writer.control(start, "route remove 10.2.0.0/16").unwrap();
+            writer
+                .control(at(start), "route remove 10.2.0.0/16")
+                .unwrap();
         }
         writer
-            .frame(port, start, &vec![number as u8; length])
+            .frame(port, at(start), &vec![number as u8; length])
             .unwrap();
     }
     match frames.last() {
-        Some(&(_, start, _)) if ends => writer.end(start + 1000).unwrap(),
+        Some(&(_, start, _)) if ends => writer.end(at(start + 1000)).unwrap(),
         _ => writer.flush().unwrap(),
     }
     (folder, path)

@@ -49,7 +49,7 @@ struct Port {
 impl Port {
     /// The open end that a frame goes to which leaves by the port, if it goes to one.
     fn open_end(&self, bytes: &[u8], topology: &Topology) -> Option<usize> {
-        let packet = link_header::packet(bytes).and_then(Datagram::of);
+        let packet = Datagram::in_frame(bytes);
         let to = packet.and_then(|packet| topology.node_of(packet.destination()));
         let to = to.unwrap_or(self.peer);
         topology.is_open(to).then_some(to)
@@ -483,7 +483,7 @@ impl ChipNode {
             });
         }
         let open = port.open_end(bytes, topology);
-        let packet = link_header::packet(bytes).and_then(Datagram::of);
+        let packet = Datagram::in_frame(bytes);
         let message = packet.filter(|packet| packet.protocol() == ICMP);
         let quoted = message.and_then(|message| {
             let label = PacketLabel::of(message::quote(&message)?)?;

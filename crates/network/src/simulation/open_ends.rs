@@ -16,7 +16,6 @@ use super::Simulation;
 use crate::ethernet::wrapped;
 use crate::event::Event;
 use crate::frame::{Content, Frame};
-use crate::line::Line;
 use crate::link_header::{HEADER, Mac, made_up};
 use crate::stacks::Stacks;
 use crate::tap::Tap;
@@ -119,14 +118,6 @@ impl Simulation {
     /// The frames that have come to open ends since this was asked last, in the order of time.
     pub fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
         std::mem::take(&mut self.outgoing)
-    }
-
-    /// When the line that leaves an open end has sent all that came in there; none if there is no such
-    /// line.
-    #[must_use]
-    pub fn free_at(&self, node: usize) -> Option<Time> {
-        let mut lines = self.lines.iter();
-        lines.find(|line| line.from == node).map(Line::clear_at)
     }
 
     /// The node that a frame from an open end goes to.

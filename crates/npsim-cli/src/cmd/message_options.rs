@@ -2,10 +2,12 @@
 //! becomes of warnings.
 
 use clap::Args;
-use npsim::assemble::Messages;
+use npsim::assemble::{Messages, Program, assemble_project_from};
 use npsim::diagnostics::render_problem;
+use npsim::files::Disk;
 use npsim::messages::DiagnosticMessage;
 use npsim::problem::Problem;
+use npsim::project::Project;
 use npsim_asm::spelling::closest;
 use npsim_asm::{LintLevel, codes};
 
@@ -59,6 +61,23 @@ impl MessageOptions {
             level(named, LintLevel::Deny),
         ]
         .concat()
+    }
+
+    /// The programs of a project that is to run, and what the assembler said of them; nothing where
+    /// that was errors.
+    ///
+    /// # Errors
+    /// There is no instruction.
+    pub fn programs(&self, project: &Project) -> Result<Option<Vec<Program>>, Problem> {
+        let (programs, messages) = assemble_project_from(&Disk, project, &self.lints());
+        self.show(&messages);
+        if programs.is_none() && messages.errors == 0 {
+            return Err(
+                Problem::new("there is nothing to run: no instruction was assembled")
+                    .help("run a program that includes the macros"),
+            );
+        }
+        Ok(programs)
     }
 
     /// Shows what the assembler said in the wanted form.

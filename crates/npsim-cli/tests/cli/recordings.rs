@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use npsim_net::capture::Capture;
 use npsim_net::egress::CapturePort;
-use npsim_net::recording::{RecordingHead, RecordingWriter};
+use npsim_net::recording::{RecordingHead, RecordingWriter, picoseconds};
 
 use crate::harness::Dir;
 
@@ -42,13 +42,14 @@ fn question() -> Vec<u8> {
 /// A recording with two questions and these commands between them.
 fn recording(dir: &Dir, head: &RecordingHead, commands: &[&str]) -> PathBuf {
     let path = dir.path("live.pcapng");
+    let at = |cycle| u64::try_from(picoseconds(cycle, head.hertz)).unwrap();
     let mut writer = RecordingWriter::create(&path, head).unwrap();
-    writer.frame(0, 6_001, &question()).unwrap();
+    writer.frame(0, at(6_001), &question()).unwrap();
     for command in commands {
-        writer.control(30_000, command).unwrap();
+        writer.control(at(30_000), command).unwrap();
     }
-    writer.frame(0, 60_000_001, &question()).unwrap();
-    writer.end(61_000_000).unwrap();
+    writer.frame(0, at(60_000_001), &question()).unwrap();
+    writer.end(at(61_000_000)).unwrap();
     path
 }
 

@@ -47,6 +47,7 @@ impl Node {
         let settings = RunSettings {
             until: None,
             drain: None,
+            open: true,
             ..settings
         };
         let simulation = Simulation::new(project, programs, settings)?;

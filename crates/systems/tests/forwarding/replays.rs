@@ -142,6 +142,7 @@ fn live(
     let project = project();
     let hertz = project.capacity.hertz;
     let ports = &project.boot.ports;
+    let recorded = |cycle| u64::try_from(picoseconds(cycle, hertz)).unwrap();
     let mut writer = RecordingWriter::create(
         path,
         &RecordingHead {
@@ -180,7 +181,7 @@ fn live(
                 let at = now + lead;
                 let change = project.route_change(command, at).unwrap();
                 if node.append_route_change(change).is_ok() {
-                    writer.control(at, command).unwrap();
+                    writer.control(recorded(at), command).unwrap();
                 }
             }
             Outside::Frame(port, bytes) => {
@@ -188,7 +189,7 @@ fn live(
                 let start = now.max(free[line]) + lead % 700;
                 let (rate, start_ps) = (ports[line].bits_per_second, picoseconds(start, hertz));
                 free[line] = cycles(line_free_ps(start_ps, bytes.len(), rate), hertz);
-                writer.frame(*port, start, bytes).unwrap();
+                writer.frame(*port, recorded(start), bytes).unwrap();
                 node.put(Crossing {
                     start,
                     end: cycles(line_end_ps(start_ps, bytes.len(), rate), hertz),
@@ -201,7 +202,7 @@ fn live(
     }
     let end = node.handled() + REST;
     run(&mut node, end);
-    writer.end(end).unwrap();
+    writer.end(recorded(end)).unwrap();
     left.sort();
     let table = table(&project, node.chip());
     (left, table)
@@ -241,6 +242,7 @@ fn replayed(path: &Path, core: CoreKind) -> (Vec<Left>, Vec<Option<u32>>) {
     let settings = RunSettings {
         seed: recording.head.seed,
         until: recording.end(),
+        open: true,
         ..RunSettings::new(core)
     };
     let mut simulation = Simulation::new(&project, &assembled(&project), settings).unwrap();

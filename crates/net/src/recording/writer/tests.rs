@@ -124,7 +124,5 @@ fn recordings_refuse_what_they_cannot_hold() {
     let mut writer = RecordingWriter::create(&path, &head()).unwrap();
     assert!(writer.frame(2, 0, &[0; 60]).is_err(), "no such port");
     assert!(writer.frame(0, 0, &vec![0; 300_000]).is_err());
-    let late = writer.frame(0, u64::MAX, &[0; 60]).unwrap_err();
-    assert!(late.to_string().contains("213 days"), "{late}");
     writer.frame(0, 0, &[0; 60]).unwrap();
 }

@@ -2,7 +2,7 @@
 
 mod arguments;
 pub mod observers;
-mod outputs;
+pub mod outputs;
 pub mod progress;
 mod recorded;
 pub mod report;

@@ -79,6 +79,14 @@ pub fn check(
     destinations::try_places(&outputs)
 }
 
+/// The ports of a project as a capture names them.
+pub fn capture_ports(project: &Project) -> Vec<CapturePort> {
+    let ports = project.boot.ports.iter().enumerate();
+    ports
+        .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
+        .collect()
+}
+
 /// The capture of departures, at the place where it is to go on.
 ///
 /// # Errors
@@ -99,10 +107,7 @@ pub fn capture(
         ))
         .help("let the name end in .pcapng"));
     }
-    let ports = project.boot.ports.iter().enumerate();
-    let ports: Vec<_> = ports
-        .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
-        .collect();
+    let ports = capture_ports(project);
     let sink = match keeping {
         Keeping::Not => TraceSink::create(path, form, &ports),
         Keeping::Begun => TraceSink::create_kept(path, form, &ports),

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use npsim::advisories;
-use npsim::assemble::{Program, assemble_project_from};
-use npsim::files::Disk;
+use npsim::assemble::Program;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::project::disturb::StallOption;
@@ -139,15 +138,7 @@ impl SystemArguments {
 
     /// The programs, and what the assembler said of them; nothing where that was errors.
     pub fn programs(&self, project: &Project) -> Result<Option<Vec<Program>>, Problem> {
-        let (programs, messages) = assemble_project_from(&Disk, project, &self.messages.lints());
-        self.messages.show(&messages);
-        if programs.is_none() && messages.errors == 0 {
-            return Err(
-                Problem::new("there is nothing to run: no instruction was assembled")
-                    .help("run a program that includes the macros"),
-            );
-        }
-        Ok(programs)
+        self.messages.programs(project)
     }
 
     /// How long it runs and what it passes over, and whether nothing says when it ends.
@@ -170,6 +161,7 @@ impl SystemArguments {
             until,
             drain: (comes && end.is_none()).then(|| self.drain.cycles(hertz)),
             seed: self.machine.seed.or_else(|| recording?.head.seed),
+            open: recording.is_some(),
             ..self.machine.settings()
         };
         (settings, open_end)

@@ -3,15 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use npsim::assemble::assemble_project_from;
-use npsim::files::Disk;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::report::NodeReport;
 use npsim::simulation::Ending;
-use npsim_chip::kernel::observer::NoObserver;
 use npsim_live::one_chip::OneChip;
-use npsim_net::egress::{CaptureForm, CapturePort, TraceSink};
+use npsim_net::egress::{CaptureForm, TraceSink};
 use npsim_net::recording::RecordingHead;
 use serde::Serialize;
 
@@ -19,6 +16,7 @@ use super::super::Arguments;
 use super::joining::Joined;
 use super::{check_outputs, code, conclude, drive, unix_seconds};
 use crate::cmd::destinations;
+use crate::cmd::run::outputs::capture_ports;
 use crate::cmd::run::results::show_fault;
 
 /// Blocks of the routing table that are kept for changes at the control socket.
@@ -42,21 +40,16 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         .map(|port| port.to_string())
         .collect();
     let joined = Joined::open(arguments, &ports)?;
-    let (programs, messages) = assemble_project_from(&Disk, &project, &arguments.messages.lints());
-    arguments.messages.show(&messages);
-    let Some(programs) = programs else {
+    let Some(programs) = arguments.messages.programs(&project)? else {
         return Ok(ExitCode::from(1));
     };
     check_outputs(arguments, &destinations::files_of(&project, &programs))?;
     let settings = arguments.machine.settings();
-    let mut chip = OneChip::new(&project, &programs, settings, Box::new(NoObserver))?;
-    let ports = project.boot.ports.iter().enumerate();
+    let mut chip = OneChip::new(&project, &programs, settings)?;
     let head = RecordingHead {
         hertz: project.capacity.hertz,
         start_seconds: unix_seconds(),
-        ports: ports
-            .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
-            .collect(),
+        ports: capture_ports(&project),
         target: target.display().to_string(),
         seed: arguments.machine.seed,
         route_blocks: overrides.route_blocks.unwrap_or(0),
@@ -68,7 +61,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         chip.capture(sink, head.start_seconds * 1_000_000_000);
     }
     let (chip, status, ran) = drive(arguments, chip, joined, Some(&head))?;
-    let (mut node, _) = chip.finish();
+    let mut node = chip.finish();
     let captured = match (node.finish_capture(), &arguments.out) {
         (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),
         _ => Ok(()),

@@ -14,7 +14,6 @@ use npsim_live::clock::LiveClock;
 use npsim_live::linux::LinuxHost;
 use npsim_live::linux::control;
 use npsim_live::live_run::{Host as _, LiveEnding, LiveRun};
-use npsim_live::recorder::Recorder;
 use npsim_live::status::LiveStatus;
 use npsim_live::system::LiveSystem;
 use npsim_net::recording::{RecordingHead, RecordingWriter};
@@ -97,8 +96,7 @@ fn drive<S: LiveSystem>(
     } = joined;
     let recorder = arguments.record.as_deref().zip(head).map(|(path, head)| {
         let file = RecordingWriter::create(path, head);
-        let file = file.map_err(|error| Problem::io("write", path, &error))?;
-        Ok::<_, Problem>(Recorder::new(file, head.hertz))
+        file.map_err(|error| Problem::io("write", path, &error))
     });
     let clock = LiveClock::new(arguments.dilate, arguments.max_late.0);
     let names = interfaces.iter().map(|it| it.name().to_string()).collect();
@@ -107,7 +105,7 @@ fn drive<S: LiveSystem>(
     let stop = interrupt_flag();
     let stop = || stop.load(Ordering::Relaxed);
     let until = arguments.until.map(|time| time.0);
-    let mut report = |now: &LiveStatus, before: &LiveStatus, late, _: &S| {
+    let mut report = |now: &LiveStatus, before: &LiveStatus, late| {
         if !arguments.quiet {
             output::line(&now.since(before, late));
         }
