@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::Ipv4Addr;
 
+use npsim_net::Random;
 use npsim_protocols::arp::message::Mac;
 use npsim_protocols::time::{MICROSECOND, Time};
 use smoltcp::iface::{Config, Interface, PollResult, SocketSet};
@@ -64,7 +65,9 @@ impl Host {
     pub fn new(address: &HostAddress, tasks: &[Task], seed: u64) -> Self {
         let mut card = Card::new(address.permanent.clone());
         let mut config = Config::new(EthernetAddress(address.mac).into());
-        config.random_seed = crate::stream::mixed(seed ^ u64::from(u32::from(address.address)));
+        // Above the numbers of streams.
+        let stream = 1 << 32 | u64::from(u32::from(address.address));
+        config.random_seed = Random::new(seed, stream).next();
         let mut interface = Interface::new(config, &mut card, Instant::ZERO);
         let own = IpCidr::new(address.address.into(), address.prefix);
         // The stack hears of no station outside of its own networks.

@@ -1,5 +1,6 @@
-//! Streams of bytes that can be told from all others: each byte follows from a key and its place.
+//! Streams of bytes that can be told from all others: random ones, under a seed and a number.
 
+use npsim_net::Random;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a stream in order, as one of its ends has them.
@@ -29,15 +30,18 @@ impl Default for StreamCounters {
 /// An end of a stream.
 #[derive(Debug, Clone)]
 pub struct StreamEnd {
-    key: u64,
+    random: Random,
+    /// The eight bytes that the next one is among.
+    word: [u8; 8],
     counters: StreamCounters,
 }
 
 impl StreamEnd {
-    /// The begin of the stream with a key.
-    pub fn new(key: u64) -> Self {
+    /// The beginning of the stream of a number under a seed.
+    pub fn new(seed: u64, number: u64) -> Self {
         Self {
-            key,
+            random: Random::new(seed, number),
+            word: [0; 8],
             counters: StreamCounters::default(),
         }
     }
@@ -50,7 +54,7 @@ impl StreamEnd {
     /// Writes the next bytes.
     pub fn write(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
-            *byte = self.due();
+            *byte = self.take();
             self.count(*byte);
         }
     }
@@ -58,7 +62,7 @@ impl StreamEnd {
     /// Compares the next bytes.
     pub fn read(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            if byte != self.due() {
+            if byte != self.take() {
                 self.counters.wrong += 1;
                 self.counters.first_wrong.get_or_insert(self.counters.bytes);
             }
@@ -72,20 +76,14 @@ impl StreamEnd {
         counters.digest = (counters.digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
 
-    /// The byte at the present place.
-    fn due(&self) -> u8 {
-        let place = self.counters.bytes;
-        let word = mixed(self.key.wrapping_add(place / 8));
-        word.to_le_bytes()[(place % 8) as usize]
+    /// The next byte.
+    fn take(&mut self) -> u8 {
+        let place = (self.counters.bytes % 8) as usize;
+        if place == 0 {
+            self.word = self.random.next().to_le_bytes();
+        }
+        self.word[place]
     }
-}
-
-/// A number in which each bit depends on all bits of another one (splitmix64).
-pub fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
 }
 
 #[cfg(test)]
@@ -94,14 +92,14 @@ mod tests {
 
     #[test]
     fn a_stream_is_the_same_in_pieces_of_any_size_and_no_other() {
-        let (mut whole, mut pieces) = (StreamEnd::new(7), StreamEnd::new(7));
+        let (mut whole, mut pieces) = (StreamEnd::new(1, 7), StreamEnd::new(1, 7));
         let mut bytes = vec![0; 100_000];
         whole.write(&mut bytes);
         for piece in bytes.chunks(777) {
             pieces.read(piece);
         }
         assert_eq!(pieces.counters(), whole.counters());
-        let mut other = StreamEnd::new(8);
+        let mut other = StreamEnd::new(1, 8);
         other.read(&bytes);
         assert!(other.counters().wrong > 99_000, "{:?}", other.counters());
     }
@@ -109,9 +107,9 @@ mod tests {
     #[test]
     fn a_byte_that_is_wrong_missing_or_twice_is_found_where_it_is() {
         let mut bytes = vec![0; 5_000];
-        StreamEnd::new(1).write(&mut bytes);
+        StreamEnd::new(1, 1).write(&mut bytes);
         let read = |bytes: &[u8]| {
-            let mut end = StreamEnd::new(1);
+            let mut end = StreamEnd::new(1, 1);
             end.read(bytes);
             end.counters()
         };

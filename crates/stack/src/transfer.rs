@@ -8,7 +8,7 @@ use smoltcp::iface::{Context, SocketHandle, SocketSet};
 use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
 use smoltcp::wire::IpAddress;
 
-use crate::stream::{StreamCounters, StreamEnd, mixed};
+use crate::stream::{StreamCounters, StreamEnd};
 
 /// Ports of servers, and of clients, of the transfer 0; each transfer has its own.
 const PORTS: [u16; 2] = [20_000, 40_000];
@@ -95,10 +95,7 @@ impl TransferEnd {
             // It fails for a socket that is open already.
             let _ = socket.listen(PORTS[0] + number as u16);
         }
-        let streams = [0, 1].map(|side| {
-            let key = mixed(seed ^ mixed(2 * number as u64 + side));
-            StreamEnd::new(key)
-        });
+        let streams = [0, 1].map(|side| StreamEnd::new(seed, 2 * number as u64 + side));
         let [requests, responses] = streams;
         let (sent, received) = match role {
             Role::Client => (requests, responses),

@@ -22,7 +22,7 @@ impl Simulation {
         }
     }
 
-    /// A time has come that a stack asked for, if it has not changed its mind.
+    /// A time has come that a stack asked for, if it has asked for none later since.
     pub(super) fn rouse(&mut self, node: usize, stacks: &mut Stacks, tap: &mut dyn Tap) {
         let Some(stack) = stacks.at(node) else { return };
         if stack.armed == Some(self.now) {
