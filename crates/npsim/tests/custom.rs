@@ -14,7 +14,7 @@ use npsim::project::look_aside::{KeyMistake, LookAside, LookAsideAnswer};
 use npsim::project::timer_job::{AfterAccess, TableAccess, TimerJob};
 use npsim::reference::REFERENCE;
 use npsim::session::{Endpoints, Plan, Session};
-use npsim::simulation::RunSettings;
+use npsim::simulation::{Ending, RunSettings};
 use npsim::system::{System, Traffic};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -161,14 +161,15 @@ fn load(project: &str) -> Result<System, String> {
 }
 
 fn session(system: &System, core: CoreKind) -> Session {
-    let plan = Plan::one(
-        system.project().clone(),
-        system.programs(),
-        RunSettings {
-            until: Some(50_000),
-            ..RunSettings::new(core)
-        },
-    );
+    session_with(system, RunSettings::new(core))
+}
+
+fn session_with(system: &System, settings: RunSettings) -> Session {
+    let settings = RunSettings {
+        until: Some(50_000),
+        ..settings
+    };
+    let plan = Plan::one(system.project().clone(), system.programs(), settings);
     Session::new(&plan, Endpoints::default()).unwrap()
 }
 
@@ -184,6 +185,26 @@ fn a_look_aside_table_answers_and_a_timer_job_writes() {
     let ticks = report.nodes[0].chip.gpp.rows.of("tick")[0].get("ticks");
     assert_eq!(scratch.read(count).map(i128::from), ticks);
     assert!(ticks > Some(5), "{ticks:?}");
+}
+
+#[test]
+fn a_timer_job_goes_on_where_more_may_come_and_else_ends_with_the_rest() {
+    let system = load(PROJECT).unwrap();
+    let run = |open| {
+        let settings = RunSettings {
+            open,
+            ..RunSettings::new(npsim::engine::ENGINE)
+        };
+        let mut run = session_with(&system, settings);
+        let ending = run.run(&mut |_| ControlFlow::Continue(()));
+        let ticks = run.stats().nodes[0].chip.gpp.rows.of("tick")[0].get("ticks");
+        (ending, ticks)
+    };
+    let (closed, open) = (run(false), run(true));
+    assert_eq!((closed.0, open.0), (Ending::NoEvents, Ending::Reached));
+    // A tick a microsecond, of 600 cycles, up to the end; and none after the contexts are killed.
+    assert_eq!(open.1, Some(50_000 / 600));
+    assert!(closed.1 < Some(60), "{:?}", closed.1);
 }
 
 #[test]

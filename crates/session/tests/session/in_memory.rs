@@ -10,7 +10,7 @@ use npsim_project::assemble::assemble_project_from;
 use npsim_project::files::{Disk, Files, MemoryFiles};
 use npsim_project::{Overrides, Project};
 use npsim_session::session::{Endpoints, Plan, Session};
-use npsim_session::simulation::{Ending, RunSettings};
+use npsim_session::simulation::RunSettings;
 use npsim_session::summary::summary;
 
 /// Loads, assembles and runs a project; the words of its microengines and what the
@@ -82,31 +82,4 @@ fn a_project_in_memory_runs_as_on_the_disk() {
         problems.contains("check the spelling of the path"),
         "{problems}"
     );
-}
-
-#[test]
-fn periodic_tasks_go_on_where_more_may_come_and_else_end_with_the_rest() {
-    let source = (Path::new("end.uc"), b"ctx_arb[kill]\n".to_vec());
-    let project = b"name = \"end\"\n[[me]]\nid = \"0\"\nsource = \"end.uc\"\n[[ring]]\nname = \"EXCEPTION_RING\"\nsize = 128\n\
-        [[queue]]\nname = \"FREE_BUFFERS\"\n[buffers]\ncount = 64\nsize = 2048\nqueue = \"FREE_BUFFERS\"\n[gpp]\ntasks = [\"exceptions\"]\n";
-    let files: MemoryFiles = [source, (Path::new("npsim.toml"), project.to_vec())]
-        .into_iter()
-        .collect();
-    let ending = |open| {
-        let registry = npsim_protocols::registry();
-        let target = Path::new("npsim.toml");
-        let project = Project::load_from(&files, target, &Overrides::default(), &registry);
-        let project = project.unwrap_or_else(|problems| panic!("{problems}"));
-        let (programs, _) = assemble_project_from(&files, &project, &[]);
-        let settings = RunSettings {
-            until: Some(1_000_000),
-            open,
-            ..RunSettings::new(ENGINE)
-        };
-        let plan = Plan::one(project, programs.unwrap(), settings);
-        let mut session = Session::new(&plan, Endpoints::default()).unwrap();
-        session.run(&mut |_| ControlFlow::Continue(()))
-    };
-    assert_eq!(ending(false), Ending::NoEvents);
-    assert_eq!(ending(true), Ending::Reached);
 }
