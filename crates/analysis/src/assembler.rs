@@ -7,9 +7,9 @@ use npsim_asm::Diagnostic;
 use npsim_image::{FlowGraph, Image};
 use npsim_project::includes::FileIncludes;
 
-use super::documents::Overlay;
 use super::explain::{Cost, costs};
 use super::roots::Root;
+use npsim_project::files::Overlay;
 
 /// A program to assemble.
 #[derive(Debug)]

@@ -2,16 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 
-use npsim_project::files::{Disk, FileKind, Files};
+use npsim_project::files::{Disk, Files, Overlay};
 use npsim_project::includes::decode;
 
-use super::paths;
-use super::position::LineIndex;
 use super::text::Text;
 
 /// All open texts by canonical path.
@@ -27,14 +23,13 @@ impl Documents {
     /// Enters a text, or another version of one.
     pub fn open(&mut self, path: PathBuf, text: String) {
         let text = Text::new(text);
-        let shared = Arc::clone(text.index());
-        self.files.0.insert(path.clone(), shared);
+        self.files.insert(&path, text.index().text());
         self.open.insert(path, Rc::new(text));
     }
 
     /// Forgets a text.
     pub fn close(&mut self, path: &Path) {
-        self.files.0.remove(path);
+        self.files.remove(path);
         self.open.remove(path);
     }
 
@@ -71,37 +66,5 @@ impl Documents {
     #[must_use]
     pub const fn files(&self) -> &Overlay {
         &self.files
-    }
-}
-
-/// The disk as it will be when all open texts are saved.
-#[derive(Clone, Debug, Default)]
-pub struct Overlay(BTreeMap<PathBuf, Arc<LineIndex>>);
-
-impl Files for Overlay {
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        match self.0.get(&paths::canonical(path)) {
-            Some(text) => Ok(text.as_bytes().to_vec()),
-            None => Disk.read(path),
-        }
-    }
-
-    fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        match self.0.get(&paths::canonical(path)) {
-            Some(_) => Ok(FileKind::File),
-            None => Disk.kind(path),
-        }
-    }
-
-    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        let place = paths::canonical(path);
-        match self.0.get(&place) {
-            Some(_) => Ok(place),
-            None => Disk.canonical(path),
-        }
-    }
-
-    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        Disk.list(folder)
     }
 }

@@ -21,6 +21,12 @@ impl LineIndex {
         }
     }
 
+    /// The text, shared.
+    #[must_use]
+    pub fn text(&self) -> Arc<str> {
+        Arc::clone(&self.text)
+    }
+
     /// The bytes at which the lines begin.
     #[must_use]
     pub fn starts(&self) -> &[usize] {

@@ -14,7 +14,11 @@
 
 pub mod core_layer;
 pub mod exercise;
+pub mod flow_tap;
+pub mod observed_run;
+pub mod run_limits;
 pub mod system;
+pub mod traffic;
 
 pub use npsim_analysis as analysis;
 pub use npsim_analysis::{explain, vocabulary};

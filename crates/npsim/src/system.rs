@@ -22,7 +22,7 @@
 
 use std::mem;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use npsim_chip::Cycle;
@@ -31,21 +31,22 @@ use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::port_io::Departure;
 use npsim_chip::watch::Watcher;
 use npsim_engine::ENGINE;
-use npsim_net::Ratio;
-use npsim_net::capture::LinkTypes;
-use npsim_net::load::Load;
-use npsim_net::pace::{Pace, PortAssignment, PortLine, Replay};
 use npsim_observe::set::{Observations, ObserverConfig, ObserverSet};
 use npsim_project::assemble::{Program, assemble_project_from};
 use npsim_project::files::{Disk, Files};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::registry::Registry;
 use npsim_project::{Overrides, Project};
-use npsim_report::bottleneck::{self, Analysis, Observed, Stage};
+use npsim_report::bottleneck::Analysis;
 use npsim_session::links::Tap;
 use npsim_session::report::Report;
 use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::{Ending, RunSettings};
+
+use crate::observed_run::ObservedRun;
+use crate::traffic::TrafficSource;
+
+pub use crate::traffic::Traffic;
 
 /// Microseconds for which the media interface has to be idle after the last frame.
 const DRAIN_US: u64 = 100;
@@ -166,7 +167,7 @@ impl System {
         let sent = SentFrames::default();
         let endpoints = Endpoints {
             exit: Some(Box::new(sent.clone())),
-            ..traffic.endpoints(&self.project)?
+            ..TrafficSource::open(traffic, &self.project)?.ends()?
         };
         let plan = Plan::one(
             Arc::clone(&self.project),
@@ -179,87 +180,6 @@ impl System {
             observers: vec![ObserverSet::default()],
             seen: Observations::default(),
         })
-    }
-}
-
-/// What comes in at the ports of a system.
-#[derive(Clone, Debug)]
-pub enum Traffic {
-    /// No traffic.
-    None,
-    /// Frames that are made as they come.
-    Load(Box<Load>),
-    /// The frames of a capture, at its times, on the ports of its interfaces.
-    Capture(PathBuf),
-}
-
-impl Traffic {
-    /// Generated traffic at a share of the lines' rate (`0.33`), at so many bits (`1Gbps`) or
-    /// frames (`1Mpps`) a second; everything else as a load has it that says nothing else.
-    ///
-    /// # Errors
-    /// It is no rate.
-    pub fn load(rate: &str) -> Result<Self, Problem> {
-        let rate = rate
-            .parse()
-            .map_err(|error| Problem::new(format!("{error}")))?;
-        Ok(Self::Load(Box::new(Load {
-            rate: Some(rate),
-            ..Load::default()
-        })))
-    }
-
-    /// The frames of a capture, pcap or pcapng.
-    #[must_use]
-    pub fn capture(path: impl Into<PathBuf>) -> Self {
-        Self::Capture(path.into())
-    }
-
-    /// Generated traffic for so long, such as `2ms`; other traffic stays as it is.
-    ///
-    /// # Errors
-    /// It is no time.
-    pub fn lasting(mut self, time: &str) -> Result<Self, Problem> {
-        if let Self::Load(load) = &mut self {
-            load.time = time
-                .parse()
-                .map_err(|error| Problem::new(format!("{error}")))?;
-        }
-        Ok(self)
-    }
-
-    /// The lines of a project with this traffic.
-    fn endpoints(self, project: &Project) -> Result<Endpoints, Problem> {
-        match self {
-            Self::None => Ok(Endpoints::default()),
-            Self::Load(load) => {
-                let load = npsim_project::load::resolved(*load, project);
-                let frames = npsim_project::load::generator(&load, project)?.map(Ok);
-                Ok(Endpoints {
-                    frames: Some(Box::new(frames)),
-                    load: Some(load),
-                    ..Endpoints::default()
-                })
-            }
-            Self::Capture(path) => {
-                let failed = |error: &dyn std::fmt::Display| Problem::new(error.to_string());
-                let ports = project.boot.ports.iter();
-                let lines: Vec<_> = ports
-                    .map(|port| PortLine {
-                        bits_per_second: port.bits_per_second,
-                    })
-                    .collect();
-                let pace = Pace::Trace { speed: Ratio::ONE };
-                let ports = PortAssignment::ByInterface;
-                let replay = Replay::open_with(&path, &lines, ports, pace, LinkTypes::Ethernet)
-                    .map_err(|error| failed(&error))?;
-                Ok(Endpoints {
-                    origin_ns: u64::try_from(replay.survey().first_timestamp_ns).unwrap_or(0),
-                    frames: Some(Box::new(replay.frames().map_err(|error| failed(&error))?)),
-                    ..Endpoints::default()
-                })
-            }
-        }
     }
 }
 
@@ -397,17 +317,10 @@ impl SystemRun {
     /// [finished](Self::finish).
     #[must_use]
     pub fn bottleneck(&self) -> Option<Analysis> {
-        let report = self.report();
-        let project = self.session.project();
-        Some(bottleneck::analyse(&Observed {
-            report: report.nodes.first()?,
-            series: self.seen.series.as_ref()?,
-            flow: self.seen.flow.as_ref()?,
-            sections: self.seen.sections.as_ref()?,
-            stages: &Stage::all(project),
-            locks: &project.boot.locks,
-            clusters: project.profile.clusters(),
-        }))
+        let (session, report) = (&self.session, self.report());
+        let node = (report.nodes.first()?, session.node(0).traffic());
+        let system = (session.project(), session.programs());
+        Some(ObservedRun::of(system, node, &self.seen)?.analysis())
     }
 
     /// The session below, for what stands in no method here.

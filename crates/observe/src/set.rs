@@ -15,7 +15,7 @@ use npsim_project::problem::Problem;
 
 use crate::flow::TrafficFlow;
 use crate::lanes::{CapturePoints, ContextRecorder};
-use crate::packets::{Flows, Following, PacketRows, Station, Stations};
+use crate::packets::{CsvRows, Flows, Following, PacketRows, Station, Stations};
 use crate::profile::{Collector, Profile};
 use crate::races::{Race, RaceDetector};
 use crate::sections::SerialSections;
@@ -88,7 +88,7 @@ impl ObserverConfig {
                 Some((path, flows)) => {
                     let out = WholeFile::create(path);
                     let out = out.map_err(|error| Problem::io("write", path, &error))?;
-                    Some(PacketRows::new(out, chip, flows.clone()))
+                    Some(PacketRows::new(CsvRows::new(out), chip, flows.clone()))
                 }
                 None => None,
             },
@@ -112,7 +112,7 @@ pub struct ObserverSet {
     sections: Option<SerialSections>,
     lanes: Option<ContextRecorder>,
     races: Option<RaceDetector>,
-    packets: Option<PacketRows<WholeFile>>,
+    packets: Option<PacketRows<CsvRows<WholeFile>>>,
     follow: Option<Following>,
 }
 

@@ -5,6 +5,7 @@
 mod disk;
 mod memory;
 mod noted;
+mod overlay;
 
 use std::fmt;
 use std::io;
@@ -13,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 pub use disk::Disk;
 pub use memory::MemoryFiles;
 pub use noted::{Input, NotedFiles};
+pub use overlay::{Overlay, canonical};
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,6 +17,8 @@ use npsim_session::report::NodeReport;
 use crate::bottleneck::{Analysis, Stage};
 use npsim_observe::lanes::ContextLanes;
 
+pub use minijinja::Error as PageError;
+
 /// What a page is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
@@ -56,6 +58,6 @@ impl Run<'_> {
 ///
 /// # Errors
 /// Only if the template does not fit the data, which a test excludes.
-pub fn render(run: &Run<'_>) -> Result<String, minijinja::Error> {
+pub fn render(run: &Run<'_>) -> Result<String, PageError> {
     parts::render(include_str!("page/page.html"), content::content(run))
 }

@@ -11,14 +11,15 @@ use npsim::bottleneck;
 use npsim::diagnostics::render_fault;
 use npsim::exercise::{ExerciseVerdict, JudgedRun, VerdictFile, judge_observed};
 use npsim::observe::packets::Flows;
+use npsim::observed_run::ObservedRun;
 use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::project::goals::MeasureKind;
 
 use super::destinations::{self, OutputOption};
 use super::format::Format;
+use super::page_file;
 use super::run::observers::ObserverOptions;
-use super::run::report::Seen;
 use super::run::results::show_fault;
 use super::run::routers::RunRouter;
 use super::target_options::{Assembled, TargetOptions};
@@ -116,14 +117,15 @@ fn show(
         let settings = vec![("Project".to_owned(), arguments.target.display().to_string())];
         let seen = report.nodes.first().and_then(|own| {
             let traffic = session.node(0).traffic();
-            Seen::of((project, programs), (own, traffic), &seen, settings)
+            ObservedRun::of((project, programs), (own, traffic), &seen)
         });
         if let Some(seen) = seen {
             let analysis = seen.analysis();
             if !quiet {
                 output::tell(&format!("\n{}", bottleneck::as_text(&analysis)))?;
             }
-            seen.write(folder, &analysis)?;
+            let page = seen.page(&analysis, &settings).map_err(Into::into);
+            page_file::write(folder, page)?;
         }
     }
     let observers = &arguments.observers;

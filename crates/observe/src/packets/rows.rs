@@ -5,7 +5,7 @@
 //! oldest undecided on, at most [`OPEN_MOST`] and some that are written already.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use npsim_chip::Cycle;
@@ -19,7 +19,7 @@ use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
 use super::order::FlowOrder;
-use super::row::{self, COLUMNS, IncomingPacket, OPEN_MOST, PacketEnd};
+use super::row::{IncomingPacket, OPEN_MOST, PacketEnd, PacketRow, PacketSink};
 use super::{DropFinder, MicrocodeDrop};
 
 /// Packets that are kept behind their row, for ends that come later: copies, for example.
@@ -55,11 +55,10 @@ struct TrackedPacket {
     ends: Vec<PacketEnd>,
 }
 
-/// The observer that writes the table.
+/// The observer that gives the table's rows to a sink.
 #[derive(Debug)]
-pub struct PacketRows<W> {
-    out: W,
-    line: String,
+pub struct PacketRows<S> {
+    sink: S,
     flows: Flows,
     /// Packets in the order of their numbers, those in front written.
     window: VecDeque<TrackedPacket>,
@@ -72,12 +71,11 @@ pub struct PacketRows<W> {
     failed: Option<io::Error>,
 }
 
-impl<W: Write> PacketRows<W> {
-    /// Writes a row for each packet that comes to a chip from now on.
-    pub fn new(out: W, chip: &Chip, flows: Flows) -> Self {
-        let mut rows = Self {
-            out,
-            line: String::new(),
+impl<S: PacketSink> PacketRows<S> {
+    /// Gives a row for each packet that comes to a chip from now on.
+    pub fn new(sink: S, chip: &Chip, flows: Flows) -> Self {
+        Self {
+            sink,
             flows,
             window: VecDeque::new(),
             written: 0,
@@ -87,18 +85,14 @@ impl<W: Write> PacketRows<W> {
             reasons: exception_reasons(chip),
             images: images(chip),
             failed: None,
-        };
-        COLUMNS.clone_into(&mut rows.line);
-        rows.line.push('\n');
-        rows.put_line();
-        rows
+        }
     }
 
     /// The run is over: what is still inside gets its row.
     ///
     /// # Errors
     /// The first error that writing came to.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self) -> io::Result<S::Table> {
         for drop in self.drops.finish() {
             self.microcode(&drop);
         }
@@ -108,14 +102,7 @@ impl<W: Write> PacketRows<W> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    fn put_line(&mut self) {
-        if self.failed.is_none() {
-            self.failed = self.out.write_all(self.line.as_bytes()).err();
-        }
+        self.sink.finish()
     }
 
     /// A frame begins to come.
@@ -158,14 +145,11 @@ impl<W: Write> PacketRows<W> {
         let Some(entry) = self.window.get(self.written) else {
             return;
         };
-        let mut lines = String::new();
         for end in &entry.ends {
-            row::write(&mut self.line, Some(&entry.packet), None, end);
-            lines.push_str(&self.line);
+            let row = PacketRow::of(Some(&entry.packet), None, end);
+            put(&mut self.sink, &mut self.failed, &row);
         }
         self.written += 1;
-        self.line = lines;
-        self.put_line();
         if self.written > KEPT {
             self.window.pop_front();
             self.written -= 1;
@@ -189,16 +173,16 @@ impl<W: Write> PacketRows<W> {
     /// A packet comes to an end, or something does that is no packet that came.
     fn ends(&mut self, number: Option<u64>, end: PacketEnd) {
         let Some(at) = number.and_then(|number| self.place(number)) else {
-            row::write(&mut self.line, None, number, &end);
-            return self.put_line();
+            let row = PacketRow::of(None, number, &end);
+            return put(&mut self.sink, &mut self.failed, &row);
         };
         let entry = &mut self.window[at];
         if entry.ends.is_empty() && !entry.packet.flow.is_empty() {
             self.order.ended(&entry.packet.flow);
         }
         if at < self.written {
-            row::write(&mut self.line, Some(&entry.packet), None, &end);
-            return self.put_line();
+            let row = PacketRow::of(Some(&entry.packet), None, &end);
+            return put(&mut self.sink, &mut self.failed, &row);
         }
         entry.ends.push(end);
         self.write_decided();
@@ -243,6 +227,13 @@ impl<W: Write> PacketRows<W> {
     }
 }
 
+/// Gives a row to the sink, as long as it takes them.
+fn put(sink: &mut impl PacketSink, failed: &mut Option<io::Error>, row: &PacketRow<'_>) {
+    if failed.is_none() {
+        *failed = sink.put(row).err();
+    }
+}
+
 /// What the microcode's reasons for the slow path are called, by number.
 pub(super) fn exception_reasons(chip: &Chip) -> Vec<String> {
     let task = chip.gpp().task::<Exceptions>();
@@ -263,9 +254,9 @@ pub(super) fn images(chip: &Chip) -> Vec<Arc<Image>> {
         .collect()
 }
 
-impl<W: Write> Sampler for PacketRows<W> {}
+impl<S: PacketSink> Sampler for PacketRows<S> {}
 
-impl<W: Write> Observer for PacketRows<W> {
+impl<S: PacketSink> Observer for PacketRows<S> {
     fn wants(&self) -> Kinds {
         DropFinder::KINDS.and(Kinds::of(&[
             TraceEventKind::Arrives,

@@ -8,7 +8,7 @@ use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::{Sampler, Watcher};
 use npsim_observe::flow::TrafficFlow;
 use npsim_observe::lanes::ContextRecorder;
-use npsim_observe::packets::{Flows, PacketRows, Stations};
+use npsim_observe::packets::{CsvRows, Flows, PacketRows, Stations};
 use npsim_observe::profile::Collector;
 use npsim_observe::sections::SerialSections;
 use npsim_observe::timeline::Recorder;
@@ -118,7 +118,7 @@ fn silence_is_summed_up_for_the_end_of_lanes() {
 
 #[test]
 fn silence_is_summed_up_for_packets() {
-    let rows = |chip: &Chip| PacketRows::new(Vec::new(), chip, Flows::default());
+    let rows = |chip: &Chip| PacketRows::new(CsvRows::new(Vec::new()), chip, Flows::default());
     assert_summed_up("router", rows, |it, _| format!("{:?}", it.finish()));
     let stations = |chip: &Chip| Stations::new(chip, 0, &[]);
     assert_summed_up("forward", stations, |it, _| format!("{:?}", it.finish()));

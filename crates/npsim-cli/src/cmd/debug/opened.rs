@@ -6,10 +6,11 @@ use std::path::Path;
 
 use npsim::problem::Problem;
 use npsim::simulation::Simulation;
+use npsim::traffic::TrafficSource;
 use npsim_debug::timeline::{NoDebug, Setup};
 use npsim_debug::{BudgetTooSmall, Debugger};
 
-use crate::cmd::run::source::{self, TrafficSource};
+use crate::cmd::run::source;
 use crate::cmd::run::system::SystemArguments;
 
 /// Makes a debugger at the beginning of the run and hands it to `use_it`; nothing where
@@ -25,9 +26,9 @@ pub fn with_debugger<T>(
     let Some(programs) = system.programs(&project)? else {
         return Ok(None);
     };
-    let source = TrafficSource::open(system, &project, load)?;
+    let source = TrafficSource::open(source::traffic(system, load), &project)?;
     let hertz = project.capacity.hertz;
-    let (settings, _) = system.settings(hertz, source.comes(), source.recording());
+    let settings = system.settings(hertz, &source);
     let until = settings.until;
     let allowed = settings.allow.clone();
     let setup = Setup {

@@ -26,6 +26,7 @@ use npsim::project::Project;
 use npsim::quantity::Time;
 use npsim::session::{Plan, RunStatus, Session};
 use npsim::simulation::Ending;
+use npsim::traffic::TrafficSource;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
@@ -37,7 +38,6 @@ use crate::output;
 pub use arguments::Arguments;
 use progress::RunProgress;
 use results::Ended;
-use source::TrafficSource;
 
 /// Time from one checkpoint to the next, unless another is given: 10 ms.
 const CHECKPOINT_EVERY: Time = Time::Picoseconds(10_000_000_000);
@@ -71,11 +71,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         .iter()
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let source = TrafficSource::open(&arguments.system, &project, load)?;
+    let source = TrafficSource::open(source::traffic(&arguments.system, load), &project)?;
     outputs::check_times(arguments.out.as_deref(), source.survey())?;
     let hertz = project.capacity.hertz;
-    let (settings, open_end) =
-        { &arguments.system }.settings(hertz, source.comes(), source.recording());
+    let open_end = arguments.system.limits().are_open(&source);
+    let settings = arguments.system.settings(hertz, &source);
     let until = settings.until;
     let hops = arguments.chain.hops();
     if hops > 1 && !source.comes() {
@@ -99,7 +99,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let every = checkpoint_interval(arguments, hertz)?;
     let mut saver = Saver::new(saving, checkpoint, every, || {
         let mut inputs = inputs::of_session(&session)?;
-        inputs.extend(source.inputs(&arguments.system)?);
+        inputs.extend(source::inputs(&arguments.system, &source)?);
         Ok(inputs)
     })?;
     let keeping = Keeping::of(checkpoint, saving)?;

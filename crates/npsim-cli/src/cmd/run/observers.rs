@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use npsim::assemble::Program;
 use npsim::flame::{self, Flame};
+use npsim::flow_tap::FlowTap;
 use npsim::links::Tap;
 use npsim::observe::packets::Flows;
 use npsim::observe::profile::{self, Profile};
@@ -14,9 +15,7 @@ use npsim::problem::Problem;
 use npsim::profile_text::{self, Shown};
 use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
-use npsim_chip::kernel::port_io::Arrival;
 use npsim_net::compression::without_ending;
-use npsim_net::order::identify::{Tuple, stamped};
 use npsim_session::text_table::TextTable;
 
 use super::routers::RunRouter;
@@ -84,7 +83,7 @@ impl ObserverOptions {
 
     /// The source of each frame's flow for the table of packets, if there is one.
     pub fn flow_tap(&self, flows: &Flows) -> Option<Box<dyn Tap + Send>> {
-        let tap = || Box::new(FlowTap(flows.clone())) as Box<dyn Tap + Send>;
+        let tap = || Box::new(FlowTap::new(flows)) as Box<dyn Tap + Send>;
         self.packets.is_some().then(tap)
     }
 
@@ -189,19 +188,6 @@ fn tell_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
         "\n{}packet {number}\n\n{table}\n",
         router.prefix()
     ))
-}
-
-/// Notes the flows of frames as they come.
-struct FlowTap(Flows);
-
-impl Tap for FlowTap {
-    fn arriving(&mut self, arrival: &Arrival) {
-        let flow = match stamped(&arrival.bytes) {
-            Some((flow, _)) => flow.to_string(),
-            None => Tuple::of(&arrival.bytes).to_string(),
-        };
-        self.0.put(arrival.frame, flow);
-    }
 }
 
 fn graph(profile: &Profile, what: Flame, path: &Path) -> String {

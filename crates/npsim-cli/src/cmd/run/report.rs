@@ -1,91 +1,9 @@
-//! `--report`: the run as a page, and what limits it as text.
+//! What the page of `--report` says about how the run was asked for.
 
-use std::path::Path;
-
-use npsim::assemble::Program;
-use npsim::bottleneck::{self, Analysis, Observed, Stage};
-use npsim::links::Traffic;
-use npsim::observe::flow::TrafficFlow;
-use npsim::observe::lanes::CapturePoints;
-use npsim::observe::sections::SerialSections;
-use npsim::observe::series::Series;
-use npsim::observe::set::Observations;
-use npsim::page::close_up::CloseUp;
-use npsim::page::{self, Run};
-use npsim::problem::Problem;
-use npsim::project::Project;
 use npsim::report::{NodeReport, Report};
 use npsim_net::pace::Pace;
 
 use super::Arguments;
-use crate::cmd::page_file;
-
-/// A run that is over, with all that was seen of it.
-pub struct Seen<'a> {
-    pub project: &'a Project,
-    pub programs: &'a [Program],
-    pub report: &'a NodeReport,
-    pub traffic: &'a Traffic,
-    pub series: &'a Series,
-    pub flow: &'a TrafficFlow,
-    pub sections: &'a SerialSections,
-    pub moments: Option<&'a CapturePoints>,
-    /// How the run was asked for.
-    pub settings: Vec<(String, String)>,
-}
-
-impl<'a> Seen<'a> {
-    /// A run of one chip, if it was observed for a report.
-    pub fn of(
-        (project, programs): (&'a Project, &'a [Program]),
-        (report, traffic): (&'a NodeReport, &'a Traffic),
-        observed: &'a Observations,
-        settings: Vec<(String, String)>,
-    ) -> Option<Self> {
-        Some(Self {
-            project,
-            programs,
-            report,
-            traffic,
-            series: observed.series.as_ref()?,
-            flow: observed.flow.as_ref()?,
-            sections: observed.sections.as_ref()?,
-            moments: observed.moments.as_ref(),
-            settings,
-        })
-    }
-
-    /// What limits the run.
-    pub fn analysis(&self) -> Analysis {
-        bottleneck::analyse(&Observed {
-            report: self.report,
-            series: self.series,
-            flow: self.flow,
-            sections: self.sections,
-            stages: &Stage::all(self.project),
-            locks: &self.project.boot.locks,
-            clusters: self.project.profile.clusters(),
-        })
-    }
-
-    /// Writes the page.
-    pub fn write(&self, folder: &Path, analysis: &Analysis) -> Result<(), Problem> {
-        let moments = self.moments;
-        let close_up = moments.and_then(|it| CloseUp::of(self.report, self.series, it));
-        let page = page::render(&Run {
-            report: self.report,
-            series: self.series,
-            analysis,
-            stages: &Stage::all(self.project),
-            project: self.project,
-            programs: self.programs,
-            latencies: &self.traffic.latencies,
-            lanes: close_up.as_ref().map(|it| (it.lanes, it.why.as_str())),
-            settings: &self.settings,
-        });
-        page_file::write(folder, page.map_err(Into::into))
-    }
-}
 
 /// What the page says about how the run was asked for.
 pub fn settings(

@@ -9,19 +9,21 @@ use npsim::bottleneck::{self, Analysis};
 use npsim::diagnostics::{render_fault, render_problem};
 use npsim::memory_dump::{self, DumpRange};
 use npsim::observe::set::{Observations, ObserverSet};
+use npsim::observed_run::ObservedRun;
 use npsim::problem::Problem;
 use npsim::registers;
 use npsim::report::{FaultReport, NodeReport, Report};
+use npsim::run_limits::PATIENCE_MS;
 use npsim::session::{Node, Session};
 use npsim::simulation::Ending;
 use npsim::summary::summary;
+use npsim::traffic::TrafficSource;
 use npsim::whole_file::write_whole;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_net::pace::Pace;
 
 use super::super::interrupt::INTERRUPTED;
-use super::source::TrafficSource;
-use super::system::PATIENCE_MS;
+use super::super::page_file;
 use super::{Arguments, report};
 use crate::output;
 
@@ -133,18 +135,16 @@ impl Ended<'_> {
         };
         let nodes = self.session.nodes().iter().zip(&report.nodes);
         let seen = nodes.zip(observed).filter_map(|((node, own), observed)| {
-            report::Seen::of(
-                (self.session.project(), self.session.programs()),
-                (own, node.traffic()),
-                observed,
-                report::settings(self.arguments, report, own),
-            )
+            let system = (self.session.project(), self.session.programs());
+            let seen = ObservedRun::of(system, (own, node.traffic()), observed)?;
+            Some((seen, report::settings(self.arguments, report, own)))
         });
         let seen: Vec<_> = seen.collect();
-        let analyses: Vec<_> = seen.iter().map(report::Seen::analysis).collect();
+        let analyses: Vec<_> = seen.iter().map(|(seen, _)| seen.analysis()).collect();
         let mut routers = self.arguments.chain.all().zip(seen.iter().zip(&analyses));
-        let written = routers.try_for_each(|(router, (seen, analysis))| {
-            seen.write(&router.folder(folder), analysis)
+        let written = routers.try_for_each(|(router, ((seen, settings), analysis))| {
+            let page = seen.page(analysis, settings).map_err(Into::into);
+            page_file::write(&router.folder(folder), page)
         });
         (analyses, written)
     }

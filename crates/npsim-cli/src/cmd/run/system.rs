@@ -9,7 +9,9 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
+use npsim::run_limits::RunLimits;
 use npsim::simulation::RunSettings;
+use npsim::traffic::TrafficSource;
 use npsim_net::Ratio;
 use npsim_net::capture::Padding;
 use npsim_net::pace::{Pace, PortAssignment};
@@ -22,10 +24,6 @@ use crate::cmd::message_options::MessageOptions;
 use crate::cmd::source_options::SourceOptions;
 use crate::cmd::value::parser;
 use crate::output;
-
-/// Simulated milliseconds after which a run without --trace and --until is given
-/// up: what ends at all without traffic ends long before.
-pub const PATIENCE_MS: u64 = 100;
 
 /// The options that make traffic, which comes instead of a capture.
 const MADE: [&str; 10] = [
@@ -141,29 +139,17 @@ impl SystemArguments {
         self.messages.programs(project)
     }
 
-    /// How long it runs and what it passes over, and whether nothing says when it ends.
-    pub fn settings(
-        &self,
-        hertz: u64,
-        comes: bool,
-        recording: Option<&RecordingSurvey>,
-    ) -> (RunSettings, bool) {
-        let open_end = !comes && self.until.is_none();
-        // A recorded run ends where it ended; until then the core may have something to send.
-        let end = recording
-            .and_then(RecordingSurvey::end)
-            .filter(|_| self.until.is_none());
-        let until = match self.until {
-            Some(time) => Some(time.cycles(hertz)),
-            None => end.or_else(|| open_end.then(|| hertz / 1000 * PATIENCE_MS)),
-        };
-        let settings = RunSettings {
-            until,
-            drain: (comes && end.is_none()).then(|| self.drain.cycles(hertz)),
-            seed: self.machine.seed.or_else(|| recording?.head.seed),
-            open: recording.is_some(),
-            ..self.machine.settings()
-        };
-        (settings, open_end)
+    /// What ends the run.
+    pub fn limits(&self) -> RunLimits {
+        RunLimits {
+            until: self.until,
+            drain: self.drain,
+        }
+    }
+
+    /// How long it runs and what it passes over.
+    pub fn settings(&self, hertz: u64, source: &TrafficSource<'_>) -> RunSettings {
+        self.limits()
+            .settings(self.machine.settings(), hertz, source)
     }
 }

@@ -1,0 +1,66 @@
+//! When a run ends.
+
+use npsim_net::recording::RecordingSurvey;
+use npsim_project::quantity::Time;
+use npsim_session::simulation::RunSettings;
+
+use crate::traffic::TrafficSource;
+
+/// Simulated milliseconds after which a run without traffic and without an end is given
+/// up: what ends at all without traffic ends long before.
+pub const PATIENCE_MS: u64 = 100;
+
+/// What ends a run, besides a check.
+#[derive(Clone, Copy, Debug)]
+pub struct RunLimits {
+    /// The run stops at this time at the latest.
+    pub until: Option<Time>,
+    /// How long the media interface has to be idle after the last frame.
+    pub drain: Time,
+}
+
+impl Default for RunLimits {
+    fn default() -> Self {
+        Self {
+            until: None,
+            // 100 us.
+            drain: Time::Picoseconds(100_000_000),
+        }
+    }
+}
+
+impl RunLimits {
+    /// Whether nothing says when a run with this traffic ends, so that it is given up after
+    /// [`PATIENCE_MS`].
+    #[must_use]
+    pub fn are_open(&self, source: &TrafficSource<'_>) -> bool {
+        !source.comes() && self.until.is_none()
+    }
+
+    /// The settings of a run with this traffic: those of `machine`, with the end. `hertz` is
+    /// the clock of the microengines.
+    #[must_use]
+    pub fn settings(
+        &self,
+        machine: RunSettings,
+        hertz: u64,
+        source: &TrafficSource<'_>,
+    ) -> RunSettings {
+        let recording = source.recording();
+        // A recorded run ends where it ended; until then the core may have something to send.
+        let end = recording
+            .and_then(RecordingSurvey::end)
+            .filter(|_| self.until.is_none());
+        let patience = || self.are_open(source).then(|| hertz / 1000 * PATIENCE_MS);
+        RunSettings {
+            until: match self.until {
+                Some(time) => Some(time.cycles(hertz)),
+                None => end.or_else(patience),
+            },
+            drain: (source.comes() && end.is_none()).then(|| self.drain.cycles(hertz)),
+            seed: machine.seed.or_else(|| recording?.head.seed),
+            open: recording.is_some(),
+            ..machine
+        }
+    }
+}

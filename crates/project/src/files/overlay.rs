@@ -1,0 +1,98 @@
+//! Texts in place of files on the disk.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Disk, FileKind, Files};
+
+/// The disk with some texts in place of what stands there, or where nothing stands: what an editor
+/// has not saved yet, a project without a file.
+#[derive(Clone, Debug, Default)]
+pub struct Overlay(BTreeMap<PathBuf, Arc<str>>);
+
+impl Overlay {
+    /// Puts a text in.
+    pub fn insert(&mut self, path: &Path, text: impl Into<Arc<str>>) {
+        self.0.insert(canonical(path), text.into());
+    }
+
+    /// Takes a text away, so that the disk counts again.
+    pub fn remove(&mut self, path: &Path) {
+        self.0.remove(&canonical(path));
+    }
+
+    /// A text that was put in.
+    #[must_use]
+    pub fn text(&self, path: &Path) -> Option<&Arc<str>> {
+        self.0.get(&canonical(path))
+    }
+}
+
+impl Files for Overlay {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        match self.text(path) {
+            Some(text) => Ok(text.as_bytes().to_vec()),
+            None => Disk.read(path),
+        }
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        match self.text(path) {
+            Some(_) => Ok(FileKind::File),
+            None => Disk.kind(path),
+        }
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        match self.text(path) {
+            Some(_) => Ok(canonical(path)),
+            None => Disk.canonical(path),
+        }
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
+        Disk.list(folder)
+    }
+}
+
+/// One path for each file, however it was reached.
+#[must_use]
+pub fn canonical(path: &Path) -> PathBuf {
+    if let Ok(path) = std::fs::canonicalize(path) {
+        return path;
+    }
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    // A file that is not there yet: its folder may be.
+    if let (Some(folder), Some(name)) = (full.parent(), full.file_name())
+        && let Ok(folder) = std::fs::canonicalize(folder)
+    {
+        return folder.join(name);
+    }
+    let mut plain = PathBuf::new();
+    for part in full.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+    use std::path::Path;
+
+    #[test]
+    fn dots_go_away_even_where_nothing_is() {
+        assert_eq!(
+            canonical(Path::new("/nowhere/./a/../b.uc")),
+            Path::new("/nowhere/b.uc")
+        );
+    }
+}

@@ -1,0 +1,1 @@
+//! npsim for Python.
