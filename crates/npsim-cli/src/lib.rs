@@ -18,7 +18,7 @@ mod output;
 pub mod schemas;
 mod usage;
 
-use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -27,12 +27,14 @@ use npsim::problem::{Problem, Problems};
 
 use crate::arguments::{Arguments, Command};
 
-/// The command with the arguments of this process. Ends the process itself at wrong usage.
+/// The command with these arguments, of which the first is its name. Ends the process itself at
+/// wrong usage.
 #[must_use]
-pub fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let given: Vec<_> = arguments.into_iter().collect();
+    let arguments = Arguments::try_parse_from(&given).unwrap_or_else(|error| {
         let all = Arguments::command();
-        usage::end(&usage::with_subcommands(error, &all, env::args_os()))
+        usage::end(&usage::with_subcommands(error, &all, given.into_iter()))
     });
     let json = arguments.command.messages_are_json();
     if json {

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    npsim_cli::main()
+    npsim_cli::main(std::env::args_os())
 }

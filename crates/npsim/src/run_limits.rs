@@ -1,6 +1,7 @@
 //! When a run ends.
 
 use npsim_net::recording::RecordingSurvey;
+use npsim_project::problem::Problem;
 use npsim_project::quantity::Time;
 use npsim_session::simulation::RunSettings;
 
@@ -63,4 +64,13 @@ impl RunLimits {
             ..machine
         }
     }
+}
+
+/// Why a run that was given up after [`PATIENCE_MS`] has no results.
+#[must_use]
+pub fn restless() -> Problem {
+    Problem::new(format!(
+        "the program was still running after {PATIENCE_MS} ms of simulated time"
+    ))
+    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
 }

@@ -32,7 +32,7 @@ use npsim_chip::kernel::port_io::Departure;
 use npsim_chip::watch::Watcher;
 use npsim_engine::ENGINE;
 use npsim_observe::set::{Observations, ObserverConfig, ObserverSet};
-use npsim_project::assemble::{Program, assemble_project_from};
+use npsim_project::assemble::{Messages, Program, assemble_project_from};
 use npsim_project::files::{Disk, Files};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::registry::Registry;
@@ -56,6 +56,7 @@ const DRAIN_US: u64 = 100;
 pub struct System {
     project: Arc<Project>,
     programs: Arc<[Program]>,
+    messages: Arc<Messages>,
 }
 
 impl System {
@@ -95,7 +96,29 @@ impl System {
         Ok(Self {
             project: Arc::new(project),
             programs: programs.into(),
+            messages: Arc::new(messages),
         })
+    }
+
+    /// What the assembler said: warnings and notes.
+    #[must_use]
+    pub fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// What is run with these settings on so many chips one behind the other, of which
+    /// `threads` run at a time.
+    #[must_use]
+    pub fn plan(&self, settings: RunSettings, nodes: usize, threads: usize) -> Plan {
+        Plan {
+            nodes,
+            threads,
+            ..Plan::one(
+                Arc::clone(&self.project),
+                Arc::clone(&self.programs),
+                settings,
+            )
+        }
     }
 
     /// What the project file says.
@@ -169,13 +192,8 @@ impl System {
             exit: Some(Box::new(sent.clone())),
             ..TrafficSource::open(traffic, &self.project)?.ends()?
         };
-        let plan = Plan::one(
-            Arc::clone(&self.project),
-            Arc::clone(&self.programs),
-            settings,
-        );
         Ok(SystemRun {
-            session: Session::new(&plan, endpoints)?,
+            session: Session::new(&self.plan(settings, 1, 1), endpoints)?,
             sent,
             observers: vec![ObserverSet::default()],
             seen: Observations::default(),

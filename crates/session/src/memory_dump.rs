@@ -41,6 +41,19 @@ pub struct DumpRange {
     end: u32,
 }
 
+impl DumpRange {
+    /// A range of a memory (`scratch`, `sram0`..., `dram`), by the byte addresses of its first
+    /// longword and of the first one behind it.
+    #[must_use]
+    pub fn new(space: &str, start: u32, end: u32) -> Self {
+        Self {
+            space: space.to_owned(),
+            start,
+            end,
+        }
+    }
+}
+
 /// Where a `[[memory]]`, a `[[counter]]` or the registers of a device of
 /// the project lie.
 ///
@@ -84,7 +97,7 @@ pub fn find(project: &Project, name: &str) -> Result<DumpRange, Problem> {
 }
 
 /// The longwords of a range and their byte addresses, in SRAM with the channel in bits
-/// 31-30, as microcode names it.
+/// 31-30, as microcode names it; without those where there is no memory.
 #[must_use]
 pub fn words(chip: &Chip, range: &DumpRange) -> Vec<(u32, u32)> {
     let channel = range.space.strip_prefix("sram");

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    npsim_cli::main()
+    npsim_cli::main(std::env::args_os())
 }

@@ -13,7 +13,7 @@ use npsim::observed_run::ObservedRun;
 use npsim::problem::Problem;
 use npsim::registers;
 use npsim::report::{FaultReport, NodeReport, Report};
-use npsim::run_limits::PATIENCE_MS;
+use npsim::run_limits::restless;
 use npsim::session::{Node, Session};
 use npsim::simulation::Ending;
 use npsim::summary::summary;
@@ -343,11 +343,4 @@ fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
             .parse()
             .is_ok_and(|pace: Pace| pace == arguments.system.pace);
     advisories::of_slow_arrivals(report).filter(|_| as_captured)
-}
-
-fn restless() -> Problem {
-    Problem::new(format!(
-        "the program was still running after {PATIENCE_MS} ms of simulated time"
-    ))
-    .help("say how long it is to run, such as `--until 1ms`, or give it traffic with `--trace IN.pcap` or `--load 0.5`")
 }

@@ -1,0 +1,72 @@
+"""npsim: an open laboratory for network processors of the Intel IXP2400/IXP2800 family.
+
+Microcode is assembled and run on a cycle-approximate chip; what came of it are tables that NumPy,
+pandas, polars and Arrow read without a copy:
+
+    import npsim
+
+    project = npsim.load("microcode/forward")
+    run = project.run(load=0.5, packets=True)
+    run.stats["packets"]["sent"], run.packets.polars()
+
+Every mistake is an `npsim.Error` with the text of the `npsim` command: place, cause, remedy. Times
+are texts with a unit ("2ms") or cycles of the microengines; lengths are bytes.
+"""
+
+from ._npsim import (
+    Bookmark,
+    Chip,
+    Column,
+    Debugger,
+    Departure,
+    Error,
+    Fault,
+    InternalError,
+    Network,
+    NetworkRun,
+    Page,
+    Point,
+    Program,
+    Project,
+    Run,
+    Sweep,
+    Table,
+    __version__,
+    _load_again,
+    _network_again,
+    _point_again,
+    _sweep_again,
+    assemble,
+    disassemble,
+    load,
+    network,
+    read_image,
+    sweep,
+)
+
+__all__ = [
+    "Bookmark",
+    "Chip",
+    "Column",
+    "Debugger",
+    "Departure",
+    "Error",
+    "Fault",
+    "InternalError",
+    "Network",
+    "NetworkRun",
+    "Page",
+    "Point",
+    "Program",
+    "Project",
+    "Run",
+    "Sweep",
+    "Table",
+    "__version__",
+    "assemble",
+    "disassemble",
+    "load",
+    "network",
+    "read_image",
+    "sweep",
+]

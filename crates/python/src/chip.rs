@@ -1,0 +1,301 @@
+//! A chip that is fed frame by frame.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use npsim::chip::Cycle;
+use npsim::chip::kernel::observer::NoObserver;
+use npsim::diagnostics::render_fault;
+use npsim::inspect::stats::Stats;
+use npsim::links::Crossing;
+use npsim::net::pace::{line_end_ps, line_free_ps};
+use npsim::net::recording::{cycle, picoseconds};
+use npsim::node::{NetworkedState, Node};
+use npsim::problem::Problem;
+use npsim::simulation::{Ending, RunSettings};
+use npsim::system::System;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::column::Column;
+use crate::detached::{StopFlag, claim, detached};
+use crate::error::{self, Fault, mistake};
+use crate::memory;
+use crate::project::{Project, frame_bytes, time};
+use crate::run::{checks, core};
+
+/// The least frame without its check sequence: what is shorter is padded on the line.
+const LEAST_FRAME: usize = 60;
+/// The longest that a frame may be.
+const LONGEST_FRAME: usize = 65_535;
+
+/// A chip with its lines.
+struct FedChip {
+    node: Node,
+    /// From when on the line of each port takes a frame, ps.
+    free: Vec<u128>,
+}
+
+/// A chip that takes frames while it runs, and gives those that leave: what `Project.chip` makes.
+///
+/// Cycles are those of the microengines. A chip is of one thread at a time.
+#[pyclass(frozen, module = "npsim")]
+pub struct Chip {
+    system: System,
+    hertz: u64,
+    lines: Vec<u64>,
+    fed: Mutex<FedChip>,
+    stop: StopFlag,
+}
+
+/// A frame that has begun to leave.
+#[pyclass(frozen, get_all, module = "npsim")]
+pub struct Departure {
+    /// The port, from 0.
+    port: u8,
+    /// The cycle of its first bit.
+    start: u64,
+    /// The cycle of its last bit.
+    end: u64,
+    /// The frame without its check sequence.
+    frame: Py<PyBytes>,
+    /// The number of the frame that came in and that it was made from, from 0 in the order in which
+    /// they were fed; `None` where that is not known.
+    origin: Option<u64>,
+}
+
+#[pymethods]
+impl Departure {
+    fn __bytes__(&self, py: Python<'_>) -> Py<PyBytes> {
+        self.frame.clone_ref(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let bytes = self.frame.as_bytes(py).len();
+        format!(
+            "<npsim.Departure of {bytes} bytes, port {}, cycle {}>",
+            self.port, self.end
+        )
+    }
+}
+
+#[pymethods]
+impl Project {
+    /// A chip at cycle 0 that is fed frame by frame. It has no end of its own: timers of the core go
+    /// on as long as it runs.
+    #[pyo3(signature = (*, seed = None, core = "engine", allow = None))]
+    fn chip(
+        &self,
+        seed: Option<u64>,
+        core: &str,
+        allow: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Chip> {
+        let settings = RunSettings {
+            allow: checks(allow.as_ref())?,
+            seed,
+            ..RunSettings::new(crate::chip::core(core)?)
+        };
+        let project = self.system.project();
+        let ports = &project.boot.ports;
+        // What answers a frame is fed when it is known, never before the chip's time.
+        let answer = vec![Cycle::MAX; ports.len()];
+        let node = Node::networked(project, self.system.programs(), settings, answer);
+        let node = node.map_err(|it| error::problem(&it))?;
+        Ok(Chip {
+            system: self.system.clone(),
+            hertz: project.capacity.hertz,
+            lines: ports.iter().map(|port| port.bits_per_second).collect(),
+            fed: Mutex::new(FedChip {
+                node,
+                free: vec![0; ports.len()],
+            }),
+            stop: StopFlag::default(),
+        })
+    }
+}
+
+impl Chip {
+    fn run(&self, py: Python<'_>, until: Cycle) -> PyResult<()> {
+        let mut fed = claim(&self.fed, "the chip")?;
+        let node = &mut fed.node;
+        detached(py, &self.stop, || {
+            let go_on = &mut |_: Cycle| {
+                if self.stop.load(Ordering::Relaxed) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            while node.ending().is_none() && node.handled() < until {
+                node.run_open(until, &mut NoObserver, go_on);
+            }
+        })?;
+        let text = match node.ending() {
+            Some(Ending::Fault(fault)) => {
+                let programs = self.system.programs().iter();
+                let programs: Vec<_> = programs
+                    .map(|program| (program.me, &program.image, &program.sources))
+                    .collect();
+                error::plain(&render_fault(fault, &programs))
+            }
+            Some(Ending::Interrupted) => "the chip was interrupted and runs no further".to_owned(),
+            _ => return Ok(()),
+        };
+        Err(Fault::new_err(text))
+    }
+}
+
+#[pymethods]
+impl Chip {
+    /// The cycle before which everything has happened.
+    #[getter]
+    fn now(&self) -> PyResult<u64> {
+        Ok(claim(&self.fed, "the chip")?.node.handled())
+    }
+
+    /// Gives a frame to a port, whose first bit comes at `at`, or as soon after it as the port's
+    /// line is free; without `at` as soon as that. The cycle of the first bit is given back.
+    ///
+    /// `frame` is bytes without the frame check sequence, or what gives them, such as a packet of
+    /// scapy. Frames of one port are fed in the order of their times.
+    #[pyo3(signature = (frame, *, port = 0, at = None))]
+    fn feed(
+        &self,
+        frame: &Bound<'_, PyAny>,
+        port: usize,
+        at: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        let mut bytes = frame_bytes(frame)?;
+        if bytes.is_empty() || bytes.len() > LONGEST_FRAME {
+            let message = format!("a frame of {} bytes is none", bytes.len());
+            return Err(mistake(message, "a frame has 1 to 65,535 bytes"));
+        }
+        let Some(&rate) = self.lines.get(port) else {
+            let message = format!("there is no port {port}");
+            let help = match self.lines.len() {
+                0 => "the project has no ports; add a [[port]]".to_owned(),
+                count => format!("the project has ports 0 to {}", count - 1),
+            };
+            return Err(mistake(message, &help));
+        };
+        bytes.resize(bytes.len().max(LEAST_FRAME), 0);
+        let mut fed = claim(&self.fed, "the chip")?;
+        let now = fed.node.handled();
+        let asked = at.map(|at| Ok::<_, PyErr>(time("at", &at)?.cycles(self.hertz)));
+        let asked = asked.transpose()?.unwrap_or(now);
+        if asked < now {
+            return Err(mistake(
+                format!("cycle {asked} is over: the chip stands at {now}"),
+                "feed frames before the chip runs past them",
+            ));
+        }
+        let free = u64::try_from(fed.free[port]).unwrap_or(u64::MAX);
+        let start = asked.max(cycle(free, self.hertz));
+        let begins = picoseconds(start, self.hertz);
+        let end = line_end_ps(begins, bytes.len(), rate);
+        fed.free[port] = line_free_ps(begins, bytes.len(), rate);
+        let end = cycle(u64::try_from(end).unwrap_or(u64::MAX), self.hertz);
+        fed.node.put(Crossing {
+            start,
+            end,
+            port: port as u8,
+            bytes,
+            origin: None,
+        });
+        Ok(start)
+    }
+
+    /// Runs to a time: a cycle, or a text such as "2ms". `KeyboardInterrupt` ends the run; the chip
+    /// goes no further then.
+    fn run_to(&self, py: Python<'_>, until: Bound<'_, PyAny>) -> PyResult<()> {
+        let until = time("until", &until)?.cycles(self.hertz);
+        self.run(py, until)
+    }
+
+    /// Runs on for a time.
+    fn run_for(&self, py: Python<'_>, time: Bound<'_, PyAny>) -> PyResult<()> {
+        let cycles = crate::project::time("time", &time)?.cycles(self.hertz);
+        let now = self.now()?;
+        self.run(py, now.saturating_add(cycles))
+    }
+
+    /// The frames that have begun to leave since this was asked last, in the order of their first
+    /// bits.
+    fn departures(&self, py: Python<'_>) -> PyResult<Vec<Departure>> {
+        let left = claim(&self.fed, "the chip")?.node.take_departures();
+        let left = left.into_iter().map(|frame| Departure {
+            port: frame.port,
+            start: frame.start,
+            end: frame.end,
+            frame: PyBytes::new(py, &frame.bytes).unbind(),
+            origin: frame.origin.map(|origin| origin.frame),
+        });
+        Ok(left.collect())
+    }
+
+    /// The frames that were lost at the media interface since this was asked last: when, and why.
+    fn lost(&self) -> PyResult<Vec<(u64, &'static str)>> {
+        let lost = claim(&self.fed, "the chip")?.node.take_lost();
+        let lost = lost.into_iter();
+        Ok(lost.map(|it| (it.cycle, it.reason.text())).collect())
+    }
+
+    /// The longwords of a memory: a `[[memory]]` or `[[counter]]` of the project by its name, or
+    /// `words` of them from a byte address of `scratch`, `sram0`... or `dram` on.
+    #[pyo3(signature = (name, address = None, words = None))]
+    fn memory(&self, name: &str, address: Option<u32>, words: Option<u32>) -> PyResult<Column> {
+        let fed = claim(&self.fed, "the chip")?;
+        memory::column(fed.node.chip(), self.system.project(), name, address, words)
+    }
+
+    /// All counters of the chip until now, as in the stats file under `nodes[0].chip`.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let stats = Stats::collect(claim(&self.fed, "the chip")?.node.chip());
+        let json = serde_json::to_string(&stats).map_err(|it| mistake(it.to_string(), ""))?;
+        py.import("json")?.call_method1("loads", (json,))
+    }
+
+    /// The state as bytes, from which a chip of the same project goes on (`restore`). What has left
+    /// and was not asked for is not in it.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut fed = claim(&self.fed, "the chip")?;
+        let fed = &mut *fed;
+        let state = fed
+            .node
+            .save_networked()
+            .map_err(|it| error::problem(&it))?;
+        let saved = postcard::to_allocvec(&(state, &fed.free));
+        let saved = saved.map_err(|it| mistake(it.to_string(), ""))?;
+        Ok(PyBytes::new(py, &saved))
+    }
+
+    /// Goes on from a saved state.
+    fn restore(&self, state: &[u8]) -> PyResult<()> {
+        let refused = |why: String| {
+            let problem = Problem::new(format!("this is no state of such a chip: {why}"));
+            error::problem(&problem.help("restore what `save` gave for the same project"))
+        };
+        let (state, free): (NetworkedState, Vec<u128>) =
+            postcard::from_bytes(state).map_err(|it| refused(it.to_string()))?;
+        let mut fed = claim(&self.fed, "the chip")?;
+        if free.len() != fed.free.len() {
+            return Err(refused("it has other ports".to_owned()));
+        }
+        fed.node.restore_networked(state).map_err(refused)?;
+        fed.free = free;
+        Ok(())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let name = &self.system.project().name;
+        Ok(format!("<npsim.Chip {name} at cycle {}>", self.now()?))
+    }
+}
+
+/// Whether a chip can be shared, which Python's classes have to be.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Arc<Chip>>();
+};

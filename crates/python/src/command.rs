@@ -1,0 +1,17 @@
+//! The `npsim` command, which the package brings.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use pyo3::prelude::*;
+
+/// The command with these arguments, of which the first is its name; gives its exit code. Wrong
+/// usage ends the process.
+#[pyfunction]
+#[pyo3(name = "_command")]
+pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    let code = py.detach(|| npsim_cli::main(arguments));
+    (0..=u8::MAX)
+        .find(|&number| ExitCode::from(number) == code)
+        .unwrap_or(1)
+}

@@ -1,0 +1,317 @@
+//! The time machine.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use npsim::debug::breakpoints::Access;
+use npsim::debug::console::{BreakpointText, execute, stop_text};
+use npsim::debug::history::History;
+use npsim::debug::timeline::{NoDebug, Setup};
+use npsim::debug::view::StopView;
+use npsim::debug::{DebugError, Direction, Stop, StopCause, Thread};
+use npsim::files::{Files, Overlay};
+use npsim::problem::Problem;
+use npsim::run_limits::RunLimits;
+use npsim::simulation::{RunSettings, Simulation};
+use npsim::system::System;
+use npsim::traffic::{Traffic, TrafficSource};
+use pyo3::prelude::*;
+
+use crate::column::Column;
+use crate::detached::{StopFlag, claim, detached};
+use crate::error::{self, mistake};
+use crate::memory;
+use crate::project::{Project, time};
+use crate::run::{checks, core};
+use crate::text::text_of;
+use crate::traffic::{CaptureArguments, traffic};
+
+/// Bytes of a megabyte.
+const MEGABYTE: usize = 1_000_000;
+/// Cycles before a stop whose packets and lanes a view shows.
+const SHOWN: u64 = 2_000;
+
+/// A run through which one goes forward and back: what `Project.debug` makes.
+///
+/// Where it stands, everything before a cycle has happened and nothing of that cycle.
+#[pyclass(frozen, module = "npsim")]
+pub struct Debugger {
+    system: System,
+    files: Arc<Overlay>,
+    debugger: Mutex<npsim::debug::Debugger>,
+    stop: StopFlag,
+}
+
+/// A place in a run to which `Debugger.restore` goes back: cycle and selected context.
+#[pyclass(frozen, get_all, module = "npsim")]
+pub struct Bookmark {
+    /// The cycle.
+    cycle: u64,
+    /// The microengine that is selected.
+    me: u8,
+    /// The context that is selected.
+    context: u8,
+}
+
+#[pymethods]
+impl Bookmark {
+    #[new]
+    fn new(cycle: u64, me: u8, context: u8) -> Self {
+        Self { cycle, me, context }
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "npsim.Bookmark({}, {}, {})",
+            self.cycle, self.me, self.context
+        )
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (u64, u8, u8))> {
+        let class = py.import("npsim")?.getattr("Bookmark")?;
+        Ok((class, (self.cycle, self.me, self.context)))
+    }
+}
+
+#[pymethods]
+impl Project {
+    /// A debugger at the beginning of a run with this traffic, as for `run`. `memory` is how many
+    /// megabytes states of the past may take; more make steps back faster.
+    #[pyo3(signature = (*, trace = None, load = None, pace = None, ports = None, until = None, seed = None, core = "engine", allow = None, memory = 256))]
+    fn debug(
+        &self,
+        py: Python<'_>,
+        trace: Option<std::path::PathBuf>,
+        load: Option<Bound<'_, PyAny>>,
+        pace: Option<Bound<'_, PyAny>>,
+        ports: Option<Bound<'_, PyAny>>,
+        until: Option<Bound<'_, PyAny>>,
+        seed: Option<u64>,
+        core: &str,
+        allow: Option<Bound<'_, PyAny>>,
+        memory: usize,
+    ) -> PyResult<Debugger> {
+        let capture = match trace {
+            Some(trace) => Some(CaptureArguments {
+                trace,
+                pace: pace.map_or(Ok("trace".into()), |it| text_of("pace", &it))?,
+                ports: ports.map_or(Ok("interface".into()), |it| text_of("ports", &it))?,
+                link: false,
+                pad: None,
+            }),
+            None => None,
+        };
+        let traffic = traffic(self.system.project(), capture, load.as_ref(), seed)?;
+        let limits = RunLimits {
+            until: until.map(|it| time("until", &it)).transpose()?,
+            ..RunLimits::default()
+        };
+        let machine = RunSettings {
+            allow: checks(allow.as_ref())?,
+            seed,
+            ..RunSettings::new(crate::debugger::core(core)?)
+        };
+        let made = py.detach(|| open(&self.system, traffic, limits, machine, memory * MEGABYTE));
+        let mut debugger = made.map_err(|it| error::problem(&it))?;
+        let stop = StopFlag::default();
+        let asked = Arc::clone(&stop);
+        debugger.ask(move |_| asked.load(Ordering::Relaxed));
+        Ok(Debugger {
+            system: self.system.clone(),
+            files: Arc::clone(&self.files),
+            debugger: Mutex::new(debugger),
+            stop,
+        })
+    }
+}
+
+fn open(
+    system: &System,
+    traffic: Traffic,
+    limits: RunLimits,
+    machine: RunSettings,
+    budget: usize,
+) -> Result<npsim::debug::Debugger, Problem> {
+    let project = system.project();
+    let source = TrafficSource::open(traffic, project)?;
+    let settings = limits.settings(machine, project.capacity.hertz, &source);
+    let (until, allowed) = (settings.until, settings.allow.clone());
+    let none = || -> npsim::links::Frames { Box::new(std::iter::empty()) };
+    let setup = Setup {
+        simulation: Simulation::new(project, system.programs(), settings)?,
+        frames: NoDebug(source.ends()?.frames.unwrap_or_else(none)),
+        until,
+        hertz: project.capacity.hertz,
+        budget,
+    };
+    npsim::debug::Debugger::new(setup, project, &allowed).map_err(|error| {
+        let megabytes = error.needed.div_ceil(MEGABYTE);
+        Problem::new(error.to_string()).help(format!("give at least `memory={megabytes}`"))
+    })
+}
+
+/// A mistake in what was asked of the debugger.
+fn complaint(complaint: &DebugError) -> PyErr {
+    mistake(
+        complaint.message.clone(),
+        complaint.help.as_deref().unwrap_or_default(),
+    )
+}
+
+/// The text of a source, if it can be read.
+fn source(files: &Overlay, file: &str) -> Option<String> {
+    let bytes = files.read(std::path::Path::new(file)).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+impl Debugger {
+    fn thread(debugger: &npsim::debug::Debugger, me: Option<u8>, context: Option<u8>) -> Thread {
+        let selected = debugger.thread();
+        Thread {
+            me: me.unwrap_or(selected.me),
+            context: context.unwrap_or(selected.context),
+        }
+    }
+
+    fn go(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut npsim::debug::Debugger) -> Stop + Send,
+    ) -> PyResult<Vec<String>> {
+        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let debugger = &mut *debugger;
+        detached(py, &self.stop, || {
+            let stop = work(debugger);
+            stop_text(debugger, &stop, &|file| source(&self.files, file))
+        })
+    }
+}
+
+#[pymethods]
+impl Debugger {
+    /// Does a command of the console (`help` lists them: `step`, `break`, `back step`, `why`,
+    /// `who wrote`, `find`...) and gives its lines.
+    fn execute(&self, py: Python<'_>, command: &str) -> PyResult<Vec<String>> {
+        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let debugger = &mut *debugger;
+        let reply = detached(py, &self.stop, || {
+            execute(debugger, &|file| source(&self.files, file), command)
+        })?;
+        reply.map(|reply| reply.lines).map_err(|it| complaint(&it))
+    }
+
+    /// Goes to a time, forward or back: a cycle, or a text such as "0.9ms". What stands there is
+    /// told in lines.
+    fn goto(&self, py: Python<'_>, at: Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+        let hertz = self.system.project().capacity.hertz;
+        let cycle = time("at", &at)?.cycles(hertz);
+        self.go(py, |debugger| debugger.goto(cycle))
+    }
+
+    /// Goes to where the run comes next to a place (`"forward.uc:46"`, a label, a macro, each with
+    /// `if CONDITION`), or with `back` to where it came there last, and says whether it does. With
+    /// `watch` it goes to where a value changes (`"sram0[0x100]"`, a name, a ring). Breakpoints that
+    /// are set stop it as well.
+    #[pyo3(signature = (what, *, back = false, watch = false))]
+    fn search(&self, py: Python<'_>, what: &str, back: bool, watch: bool) -> PyResult<bool> {
+        let direction = if back {
+            Direction::Back
+        } else {
+            Direction::Forward
+        };
+        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let debugger = &mut *debugger;
+        let point = BreakpointText::of(what, watch).and_then(|text| {
+            if watch {
+                text.watchpoint(debugger, Access::Change)
+            } else {
+                text.breakpoint(debugger, None)
+            }
+        });
+        let added = point.and_then(|point| debugger.add(point));
+        let id = added.map_err(|it| complaint(&it))?;
+        let found = detached(py, &self.stop, || {
+            let stop = debugger.run(direction);
+            matches!(stop.reason, StopCause::Breakpoint(_))
+        });
+        debugger.remove(id).map_err(|it| complaint(&it))?;
+        found
+    }
+
+    /// The cycle where it stands.
+    #[getter]
+    fn cycle(&self) -> PyResult<u64> {
+        Ok(claim(&self.debugger, "the debugger")?.cycle())
+    }
+
+    /// The value of an expression over names, registers and memories where it stands, seen by a
+    /// context; by the selected one if none is given.
+    #[pyo3(signature = (expression, *, me = None, context = None))]
+    fn evaluate(&self, expression: &str, me: Option<u8>, context: Option<u8>) -> PyResult<u64> {
+        let debugger = claim(&self.debugger, "the debugger")?;
+        let thread = Self::thread(&debugger, me, context);
+        debugger
+            .evaluate(expression, thread)
+            .map_err(|it| complaint(&it))
+    }
+
+    /// Selects a context.
+    fn select(&self, me: u8, context: u8) -> PyResult<()> {
+        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let selected = debugger.select(Thread { me, context });
+        selected.map_err(|it| complaint(&it))
+    }
+
+    /// What there is to see where it stands, as one dictionary: cycle, reason, contexts with state
+    /// and why they sleep, rings, packets and what each context did over the last cycles.
+    #[pyo3(signature = (*, cycles = SHOWN))]
+    fn view<'py>(&self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
+        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let debugger = &mut *debugger;
+        let view = detached(py, &self.stop, move || {
+            let from = debugger.cycle().saturating_sub(cycles);
+            StopView::of(debugger, &History::of(debugger, from))
+        })?;
+        let json = serde_json::to_string(&view).map_err(|it| mistake(it.to_string(), ""))?;
+        py.import("json")?.call_method1("loads", (json,))
+    }
+
+    /// The contexts that run or have exited: a dictionary for each, as in `view`.
+    fn contexts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.view(py, 0)?.get_item("contexts")
+    }
+
+    /// The longwords of a memory, as for `Chip.memory`.
+    #[pyo3(signature = (name, address = None, words = None))]
+    fn memory(&self, name: &str, address: Option<u32>, words: Option<u32>) -> PyResult<Column> {
+        let debugger = claim(&self.debugger, "the debugger")?;
+        memory::column(debugger.chip(), self.system.project(), name, address, words)
+    }
+
+    /// Where it stands, to come back to.
+    fn save(&self) -> PyResult<Bookmark> {
+        let debugger = claim(&self.debugger, "the debugger")?;
+        let thread = debugger.thread();
+        Ok(Bookmark {
+            cycle: debugger.cycle(),
+            me: thread.me,
+            context: thread.context,
+        })
+    }
+
+    /// Goes to a place that was saved, of this debugger or of another one of the same run.
+    fn restore(&self, py: Python<'_>, bookmark: &Bookmark) -> PyResult<()> {
+        let cycle = bookmark.cycle;
+        self.go(py, |debugger| debugger.goto(cycle))?;
+        self.select(bookmark.me, bookmark.context)
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let name = &self.system.project().name;
+        Ok(format!(
+            "<npsim.Debugger of {name} at cycle {}>",
+            self.cycle()?
+        ))
+    }
+}

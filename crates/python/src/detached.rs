@@ -1,0 +1,80 @@
+//! Work without the interpreter's lock, which Ctrl-C ends.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use crate::error::{InternalError, mistake};
+
+/// Time between two looks for signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What asks work to stop.
+pub type StopFlag = Arc<AtomicBool>;
+
+/// Does work on another thread while this one waits for it without the interpreter's lock, so that
+/// threads of Python go on, and handles signals. After one whose handler raises, as Ctrl-C's does,
+/// the flag is set, and that exception comes out when the work has stopped.
+///
+/// Python handles signals in its main thread alone: in another one nothing interrupts the work.
+pub fn detached<T: Send>(
+    py: Python<'_>,
+    flag: &StopFlag,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    flag.store(false, Ordering::Relaxed);
+    let (done, raised) = py.detach(|| {
+        thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let worker = scope.spawn(move || {
+                let done = catch_unwind(AssertUnwindSafe(work));
+                // The other end waits for this alone.
+                let _ = sender.send(());
+                done
+            });
+            let mut raised = None;
+            while receiver.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if raised.is_none() {
+                    raised = Python::attach(|py| py.check_signals()).err();
+                    flag.store(raised.is_some(), Ordering::Relaxed);
+                }
+            }
+            (worker.join(), raised)
+        })
+    });
+    let done = done.and_then(|done| done).map_err(|panic| defect(&*panic));
+    match raised {
+        Some(raised) => Err(raised),
+        None => done,
+    }
+}
+
+fn defect(panic: &(dyn Any + Send)) -> PyErr {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    InternalError::new_err(format!(
+        "npsim has a defect: {}; please report it with what led to it",
+        text.unwrap_or_else(|| "no message".to_owned())
+    ))
+}
+
+/// What only one call at a time may use. A second one, from another thread or from a callback of
+/// the first, is refused instead of waited for.
+pub fn claim<'a, T>(shared: &'a Mutex<T>, what: &str) -> PyResult<MutexGuard<'a, T>> {
+    match shared.try_lock() {
+        Ok(guard) => Ok(guard),
+        Err(TryLockError::WouldBlock) => Err(mistake(
+            format!("{what} is in use by another call"),
+            "wait for that call; a callback of a run cannot use what runs",
+        )),
+        Err(TryLockError::Poisoned(_)) => Err(InternalError::new_err(format!(
+            "{what} was left half-done by a defect and cannot be used any more"
+        ))),
+    }
+}

@@ -1,0 +1,342 @@
+//! An observer of Python's, which gets trace events as tables of many.
+
+use std::sync::atomic::Ordering;
+
+use npsim::chip::Cycle;
+use npsim::chip::kernel::observer::Observer;
+use npsim::chip::kernel::trace_event::{
+    ContextState, Kinds, LockStep, RingName, TraceEvent, TraceEventKind as Kind,
+};
+use pyo3::prelude::*;
+
+use crate::column::Values;
+use crate::detached::StopFlag;
+use crate::error::mistake;
+use crate::table::{Table, TableBuilder};
+
+/// Events of a batch: large enough that a call into Python costs nothing beside them.
+const BATCH: usize = 10_000;
+
+/// The kinds of events that can be asked for, by their names.
+const KINDS: [(&str, Kind); 14] = [
+    ("arrives", Kind::Arrives),
+    ("departed", Kind::Departed),
+    ("dropped", Kind::Dropped),
+    ("exception", Kind::Exception),
+    ("issued", Kind::Issued),
+    ("aborted", Kind::Aborted),
+    ("stalled", Kind::Stalled),
+    ("context", Kind::Context),
+    ("ring", Kind::Ring),
+    ("lock", Kind::Lock),
+    ("written", Kind::Written),
+    ("touched", Kind::Touched),
+    ("level", Kind::Level),
+    ("core", Kind::Gpp),
+];
+
+/// What an event is, as a row. What does not apply to its kind is missing.
+#[derive(Default)]
+struct EventRow {
+    kind: &'static str,
+    me: Option<u8>,
+    context: Option<u8>,
+    pc: Option<u32>,
+    port: Option<u8>,
+    frame: Option<u64>,
+    bytes: Option<u32>,
+    /// For what lasts: the cycle where it began or will end.
+    other_cycle: Option<Cycle>,
+    address: Option<u32>,
+    value: Option<f64>,
+    name: Option<String>,
+}
+
+/// The columns of a batch.
+fn columns() -> TableBuilder {
+    let (u8s, u32s, u64s) = (
+        || Values::U8(Vec::new()),
+        || Values::U32(Vec::new()),
+        || Values::U64(Vec::new()),
+    );
+    let texts = || Values::Text(vec![0], Vec::new());
+    TableBuilder::new([
+        ("cycle", u64s()),
+        ("kind", texts()),
+        ("me", u8s()),
+        ("context", u8s()),
+        ("pc", u32s()),
+        ("port", u8s()),
+        ("frame", u64s()),
+        ("bytes", u32s()),
+        ("other_cycle", u64s()),
+        ("address", u32s()),
+        ("value", Values::F64(Vec::new())),
+        ("name", texts()),
+    ])
+}
+
+fn ring_name(ring: RingName) -> String {
+    match ring {
+        RingName::Scratch(number) => format!("scratch ring {number}"),
+        RingName::Neighbour(me) => format!("next-neighbour ring of microengine {me}"),
+        RingName::Sram { channel, entry } => format!("sram{channel} entry {entry}"),
+    }
+}
+
+fn state_name(state: ContextState) -> &'static str {
+    match state {
+        ContextState::Inactive => "inactive",
+        ContextState::Ready => "ready",
+        ContextState::Executing => "executing",
+        ContextState::Waiting { .. } => "waiting",
+        ContextState::Killed => "exited",
+    }
+}
+
+impl EventRow {
+    fn of(event: &TraceEvent) -> Option<Self> {
+        let kind = event.kind();
+        let (name, _) = KINDS.into_iter().find(|(_, known)| *known == kind)?;
+        let row = Self {
+            kind: name,
+            ..Self::default()
+        };
+        let of = |me: u8, context: u8, pc: u16| Self {
+            me: Some(me),
+            context: Some(context),
+            pc: Some(pc.into()),
+            kind: name,
+            ..Self::default()
+        };
+        Some(match *event {
+            TraceEvent::Issued {
+                me,
+                context,
+                pc,
+                count,
+            } => Self {
+                value: Some(count.into()),
+                ..of(me, context, pc)
+            },
+            TraceEvent::Aborted {
+                me,
+                context,
+                pc,
+                slots,
+            } => Self {
+                value: Some(slots as f64),
+                ..of(me, context, pc)
+            },
+            TraceEvent::Stalled {
+                me,
+                context,
+                pc,
+                from,
+            } => Self {
+                other_cycle: Some(from),
+                ..of(me, context, pc)
+            },
+            TraceEvent::Context {
+                me,
+                context,
+                doing,
+                pc,
+            } => Self {
+                name: Some(state_name(doing).to_owned()),
+                ..of(me, context, pc)
+            },
+            TraceEvent::Ring { ring, fill } => Self {
+                name: Some(ring_name(ring)),
+                value: Some(fill.into()),
+                ..row
+            },
+            TraceEvent::Arrives {
+                port,
+                frame,
+                bytes,
+                until,
+            } => Self {
+                port: Some(port),
+                frame: Some(frame),
+                bytes: Some(bytes),
+                other_cycle: Some(until),
+                ..row
+            },
+            TraceEvent::Departed {
+                port,
+                frame,
+                bytes,
+                from,
+            } => Self {
+                port: Some(port),
+                frame,
+                bytes: Some(bytes),
+                other_cycle: Some(from),
+                ..row
+            },
+            TraceEvent::Dropped {
+                port,
+                frame,
+                reason,
+            } => Self {
+                port: Some(port),
+                frame,
+                name: Some(reason.text().to_owned()),
+                ..row
+            },
+            TraceEvent::Exception { handle, reason } => Self {
+                address: Some(handle),
+                value: Some(reason.into()),
+                ..row
+            },
+            TraceEvent::Lock { lock, step } => {
+                let (name, by) = match step {
+                    LockStep::Taken { by, .. } => ("taken", by),
+                    LockStep::Released { .. } => ("released", None),
+                };
+                Self {
+                    me: by.map(|by| by.0),
+                    context: by.map(|by| by.1),
+                    value: Some(lock.into()),
+                    name: Some(name.to_owned()),
+                    ..row
+                }
+            }
+            TraceEvent::Written {
+                memory,
+                address,
+                words,
+                ..
+            } => Self {
+                address: Some(address),
+                value: Some(words.into()),
+                name: Some(format!("{memory:?}").to_lowercase()),
+                ..row
+            },
+            TraceEvent::Touched { frame, me, context } => Self {
+                frame: Some(frame),
+                me: Some(me),
+                context: Some(context),
+                ..row
+            },
+            TraceEvent::Level { level, value, .. } => Self {
+                name: Some(level.name.to_owned()),
+                value: Some(value as f64),
+                ..row
+            },
+            TraceEvent::Gpp { step, until, .. } => Self {
+                name: Some(step.to_owned()),
+                other_cycle: Some(until),
+                ..row
+            },
+            _ => return None,
+        })
+    }
+
+    fn put(self, at: Cycle, table: &mut TableBuilder) {
+        let mut cells = table.row();
+        cells.put(Some(at));
+        cells.put(Some(self.kind));
+        cells.put(self.me);
+        cells.put(self.context);
+        cells.put(self.pc);
+        cells.put(self.port);
+        cells.put(self.frame);
+        cells.put(self.bytes);
+        cells.put(self.other_cycle);
+        cells.put(self.address);
+        cells.put(self.value);
+        cells.put(self.name.as_deref());
+    }
+}
+
+/// The events of a run in batches, each given to the method `see_batch` of an object.
+#[derive(Debug)]
+pub struct EventBatches {
+    observer: Py<PyAny>,
+    wants: Kinds,
+    rows: usize,
+    table: TableBuilder,
+    raised: Option<PyErr>,
+    stop: StopFlag,
+}
+
+impl EventBatches {
+    /// For an object with `wants`, the names of kinds, and `see_batch`. After an exception the run
+    /// is asked to stop.
+    pub fn new(observer: &Bound<'_, PyAny>, stop: StopFlag) -> PyResult<Self> {
+        let mut wants = Kinds::NONE;
+        for name in observer.getattr("wants")?.try_iter()? {
+            let name: String = name?.extract()?;
+            let found = KINDS.iter().find(|(known, _)| *known == name);
+            let (_, kind) = found.ok_or_else(|| {
+                let names = KINDS.map(|(name, _)| name).join(", ");
+                mistake(
+                    format!("there is no kind of events `{name}`"),
+                    &format!("the observer's `wants` can have {names}"),
+                )
+            })?;
+            wants = wants.and(Kinds::of(&[*kind]));
+        }
+        if wants.is_empty() {
+            return Err(mistake(
+                "the observer's `wants` is empty, so that it would see nothing",
+                "",
+            ));
+        }
+        observer.getattr("see_batch")?;
+        Ok(Self {
+            observer: observer.clone().unbind(),
+            wants,
+            rows: 0,
+            table: columns(),
+            raised: None,
+            stop,
+        })
+    }
+
+    fn give(&mut self) {
+        if self.rows == 0 || self.raised.is_some() {
+            return;
+        }
+        self.rows = 0;
+        let table = std::mem::replace(&mut self.table, columns()).finish();
+        let called = Python::attach(|py| {
+            let table = Table(table.into());
+            self.observer.call_method1(py, "see_batch", (table,))
+        });
+        if let Err(raised) = called {
+            self.raised = Some(raised);
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives the last batch.
+    ///
+    /// # Errors
+    /// The exception of the observer.
+    pub fn finish(mut self) -> PyResult<()> {
+        self.give();
+        self.raised.map_or(Ok(()), Err)
+    }
+}
+
+impl Observer for EventBatches {
+    fn wants(&self) -> Kinds {
+        self.wants
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        if self.raised.is_some() || !self.wants.has(event.kind()) {
+            return;
+        }
+        if let Some(row) = EventRow::of(event) {
+            row.put(at, &mut self.table);
+            self.rows += 1;
+        }
+        if self.rows == BATCH {
+            self.give();
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Networks of hosts, links and routers.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use npsim::assemble::assemble_project;
+use npsim::network::{NoTap, Simulation, Stopped};
+use npsim::network_file::chips::systems;
+use npsim::network_file::file::NetworkFile;
+use npsim::network_file::results::Results;
+use npsim::network_file::series::Sampler;
+use npsim::problem::{Problem, Problems};
+use npsim::project::Setting;
+use npsim::quantity::Time;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::column::Values;
+use crate::detached::{StopFlag, detached};
+use crate::document::Document;
+use crate::error::{self, Fault, mistake};
+use crate::project::{self, settings};
+use crate::table::{Table, TableBuilder, TableData};
+
+/// The name of the file that a dictionary stands for.
+const FILE_NAME: &str = "network.toml";
+/// Parts of a run between which signals are looked at.
+const STEPS: u64 = 1_000;
+
+/// A network of hosts that react, links, queues and routers, read from a file or a dictionary.
+#[pyclass(frozen, module = "npsim")]
+pub struct Network {
+    path: PathBuf,
+    document: Option<Document>,
+    settings: Vec<Setting>,
+    /// What it was made of, to make it again in another process.
+    source: (Py<PyAny>, Option<Py<PyDict>>, PathBuf),
+}
+
+/// Reads a network: `target` is its file, or a dictionary with the keys of one, whose paths are
+/// seen from `base`. `set` maps paths of keys to values, as the command's `--set`.
+///
+/// Raises `npsim.Error` with the first mistake; one in a dictionary has the path of keys as its
+/// place.
+#[pyfunction]
+#[pyo3(signature = (target, *, set = None, base = None))]
+pub fn network(
+    target: Bound<'_, PyAny>,
+    set: Option<Bound<'_, PyDict>>,
+    base: Option<PathBuf>,
+) -> PyResult<Network> {
+    let base = base.unwrap_or_default();
+    let (path, document) = match target.cast::<PyDict>() {
+        Ok(keys) => (base.join(FILE_NAME), Some(Document::of(keys)?)),
+        Err(_) => (base.join(project::read_path(&target)?), None),
+    };
+    let network = Network {
+        path,
+        document,
+        settings: settings(set.as_ref())?,
+        source: (target.unbind(), set.map(Bound::unbind), base),
+    };
+    network.file()?;
+    Ok(network)
+}
+
+impl Network {
+    fn file(&self) -> PyResult<NetworkFile> {
+        let read = match &self.document {
+            Some(document) => {
+                let path = self.path.display().to_string();
+                NetworkFile::parse_with(&path, document.text(), &self.settings)
+                    .map_err(|it| document.relocated(it))
+            }
+            None => NetworkFile::load(&self.path, &self.settings),
+        };
+        let file = read.map_err(|it| error::problem(&it))?;
+        file.refuse_interfaces().map_err(|it| error::problem(&it))?;
+        Ok(file)
+    }
+}
+
+/// A time of a network, ps.
+fn picoseconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    match project::time(name, value)? {
+        Time::Picoseconds(time) if time > 0 => Ok(time),
+        _ => Err(mistake(
+            format!("`{name}` is no time of a network"),
+            "write a text with a unit, such as \"60s\"",
+        )),
+    }
+}
+
+/// What came of a network's run.
+struct Done {
+    json: String,
+    series: Option<TableData>,
+    fault: Option<String>,
+}
+
+#[pymethods]
+impl Network {
+    /// The network's name.
+    #[getter]
+    fn name(&self) -> PyResult<String> {
+        Ok(self.file()?.name)
+    }
+
+    /// Runs the network to the end that its file says, or to `until`, with another `seed` if one is
+    /// given, and gives what came of it. `threads` routers that are chips run at a time; the results
+    /// are the same with any number. With `sample_every` windows, rates and queues are sampled at
+    /// this distance.
+    ///
+    /// Raises `npsim.Fault` where the microcode of a router goes wrong; `KeyboardInterrupt` ends it
+    /// within a second.
+    #[pyo3(signature = (*, until = None, seed = None, threads = 1, sample_every = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        until: Option<Bound<'_, PyAny>>,
+        seed: Option<u64>,
+        threads: usize,
+        sample_every: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<NetworkRun> {
+        let mut file = self.file()?;
+        if let Some(until) = until {
+            file.until = (picoseconds("until", &until)? / file.scale).max(1);
+            if file.until <= file.from {
+                return Err(mistake(
+                    "`until` lies before the file's `from`: nothing would be measured",
+                    "",
+                ));
+            }
+        }
+        if let Some(seed) = seed {
+            file.reseed(seed);
+        }
+        let every = sample_every.map(|it| picoseconds("sample_every", &it));
+        let every = every.transpose()?.map(|it| (it / file.scale).max(1));
+        let stop = StopFlag::default();
+        let done = detached(py, &stop, || simulate(&file, threads.max(1), every, &stop))?;
+        let done = done.map_err(|it| error::problems(&it))?;
+        let run = NetworkRun {
+            json: done.json,
+            series: done.series.map(Arc::new),
+        };
+        match done.fault {
+            None => Ok(run),
+            Some(text) => {
+                let fault = Fault::new_err(text);
+                fault.value(py).setattr("run", Py::new(py, run)?)?;
+                Err(fault)
+            }
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<npsim.Network {}>", self.path.display())
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Bound<'py, PyDict>))> {
+        let (target, set, base) = &self.source;
+        let options = PyDict::new(py);
+        options.set_item("set", set)?;
+        options.set_item("base", base)?;
+        let again = py.import("npsim")?.getattr("_network_again")?;
+        Ok((again, (target.clone_ref(py), options)))
+    }
+}
+
+/// Reads a network again that was sent from another process.
+#[pyfunction]
+#[pyo3(name = "_network_again")]
+pub fn network_again<'py>(
+    py: Python<'py>,
+    target: Bound<'py, PyAny>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("npsim")?
+        .getattr("network")?
+        .call((target,), Some(&options))
+}
+
+fn simulate(
+    file: &NetworkFile,
+    threads: usize,
+    every: Option<u64>,
+    stop: &StopFlag,
+) -> Result<Done, Problems> {
+    let systems = systems(file, &npsim::registry(), &assemble_project)?;
+    let outside =
+        Simulation::new(file.topology.clone()).map_err(|error| Problem::new(error.to_string()))?;
+    let mut network = npsim::network::Network::new(outside, systems)?.with_threads(threads);
+    let ask = || {
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let mut begin = network.outside().counters();
+    let mut sampler = Sampler::new(file.scale);
+    let mut table = every.map(|_| series());
+    let mut now = 0;
+    let mut stopped = None;
+    sample(&mut sampler, &network, &mut table);
+    while now < file.until && stopped.is_none() {
+        let multiple = |of: u64| (now / of + 1).saturating_mul(of);
+        let mut next = multiple(network.step(file.until, STEPS)).min(file.until);
+        if let Some(every) = every {
+            next = next.min(multiple(every));
+        }
+        if now < file.from {
+            next = next.min(file.from);
+        }
+        stopped = network.run_to(next, &mut NoTap, &ask).err();
+        now = next;
+        if stopped.is_none() && now == file.from {
+            network.outside_mut().forget_longest_queues();
+            begin = network.outside().counters();
+        }
+        if stopped.is_none() && every.is_some_and(|every| now.is_multiple_of(every)) {
+            sample(&mut sampler, &network, &mut table);
+        }
+        if stop.load(Ordering::Relaxed) {
+            stopped = Some(Stopped::Interrupted);
+        }
+    }
+    if stopped.is_none() {
+        stopped = network.end(&mut NoTap, &ask).err();
+    }
+    let fault = match stopped {
+        Some(Stopped::Frame(problem)) => return Err(problem.into()),
+        Some(Stopped::Fault(router)) => network.fault(router).map(|(fault, system, _)| {
+            let programs = system.programs.iter();
+            let programs: Vec<_> = programs
+                .map(|program| (program.me, &program.image, &program.sources))
+                .collect();
+            error::plain(&npsim::diagnostics::render_fault(fault, &programs))
+        }),
+        Some(Stopped::Interrupted) | None => None,
+    };
+    let results = Results::of(file, &network, &begin);
+    let json = serde_json::to_string_pretty(&results);
+    Ok(Done {
+        json: json.map_err(|it| Problem::new(it.to_string()))? + "\n",
+        series: table.map(TableBuilder::finish),
+        fault,
+    })
+}
+
+/// The table of a series.
+fn series() -> TableBuilder {
+    let texts = || Values::Text(vec![0], Vec::new());
+    TableBuilder::new([
+        ("seconds", Values::F64(Vec::new())),
+        ("of", texts()),
+        ("name", texts()),
+        ("quantity", texts()),
+        ("value", Values::F64(Vec::new())),
+    ])
+}
+
+fn sample(
+    sampler: &mut Sampler,
+    network: &npsim::network::Network,
+    table: &mut Option<TableBuilder>,
+) {
+    let Some(table) = table else {
+        return;
+    };
+    let sampled = sampler.sample(network.outside(), &mut |sample| {
+        let mut cells = table.row();
+        cells.put(Some(sample.seconds));
+        cells.put(Some(sample.of.name()));
+        cells.put(Some(sample.name));
+        cells.put(Some(sample.quantity));
+        cells.put(Some(sample.value));
+        Ok(())
+    });
+    // Nothing that is put into memory fails.
+    debug_assert!(sampled.is_ok());
+}
+
+/// What came of a network's run.
+#[pyclass(frozen, module = "npsim")]
+pub struct NetworkRun {
+    json: String,
+    series: Option<Arc<TableData>>,
+}
+
+#[pymethods]
+impl NetworkRun {
+    /// All results, as the command's file has them: flows, transfers, lines, routers. A new
+    /// dictionary each time; times and rates are those of the network's file.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("json")?.call_method1("loads", (&self.json,))
+    }
+
+    /// The results as JSON, byte for byte as the command writes them.
+    #[getter]
+    fn stats_json(&self) -> &str {
+        &self.json
+    }
+
+    /// Windows, rates and queues over time: a row for each quantity at each moment. Only of a run
+    /// with `sample_every`.
+    #[getter]
+    fn series(&self) -> PyResult<Table> {
+        let table = self.series.as_ref().map(|table| Table(Arc::clone(table)));
+        table.ok_or_else(|| {
+            mistake(
+                "the run was not sampled",
+                "call `run` with `sample_every=\"100ms\"`",
+            )
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        "<npsim.NetworkRun>".to_owned()
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(pyo3::exceptions::PyTypeError::new_err(
+            "a run is not pickled: send its `stats`, or its tables as Arrow's, instead",
+        ))
+    }
+}

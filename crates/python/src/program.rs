@@ -1,0 +1,144 @@
+//! Assembled microcode, and words back to text.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use npsim::files::{Disk, MemoryFiles};
+use npsim::firmware_file;
+use npsim::image::Image;
+use npsim::project::Overrides;
+use npsim::system::System;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::column::{Column, ColumnBuilder, ColumnData, Values};
+use crate::error;
+
+/// A program: the words that a microengine executes, and the names of its source.
+#[pyclass(frozen, module = "npsim")]
+pub struct Program {
+    image: Image,
+    words: Arc<ColumnData>,
+    microengines: Vec<u8>,
+    source: String,
+}
+
+impl Program {
+    /// A program for some microengines; for any where there are none.
+    pub fn new(image: Image, microengines: Vec<u8>, source: String) -> Self {
+        let mut words = ColumnBuilder::new(Values::U64(Vec::new()));
+        for word in &image.words {
+            words.put(Some(*word));
+        }
+        Self {
+            image,
+            words: words.finish(),
+            microengines,
+            source,
+        }
+    }
+}
+
+#[pymethods]
+impl Program {
+    /// The words, 40 bits each, in the order of their addresses.
+    #[getter]
+    fn words(&self) -> Column {
+        Column(Arc::clone(&self.words))
+    }
+
+    /// The microengines that run it; empty for a program that says of none.
+    #[getter]
+    fn microengines(&self) -> Vec<u32> {
+        self.microengines.iter().copied().map(u32::from).collect()
+    }
+
+    /// The source, or the file that it was read from.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// A listing: addresses, words, instructions, symbols.
+    fn listing(&self) -> String {
+        npsim::image::listing(&self.image)
+    }
+
+    /// The words as canonical assembly, which assembles to the same words again.
+    fn disassembly(&self) -> String {
+        npsim::image::disassemble(&self.image)
+    }
+
+    /// The program as an image file (`.npi`), which `npsim.load` and `npsim.read_image` take.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.image.to_file_bytes())
+    }
+
+    fn __len__(&self) -> usize {
+        self.image.words.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<npsim.Program {}: {} words>",
+            self.source,
+            self.image.words.len()
+        )
+    }
+}
+
+/// Assembles the text of one source, as it would be in a file of its own, and gives its program.
+///
+/// `chip` is a chip profile (`ixp2400`, `ixp2800`), `define` has names and values before the first
+/// line. Raises `npsim.Error` with the assembler's messages where it does not assemble.
+#[pyfunction]
+#[pyo3(signature = (text, *, chip = None, define = None))]
+pub fn assemble(
+    py: Python<'_>,
+    text: &str,
+    chip: Option<String>,
+    define: Option<Vec<(String, String)>>,
+) -> PyResult<Program> {
+    let files: MemoryFiles = [("source.uc", text)].into_iter().collect();
+    let overrides = Overrides {
+        chip,
+        defines: define.unwrap_or_default(),
+        ..Overrides::default()
+    };
+    let system =
+        py.detach(|| System::load_with(&files, "source.uc", &overrides, &npsim::registry()));
+    let system = system.map_err(|it| error::problems(&it))?;
+    let program = &system.programs()[0];
+    Ok(Program::new(
+        program.image.clone(),
+        Vec::new(),
+        "source.uc".to_owned(),
+    ))
+}
+
+/// Words back to canonical assembly, which assembles to the same words again. `words` are numbers
+/// of 40 bits, such as `Program.words`; a word that is no instruction is shown as `.word`.
+#[pyfunction]
+pub fn disassemble(words: Vec<u64>) -> PyResult<String> {
+    if let Some((at, word)) = words.iter().enumerate().find(|(_, word)| **word >> 40 != 0) {
+        let message = format!("words[{at}] is {word:#x}, and an instruction has 40 bits");
+        return Err(error::mistake(
+            message,
+            "the parity bits are not part of it",
+        ));
+    }
+    Ok(npsim::image::disassemble(&Image::from_words(
+        "words", words,
+    )))
+}
+
+/// Reads assembled firmware: an image (`.npi`), or words as text (`.hex`) or bytes (`.bin`). One
+/// program for each that is in the file.
+#[pyfunction]
+pub fn read_image(path: PathBuf) -> PyResult<Vec<Program>> {
+    let parts = firmware_file::read(&Disk, &path).map_err(|it| error::problem(&it))?;
+    let parts = parts
+        .into_iter()
+        .map(|part| Program::new(part.image, part.microengines, path.display().to_string()));
+    Ok(parts.collect())
+}

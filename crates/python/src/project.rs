@@ -1,0 +1,289 @@
+//! Projects: what is assembled and run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use npsim::files::{Files, Overlay};
+use npsim::problem::{Problem, Problems};
+use npsim::project::{FILE_NAME, Overrides, Setting};
+use npsim::system::System;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::document::Document;
+use crate::error;
+use crate::program::Program;
+use crate::text::{read, text_of};
+
+/// A project that was read and assembled: an immutable description of a chip with its microcode,
+/// of which any number of runs can be made, on any threads.
+#[pyclass(frozen, module = "npsim")]
+pub struct Project {
+    pub system: System,
+    pub files: Arc<Overlay>,
+    /// How it was asked for, to ask again in another process.
+    source: Source,
+}
+
+/// What `load` was called with.
+struct Source {
+    target: Py<PyAny>,
+    options: Py<PyDict>,
+}
+
+/// Settings from a dictionary of paths of keys, as of `--set`.
+pub fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Setting>> {
+    let Some(set) = set else {
+        return Ok(Vec::new());
+    };
+    let settings = set.iter().map(|(key, value)| {
+        let key: String = key
+            .extract()
+            .map_err(|_| PyTypeError::new_err("a key of `set` is no text"))?;
+        let text = text_of(&format!("set[{key:?}]"), &value)?;
+        format!("{key}={text}")
+            .parse()
+            .map_err(|error: String| error::mistake(error, ""))
+    });
+    settings.collect()
+}
+
+/// Names with values, as of `-D`.
+fn pairs(name: &str, pairs: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+    let Some(pairs) = pairs else {
+        return Ok(Vec::new());
+    };
+    let pairs = pairs.iter().map(|(key, value)| {
+        let key = text_of(name, &key)?;
+        let value = text_of(&format!("{name}[{key:?}]"), &value)?;
+        Ok((key, value))
+    });
+    pairs.collect()
+}
+
+/// Reads a project and assembles it.
+///
+/// `target` is a project file, the folder of an `npsim.toml`, one `.uc`, assembled firmware, or a
+/// dictionary with the keys of a project file. `files` maps paths, seen from `base`, to texts that
+/// stand for files: sources that are not on the disk. `set` maps paths of keys to values
+/// (`{"me.forward.id": "0-3", "profile.sram.read": 120}`), as the command's `--set`.
+///
+/// Raises `npsim.Error` with all mistakes, as the command prints them; those in a dictionary have
+/// the path of keys as their place.
+#[pyfunction]
+#[pyo3(signature = (target, *, set = None, define = None, imports = None, include = None, me = None, chip = None, board = None, files = None, base = None))]
+pub fn load(
+    py: Python<'_>,
+    target: Bound<'_, PyAny>,
+    set: Option<Bound<'_, PyDict>>,
+    define: Option<Bound<'_, PyDict>>,
+    imports: Option<Bound<'_, PyDict>>,
+    include: Option<Vec<PathBuf>>,
+    me: Option<Bound<'_, PyAny>>,
+    chip: Option<String>,
+    board: Option<String>,
+    files: Option<Bound<'_, PyDict>>,
+    base: Option<PathBuf>,
+) -> PyResult<Project> {
+    let options = PyDict::new(py);
+    let note = |name: &str, value: Bound<'_, PyAny>| options.set_item(name, value);
+    if let Some(set) = &set {
+        note("set", set.as_any().clone())?;
+    }
+    if let Some(define) = &define {
+        note("define", define.as_any().clone())?;
+    }
+    if let Some(imports) = &imports {
+        note("imports", imports.as_any().clone())?;
+    }
+    if let Some(include) = &include {
+        note("include", include.clone().into_pyobject(py)?.into_any())?;
+    }
+    if let Some(me) = &me {
+        note("me", me.clone())?;
+    }
+    if let Some(chip) = &chip {
+        note("chip", chip.into_pyobject(py)?.into_any())?;
+    }
+    if let Some(board) = &board {
+        note("board", board.into_pyobject(py)?.into_any())?;
+    }
+    if let Some(files) = &files {
+        note("files", files.as_any().clone())?;
+    }
+    if let Some(base) = &base {
+        note("base", base.into_pyobject(py)?.into_any())?;
+    }
+    let imported = imports.iter().flat_map(|it| it.iter()).map(|(key, value)| {
+        let key = text_of("imports", &key)?;
+        let value: u32 = value.extract()?;
+        Ok((key, value))
+    });
+    let overrides = Overrides {
+        set: settings(set.as_ref())?,
+        defines: pairs("define", define.as_ref())?,
+        imports: imported.collect::<PyResult<_>>()?,
+        include: include.unwrap_or_default(),
+        ids: me.map(|me| text_of("me", &me)).transpose()?,
+        chip,
+        board,
+        ..Overrides::default()
+    };
+    let base = base.unwrap_or_default();
+    let mut overlay = Overlay::default();
+    for (path, text) in pairs("files", files.as_ref())? {
+        overlay.insert(&base.join(path), text);
+    }
+    let (path, document) = match target.cast::<PyDict>() {
+        Ok(keys) => {
+            let document = Document::of(keys)?;
+            let path = base.join(FILE_NAME);
+            overlay.insert(&path, document.text());
+            (path, Some(document))
+        }
+        Err(_) => (base.join(read_path(&target)?), None),
+    };
+    let system = py.detach(|| open(&overlay, &path, &overrides));
+    let system = system.map_err(|Problems(all)| {
+        let all = all.into_iter();
+        error::problems(&Problems(match &document {
+            Some(document) => all.map(|it| document.relocated(it)).collect(),
+            None => all.collect(),
+        }))
+    })?;
+    Ok(Project {
+        system,
+        files: Arc::new(overlay),
+        source: Source {
+            target: target.unbind(),
+            options: options.unbind(),
+        },
+    })
+}
+
+fn open(files: &dyn Files, path: &Path, overrides: &Overrides) -> Result<System, Problems> {
+    let system = System::load_with(files, path, overrides, &npsim::registry())?;
+    if system.programs().is_empty() {
+        let problem = Problem::new("there is nothing to run: no instruction was assembled");
+        return Err(problem
+            .help("run a program that includes the macros")
+            .into());
+    }
+    Ok(system)
+}
+
+pub fn read_path(target: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    target.extract().map_err(|_| {
+        let kind = target
+            .get_type()
+            .name()
+            .map_or_else(|_| String::new(), |it| it.to_string());
+        PyTypeError::new_err(format!(
+            "`target` is a {kind}, and a path or a dictionary is wanted"
+        ))
+    })
+}
+
+#[pymethods]
+impl Project {
+    /// The name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.system.project().name
+    }
+
+    /// The clock of the microengines, in Hz. Cycles are those of this clock everywhere.
+    #[getter]
+    fn hertz(&self) -> u64 {
+        self.system.project().capacity.hertz
+    }
+
+    /// The rates of the ports' lines, bits per second.
+    #[getter]
+    fn ports(&self) -> Vec<u64> {
+        let ports = self.system.project().boot.ports.iter();
+        ports.map(|port| port.bits_per_second).collect()
+    }
+
+    /// The programs, one for each microengine that runs.
+    #[getter]
+    fn programs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let programs = self.system.programs().iter().map(|program| {
+            let source = program.source.display().to_string();
+            Program::new(program.image.clone(), vec![program.me], source)
+        });
+        PyList::new(
+            py,
+            programs
+                .map(|it| Py::new(py, it))
+                .collect::<PyResult<Vec<_>>>()?,
+        )
+    }
+
+    /// Warnings and notes of the assembler, as it writes them.
+    #[getter]
+    fn messages(&self) -> Vec<String> {
+        let all = self.system.messages().rendered.iter();
+        all.map(|text| error::plain(text)).collect()
+    }
+
+    /// Everything that a run takes for granted: memory map, names, defaults.
+    fn explain(&self) -> String {
+        self.system.project().explain()
+    }
+
+    /// The value of a name that the project defines for its microcode, such as the byte address of
+    /// a region; `None` where it defines none of this name.
+    fn define(&self, name: &str) -> Option<u32> {
+        self.system.define(name)
+    }
+
+    fn __repr__(&self) -> String {
+        let count = self.system.programs().len();
+        format!("<npsim.Project {}: {count} microengines>", self.name())
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Py<PyDict>))> {
+        let again = py.import("npsim")?.getattr("_load_again")?;
+        let source = &self.source;
+        Ok((
+            again,
+            (source.target.clone_ref(py), source.options.clone_ref(py)),
+        ))
+    }
+}
+
+/// Reads a project again that was sent from another process.
+#[pyfunction]
+#[pyo3(name = "_load_again")]
+pub fn load_again<'py>(
+    py: Python<'py>,
+    target: Bound<'py, PyAny>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("npsim")?
+        .getattr("load")?
+        .call((target,), Some(&options))
+}
+
+/// Bytes of a frame: `bytes`, or what gives them (a packet of scapy).
+pub fn frame_bytes(frame: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(bytes) = frame.extract::<Vec<u8>>() {
+        return Ok(bytes);
+    }
+    let made = frame.call_method0("__bytes__").map_err(|_| {
+        PyTypeError::new_err(
+            "a frame is bytes, or an object that has them, such as a packet of scapy",
+        )
+    })?;
+    Ok(made.cast_into::<PyBytes>()?.as_bytes().to_vec())
+}
+
+/// A time: a text with a unit (`"2ms"`), or a number of cycles.
+pub fn time(name: &str, value: &Bound<'_, PyAny>) -> PyResult<npsim::quantity::Time> {
+    read(name, value)
+}

@@ -1,0 +1,451 @@
+//! Runs and what came of them.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use npsim::chip::Cycle;
+use npsim::chip::core::CoreKind;
+use npsim::chip::kernel::check::Check;
+use npsim::diagnostics::render_fault;
+use npsim::engine::ENGINE;
+use npsim::flow_tap::FlowTap;
+use npsim::node::Node;
+use npsim::observe::packets::{Flows, PacketRows};
+use npsim::observe::set::{Observations, ObserverConfig};
+use npsim::observed_run::ObservedRun;
+use npsim::problem::Problem;
+use npsim::reference::REFERENCE;
+use npsim::report::Report;
+use npsim::run_limits::RunLimits;
+use npsim::session::Session;
+use npsim::simulation::{Ending, RunSettings};
+use npsim::system::System;
+use npsim::traffic::{Traffic, TrafficSource};
+use npsim::{bottleneck, stats_file, summary};
+use pyo3::prelude::*;
+
+use crate::detached::{StopFlag, detached};
+use crate::error::{self, Fault, mistake};
+use crate::event_batches::EventBatches;
+use crate::observers::RunObservers;
+use crate::packet_table::PacketTable;
+use crate::project::{Project, time};
+use crate::series_table;
+use crate::table::{Table, TableData, escaped};
+use crate::text::{parsed, text_of};
+use crate::traffic::{CaptureArguments, traffic};
+
+/// Columns of texts.
+const WIDTH: usize = 100;
+
+/// The core of this name.
+pub fn core(name: &str) -> PyResult<CoreKind> {
+    let cores = [ENGINE, REFERENCE];
+    let found = cores.into_iter().find(|core| core.name == name);
+    found.ok_or_else(|| {
+        let message = format!("there is no core `{name}`");
+        mistake(message, "the cores are `engine` and `reference`")
+    })
+}
+
+/// The checks of these names.
+pub fn checks(allow: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Check>> {
+    let Some(allow) = allow else {
+        return Ok(Vec::new());
+    };
+    let names = text_of("allow", allow)?;
+    let names = names.split(',').filter(|name| !name.is_empty());
+    names.map(|name| parsed("allow", name)).collect()
+}
+
+/// What is to be seen of a run.
+struct Wanted {
+    packets: bool,
+    series: bool,
+    report: bool,
+    events: Option<EventBatches>,
+}
+
+/// A run that has come to its end.
+struct Done {
+    report: Report,
+    host_seconds: f64,
+    ending: String,
+    fault: Option<String>,
+    failed: Option<Problem>,
+    raised: Option<PyErr>,
+    packets: Option<TableData>,
+    series: Option<TableData>,
+    analysis: Option<bottleneck::Analysis>,
+    page: Option<Result<String, String>>,
+}
+
+#[pymethods]
+impl Project {
+    /// Runs the project to its end and gives what came of it.
+    ///
+    /// Traffic comes from a capture (`trace`, at its own times or as `pace` and `ports` say), or is
+    /// made (`load`: a part of the lines' rate such as 0.5, a rate such as "1Mpps", or a
+    /// dictionary with keys of a project's `[load]`); without either from the project's own
+    /// `[load]`, if it has a rate. The run ends when the traffic is handled (the media interface is
+    /// idle for `drain`), at `until`, or when no events are pending. Times are texts ("2ms") or
+    /// cycles.
+    ///
+    /// `packets`, `series` and `report` say what the run is observed for: the fate of each packet,
+    /// counters and depths over time, and what `Run.why` and `Run.report` need. An `observer` is an
+    /// object with `wants`, names of kinds of events, and `see_batch(table)`, called for each
+    /// 10,000 of them. The run is the same with and without.
+    ///
+    /// Raises `npsim.Error` for mistakes in what is given, and `npsim.Fault` where a check stops
+    /// the run; `KeyboardInterrupt` ends it within a second. Other threads of Python go on
+    /// meanwhile.
+    #[pyo3(signature = (*, trace = None, load = None, pace = None, ports = None, link = false, pad = None, until = None, drain = None, seed = None, core = "engine", allow = None, hops = 1, threads = 1, packets = false, series = false, report = false, observer = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        trace: Option<PathBuf>,
+        load: Option<Bound<'_, PyAny>>,
+        pace: Option<Bound<'_, PyAny>>,
+        ports: Option<Bound<'_, PyAny>>,
+        link: bool,
+        pad: Option<String>,
+        until: Option<Bound<'_, PyAny>>,
+        drain: Option<Bound<'_, PyAny>>,
+        seed: Option<u64>,
+        core: &str,
+        allow: Option<Bound<'_, PyAny>>,
+        hops: usize,
+        threads: usize,
+        packets: bool,
+        series: bool,
+        report: bool,
+        observer: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Run> {
+        let capture = match trace {
+            Some(trace) => Some(CaptureArguments {
+                trace,
+                pace: pace.map_or(Ok("trace".into()), |it| text_of("pace", &it))?,
+                ports: ports.map_or(Ok("interface".into()), |it| text_of("ports", &it))?,
+                link,
+                pad,
+            }),
+            None if pace.is_some() || ports.is_some() || link || pad.is_some() => {
+                return Err(mistake(
+                    "`pace`, `ports`, `link` and `pad` are about a capture, and there is none",
+                    "give it as `trace`",
+                ));
+            }
+            None => None,
+        };
+        let observed = packets || series || report || observer.is_some();
+        if hops > 1 && observed {
+            return Err(mistake(
+                "a chain of routers is run without observers",
+                "leave `packets`, `series`, `report` and `observer` out, or run one router",
+            ));
+        }
+        let stop = StopFlag::default();
+        let wanted = Wanted {
+            packets,
+            series,
+            report,
+            events: observer
+                .map(|it| EventBatches::new(&it, Arc::clone(&stop)))
+                .transpose()?,
+        };
+        let traffic = traffic(self.system.project(), capture, load.as_ref(), seed)?;
+        let mut limits = RunLimits {
+            until: until.map(|it| time("until", &it)).transpose()?,
+            ..RunLimits::default()
+        };
+        if let Some(drain) = drain {
+            limits.drain = time("drain", &drain)?;
+        }
+        let machine = RunSettings {
+            allow: checks(allow.as_ref())?,
+            seed,
+            ..RunSettings::new(crate::run::core(core)?)
+        };
+        let chain = (hops, threads.max(1));
+        let done = detached(py, &stop, || {
+            simulate(
+                &self.system,
+                traffic,
+                (limits, machine),
+                chain,
+                wanted,
+                &stop,
+            )
+        })?;
+        let done = done.map_err(|problem| error::problem(&problem))?;
+        Run::of(py, done)
+    }
+}
+
+/// Runs to the end.
+fn simulate(
+    system: &System,
+    traffic: Traffic,
+    (limits, machine): (RunLimits, RunSettings),
+    (hops, threads): (usize, usize),
+    wanted: Wanted,
+    stop: &StopFlag,
+) -> Result<Done, Problem> {
+    let project = system.project();
+    let source = TrafficSource::open(traffic, project)?;
+    let settings = limits.settings(machine, project.capacity.hertz, &source);
+    let flows = Flows::default();
+    let mut ends = source.ends()?;
+    if wanted.packets {
+        ends.entry = Some(Box::new(FlowTap::new(&flows)));
+    }
+    let mut session = Session::new(&system.plan(settings, hops, threads), ends)?;
+    let chip = session.node(0).chip();
+    let mut config = ObserverConfig::default();
+    if wanted.report {
+        config = config.and_report();
+    }
+    config.series |= wanted.series;
+    let mut observers: Vec<RunObservers> = session.nodes().iter().map(|_| <_>::default()).collect();
+    observers[0] = RunObservers {
+        set: config.open(project, chip)?,
+        packets: wanted
+            .packets
+            .then(|| PacketRows::new(PacketTable::new(), chip, flows)),
+        events: wanted.events,
+    };
+    let go_on = &mut |_: Cycle| {
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let started = Instant::now();
+    while session.run_to(Cycle::MAX, &mut observers, go_on).is_none() {}
+    let host_seconds = started.elapsed().as_secs_f64();
+    let finished = session.finish();
+    finished.map_err(|error| Problem::new(error.to_string()))?;
+    let restless = limits.are_open(&source);
+    let seen = observers.swap_remove(0);
+    Ok(Done {
+        host_seconds,
+        ..done(&session, seen, wanted.report, restless)
+    })
+}
+
+/// What came of a run.
+fn done(session: &Session, seen: RunObservers, page: bool, open_end: bool) -> Done {
+    let report = session.stats();
+    let raised = seen.events.and_then(|events| events.finish().err());
+    let packets = seen.packets.and_then(|rows| rows.finish().ok());
+    let observed: Observations = seen.set.finish(session.node(0).chip());
+    let series = observed.series.as_ref().map(series_table::table);
+    let node = report.nodes.first().filter(|_| page);
+    let shown = node.and_then(|own| {
+        let system = (session.project(), session.programs());
+        ObservedRun::of(system, (own, session.node(0).traffic()), &observed)
+    });
+    let analysis = shown.map(|it| it.analysis());
+    let page = shown.zip(analysis.as_ref()).map(|(shown, analysis)| {
+        let settings = [("Project".to_owned(), session.project().name.clone())];
+        shown.page(analysis, &settings).map_err(|it| it.to_string())
+    });
+    let ending = session.ending().map(|(_, ending)| ending.clone());
+    let fault = match &ending {
+        Some(Ending::Fault(fault)) => {
+            let programs = session.programs().iter();
+            let programs: Vec<_> = programs
+                .map(|program| (program.me, &program.image, &program.sources))
+                .collect();
+            Some(error::plain(&render_fault(fault, &programs)))
+        }
+        _ => None,
+    };
+    let failed = session
+        .nodes()
+        .iter()
+        .find_map(Node::unread)
+        .map(Problem::new);
+    let failed = failed.or_else(|| {
+        (open_end && ending == Some(Ending::Reached)).then(npsim::run_limits::restless)
+    });
+    Done {
+        report,
+        host_seconds: 0.0,
+        ending: ending.map_or("interrupted", |it| it.name()).to_owned(),
+        fault,
+        failed,
+        raised,
+        packets,
+        series,
+        analysis,
+        page,
+    }
+}
+
+/// What came of a run.
+#[pyclass(frozen, module = "npsim")]
+pub struct Run {
+    json: String,
+    summary: String,
+    ending: String,
+    packets: Option<Arc<TableData>>,
+    series: Option<Arc<TableData>>,
+    analysis: Option<bottleneck::Analysis>,
+    page: Option<Result<String, String>>,
+}
+
+impl Run {
+    fn of(py: Python<'_>, done: Done) -> PyResult<Self> {
+        if let Some(raised) = done.raised {
+            return Err(raised);
+        }
+        if let Some(problem) = done.failed {
+            return Err(error::problem(&problem));
+        }
+        let json = stats_file::to_json(&done.report);
+        let json = json.map_err(|error| mistake(error.to_string(), ""))?;
+        let run = Self {
+            json,
+            summary: summary::summary(&done.report, done.host_seconds, WIDTH),
+            ending: done.ending,
+            packets: done.packets.map(Arc::new),
+            series: done.series.map(Arc::new),
+            analysis: done.analysis,
+            page: done.page,
+        };
+        match done.fault {
+            None => Ok(run),
+            Some(text) => {
+                let fault = Fault::new_err(text);
+                fault.value(py).setattr("run", Py::new(py, run)?)?;
+                Err(fault)
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// All counters, as the command's stats file has them (`npsim docs stats`): a new dictionary
+    /// each time.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("json")?.call_method1("loads", (&self.json,))
+    }
+
+    /// The stats file itself, byte for byte as the command writes it.
+    #[getter]
+    fn stats_json(&self) -> &str {
+        &self.json
+    }
+
+    /// Why the run ended: `drained`, `quiet`, `reached`, `fault`.
+    #[getter]
+    fn ending(&self) -> &str {
+        &self.ending
+    }
+
+    /// The fate of each packet, a row each in the order of arrival (`npsim docs packets`). Times are
+    /// cycles, lengths bytes. Only of a run with `packets=True`.
+    #[getter]
+    fn packets(&self) -> PyResult<Table> {
+        observed(self.packets.as_ref(), "packets")
+    }
+
+    /// Counters and depths over time, at even intervals: what was counted until each sample, and
+    /// the least, most and mean that was found in each place since the one before. Only of a run
+    /// with `series=True` or `report=True`.
+    #[getter]
+    fn series(&self) -> PyResult<Table> {
+        observed(self.series.as_ref(), "series")
+    }
+
+    /// What limits the run, in words: a sentence, the numbers behind it, what would help. Only of a
+    /// run with `report=True`.
+    fn why(&self) -> PyResult<String> {
+        let analysis = self.analysis.as_ref();
+        analysis
+            .map(bottleneck::as_text)
+            .ok_or_else(|| unobserved("report"))
+    }
+
+    /// The run as a page, which a notebook shows; `str(page)` is its HTML, which needs no other
+    /// file. Only of a run with `report=True`.
+    fn report(&self) -> PyResult<Page> {
+        match &self.page {
+            Some(Ok(html)) => Ok(Page(html.clone())),
+            Some(Err(error)) => Err(mistake(
+                format!("the report could not be made: {error}"),
+                "",
+            )),
+            None => Err(unobserved("report")),
+        }
+    }
+
+    fn __str__(&self) -> &str {
+        &self.summary
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<npsim.Run, {}>", self.ending)
+    }
+
+    fn _repr_html_(&self) -> String {
+        match &self.page {
+            Some(Ok(html)) => framed(html),
+            _ => format!("<pre>{}</pre>", escaped(&self.summary)),
+        }
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(pyo3::exceptions::PyTypeError::new_err(
+            "a run is not pickled: send its `stats`, or its tables as Arrow's, instead",
+        ))
+    }
+}
+
+fn observed(table: Option<&Arc<TableData>>, what: &str) -> PyResult<Table> {
+    let table = table.map(|table| Table(Arc::clone(table)));
+    table.ok_or_else(|| unobserved(what))
+}
+
+fn unobserved(what: &str) -> PyErr {
+    mistake(
+        "the run was not observed for this",
+        &format!("call `run` with `{what}=True`"),
+    )
+}
+
+/// A page of HTML that needs no other file.
+#[pyclass(frozen, module = "npsim")]
+pub struct Page(String);
+
+#[pymethods]
+impl Page {
+    /// Writes the page to a file.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        npsim::whole_file::write_whole(&path, self.0.as_bytes())
+            .map_err(|error| error::problem(&Problem::io("write", &path, &error)))
+    }
+
+    fn __str__(&self) -> &str {
+        &self.0
+    }
+
+    fn _repr_html_(&self) -> String {
+        framed(&self.0)
+    }
+}
+
+/// A page in a frame of its own, so that its styles do not meet the notebook's.
+fn framed(html: &str) -> String {
+    format!(
+        "<iframe srcdoc=\"{}\" style=\"width:100%;height:700px;border:0\"></iframe>",
+        escaped(html)
+    )
+}

@@ -1,0 +1,345 @@
+//! Sweeps: a run again and again, each time with something changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use npsim::lab::campaign::Campaign;
+use npsim::lab::places::SearchPath;
+use npsim::lab::points;
+use npsim::lab::results::CachedPoint;
+use npsim::lab::store::PointOutcome;
+use npsim::lab::studies;
+use npsim::lab::study::Study;
+use npsim::problem::{Problem, Problems};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::column::{ColumnBuilder, Values};
+use crate::detached::{StopFlag, detached};
+use crate::document::Document;
+use crate::error;
+use crate::project;
+use crate::table::{Table, TableData};
+
+/// The name of the file that a dictionary stands for.
+const FILE_NAME: &str = "sweep.toml";
+
+/// A sweep or a study with its points.
+struct Plan {
+    study: Study,
+    points: Vec<points::Point>,
+    places: SearchPath,
+    quick: bool,
+    /// What it was made of, to make it again in another process.
+    target: Py<PyAny>,
+    options: Py<PyDict>,
+}
+
+/// A sweep: the points at which a system runs, and what is measured at each.
+#[pyclass(frozen, module = "npsim")]
+pub struct Sweep(Arc<Plan>);
+
+/// A point of a sweep: one run. It can be sent to another process or machine, where `run` gives the
+/// same outcome.
+#[pyclass(frozen, module = "npsim")]
+pub struct Point {
+    plan: Arc<Plan>,
+    index: usize,
+}
+
+/// Reads a sweep: `target` is its file, the name of a shipped study (`"zhang"`), or a dictionary with
+/// the keys of a sweep's file. Systems are looked for below `root`, or, without it, in the file's
+/// folder, the current folder and those above it. `quick` takes the fewer points and shorter windows
+/// that the file has for a quick run.
+#[pyfunction]
+#[pyo3(signature = (target, *, quick = false, root = None))]
+pub fn sweep(
+    py: Python<'_>,
+    target: Bound<'_, PyAny>,
+    quick: bool,
+    root: Option<PathBuf>,
+) -> PyResult<Sweep> {
+    let options = PyDict::new(py);
+    options.set_item("quick", quick)?;
+    options.set_item("root", &root)?;
+    let (study, path) = match target.cast::<PyDict>() {
+        Ok(keys) => {
+            let document = Document::of(keys)?;
+            let study = Study::parse(FILE_NAME, document.text());
+            (study.map_err(|it| document.relocated(it)), None)
+        }
+        Err(_) => {
+            let path = project::read_path(&target)?;
+            (studies::find(&path.to_string_lossy()), Some(path))
+        }
+    };
+    let study = study.map_err(|it| error::problem(&it))?;
+    let points = points::points(&study, quick).map_err(|it| error::problem(&it))?;
+    Ok(Sweep(Arc::new(Plan {
+        places: SearchPath::new(path.as_deref(), root.as_deref()),
+        study,
+        points,
+        quick,
+        target: target.unbind(),
+        options: options.unbind(),
+    })))
+}
+
+impl Plan {
+    fn campaign<'a>(&'a self, results: &'a Path, jobs: usize) -> Campaign<'a> {
+        Campaign {
+            study: &self.study,
+            quick: self.quick,
+            places: &self.places,
+            results,
+            jobs,
+            observe: &[],
+        }
+    }
+
+    /// Runs points; their outcomes are in `results`, or in no folder that stays.
+    fn run(
+        &self,
+        py: Python<'_>,
+        points: Vec<points::Point>,
+        results: Option<PathBuf>,
+        jobs: usize,
+    ) -> PyResult<Vec<(CachedPoint, PointOutcome)>> {
+        let stop = StopFlag::default();
+        let ran = detached(py, &stop, || {
+            let passing = match &results {
+                Some(_) => None,
+                None => Some(tempfile::tempdir().map_err(|error| {
+                    Problem::new(format!("no folder for the run can be made: {error}"))
+                })?),
+            };
+            let folder = match (&results, &passing) {
+                (Some(results), _) => results.as_path(),
+                (None, Some(passing)) => passing.path(),
+                (None, None) => Path::new("."),
+            };
+            let results = self.campaign(folder, jobs).run(points, &stop, &())?;
+            let outcomes = results.points.iter().filter_map(|cached| {
+                let outcome = results.outcome(cached)?;
+                Some((cached.clone(), outcome.clone()))
+            });
+            Ok(outcomes.collect())
+        })?;
+        ran.map_err(|it: Problems| error::problems(&it))
+    }
+}
+
+/// The points of one run share their outcome's folder; each has its values as columns.
+fn table(outcomes: &[(CachedPoint, PointOutcome)]) -> TableData {
+    let mut axes: Vec<&str> = Vec::new();
+    let mut metrics: Vec<&str> = Vec::new();
+    for (cached, outcome) in outcomes {
+        for place in &cached.point.coordinates {
+            if !axes.contains(&place.axis.as_str()) {
+                axes.push(&place.axis);
+            }
+        }
+        for name in outcome.metrics.keys() {
+            if !metrics.contains(&name.as_str()) {
+                metrics.push(name);
+            }
+        }
+    }
+    let mut columns = Vec::new();
+    let mut add =
+        |name: &str, column: ColumnBuilder| columns.push((name.to_owned(), column.finish()));
+    let mut number = ColumnBuilder::new(Values::U64(Vec::new()));
+    let mut sweep = ColumnBuilder::texts();
+    let mut run = ColumnBuilder::new(Values::U64(Vec::new()));
+    let mut ending = ColumnBuilder::texts();
+    for (cached, outcome) in outcomes {
+        number.put(Some(cached.point.number as u64));
+        sweep.put(Some(cached.point.sweep.as_str()));
+        run.put(Some(cached.point.run as u64));
+        ending.put(Some(outcome.ending.as_str()));
+    }
+    add("point", number);
+    add("sweep", sweep);
+    for axis in axes {
+        let mut column = ColumnBuilder::new(Values::F64(Vec::new()));
+        for (cached, _) in outcomes {
+            let places = &cached.point.coordinates;
+            column.put(places.iter().find(|it| it.axis == axis).map(|it| it.x));
+        }
+        add(axis, column);
+    }
+    add("run", run);
+    add("ending", ending);
+    for metric in metrics {
+        let mut column = ColumnBuilder::new(Values::F64(Vec::new()));
+        for (_, outcome) in outcomes {
+            column.put(outcome.metrics.get(metric).and_then(|it| it.value));
+        }
+        add(metric, column);
+    }
+    TableData::new(columns)
+}
+
+#[pymethods]
+impl Sweep {
+    /// The name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.study.name
+    }
+
+    /// The points, in their order.
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let all = (0..self.0.points.len()).map(|index| {
+            Py::new(
+                py,
+                Point {
+                    plan: Arc::clone(&self.0),
+                    index,
+                },
+            )
+        });
+        PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.points.len()
+    }
+
+    /// Runs all points, `jobs` at a time, and gives a row for each: its number, its place on each
+    /// axis, which of several runs it is, and the value of each metric. With `results` outcomes are
+    /// kept in this folder, as by the command, and those that are there are not run again.
+    #[pyo3(signature = (*, jobs = 1, results = None))]
+    fn run(&self, py: Python<'_>, jobs: usize, results: Option<PathBuf>) -> PyResult<Table> {
+        let points = self.0.points.clone();
+        let outcomes = self.0.run(py, points, results, jobs.max(1))?;
+        Ok(Table(Arc::new(table(&outcomes))))
+    }
+
+    /// Gives all points to a client of Dask, or to what else has its `map`, such as an executor of
+    /// `concurrent.futures`, and gives back what that gives: futures, whose results are those of
+    /// `Point.run`.
+    fn submit<'py>(
+        slf: Bound<'py, Self>,
+        client: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let run = py.import("npsim")?.getattr("Point")?.getattr("run")?;
+        client.call_method1("map", (run, slf.getattr("points")?))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<npsim.Sweep {} of {} points>", self.name(), self.__len__())
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Py<PyDict>))> {
+        let again = py.import("npsim")?.getattr("_sweep_again")?;
+        let plan = &self.0;
+        Ok((
+            again,
+            (plan.target.clone_ref(py), plan.options.clone_ref(py)),
+        ))
+    }
+}
+
+#[pymethods]
+impl Point {
+    /// The number, from 1.
+    #[getter]
+    fn number(&self) -> usize {
+        self.point().number
+    }
+
+    /// The sweep that it belongs to.
+    #[getter]
+    fn sweep(&self) -> &str {
+        &self.point().sweep
+    }
+
+    /// Its place on each axis.
+    #[getter]
+    fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let coordinates = PyDict::new(py);
+        for place in &self.point().coordinates {
+            coordinates.set_item(&place.axis, place.x)?;
+        }
+        Ok(coordinates)
+    }
+
+    /// All that it sets, as `PATH=VALUE`.
+    #[getter]
+    fn settings(&self) -> Vec<String> {
+        self.point().shown_settings()
+    }
+
+    /// Runs it and gives its outcome: a dictionary with `ending`, `fault`, the window, and of each
+    /// metric the value, or why there is none. With `results` the outcome is kept in this folder, as
+    /// by the command, and taken from there if it is there already.
+    #[pyo3(signature = (*, results = None))]
+    fn run<'py>(&self, py: Python<'py>, results: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
+        let ran = self.plan.run(py, vec![self.point().clone()], results, 1)?;
+        let outcome = ran.first().map(|(_, outcome)| outcome);
+        let json = serde_json::to_string(&outcome);
+        let json = json.map_err(|it| error::mistake(it.to_string(), ""))?;
+        py.import("json")?.call_method1("loads", (json,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<npsim.Point {}: {}>", self.number(), self.point().shown())
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Py<PyDict>, usize))> {
+        let again = py.import("npsim")?.getattr("_point_again")?;
+        let plan = &self.plan;
+        Ok((
+            again,
+            (
+                plan.target.clone_ref(py),
+                plan.options.clone_ref(py),
+                self.index,
+            ),
+        ))
+    }
+}
+
+impl Point {
+    fn point(&self) -> &points::Point {
+        &self.plan.points[self.index]
+    }
+}
+
+/// Reads a sweep again that was sent from another process.
+#[pyfunction]
+#[pyo3(name = "_sweep_again")]
+pub fn sweep_again<'py>(
+    py: Python<'py>,
+    target: Bound<'py, PyAny>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import("npsim")?
+        .getattr("sweep")?
+        .call((target,), Some(&options))
+}
+
+/// A point of a sweep that is read again in another process.
+#[pyfunction]
+#[pyo3(name = "_point_again")]
+pub fn point_again<'py>(
+    py: Python<'py>,
+    target: Bound<'py, PyAny>,
+    options: Bound<'py, PyDict>,
+    index: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let points = sweep_again(py, target, options)?.getattr("points")?;
+    points.get_item(index).map_err(|_| {
+        PyTypeError::new_err("the sweep has fewer points here than where the point comes from")
+    })
+}

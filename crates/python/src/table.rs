@@ -1,0 +1,264 @@
+//! Tables: columns of the same length with names.
+
+use std::slice::IterMut;
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyKeyError, PyModuleNotFoundError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+
+use crate::arrow;
+use crate::column::{Cell, Column, ColumnBuilder, ColumnData, Values};
+
+/// Rows that a notebook shows at each end of a table.
+const SHOWN: usize = 5;
+
+/// The columns of a table, in their order.
+#[derive(Debug)]
+pub struct TableData {
+    pub columns: Vec<(String, Arc<ColumnData>)>,
+    pub rows: usize,
+}
+
+impl TableData {
+    /// A table of these columns, which are all as long.
+    pub fn new(columns: Vec<(String, Arc<ColumnData>)>) -> Self {
+        let rows = columns.first().map_or(0, |(_, column)| column.len);
+        Self { columns, rows }
+    }
+}
+
+/// A table: columns of the same length with names.
+///
+/// `table["ended"]` is a column, `len(table)` the number of rows, `for name in table` goes through
+/// the names. Readers of Arrow take it as it is, without a copy: `polars.DataFrame(table)`,
+/// `pyarrow.table(table)`, `duckdb.sql("select fate, count(*) from table group by fate")`.
+#[pyclass(frozen, mapping, module = "npsim")]
+pub struct Table(pub Arc<TableData>);
+
+impl Table {
+    fn column(&self, name: &str) -> Option<&Arc<ColumnData>> {
+        let found = self.0.columns.iter().find(|(known, _)| known == name);
+        found.map(|(_, column)| column)
+    }
+}
+
+#[pymethods]
+impl Table {
+    fn __len__(&self) -> usize {
+        self.0.rows
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.column(name).is_some()
+    }
+
+    fn __getitem__(&self, name: &str) -> PyResult<Column> {
+        let found = self.column(name).map(|column| Column(Arc::clone(column)));
+        found.ok_or_else(|| {
+            let names = self.keys().join(", ");
+            PyKeyError::new_err(format!("there is no column {name:?}; there are {names}"))
+        })
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyList::new(py, self.keys())?.try_iter()?.into_any())
+    }
+
+    /// The names of the columns, in their order.
+    fn keys(&self) -> Vec<String> {
+        self.0
+            .columns
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    /// A row as a dictionary; `None` where a value is missing. Rows count from 0.
+    fn row<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
+        let row = PyDict::new(py);
+        for (name, column) in &self.0.columns {
+            row.set_item(
+                name,
+                Column(Arc::clone(column))
+                    .into_pyobject(py)?
+                    .get_item(index)?,
+            )?;
+        }
+        Ok(row)
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        drop(requested_schema);
+        arrow::stream(py, &self.0)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrow::schema_of(py, &self.0)
+    }
+
+    /// A dictionary of NumPy arrays. Numbers share the table's memory; where some are missing the
+    /// array is a masked one. Texts are copied into arrays of objects.
+    fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let numpy = module(py, "numpy")?;
+        let arrays = PyDict::new(py);
+        for (name, column) in &self.0.columns {
+            let own = Bound::new(py, Column(Arc::clone(column)))?;
+            let array = match (column.numbers(), &column.valid) {
+                (Some(_), None) => numpy.call_method1("asarray", (own,))?,
+                (Some(_), Some(_)) => {
+                    let values = numpy.call_method1("asarray", (own.getattr("values")?,))?;
+                    let missing = numpy.call_method1("asarray", (own.getattr("missing")?,))?;
+                    let missing = missing.call_method1("astype", ("bool",))?;
+                    let options = PyDict::new(py);
+                    options.set_item("mask", missing)?;
+                    options.set_item("copy", false)?;
+                    let masked = numpy.getattr("ma")?;
+                    masked.call_method("MaskedArray", (values,), Some(&options))?
+                }
+                (None, _) => {
+                    let list = PyList::empty(py);
+                    for at in 0..column.len {
+                        list.append(column.get(py, at)?)?;
+                    }
+                    numpy.call_method1("array", (list, "object"))?
+                }
+            };
+            arrays.set_item(name, array)?;
+        }
+        Ok(arrays)
+    }
+
+    /// A pandas data frame. Numbers of which none is missing share the table's memory; of others
+    /// missing ones are `NA`.
+    fn pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let pandas = module(py, "pandas")?;
+        let series = PyDict::new(py);
+        let options = PyDict::new(py);
+        options.set_item("copy", false)?;
+        for (name, array) in self.numpy(py)? {
+            let own = match self.column(&name.to_string()) {
+                Some(column) if column.numbers().is_some() && column.valid.is_some() => {
+                    let arrays = pandas.getattr("arrays")?;
+                    let parts = (array.getattr("data")?, array.getattr("mask")?);
+                    let kind = match column.values {
+                        Values::F64(_) => "FloatingArray",
+                        _ => "IntegerArray",
+                    };
+                    arrays.call_method1(kind, parts)?
+                }
+                _ => array,
+            };
+            series.set_item(name, pandas.call_method("Series", (own,), Some(&options))?)?;
+        }
+        pandas.call_method("DataFrame", (series,), Some(&options))
+    }
+
+    /// A polars data frame. Numbers share the table's memory.
+    fn polars<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        module(slf.py(), "polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// An Arrow table of pyarrow. All columns share the table's memory.
+    fn arrow<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        module(slf.py(), "pyarrow")?.call_method1("table", (slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        let names = self.keys().join(", ");
+        format!("<npsim.Table of {} rows: {names}>", self.0.rows)
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let mut html = String::from("<table><thead><tr><th></th>");
+        for (name, _) in &self.0.columns {
+            html += &format!("<th>{}</th>", escaped(name));
+        }
+        html += "</tr></thead><tbody>";
+        let rows = self.0.rows;
+        let shown = (0..rows).filter(|&at| at < SHOWN || at + SHOWN >= rows);
+        let mut before = 0;
+        for at in shown {
+            if at > before {
+                let width = self.0.columns.len() + 1;
+                html += &format!("<tr><td colspan=\"{width}\">&hellip;</td></tr>");
+            }
+            before = at + 1;
+            html += &format!("<tr><th>{at}</th>");
+            for (_, column) in &self.0.columns {
+                let value = column.get(py, at)?;
+                let text = if value.is_none(py) {
+                    String::new()
+                } else {
+                    value.bind(py).str()?.to_string()
+                };
+                html += &format!("<td>{}</td>", escaped(&text));
+            }
+            html += "</tr>";
+        }
+        Ok(format!("{html}</tbody></table><p>{rows} rows</p>"))
+    }
+}
+
+/// A module that npsim does not need, and a user may.
+fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
+    PyModule::import(py, name).map_err(|error| {
+        if error.is_instance_of::<PyModuleNotFoundError>(py) {
+            PyModuleNotFoundError::new_err(format!("{name} is not installed: `pip install {name}`"))
+        } else {
+            error
+        }
+    })
+}
+
+/// A text in HTML.
+pub fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A table that is being filled.
+#[derive(Debug)]
+pub struct TableBuilder {
+    columns: Vec<(String, ColumnBuilder)>,
+}
+
+impl TableBuilder {
+    /// A table with these columns and no rows.
+    pub fn new(columns: impl IntoIterator<Item = (&'static str, Values)>) -> Self {
+        let columns = columns.into_iter();
+        let columns = columns.map(|(name, values)| (name.to_owned(), ColumnBuilder::new(values)));
+        Self {
+            columns: columns.collect(),
+        }
+    }
+
+    /// A new row, whose cells are filled one after the other.
+    pub fn row(&mut self) -> Cells<'_> {
+        Cells(self.columns.iter_mut())
+    }
+
+    /// The table.
+    pub fn finish(self) -> TableData {
+        let columns = self.columns.into_iter();
+        let columns = columns.map(|(name, column)| (name, column.finish()));
+        TableData::new(columns.collect())
+    }
+}
+
+/// The cells of a row.
+pub struct Cells<'a>(IterMut<'a, (String, ColumnBuilder)>);
+
+impl Cells<'_> {
+    /// The value of the next column, or none.
+    pub fn put<T: Cell>(&mut self, value: Option<T>) {
+        if let Some((_, column)) = self.0.next() {
+            column.put(value);
+        }
+    }
+}

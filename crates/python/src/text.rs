@@ -1,0 +1,48 @@
+//! Values as texts, which the library's own readers take.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyList, PyTuple};
+
+use crate::error::mistake;
+
+/// A text or a number as its text; of a list the texts, with commas between them.
+pub fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text);
+    }
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(flag.is_true().to_string());
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let entries = value.try_iter()?.map(|entry| text_of(name, &entry?));
+        return Ok(entries.collect::<PyResult<Vec<_>>>()?.join(","));
+    }
+    let is_number = value.extract::<f64>().is_ok();
+    if !is_number {
+        let kind = value.get_type().name()?;
+        let message = format!("`{name}` is a {kind}, and a text or a number is wanted");
+        return Err(PyTypeError::new_err(message));
+    }
+    Ok(value.str()?.to_string())
+}
+
+/// A text read as the command reads it.
+pub fn parsed<T: FromStr>(name: &str, text: &str) -> PyResult<T>
+where
+    T::Err: Display,
+{
+    text.parse()
+        .map_err(|error| mistake(format!("`{name}`: {error}"), ""))
+}
+
+/// A value, as [`text_of`] and [`parsed`] give it.
+pub fn read<T: FromStr>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T>
+where
+    T::Err: Display,
+{
+    parsed(name, &text_of(name, value)?)
+}

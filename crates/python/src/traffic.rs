@@ -1,0 +1,143 @@
+//! Traffic as Python's callers give it.
+
+use std::path::PathBuf;
+
+use npsim::load as project_load;
+use npsim::net::capture::{CaptureOptions, LinkTypes, Padding};
+use npsim::net::load::Load;
+use npsim::net::pace::Pace;
+use npsim::project::Project;
+use npsim::traffic::{CaptureTraffic, Traffic};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+
+use crate::error::mistake;
+use crate::text::{parsed, text_of};
+
+/// `trace`, `pace`, `ports`, `link`, `pad`.
+#[derive(Debug)]
+pub struct CaptureArguments {
+    pub trace: PathBuf,
+    pub pace: String,
+    pub ports: String,
+    pub link: bool,
+    pub pad: Option<String>,
+}
+
+/// What comes in: a capture, a load, or what the project's `[load]` says. `load` is a rate
+/// (`0.5`, `"1Mpps"`), a dictionary with keys of `[load]`, or `False` for no traffic at all.
+pub fn traffic(
+    project: &Project,
+    capture: Option<CaptureArguments>,
+    load: Option<&Bound<'_, PyAny>>,
+    seed: Option<u64>,
+) -> PyResult<Traffic> {
+    if let Some(capture) = capture {
+        if load.is_some() {
+            return Err(mistake(
+                "`trace` and `load` are given, and traffic comes from one of them",
+                "",
+            ));
+        }
+        let pace: Pace = parsed("pace", &capture.pace)?;
+        if pace == Pace::Recorded {
+            return Err(mistake(
+                "recordings of live runs are replayed by the command",
+                "`npsim run TARGET --trace FILE --pace recorded`",
+            ));
+        }
+        let padding = capture.pad.as_deref();
+        let padding: Option<Padding> = padding.map(|it| parsed("pad", it)).transpose()?;
+        return Ok(Traffic::Capture(Box::new(CaptureTraffic {
+            path: capture.trace,
+            pace,
+            ports: parsed("ports", &capture.ports)?,
+            options: CaptureOptions {
+                links: if capture.link {
+                    LinkTypes::Framed
+                } else {
+                    LinkTypes::Ethernet
+                },
+                padding: padding.unwrap_or_default(),
+            },
+        })));
+    }
+    let mut made = project.load.clone().unwrap_or_default();
+    match load {
+        None => {}
+        Some(load) if load.is_instance_of::<PyBool>() => {
+            if load.extract()? {
+                let help = "give a rate, such as 0.5, or leave it out for the project's own";
+                return Err(mistake("`load` is True, which says no rate", help));
+            }
+            return Ok(Traffic::None);
+        }
+        Some(load) => match load.cast::<PyDict>() {
+            Ok(keys) => made = over(&made, keys)?,
+            Err(_) => made.rate = Some(parsed("load", &text_of("load", load)?)?),
+        },
+    }
+    made.seed = seed.unwrap_or(made.seed);
+    if made.rate.is_none() {
+        return match load {
+            None => Ok(Traffic::None),
+            Some(_) => Err(mistake(
+                "`load` shapes traffic, and no traffic is asked for",
+                "say how much: `load={\"rate\": 0.5, ...}`",
+            )),
+        };
+    }
+    Ok(Traffic::Load(Box::new(project_load::resolved(
+        made, project,
+    ))))
+}
+
+/// A load with some keys set.
+fn over(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
+    let defect = |error: serde_json::Error| mistake(format!("`load`: {error}"), "");
+    let mut all = serde_json::to_value(load).map_err(defect)?;
+    for (key, value) in keys {
+        let key: String = key
+            .extract()
+            .map_err(|_| PyTypeError::new_err("a key of `load` is no text"))?;
+        let value = json_of(&format!("load[{key:?}]"), &value)?;
+        all[&key] = value;
+    }
+    serde_json::from_value(all).map_err(|error| {
+        mistake(
+            format!("`load`: {error}"),
+            "the keys are those of a project's [load], `npsim docs traffic`",
+        )
+    })
+}
+
+/// A value as the keys of a load take it. Rates and times are texts there.
+fn json_of(place: &str, value: &Bound<'_, PyAny>) -> PyResult<serde_json::Value> {
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(flag.is_true().into());
+    }
+    if let Ok(keys) = value.cast::<PyDict>() {
+        let mut all = serde_json::Map::new();
+        for (key, value) in keys {
+            let key: String = key.extract()?;
+            let value = json_of(&format!("{place}[{key:?}]"), &value)?;
+            all.insert(key, value);
+        }
+        return Ok(all.into());
+    }
+    if let Ok(number) = value.extract::<u64>() {
+        return Ok(number.into());
+    }
+    if let Ok(number) = value.extract::<f64>() {
+        return Ok(number.into());
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text.into());
+    }
+    let list = value.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
+        PyTypeError::new_err(format!("{place} is no text, number, list or dictionary"))
+    })?;
+    let list = list.iter().map(|it| json_of(place, it));
+    Ok(list.collect::<PyResult<Vec<_>>>()?.into())
+}
