@@ -12,6 +12,7 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
@@ -52,6 +53,11 @@ pub trait LookAside: Clone + Debug + Serialize + DeserializeOwned + Send + Sync 
     /// `#[serde(deny_unknown_fields)]` finds what is misspelt. Their texts are what editors say
     /// of them.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
+
+    /// The name of its kind: [`Self::NAME`], unless kinds are known only when the program runs.
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
 
     /// A device of a project.
     ///
@@ -94,15 +100,28 @@ impl Registry {
     /// The registry with one more kind of look-aside table.
     #[must_use]
     pub fn with_look_aside<L: LookAside>(self) -> Self {
-        let read = |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<()>, KeyError> {
+        self.with_look_aside_named(L::NAME, L::new)
+    }
+
+    /// As [`Self::with_look_aside`], of a kind that is known when the program runs: `make` makes a
+    /// device of a section of this name, and [`LookAside::name`] of each is `name`.
+    #[must_use]
+    pub fn with_look_aside_named<L: LookAside>(
+        self,
+        name: &'static str,
+        make: impl Fn(&L::Keys) -> Result<L, KeyMistake> + Send + Sync + 'static,
+    ) -> Self {
+        let make = Arc::new(make);
+        let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<()>, KeyError> {
             let (window, keys) = section::read::<WindowKeys, L::Keys>(value, &WINDOW_KEYS)?;
-            Ok(Box::new(move |resolver| match L::new(keys.get_ref()) {
+            let make = Arc::clone(&make);
+            Ok(Box::new(move |resolver| match make(keys.get_ref()) {
                 Ok(kind) => attach(kind, &window, resolver),
                 Err(mistake) => mistake.report(resolver),
             }))
         };
         self.add_device(RegisteredKind {
-            name: L::NAME,
+            name,
             listed: true,
             schema: section::schema::<WindowKeys, L::Keys>,
             read: Box::new(read),
@@ -120,7 +139,7 @@ fn attach<L: LookAside>(kind: L, keys: &WindowKeys, resolver: &mut Resolver<'_>)
     }
     let half = (4 * longwords).next_power_of_two().max(PLACES_BYTES);
     let attachment = resolver.window(&DeviceWindow {
-        kind: L::NAME,
+        kind: kind.name(),
         name: &keys.name,
         channel: keys.channel.as_ref(),
         address: keys.address.as_ref(),
@@ -178,7 +197,7 @@ impl<L: LookAside> Table<L> {
 
 impl<L: LookAside> Device for Table<L> {
     fn kind(&self) -> &'static str {
-        L::NAME
+        self.kind.name()
     }
 
     fn attachment(&self) -> &Attachment {

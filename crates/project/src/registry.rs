@@ -85,6 +85,13 @@ impl Registry {
     /// The registry with one more kind of task.
     #[must_use]
     pub fn with_task<K: TaskKind>(self, kind: K) -> Self {
+        self.with_task_named(K::NAME, kind)
+    }
+
+    /// As [`Self::with_task`], under another name than the kind's: for kinds that are known when
+    /// the program runs.
+    #[must_use]
+    pub fn with_task_named<K: TaskKind>(self, name: &'static str, kind: K) -> Self {
         let kind = Arc::new(kind);
         let read = move |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<_>, KeyError> {
             let keys: Spanned<K::Keys> = from_value(value)?;
@@ -92,7 +99,7 @@ impl Registry {
             Ok(Box::new(move |resolver| kind.resolve(&keys, resolver)))
         };
         self.add_task(RegisteredKind {
-            name: K::NAME,
+            name,
             listed: K::LISTED,
             schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),

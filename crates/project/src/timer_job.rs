@@ -6,6 +6,7 @@
 //! [`Task`] and [`TaskKind`](crate::registry::TaskKind).
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
@@ -42,6 +43,11 @@ pub trait TimerJob: Clone + Debug + Serialize + DeserializeOwned + Send + Sync +
     /// The keys of the section besides `table` and `period`; `#[serde(deny_unknown_fields)]`
     /// finds what is misspelt. Their texts are what editors say of them.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
+
+    /// The name of its kind: [`Self::NAME`], unless kinds are known only when the program runs.
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
 
     /// A job of a project.
     ///
@@ -80,6 +86,13 @@ pub struct TableAccess<'t, 'a> {
 }
 
 impl TableAccess<'_, '_> {
+    /// So many longwords, at most eight, from a byte offset on.
+    pub fn read_words(&mut self, offset: u32, count: usize) -> Vec<u32> {
+        let (words, cost) = self.access.read_words(self.table.after(offset), count);
+        self.cost += cost;
+        words
+    }
+
     /// The longwords from a byte offset on.
     pub fn read<const N: usize>(&mut self, offset: u32) -> [u32; N] {
         let (words, cost) = self.access.read(self.table.after(offset));
@@ -114,19 +127,33 @@ impl Registry {
     /// The registry with one more kind of timer job.
     #[must_use]
     pub fn with_timer_job<J: TimerJob>(self) -> Self {
+        self.with_timer_job_named(J::NAME, J::new)
+    }
+
+    /// As [`Self::with_timer_job`], of a kind that is known when the program runs: `make` makes a job
+    /// of a section of this name, and [`TimerJob::name`] of each is `name`.
+    #[must_use]
+    pub fn with_timer_job_named<J: TimerJob>(
+        self,
+        name: &'static str,
+        make: impl Fn(&J::Keys) -> Result<J, KeyMistake> + Send + Sync + 'static,
+    ) -> Self {
         type Planned = Option<PlannedTask>;
-        let read = |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<Planned>, KeyError> {
-            let (timer, keys) = section::read::<TimerKeys, J::Keys>(value, &TIMER_KEYS)?;
-            Ok(Box::new(move |resolver| match J::new(keys.get_ref()) {
-                Ok(job) => plan(job, &timer, resolver),
-                Err(mistake) => {
-                    mistake.report(resolver);
-                    None
-                }
-            }))
-        };
+        let make = Arc::new(make);
+        let read =
+            move |value: toml::Spanned<DeValue<'_>>| -> Result<ReadSection<Planned>, KeyError> {
+                let (timer, keys) = section::read::<TimerKeys, J::Keys>(value, &TIMER_KEYS)?;
+                let make = Arc::clone(&make);
+                Ok(Box::new(move |resolver| match make(keys.get_ref()) {
+                    Ok(job) => plan(job, &timer, resolver),
+                    Err(mistake) => {
+                        mistake.report(resolver);
+                        None
+                    }
+                }))
+            };
         self.add_task(RegisteredKind {
-            name: J::NAME,
+            name,
             listed: true,
             schema: section::schema::<TimerKeys, J::Keys>,
             read: Box::new(read),
@@ -166,7 +193,7 @@ struct Timer<J> {
 
 impl<J: TimerJob> Task for Timer<J> {
     fn name(&self) -> &'static str {
-        J::NAME
+        self.job.name()
     }
 
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {

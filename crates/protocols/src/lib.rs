@@ -36,6 +36,7 @@ mod queue_lengths;
 pub mod quick_start;
 pub mod rcp;
 pub mod round_trip;
+pub mod routed_reply;
 pub mod srp;
 pub mod thread_counters;
 pub mod time;

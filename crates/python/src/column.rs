@@ -142,7 +142,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// One more text.
+    /// A column of texts without values.
     pub fn texts() -> Self {
         Self::new(Values::Text(vec![0], Vec::new()))
     }

@@ -112,9 +112,12 @@ impl Project {
             seed,
             ..RunSettings::new(crate::debugger::core(core)?)
         };
-        let made = py.detach(|| open(&self.system, traffic, limits, machine, memory * MEGABYTE));
-        let mut debugger = made.map_err(|it| error::problem(&it))?;
         let stop = StopFlag::default();
+        let budget = memory.saturating_mul(MEGABYTE);
+        let made = detached(py, &stop, || {
+            open(&self.system, traffic, limits, machine, budget)
+        })?;
+        let mut debugger = made.map_err(|it| error::problem(&it))?;
         let asked = Arc::clone(&stop);
         debugger.ask(move |_| asked.load(Ordering::Relaxed));
         Ok(Debugger {

@@ -1,6 +1,7 @@
 //! Work without the interpreter's lock, which Ctrl-C ends.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -18,6 +19,24 @@ const LOOK: Duration = Duration::from_millis(50);
 /// What asks work to stop.
 pub type StopFlag = Arc<AtomicBool>;
 
+thread_local! {
+    /// Of a thread that works for a call: what stops its work, and what a callback raised.
+    static WORK: RefCell<Option<(StopFlag, Option<PyErr>)>> = const { RefCell::new(None) };
+}
+
+/// What a callback raised, on the thread that works: the work is asked to stop, and the first such
+/// exception comes out of the call that the work is for. Elsewhere it is written to `stderr`, as
+/// by Python where an exception has no way out.
+pub fn raise(py: Python<'_>, raised: PyErr) {
+    WORK.with_borrow_mut(|work| match work {
+        Some((flag, first)) => {
+            flag.store(true, Ordering::Relaxed);
+            first.get_or_insert(raised);
+        }
+        None => raised.write_unraisable(py, None),
+    });
+}
+
 /// Does work on another thread while this one waits for it without the interpreter's lock, so that
 /// threads of Python go on, and handles signals. After one whose handler raises, as Ctrl-C's does,
 /// the flag is set, and that exception comes out when the work has stopped.
@@ -32,11 +51,14 @@ pub fn detached<T: Send>(
     let (done, raised) = py.detach(|| {
         thread::scope(|scope| {
             let (sender, receiver) = channel();
+            let own = Arc::clone(flag);
             let worker = scope.spawn(move || {
+                WORK.set(Some((own, None)));
                 let done = catch_unwind(AssertUnwindSafe(work));
+                let raised = WORK.take().and_then(|(_, raised)| raised);
                 // The other end waits for this alone.
                 let _ = sender.send(());
-                done
+                (done, raised)
             });
             let mut raised = None;
             while receiver.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
@@ -45,13 +67,15 @@ pub fn detached<T: Send>(
                     flag.store(raised.is_some(), Ordering::Relaxed);
                 }
             }
-            (worker.join(), raised)
+            match worker.join() {
+                Ok((done, by_callback)) => (done, raised.or(by_callback)),
+                Err(panic) => (Err(panic), raised),
+            }
         })
     });
-    let done = done.and_then(|done| done).map_err(|panic| defect(&*panic));
     match raised {
         Some(raised) => Err(raised),
-        None => done,
+        None => done.map_err(|panic| defect(&*panic)),
     }
 }
 

@@ -11,6 +11,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
+/// The name of the file that a dictionary stands for: none that a real one has.
+pub const DICTIONARY_FILE: &str = "dictionary.toml";
+
 /// A dictionary as text.
 #[derive(Clone, Debug, Default)]
 pub struct Document {

@@ -1,7 +1,5 @@
 //! An observer of Python's, which gets trace events as tables of many.
 
-use std::sync::atomic::Ordering;
-
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::{
@@ -10,7 +8,7 @@ use npsim::chip::kernel::trace_event::{
 use pyo3::prelude::*;
 
 use crate::column::Values;
-use crate::detached::StopFlag;
+use crate::detached::raise;
 use crate::error::mistake;
 use crate::table::{Table, TableBuilder};
 
@@ -258,14 +256,12 @@ pub struct EventBatches {
     wants: Kinds,
     rows: usize,
     table: TableBuilder,
-    raised: Option<PyErr>,
-    stop: StopFlag,
+    failed: bool,
 }
 
 impl EventBatches {
-    /// For an object with `wants`, the names of kinds, and `see_batch`. After an exception the run
-    /// is asked to stop.
-    pub fn new(observer: &Bound<'_, PyAny>, stop: StopFlag) -> PyResult<Self> {
+    /// For an object with `wants`, the names of kinds, and `see_batch`.
+    pub fn new(observer: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut wants = Kinds::NONE;
         for name in observer.getattr("wants")?.try_iter()? {
             let name: String = name?.extract()?;
@@ -291,34 +287,29 @@ impl EventBatches {
             wants,
             rows: 0,
             table: columns(),
-            raised: None,
-            stop,
+            failed: false,
         })
     }
 
     fn give(&mut self) {
-        if self.rows == 0 || self.raised.is_some() {
+        if self.rows == 0 || self.failed {
             return;
         }
         self.rows = 0;
         let table = std::mem::replace(&mut self.table, columns()).finish();
-        let called = Python::attach(|py| {
+        Python::attach(|py| {
             let table = Table(table.into());
-            self.observer.call_method1(py, "see_batch", (table,))
+            let called = self.observer.call_method1(py, "see_batch", (table,));
+            if let Err(raised) = called {
+                self.failed = true;
+                raise(py, raised);
+            }
         });
-        if let Err(raised) = called {
-            self.raised = Some(raised);
-            self.stop.store(true, Ordering::Relaxed);
-        }
     }
 
     /// Gives the last batch.
-    ///
-    /// # Errors
-    /// The exception of the observer.
-    pub fn finish(mut self) -> PyResult<()> {
+    pub fn finish(mut self) {
         self.give();
-        self.raised.map_or(Ok(()), Err)
     }
 }
 
@@ -328,7 +319,7 @@ impl Observer for EventBatches {
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
-        if self.raised.is_some() || !self.wants.has(event.kind()) {
+        if self.failed || !self.wants.has(event.kind()) {
             return;
         }
         if let Some(row) = EventRow::of(event) {

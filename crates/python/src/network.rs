@@ -19,13 +19,11 @@ use pyo3::types::PyDict;
 
 use crate::column::Values;
 use crate::detached::{StopFlag, detached};
-use crate::document::Document;
+use crate::document::{DICTIONARY_FILE, Document};
 use crate::error::{self, Fault, mistake};
 use crate::project::{self, settings};
 use crate::table::{Table, TableBuilder, TableData};
 
-/// The name of the file that a dictionary stands for.
-const FILE_NAME: &str = "network.toml";
 /// Parts of a run between which signals are looked at.
 const STEPS: u64 = 1_000;
 
@@ -53,7 +51,7 @@ pub fn network(
 ) -> PyResult<Network> {
     let base = base.unwrap_or_default();
     let (path, document) = match target.cast::<PyDict>() {
-        Ok(keys) => (base.join(FILE_NAME), Some(Document::of(keys)?)),
+        Ok(keys) => (base.join(DICTIONARY_FILE), Some(Document::of(keys)?)),
         Err(_) => (base.join(project::read_path(&target)?), None),
     };
     let network = Network {

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use npsim::files::{Files, Overlay};
 use npsim::problem::{Problem, Problems};
-use npsim::project::{FILE_NAME, Overrides, Setting};
+use npsim::project::{Overrides, Registry, Setting};
 use npsim::system::System;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::document::Document;
+use crate::detached::{StopFlag, detached};
+use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
+use crate::kinds::registry;
 use crate::program::Program;
 use crate::text::{read, text_of};
 
@@ -69,10 +71,18 @@ fn pairs(name: &str, pairs: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String,
 /// stand for files: sources that are not on the disk. `set` maps paths of keys to values
 /// (`{"me.forward.id": "0-3", "profile.sram.read": 120}`), as the command's `--set`.
 ///
+/// `tasks` and `devices` are classes for the core and beside SRAM, each with a `name`, that of its
+/// section (`[gpp.NAME]`, `[NAME]`), and made with the keys of that section as a dictionary. A task
+/// with `takes(packet)` and `answer(packet, frame)` answers packets of the slow path: `answer` gives
+/// a datagram of IPv4, which leaves by the routing table, or `None`. One with `bytes` and `step(words)`
+/// works on a table by a timer: `step` gives `npsim.Read`, `npsim.Write`, or `None` when the job is
+/// done, and is given what was read. A device has `longwords` and `answer(table, question)`, which
+/// gives a longword and the cycles that it takes. Their objects are copied and pickled with the chip.
+///
 /// Raises `npsim.Error` with all mistakes, as the command prints them; those in a dictionary have
 /// the path of keys as their place.
 #[pyfunction]
-#[pyo3(signature = (target, *, set = None, define = None, imports = None, include = None, me = None, chip = None, board = None, files = None, base = None))]
+#[pyo3(signature = (target, *, set = None, define = None, imports = None, include = None, me = None, chip = None, board = None, files = None, base = None, tasks = None, devices = None))]
 pub fn load(
     py: Python<'_>,
     target: Bound<'_, PyAny>,
@@ -85,6 +95,8 @@ pub fn load(
     board: Option<String>,
     files: Option<Bound<'_, PyDict>>,
     base: Option<PathBuf>,
+    tasks: Option<Bound<'_, PyAny>>,
+    devices: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Project> {
     let options = PyDict::new(py);
     let note = |name: &str, value: Bound<'_, PyAny>| options.set_item(name, value);
@@ -115,6 +127,12 @@ pub fn load(
     if let Some(base) = &base {
         note("base", base.into_pyobject(py)?.into_any())?;
     }
+    if let Some(tasks) = &tasks {
+        note("tasks", tasks.clone())?;
+    }
+    if let Some(devices) = &devices {
+        note("devices", devices.clone())?;
+    }
     let imported = imports.iter().flat_map(|it| it.iter()).map(|(key, value)| {
         let key = text_of("imports", &key)?;
         let value: u32 = value.extract()?;
@@ -138,13 +156,16 @@ pub fn load(
     let (path, document) = match target.cast::<PyDict>() {
         Ok(keys) => {
             let document = Document::of(keys)?;
-            let path = base.join(FILE_NAME);
+            let path = base.join(DICTIONARY_FILE);
             overlay.insert(&path, document.text());
             (path, Some(document))
         }
         Err(_) => (base.join(read_path(&target)?), None),
     };
-    let system = py.detach(|| open(&overlay, &path, &overrides));
+    let registry = registry(tasks.as_ref(), devices.as_ref())?;
+    let system = detached(py, &StopFlag::default(), || {
+        open(&overlay, &path, &overrides, &registry)
+    })?;
     let system = system.map_err(|Problems(all)| {
         let all = all.into_iter();
         error::problems(&Problems(match &document {
@@ -162,8 +183,13 @@ pub fn load(
     })
 }
 
-fn open(files: &dyn Files, path: &Path, overrides: &Overrides) -> Result<System, Problems> {
-    let system = System::load_with(files, path, overrides, &npsim::registry())?;
+fn open(
+    files: &dyn Files,
+    path: &Path,
+    overrides: &Overrides,
+    registry: &Registry,
+) -> Result<System, Problems> {
+    let system = System::load_with(files, path, overrides, registry)?;
     if system.programs().is_empty() {
         let problem = Problem::new("there is nothing to run: no instruction was assembled");
         return Err(problem

@@ -76,7 +76,6 @@ struct Done {
     ending: String,
     fault: Option<String>,
     failed: Option<Problem>,
-    raised: Option<PyErr>,
     packets: Option<TableData>,
     series: Option<TableData>,
     analysis: Option<bottleneck::Analysis>,
@@ -152,9 +151,7 @@ impl Project {
             packets,
             series,
             report,
-            events: observer
-                .map(|it| EventBatches::new(&it, Arc::clone(&stop)))
-                .transpose()?,
+            events: observer.map(|it| EventBatches::new(&it)).transpose()?,
         };
         let traffic = traffic(self.system.project(), capture, load.as_ref(), seed)?;
         let mut limits = RunLimits {
@@ -240,7 +237,9 @@ fn simulate(
 /// What came of a run.
 fn done(session: &Session, seen: RunObservers, page: bool, open_end: bool) -> Done {
     let report = session.stats();
-    let raised = seen.events.and_then(|events| events.finish().err());
+    if let Some(events) = seen.events {
+        events.finish();
+    }
     let packets = seen.packets.and_then(|rows| rows.finish().ok());
     let observed: Observations = seen.set.finish(session.node(0).chip());
     let series = observed.series.as_ref().map(series_table::table);
@@ -279,7 +278,6 @@ fn done(session: &Session, seen: RunObservers, page: bool, open_end: bool) -> Do
         ending: ending.map_or("interrupted", |it| it.name()).to_owned(),
         fault,
         failed,
-        raised,
         packets,
         series,
         analysis,
@@ -301,9 +299,6 @@ pub struct Run {
 
 impl Run {
     fn of(py: Python<'_>, done: Done) -> PyResult<Self> {
-        if let Some(raised) = done.raised {
-            return Err(raised);
-        }
         if let Some(problem) = done.failed {
             return Err(error::problem(&problem));
         }

@@ -17,13 +17,10 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::column::{ColumnBuilder, Values};
 use crate::detached::{StopFlag, detached};
-use crate::document::Document;
+use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
 use crate::project;
 use crate::table::{Table, TableData};
-
-/// The name of the file that a dictionary stands for.
-const FILE_NAME: &str = "sweep.toml";
 
 /// A sweep or a study with its points.
 struct Plan {
@@ -66,7 +63,7 @@ pub fn sweep(
     let (study, path) = match target.cast::<PyDict>() {
         Ok(keys) => {
             let document = Document::of(keys)?;
-            let study = Study::parse(FILE_NAME, document.text());
+            let study = Study::parse(DICTIONARY_FILE, document.text());
             (study.map_err(|it| document.relocated(it)), None)
         }
         Err(_) => {

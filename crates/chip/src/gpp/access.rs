@@ -134,16 +134,28 @@ impl Access<'_> {
     /// Reads up to eight longwords; gives them and how long it takes. What is not
     /// populated reads 0; plans are checked before they start.
     pub fn read<const N: usize>(&mut self, place: LongwordAddress) -> ([u32; N], Cycle) {
-        let words = std::array::from_fn(|word| {
-            let place = place.after(4 * word as u32);
-            place.look(self.scratch, self.sram).unwrap_or_default()
-        });
+        let words = std::array::from_fn(|word| self.look(place, word));
+        (words, self.read_cost(place, N))
+    }
+
+    /// As [`Self::read`], of a number of longwords that is known when the program runs.
+    pub fn read_words(&mut self, place: LongwordAddress, count: usize) -> (Vec<u32>, Cycle) {
+        let words = (0..count).map(|word| self.look(place, word)).collect();
+        (words, self.read_cost(place, count))
+    }
+
+    fn look(&self, place: LongwordAddress, word: usize) -> u32 {
+        let place = place.after(4 * word as u32);
+        place.look(self.scratch, self.sram).unwrap_or_default()
+    }
+
+    fn read_cost(&mut self, place: LongwordAddress, count: usize) -> Cycle {
         let waited = match place.space {
-            Space::Scratch => self.scratch.core_read(N as u8, self.fabric),
-            Space::Sram(channel) => self.sram.core_read(channel, N as u8, self.fabric),
+            Space::Scratch => self.scratch.core_read(count as u8, self.fabric),
+            Space::Sram(channel) => self.sram.core_read(channel, count as u8, self.fabric),
             Space::Dram => 0,
         };
-        (words, self.lasts(place.space) + waited)
+        self.lasts(place.space) + waited
     }
 
     /// Tells observers that the task writes longwords now.

@@ -13,5 +13,5 @@ pub mod rules;
 pub mod task;
 mod words;
 
-pub use datagram::{Datagram, ICMP, LINK_HEADER};
+pub use datagram::{Datagram, ICMP, IPV4, LINK_HEADER};
 pub use limit::TokenBucket;

@@ -12,20 +12,19 @@ use std::net::Ipv4Addr;
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::exceptions::Exception;
-use npsim_chip::gpp::lookup::{Found, Lookup, RouteEntry, TablePlace};
-use npsim_chip::gpp::packets::{Descriptor, Outgoing, PacketSender, SendOutcome, reason};
+use npsim_chip::gpp::lookup::{Found, Lookup, TablePlace};
+use npsim_chip::gpp::packets::{Descriptor, PacketSender, reason};
 use npsim_chip::gpp::{Access, LoadError, Memories, NextAction, Start, Task};
 use npsim_chip::kernel::row::Row;
 use serde::{Deserialize, Serialize};
 
 use super::TokenBucket;
-use super::datagram::{Datagram, HEADER, ICMP, IPV4, LINK_HEADER, UDP};
+use super::datagram::{Datagram, HEADER, ICMP, LINK_HEADER, UDP};
 use super::message::{self, ECHO_REQUEST, IpHeaderFields, MESSAGE_HEADER, Trouble};
 use super::rules::{self, RouterInterface};
 use crate::job::own_addresses;
+use crate::routed_reply::{ReplyOutcome, RoutedReply};
 
-/// Bytes of the least frame, without its check sequence.
-const LEAST_FRAME: usize = 60;
 /// Packets that may wait for the task; more are not taken.
 const MOST_WAITING: usize = 64;
 
@@ -112,9 +111,9 @@ impl IcmpCounts {
 struct IcmpJob {
     packet: Exception,
     answer: IcmpAnswer,
-    /// The frame that answers, from its Ethernet header on.
+    /// The packet's bytes, all that its answer needs.
     frame: Vec<u8>,
-    out: Option<Outgoing>,
+    reply: Option<RoutedReply>,
 }
 
 /// What comes next.
@@ -123,11 +122,7 @@ enum IcmpStep {
     Begin,
     Read,
     Limit(Lookup),
-    Find(Lookup),
-    Send,
-    /// The next hop is not known: the message is written, and another task sends it.
-    HandOn,
-    GiveBack,
+    Reply,
 }
 
 /// The task.
@@ -219,16 +214,15 @@ impl Icmp {
         }
     }
 
-    /// Makes the answer of the packet's bytes, all that it needs of them. The Ethernet
-    /// addresses come later.
+    /// Makes the answer of the packet's bytes, all that it needs of them.
     fn make(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         let job = self.job.as_ref()?;
         let packet = Datagram::in_frame(frame)?;
-        let answer = match job.answer {
-            IcmpAnswer::TooBig => return None,
+        match job.answer {
+            IcmpAnswer::TooBig => None,
             IcmpAnswer::Error(trouble) => {
                 let source = self.address(&job.packet)?;
-                message::error(trouble, &packet, self.sending(source))
+                Some(message::error(trouble, &packet, self.sending(source)))
             }
             IcmpAnswer::Echo => {
                 let IpHeaderFields {
@@ -236,86 +230,54 @@ impl Icmp {
                     identification,
                     ..
                 } = self.sending(packet.destination());
-                message::echo_reply(&packet, ttl, identification)?
+                message::echo_reply(&packet, ttl, identification)
             }
-        };
-        let mut made = vec![0; LINK_HEADER];
-        made[12..].copy_from_slice(&IPV4);
-        made.extend_from_slice(&answer);
-        Some(made)
+        }
     }
 
     /// Makes the message of the packet's bytes, all that are needed, and says what follows.
     fn resume(&mut self, frame: Vec<u8>) -> IcmpStep {
-        let (Some(packet), Some(job)) = (Datagram::in_frame(&frame), &mut self.job) else {
-            return IcmpStep::GiveBack;
-        };
         let table = self.setup.table;
-        let (from, to) = (packet.source().to_bits(), packet.destination().to_bits());
-        if job.answer == IcmpAnswer::TooBig {
+        let ends = Datagram::in_frame(&frame)
+            .map(|packet| (packet.source().to_bits(), packet.destination().to_bits()));
+        let is_too_big = |job: &IcmpJob| job.answer == IcmpAnswer::TooBig;
+        if let Some((_, to)) = ends
+            && let Some(job) = self.job.as_mut().filter(|job| is_too_big(job))
+        {
             job.frame = frame;
             return IcmpStep::Limit(Lookup::new(table, to));
         }
-        let Some(made) = self.make(&frame) else {
-            return IcmpStep::GiveBack;
-        };
+        let made = ends.and_then(|(from, _)| Some((self.make(&frame)?, from)));
         if let Some(job) = &mut self.job {
-            job.frame = made;
+            let packet = job.packet.clone();
+            // Behind a header without options the rest of an echo stays where it is.
+            let in_place = job.answer == IcmpAnswer::Echo && packet.header[LINK_HEADER] & 0xf == 5;
+            job.reply = Some(match made {
+                None => RoutedReply::none(packet),
+                Some((made, to)) if in_place => RoutedReply::new(packet, &made, to, table)
+                    .writing(LINK_HEADER + HEADER + MESSAGE_HEADER),
+                Some((made, to)) => RoutedReply::new(packet, &made, to, table),
+            });
         }
-        IcmpStep::Find(Lookup::new(table, from))
+        IcmpStep::Reply
+    }
+
+    /// There is no limit to tell: the packet ends.
+    fn give_up(&mut self) -> IcmpStep {
+        if let Some(job) = &mut self.job {
+            job.reply = Some(RoutedReply::none(job.packet.clone()));
+        }
+        IcmpStep::Reply
     }
 
     /// The link's limit is known, and the message can be made.
     fn limited_to(&mut self, mtu: u16) -> IcmpStep {
         let Some(job) = &mut self.job else {
-            return IcmpStep::GiveBack;
+            return IcmpStep::Reply;
         };
         job.answer = IcmpAnswer::Error(Trouble::TooBig { mtu });
         let frame = std::mem::take(&mut job.frame);
         self.resume(frame)
-    }
-
-    /// The way is known, and the answer can leave if it leads out.
-    fn found(&mut self, way: RouteEntry) -> IcmpStep {
-        let Some(job) = &mut self.job else {
-            return IcmpStep::Begin;
-        };
-        let fits = job.frame.len() - LINK_HEADER <= usize::from(way.mtu());
-        if !(way.leads_out() || way.is_unresolved()) || !fits {
-            return IcmpStep::GiveBack;
-        }
-        let mut frame = std::mem::take(&mut job.frame);
-        frame[..12].copy_from_slice(&way.link());
-        frame.resize(frame.len().max(LEAST_FRAME), 0);
-        let descriptor = Descriptor {
-            length: frame.len() as u32,
-            input: Descriptor::of(&job.packet).input,
-            output: u32::from(way.port()) << 24,
-            next_hop: way.index,
-        };
-        // Behind a header without options the rest of an echo stays where it is.
-        let in_place = job.answer == IcmpAnswer::Echo && job.packet.header[LINK_HEADER] & 0xf == 5;
-        // Another task may have to send it.
-        job.packet.reason = reason::NO_WAY;
-        let begins = frame.len().min(job.packet.header.len());
-        job.packet.header[..begins].copy_from_slice(&frame[..begins]);
-        let [link, ..] = job.packet.descriptor;
-        let Descriptor {
-            length,
-            input,
-            output,
-            ..
-        } = descriptor;
-        job.packet.descriptor = [link, length, input, output];
-        if in_place {
-            frame.truncate(LINK_HEADER + HEADER + MESSAGE_HEADER);
-        }
-        job.out = Some(Outgoing::new(job.packet.buffer, frame, descriptor));
-        if way.is_unresolved() {
-            IcmpStep::HandOn
-        } else {
-            IcmpStep::Send
-        }
     }
 
     /// The buffer of the packet that is being answered.
@@ -336,7 +298,7 @@ impl Icmp {
             packet,
             answer,
             frame: Vec::new(),
-            out: None,
+            reply: None,
         });
         self.step = if needed > header.len() {
             IcmpStep::Read
@@ -365,55 +327,29 @@ impl Icmp {
         ("read the rest of the packet", NextAction::After(cost))
     }
 
-    /// Makes the next access of sending.
-    fn send(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
+    /// Makes the next access of answering.
+    fn reply(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let Some(IcmpJob {
             answer,
-            out: Some(out),
+            reply: Some(reply),
             ..
         }) = &mut self.job
         else {
             return ("nothing", self.ends(now, 0));
         };
         let answer = *answer;
-        let (doing, outcome, cost) = out.step(&self.setup.sender, access);
-        let next = match outcome {
-            SendOutcome::UnderWay => NextAction::After(cost),
-            SendOutcome::NoRoom => {
-                self.step = IcmpStep::GiveBack;
-                NextAction::After(cost)
-            }
-            SendOutcome::Sent => {
+        let (doing, outcome, cost) = reply.step(&self.setup.sender, access);
+        match outcome {
+            ReplyOutcome::UnderWay => return (doing, NextAction::After(cost)),
+            ReplyOutcome::GivenUp => self.counts.given_up += 1,
+            ReplyOutcome::Sent => self.count(answer),
+            ReplyOutcome::HandedOn => {
+                self.handed_on += 1;
                 self.count(answer);
-                self.ends(now, cost)
             }
-        };
-        (doing, next)
-    }
-
-    /// Writes the message, and offers it to the task that knows how to resolve its next hop.
-    fn hand_on(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
-        let now = access.now();
-        let handle = self.handle();
-        let Some(IcmpJob {
-            packet,
-            answer,
-            out: Some(out),
-            ..
-        }) = &self.job
-        else {
-            return ("nothing", self.ends(now, 0));
-        };
-        let answer = *answer;
-        let cost = self.setup.sender.write(handle, 0, &out.bytes, access);
-        if access.offer(packet) {
-            self.handed_on += 1;
-            self.count(answer);
-            return ("write the message for another task", self.ends(now, cost));
         }
-        self.step = IcmpStep::GiveBack;
-        ("write the message in vain", NextAction::After(cost))
+        (doing, self.ends(now, cost))
     }
 
     fn count(&mut self, answer: IcmpAnswer) {
@@ -494,7 +430,6 @@ impl Task for Icmp {
     }
 
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
-        let now = access.now();
         match self.step {
             IcmpStep::Begin => self.begin(access),
             IcmpStep::Read => self.read_rest(access),
@@ -502,27 +437,12 @@ impl Task for Icmp {
                 let (found, cost) = lookup.step(access);
                 self.step = match found {
                     Found::NotYet => IcmpStep::Limit(lookup),
-                    Found::Nothing => IcmpStep::GiveBack,
+                    Found::Nothing => self.give_up(),
                     Found::Way(way) => self.limited_to(way.mtu()),
                 };
                 ("look up the link's limit", NextAction::After(cost))
             }
-            IcmpStep::Find(mut lookup) => {
-                let (found, cost) = lookup.step(access);
-                self.step = match found {
-                    Found::NotYet => IcmpStep::Find(lookup),
-                    Found::Nothing => IcmpStep::GiveBack,
-                    Found::Way(way) => self.found(way),
-                };
-                ("look up the way back", NextAction::After(cost))
-            }
-            IcmpStep::Send => self.send(access),
-            IcmpStep::HandOn => self.hand_on(access),
-            IcmpStep::GiveBack => {
-                self.counts.given_up += 1;
-                let cost = self.setup.sender.free(self.handle(), access);
-                ("give the buffer back", self.ends(now, cost))
-            }
+            IcmpStep::Reply => self.reply(access),
         }
     }
 

@@ -1,0 +1,186 @@
+//! The answer to a packet that came to the core: it leaves in that packet's buffer, by the way that
+//! the routing table has for its destination.
+
+use npsim_chip::Cycle;
+use npsim_chip::gpp::Access;
+use npsim_chip::gpp::exceptions::Exception;
+use npsim_chip::gpp::lookup::{Found, Lookup, RouteEntry, TablePlace};
+use npsim_chip::gpp::packets::{Descriptor, Outgoing, PacketSender, SendOutcome, reason};
+use serde::{Deserialize, Serialize};
+
+use crate::icmp::{IPV4, LINK_HEADER};
+
+/// Bytes of the least frame, without its check sequence.
+const LEAST_FRAME: usize = 60;
+
+/// An answer on its way out, an access after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutedReply {
+    /// The packet that is answered.
+    packet: Exception,
+    /// The frame that answers. Its Ethernet addresses come from the way.
+    frame: Vec<u8>,
+    /// How many of its bytes are written; those behind them stand in the buffer already.
+    written: usize,
+    out: Option<Outgoing>,
+    step: ReplyStep,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum ReplyStep {
+    Find(Lookup),
+    Send,
+    /// The next hop is not known: the answer is written, and another task sends it.
+    HandOn,
+    GiveBack,
+}
+
+/// The stage that an answer has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyOutcome {
+    /// There is more to do.
+    UnderWay,
+    /// A microengine will find it.
+    Sent,
+    /// Another task sends it, as soon as its next hop is known.
+    HandedOn,
+    /// It found no way or no room; the buffer was given back.
+    GivenUp,
+}
+
+impl RoutedReply {
+    /// A datagram of IPv4 that answers a packet and goes to an address.
+    #[must_use]
+    pub fn new(packet: Exception, datagram: &[u8], to: u32, table: TablePlace) -> Self {
+        let mut frame = vec![0; LINK_HEADER];
+        frame[12..].copy_from_slice(&IPV4);
+        frame.extend_from_slice(datagram);
+        Self {
+            packet,
+            frame,
+            written: usize::MAX,
+            out: None,
+            step: ReplyStep::Find(Lookup::new(table, to)),
+        }
+    }
+
+    /// No answer: the packet's buffer is given back.
+    #[must_use]
+    pub const fn none(packet: Exception) -> Self {
+        Self {
+            packet,
+            frame: Vec::new(),
+            written: 0,
+            out: None,
+            step: ReplyStep::GiveBack,
+        }
+    }
+
+    /// Of the frame only so many bytes are written: those behind them stand in the buffer already.
+    #[must_use]
+    pub const fn writing(mut self, bytes: usize) -> Self {
+        self.written = bytes;
+        self
+    }
+
+    /// Makes the next access: its purpose, the stage that is reached, and how long it takes.
+    pub fn step(
+        &mut self,
+        sender: &PacketSender,
+        access: &mut Access<'_>,
+    ) -> (&'static str, ReplyOutcome, Cycle) {
+        match self.step {
+            ReplyStep::Find(mut lookup) => {
+                let (found, cost) = lookup.step(access);
+                self.step = match found {
+                    Found::NotYet => ReplyStep::Find(lookup),
+                    Found::Nothing => ReplyStep::GiveBack,
+                    Found::Way(way) => self.found(way),
+                };
+                ("look up the way back", ReplyOutcome::UnderWay, cost)
+            }
+            ReplyStep::Send => self.send(sender, access),
+            ReplyStep::HandOn => self.hand_on(sender, access),
+            ReplyStep::GiveBack => {
+                let cost = sender.free(self.packet.buffer, access);
+                ("give the buffer back", ReplyOutcome::GivenUp, cost)
+            }
+        }
+    }
+
+    /// The way is known, and the answer can leave if it leads out.
+    fn found(&mut self, way: RouteEntry) -> ReplyStep {
+        let fits = self.frame.len() - LINK_HEADER <= usize::from(way.mtu());
+        if !(way.leads_out() || way.is_unresolved()) || !fits {
+            return ReplyStep::GiveBack;
+        }
+        let mut frame = std::mem::take(&mut self.frame);
+        frame[..12].copy_from_slice(&way.link());
+        frame.resize(frame.len().max(LEAST_FRAME), 0);
+        let descriptor = Descriptor {
+            length: frame.len() as u32,
+            input: Descriptor::of(&self.packet).input,
+            output: u32::from(way.port()) << 24,
+            next_hop: way.index,
+        };
+        // Another task may have to send it.
+        self.packet.reason = reason::NO_WAY;
+        let begins = frame.len().min(self.packet.header.len());
+        self.packet.header[..begins].copy_from_slice(&frame[..begins]);
+        let [link, ..] = self.packet.descriptor;
+        let Descriptor {
+            length,
+            input,
+            output,
+            ..
+        } = descriptor;
+        self.packet.descriptor = [link, length, input, output];
+        frame.truncate(self.written);
+        self.out = Some(Outgoing::new(self.packet.buffer, frame, descriptor));
+        if way.is_unresolved() {
+            ReplyStep::HandOn
+        } else {
+            ReplyStep::Send
+        }
+    }
+
+    /// Makes the next access of sending.
+    fn send(
+        &mut self,
+        sender: &PacketSender,
+        access: &mut Access<'_>,
+    ) -> (&'static str, ReplyOutcome, Cycle) {
+        let Some(out) = &mut self.out else {
+            return ("nothing", ReplyOutcome::GivenUp, 0);
+        };
+        let (doing, outcome, cost) = out.step(sender, access);
+        let outcome = match outcome {
+            SendOutcome::UnderWay => ReplyOutcome::UnderWay,
+            SendOutcome::NoRoom => {
+                self.step = ReplyStep::GiveBack;
+                ReplyOutcome::UnderWay
+            }
+            SendOutcome::Sent => ReplyOutcome::Sent,
+        };
+        (doing, outcome, cost)
+    }
+
+    /// Writes the answer, and offers it to the task that knows how to resolve its next hop.
+    fn hand_on(
+        &mut self,
+        sender: &PacketSender,
+        access: &mut Access<'_>,
+    ) -> (&'static str, ReplyOutcome, Cycle) {
+        let Some(out) = &self.out else {
+            return ("nothing", ReplyOutcome::GivenUp, 0);
+        };
+        let cost = sender.write(self.packet.buffer, 0, &out.bytes, access);
+        if access.offer(&self.packet) {
+            let doing = "write the message for another task";
+            return (doing, ReplyOutcome::HandedOn, cost);
+        }
+        self.step = ReplyStep::GiveBack;
+        ("write the message in vain", ReplyOutcome::UnderWay, cost)
+    }
+}

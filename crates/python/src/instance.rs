@@ -1,0 +1,129 @@
+//! Objects of Python's that are part of a chip: made anew for each chip, copied with it and saved
+//! with it.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::detached::raise;
+
+/// An object of a class of the user's, with the keys of its section.
+#[derive(Debug)]
+pub struct Instance {
+    class: Option<Py<PyAny>>,
+    keys: String,
+    /// The object; none before the chip begins, and none of a copy that could not be made.
+    object: Option<Py<PyAny>>,
+}
+
+impl Instance {
+    /// An object that is made when it is first used. `keys` are JSON.
+    pub fn new(class: Py<PyAny>, keys: String) -> Self {
+        Self {
+            class: Some(class),
+            keys,
+            object: None,
+        }
+    }
+
+    /// The object, made of its class if there is none yet.
+    pub fn object<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(object) = &self.object {
+            return Ok(object.bind(py).clone());
+        }
+        let class = self.class.as_ref().ok_or_else(|| {
+            PyTypeError::new_err("a task or device of Python's could not be copied")
+        })?;
+        let keys = py.import("json")?.call_method1("loads", (&self.keys,))?;
+        let object = class.bind(py).call1((keys,))?;
+        self.object = Some(object.clone().unbind());
+        Ok(object)
+    }
+
+    /// Calls a method; what it raises ends the run, and comes out of it. None then.
+    pub fn call<T>(
+        &mut self,
+        method: &str,
+        call: impl FnOnce(Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Option<T> {
+        Python::attach(|py| {
+            let called = self.object(py).and_then(|it| call(it.getattr(method)?));
+            called.map_err(|raised| raise(py, raised)).ok()
+        })
+    }
+}
+
+impl Clone for Instance {
+    /// A copy as by `copy.deepcopy`. Where that fails, the exception comes out of what asked for
+    /// the copy.
+    fn clone(&self) -> Self {
+        let copied = self.object.as_ref().map(|object| {
+            Python::attach(|py| {
+                let copy = py.import("copy")?.getattr("deepcopy")?;
+                copy.call1((object,)).map(Bound::unbind)
+            })
+        });
+        let class = self.class.as_ref();
+        let class = class.map(|class| Python::attach(|py| class.clone_ref(py)));
+        let (class, object) = match copied {
+            None => (class, None),
+            Some(Ok(object)) => (class, Some(object)),
+            Some(Err(raised)) => {
+                Python::attach(|py| raise(py, not_saved(py, &raised)));
+                (None, None)
+            }
+        };
+        Self {
+            class,
+            keys: self.keys.clone(),
+            object,
+        }
+    }
+}
+
+/// Why a task or device does not go where states are kept.
+fn not_saved(py: Python<'_>, why: &PyErr) -> PyErr {
+    let refused = PyTypeError::new_err(format!(
+        "a task or device of Python's cannot be copied or saved, which snapshots, steps back and checkpoints need: {why}"
+    ));
+    refused.set_cause(py, Some(why.clone_ref(py)));
+    refused
+}
+
+impl Serialize for Instance {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let pickled = Python::attach(|py| {
+            let content = (&self.class, &self.keys, &self.object);
+            let dumped = py
+                .import("pickle")
+                .and_then(|pickle| pickle.call_method1("dumps", (content,)))
+                .and_then(|bytes| Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec()));
+            dumped.map_err(|raised| raise(py, not_saved(py, &raised)))
+        });
+        let pickled = pickled.map_err(|()| S::Error::custom("it cannot be pickled"))?;
+        pickled.serialize(out)
+    }
+}
+
+impl<'de> Deserialize<'de> for Instance {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let pickled = Vec::<u8>::deserialize(from)?;
+        let loaded = Python::attach(|py| {
+            let loaded = py
+                .import("pickle")
+                .and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, &pickled),)))
+                .and_then(|content| content.extract());
+            loaded.map_err(|raised| raise(py, raised))
+        });
+        let (class, keys, object) =
+            loaded.map_err(|()| D::Error::custom("it cannot be unpickled"))?;
+        Ok(Self {
+            class,
+            keys,
+            object,
+        })
+    }
+}

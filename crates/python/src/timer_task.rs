@@ -1,0 +1,179 @@
+//! Tasks of the core in Python that work on a table by a timer.
+
+use npsim::chip::kernel::row::Row;
+use npsim::project::keys::Spanned;
+use npsim::project::timer_job::{AfterAccess, KeyMistake, TableAccess, TimerJob};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::instance::Instance;
+use crate::kind_name::KindName;
+use crate::packet_task::{Keys, as_json};
+
+/// Longwords that one access reads or writes at most.
+const MOST_LONGWORDS: usize = 8;
+
+/// What a timer task reads: `count` longwords, 1 to 8, from a byte offset of its table on.
+#[pyclass(frozen, get_all, module = "npsim")]
+pub struct Read {
+    /// Bytes from the beginning of the table.
+    offset: u32,
+    /// Longwords.
+    count: usize,
+}
+
+#[pymethods]
+impl Read {
+    #[new]
+    #[pyo3(signature = (offset, count = 1))]
+    fn new(offset: u32, count: usize) -> PyResult<Self> {
+        checked(offset, count)?;
+        Ok(Self { offset, count })
+    }
+}
+
+/// What a timer task writes: 1 to 8 longwords, from a byte offset of its table on.
+#[pyclass(frozen, get_all, module = "npsim")]
+pub struct Write {
+    /// Bytes from the beginning of the table.
+    offset: u32,
+    /// The longwords.
+    words: Vec<u32>,
+}
+
+#[pymethods]
+impl Write {
+    #[new]
+    fn new(offset: u32, words: Vec<u32>) -> PyResult<Self> {
+        checked(offset, words.len())?;
+        Ok(Self { offset, words })
+    }
+}
+
+fn checked(offset: u32, count: usize) -> PyResult<()> {
+    if !offset.is_multiple_of(4) {
+        let message = format!("an access at byte {offset} is not of longwords");
+        return Err(PyValueError::new_err(message));
+    }
+    if !(1..=MOST_LONGWORDS).contains(&count) {
+        return Err(PyValueError::new_err(format!(
+            "an access of {count} longwords is not possible: one has 1 to {MOST_LONGWORDS}"
+        )));
+    }
+    Ok(())
+}
+
+/// A job of Python's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TimerTask {
+    name: KindName,
+    instance: Instance,
+    bytes: u32,
+    jobs: u64,
+    /// What the access before has read.
+    read: Option<Vec<u32>>,
+}
+
+impl TimerTask {
+    /// A job of a section.
+    pub fn of(name: KindName, class: &Py<PyAny>, keys: &Keys) -> Result<Self, KeyMistake> {
+        let class = Python::attach(|py| class.clone_ref(py));
+        let mut made = Self {
+            name,
+            instance: Instance::new(class, as_json(keys)),
+            bytes: 0,
+            jobs: 0,
+            read: None,
+        };
+        let bytes = made.instance.call("bytes", |bytes| bytes.extract::<u32>());
+        made.bytes = bytes.ok_or_else(|| {
+            let place = Spanned::new(0..0, ());
+            KeyMistake::new(
+                &place,
+                format!("the task `{}` could not be made", name.0),
+                "",
+            )
+        })?;
+        Ok(made)
+    }
+
+    /// The access that Python asks for next; none if the job is done.
+    fn next(&mut self) -> Option<NextAccess> {
+        let (read, bytes) = (self.read.take(), self.bytes);
+        let next = self.instance.call("step", |step| {
+            let next = step.call1((read,))?;
+            if next.is_none() {
+                return Ok(None);
+            }
+            let (access, offset, count) = if let Ok(read) = next.cast::<Read>() {
+                let Read { offset, count } = *read.get();
+                (NextAccess::Read(offset, count), offset, count)
+            } else if let Ok(write) = next.cast::<Write>() {
+                let Write { offset, words } = write.get();
+                let count = words.len();
+                (NextAccess::Write(*offset, words.clone()), *offset, count)
+            } else {
+                let kind = next.get_type().name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "`step` gives a {kind}; give npsim.Read, npsim.Write, or None when the job is done"
+                )));
+            };
+            if u64::from(offset) + 4 * count as u64 > u64::from(bytes) {
+                return Err(PyValueError::new_err(format!(
+                    "an access of {count} longwords at byte {offset} leaves the table, which has {bytes} bytes"
+                )));
+            }
+            Ok(Some(access))
+        });
+        next.flatten()
+    }
+}
+
+enum NextAccess {
+    Read(u32, usize),
+    Write(u32, Vec<u32>),
+}
+
+impl TimerJob for TimerTask {
+    const NAME: &'static str = "python";
+    type Keys = Keys;
+
+    fn name(&self) -> &'static str {
+        self.name.0
+    }
+
+    fn new(_: &Keys) -> Result<Self, KeyMistake> {
+        let place = Spanned::new(0..0, ());
+        Err(KeyMistake::new(
+            &place,
+            "a task of Python's has a class",
+            "",
+        ))
+    }
+
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    fn access(&mut self, _: u32, table: &mut TableAccess<'_, '_>) -> (&'static str, AfterAccess) {
+        match self.next() {
+            None => {
+                self.jobs += 1;
+                ("the job is done", AfterAccess::Done)
+            }
+            Some(NextAccess::Read(offset, count)) => {
+                self.read = Some(table.read_words(offset, count));
+                ("read the table", AfterAccess::More)
+            }
+            Some(NextAccess::Write(offset, words)) => {
+                table.write(offset, &words);
+                ("write the table", AfterAccess::More)
+            }
+        }
+    }
+
+    fn counts(&self) -> Row {
+        Row::default().with("jobs", self.jobs)
+    }
+}
