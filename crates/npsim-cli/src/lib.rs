@@ -34,7 +34,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let given: Vec<_> = arguments.into_iter().collect();
     let arguments = Arguments::try_parse_from(&given).unwrap_or_else(|error| {
         let all = Arguments::command();
-        usage::end(&usage::with_subcommands(error, &all, given.into_iter()))
+        usage::end(&usage::with_subcommands(error, &all, given))
     });
     let json = arguments.command.messages_are_json();
     if json {

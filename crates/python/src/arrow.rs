@@ -154,7 +154,6 @@ fn column_schema(name: &str, column: &ColumnData) -> ArrowSchema {
         Values::U8(_) => c"C",
         Values::F64(_) => c"g",
         Values::Text(..) => c"U",
-        Values::Bytes(..) => c"Z",
     };
     schema(format, name, Vec::new())
 }
@@ -163,7 +162,7 @@ fn column_array(column: &Arc<ColumnData>) -> ArrowArray {
     let valid = column.valid.as_ref();
     let mut buffers = vec![valid.map_or(ptr::null(), |bits| bits.as_ptr().cast())];
     match (&column.values, column.numbers()) {
-        (Values::Text(offsets, bytes) | Values::Bytes(offsets, bytes), _) => {
+        (Values::Text(offsets, bytes), _) => {
             buffers.extend([offsets.as_ptr().cast(), bytes.as_ptr().cast()]);
         }
         (_, Some((start, ..))) => buffers.push(start),

@@ -87,6 +87,7 @@ impl Project {
     #[pyo3(signature = (*, seed = None, core = "engine", allow = None))]
     fn chip(
         &self,
+        py: Python<'_>,
         seed: Option<u64>,
         core: &str,
         allow: Option<Bound<'_, PyAny>>,
@@ -100,7 +101,10 @@ impl Project {
         let ports = &project.boot.ports;
         // What answers a frame is fed when it is known, never before the chip's time.
         let answer = vec![Cycle::MAX; ports.len()];
-        let node = Node::networked(project, self.system.programs(), settings, answer);
+        let stop = StopFlag::default();
+        let node = detached(py, &stop, || {
+            Node::networked(project, self.system.programs(), settings, answer)
+        })?;
         let node = node.map_err(|it| error::problem(&it))?;
         Ok(Chip {
             system: self.system.clone(),
@@ -110,7 +114,7 @@ impl Project {
                 node,
                 free: vec![0; ports.len()],
             }),
-            stop: StopFlag::default(),
+            stop,
         })
     }
 }
@@ -272,7 +276,7 @@ impl Chip {
     }
 
     /// Goes on from a saved state.
-    fn restore(&self, state: &[u8]) -> PyResult<()> {
+    fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let refused = |why: String| {
             let problem = Problem::new(format!("this is no state of such a chip: {why}"));
             error::problem(&problem.help("restore what `save` gave for the same project"))
@@ -283,7 +287,8 @@ impl Chip {
         if free.len() != fed.free.len() {
             return Err(refused("it has other ports".to_owned()));
         }
-        fed.node.restore_networked(state).map_err(refused)?;
+        let node = &mut fed.node;
+        detached(py, &self.stop, || node.restore_networked(state))?.map_err(refused)?;
         fed.free = free;
         Ok(())
     }

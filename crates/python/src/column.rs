@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyBufferError, PyIndexError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::arrow;
 
@@ -26,8 +26,6 @@ pub enum Values {
     F64(Vec<f64>),
     /// Texts in UTF-8: where each begins, with the end of the last, and all bytes.
     Text(Vec<i64>, Vec<u8>),
-    /// As texts, of any bytes.
-    Bytes(Vec<i64>, Vec<u8>),
 }
 
 /// A column that does not change any more.
@@ -59,7 +57,7 @@ impl ColumnData {
             Values::U32(it) => (it.as_ptr().cast(), 4, c"I"),
             Values::U8(it) => (it.as_ptr().cast(), 1, c"B"),
             Values::F64(it) => (it.as_ptr().cast(), 8, c"d"),
-            Values::Text(..) | Values::Bytes(..) => return None,
+            Values::Text(..) => return None,
         })
     }
 
@@ -77,9 +75,6 @@ impl ColumnData {
             Values::Text(offsets, bytes) => {
                 let text = String::from_utf8_lossy(&bytes[part(offsets)]);
                 text.into_pyobject(py)?.into_any().unbind()
-            }
-            Values::Bytes(offsets, bytes) => {
-                PyBytes::new(py, &bytes[part(offsets)]).into_any().unbind()
             }
         })
     }
@@ -118,14 +113,8 @@ cell!(f64, F64);
 
 impl Cell for &str {
     fn push(self, values: &mut Values) {
-        self.as_bytes().push(values);
-    }
-}
-
-impl Cell for &[u8] {
-    fn push(self, values: &mut Values) {
-        if let Values::Text(offsets, all) | Values::Bytes(offsets, all) = values {
-            all.extend_from_slice(self);
+        if let Values::Text(offsets, all) = values {
+            all.extend_from_slice(self.as_bytes());
             offsets.push(all.len() as i64);
         }
     }

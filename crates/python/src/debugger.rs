@@ -39,7 +39,7 @@ const SHOWN: u64 = 2_000;
 pub struct Debugger {
     system: System,
     files: Arc<Overlay>,
-    debugger: Mutex<npsim::debug::Debugger>,
+    travel: Mutex<npsim::debug::Debugger>,
     stop: StopFlag,
 }
 
@@ -123,7 +123,7 @@ impl Project {
         Ok(Debugger {
             system: self.system.clone(),
             files: Arc::clone(&self.files),
-            debugger: Mutex::new(debugger),
+            travel: Mutex::new(debugger),
             stop,
         })
     }
@@ -182,7 +182,7 @@ impl Debugger {
         py: Python<'_>,
         work: impl FnOnce(&mut npsim::debug::Debugger) -> Stop + Send,
     ) -> PyResult<Vec<String>> {
-        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let mut debugger = claim(&self.travel, "the debugger")?;
         let debugger = &mut *debugger;
         detached(py, &self.stop, || {
             let stop = work(debugger);
@@ -196,7 +196,7 @@ impl Debugger {
     /// Does a command of the console (`help` lists them: `step`, `break`, `back step`, `why`,
     /// `who wrote`, `find`...) and gives its lines.
     fn execute(&self, py: Python<'_>, command: &str) -> PyResult<Vec<String>> {
-        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let mut debugger = claim(&self.travel, "the debugger")?;
         let debugger = &mut *debugger;
         let reply = detached(py, &self.stop, || {
             execute(debugger, &|file| source(&self.files, file), command)
@@ -223,7 +223,7 @@ impl Debugger {
         } else {
             Direction::Forward
         };
-        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let mut debugger = claim(&self.travel, "the debugger")?;
         let debugger = &mut *debugger;
         let point = BreakpointText::of(what, watch).and_then(|text| {
             if watch {
@@ -245,14 +245,14 @@ impl Debugger {
     /// The cycle where it stands.
     #[getter]
     fn cycle(&self) -> PyResult<u64> {
-        Ok(claim(&self.debugger, "the debugger")?.cycle())
+        Ok(claim(&self.travel, "the debugger")?.cycle())
     }
 
     /// The value of an expression over names, registers and memories where it stands, seen by a
     /// context; by the selected one if none is given.
     #[pyo3(signature = (expression, *, me = None, context = None))]
     fn evaluate(&self, expression: &str, me: Option<u8>, context: Option<u8>) -> PyResult<u64> {
-        let debugger = claim(&self.debugger, "the debugger")?;
+        let debugger = claim(&self.travel, "the debugger")?;
         let thread = Self::thread(&debugger, me, context);
         debugger
             .evaluate(expression, thread)
@@ -261,7 +261,7 @@ impl Debugger {
 
     /// Selects a context.
     fn select(&self, me: u8, context: u8) -> PyResult<()> {
-        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let mut debugger = claim(&self.travel, "the debugger")?;
         let selected = debugger.select(Thread { me, context });
         selected.map_err(|it| complaint(&it))
     }
@@ -270,7 +270,7 @@ impl Debugger {
     /// and why they sleep, rings, packets and what each context did over the last cycles.
     #[pyo3(signature = (*, cycles = SHOWN))]
     fn view<'py>(&self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
-        let mut debugger = claim(&self.debugger, "the debugger")?;
+        let mut debugger = claim(&self.travel, "the debugger")?;
         let debugger = &mut *debugger;
         let view = detached(py, &self.stop, move || {
             let from = debugger.cycle().saturating_sub(cycles);
@@ -288,13 +288,13 @@ impl Debugger {
     /// The longwords of a memory, as for `Chip.memory`.
     #[pyo3(signature = (name, address = None, words = None))]
     fn memory(&self, name: &str, address: Option<u32>, words: Option<u32>) -> PyResult<Column> {
-        let debugger = claim(&self.debugger, "the debugger")?;
+        let debugger = claim(&self.travel, "the debugger")?;
         memory::column(debugger.chip(), self.system.project(), name, address, words)
     }
 
     /// Where it stands, to come back to.
     fn save(&self) -> PyResult<Bookmark> {
-        let debugger = claim(&self.debugger, "the debugger")?;
+        let debugger = claim(&self.travel, "the debugger")?;
         let thread = debugger.thread();
         Ok(Bookmark {
             cycle: debugger.cycle(),

@@ -63,7 +63,7 @@ pub fn detached<T: Send>(
             let mut raised = None;
             while receiver.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none() {
-                    raised = Python::attach(|py| py.check_signals()).err();
+                    raised = Python::attach(handle_signals).err();
                     flag.store(raised.is_some(), Ordering::Relaxed);
                 }
             }
@@ -77,6 +77,11 @@ pub fn detached<T: Send>(
         Some(raised) => Err(raised),
         None => done.map_err(|panic| defect(&*panic)),
     }
+}
+
+/// Runs the handlers of signals that have come.
+fn handle_signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
 }
 
 fn defect(panic: &(dyn Any + Send)) -> PyErr {

@@ -68,7 +68,9 @@ impl LookAside for PythonDevice {
         self.questions += 1;
         let answer = self.instance.call("answer", |answer| {
             let mut column = ColumnBuilder::new(Values::U32(Vec::new()));
-            table.iter().for_each(|word| column.put(Some(*word)));
+            for word in table {
+                column.put(Some(*word));
+            }
             let answer = answer.call1((Column(column.finish()), question))?;
             answer.extract::<(u32, u64)>()
         });

@@ -183,7 +183,7 @@ fn is_list_of_tables(value: &Bound<'_, PyAny>) -> bool {
         (_, Ok(tuple)) => tuple.iter().collect(),
         _ => return false,
     };
-    !entries.is_empty() && entries.iter().all(|it| it.is_instance_of::<PyDict>())
+    !entries.is_empty() && entries.iter().all(PyAnyMethods::is_instance_of::<PyDict>)
 }
 
 fn joined(path: &str, key: &str) -> String {

@@ -34,10 +34,13 @@ pub fn problem(problem: &Problem) -> PyErr {
 /// All mistakes as one exception.
 pub fn problems(Problems(all): &Problems) -> PyErr {
     let all: Vec<_> = { all.iter() }
-        .map(|it| match it.message.contains('\n') {
-            // A message of the assembler, which is whole already.
-            true => it.message.trim_end().to_owned(),
-            false => plain(&render_problem(it)),
+        .map(|it| {
+            // A message of the assembler is whole already.
+            if it.message.contains('\n') {
+                it.message.trim_end().to_owned()
+            } else {
+                plain(&render_problem(it))
+            }
         })
         .collect();
     Error::new_err(all.join("\n"))

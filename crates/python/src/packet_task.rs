@@ -203,14 +203,13 @@ impl PacketTask {
             self.job = Some(job);
             return ("read the rest of the packet", NextAction::After(cost));
         }
-        let mut reply = match job.reply.take() {
-            Some(reply) => reply,
-            None => {
-                job.frame.truncate(length as usize);
-                let (reply, answers) = self.answer(job.packet.clone(), &job.frame);
-                job.answers = answers;
-                reply
-            }
+        let mut reply = if let Some(reply) = job.reply.take() {
+            reply
+        } else {
+            job.frame.truncate(length as usize);
+            let (reply, answers) = self.answer(job.packet.clone(), &job.frame);
+            job.answers = answers;
+            reply
         };
         let (doing, outcome, cost) = reply.step(&self.sender, access);
         match outcome {

@@ -133,11 +133,14 @@ pub fn load(
     if let Some(devices) = &devices {
         note("devices", devices.clone())?;
     }
-    let imported = imports.iter().flat_map(|it| it.iter()).map(|(key, value)| {
-        let key = text_of("imports", &key)?;
-        let value: u32 = value.extract()?;
-        Ok((key, value))
-    });
+    let imported = imports
+        .iter()
+        .flat_map(PyDictMethods::iter)
+        .map(|(key, value)| {
+            let key = text_of("imports", &key)?;
+            let value: u32 = value.extract()?;
+            Ok((key, value))
+        });
     let overrides = Overrides {
         set: settings(set.as_ref())?,
         defines: pairs("define", define.as_ref())?,

@@ -11,7 +11,9 @@ pub fn table(series: &Series) -> TableData {
     let samples = series.samples();
     let numbers = |of: &dyn Fn(&Sample) -> Option<u64>| {
         let mut column = ColumnBuilder::new(Values::U64(Vec::new()));
-        samples.iter().for_each(|sample| column.put(of(sample)));
+        for sample in samples {
+            column.put(of(sample));
+        }
         column.finish()
     };
     let mut columns = vec![

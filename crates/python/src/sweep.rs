@@ -60,16 +60,13 @@ pub fn sweep(
     let options = PyDict::new(py);
     options.set_item("quick", quick)?;
     options.set_item("root", &root)?;
-    let (study, path) = match target.cast::<PyDict>() {
-        Ok(keys) => {
-            let document = Document::of(keys)?;
-            let study = Study::parse(DICTIONARY_FILE, document.text());
-            (study.map_err(|it| document.relocated(it)), None)
-        }
-        Err(_) => {
-            let path = project::read_path(&target)?;
-            (studies::find(&path.to_string_lossy()), Some(path))
-        }
+    let (study, path) = if let Ok(keys) = target.cast::<PyDict>() {
+        let document = Document::of(keys)?;
+        let study = Study::parse(DICTIONARY_FILE, document.text());
+        (study.map_err(|it| document.relocated(it)), None)
+    } else {
+        let path = project::read_path(&target)?;
+        (studies::find(&path.to_string_lossy()), Some(path))
     };
     let study = study.map_err(|it| error::problem(&it))?;
     let points = points::points(&study, quick).map_err(|it| error::problem(&it))?;

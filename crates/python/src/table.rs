@@ -160,12 +160,12 @@ impl Table {
     }
 
     /// A polars data frame. Numbers share the table's memory.
-    fn polars<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn polars(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         module(slf.py(), "polars")?.call_method1("DataFrame", (slf,))
     }
 
     /// An Arrow table of pyarrow. All columns share the table's memory.
-    fn arrow<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         module(slf.py(), "pyarrow")?.call_method1("table", (slf,))
     }
 
@@ -175,33 +175,34 @@ impl Table {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let mut html = String::from("<table><thead><tr><th></th>");
-        for (name, _) in &self.0.columns {
-            html += &format!("<th>{}</th>", escaped(name));
-        }
-        html += "</tr></thead><tbody>";
-        let rows = self.0.rows;
-        let shown = (0..rows).filter(|&at| at < SHOWN || at + SHOWN >= rows);
+        let heads = self.0.columns.iter();
+        let heads = heads.map(|(name, _)| format!("<th>{}</th>", escaped(name)));
+        let heads: String = heads.collect();
+        let (rows, width) = (self.0.rows, self.0.columns.len() + 1);
+        let mut body = Vec::new();
         let mut before = 0;
-        for at in shown {
+        for at in (0..rows).filter(|&at| at < SHOWN || at + SHOWN >= rows) {
             if at > before {
-                let width = self.0.columns.len() + 1;
-                html += &format!("<tr><td colspan=\"{width}\">&hellip;</td></tr>");
+                body.push(format!("<tr><td colspan=\"{width}\">&hellip;</td></tr>"));
             }
             before = at + 1;
-            html += &format!("<tr><th>{at}</th>");
-            for (_, column) in &self.0.columns {
+            let cells = self.0.columns.iter().map(|(_, column)| {
                 let value = column.get(py, at)?;
-                let text = if value.is_none(py) {
+                let value = value.bind(py);
+                let text = if value.is_none() {
                     String::new()
                 } else {
-                    value.bind(py).str()?.to_string()
+                    value.str()?.to_string()
                 };
-                html += &format!("<td>{}</td>", escaped(&text));
-            }
-            html += "</tr>";
+                Ok(format!("<td>{}</td>", escaped(&text)))
+            });
+            let cells: String = cells.collect::<PyResult<_>>()?;
+            body.push(format!("<tr><th>{at}</th>{cells}</tr>"));
         }
-        Ok(format!("{html}</tbody></table><p>{rows} rows</p>"))
+        let body = body.concat();
+        Ok(format!(
+            "<table><thead><tr><th></th>{heads}</tr></thead><tbody>{body}</tbody></table><p>{rows} rows</p>"
+        ))
     }
 }
 
