@@ -266,12 +266,12 @@ impl Chip {
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut fed = claim(&self.fed, "the chip")?;
         let fed = &mut *fed;
-        let state = fed
-            .node
-            .save_networked()
-            .map_err(|it| error::problem(&it))?;
-        let saved = postcard::to_allocvec(&(state, &fed.free));
-        let saved = saved.map_err(|it| mistake(it.to_string(), ""))?;
+        let saved = detached(py, &self.stop, || {
+            let state = fed.node.save_networked()?;
+            let saved = postcard::to_allocvec(&(state, &fed.free));
+            saved.map_err(|error| Problem::new(error.to_string()))
+        })?;
+        let saved = saved.map_err(|it| error::problem(&it))?;
         Ok(PyBytes::new(py, &saved))
     }
 
