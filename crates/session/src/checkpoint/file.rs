@@ -40,7 +40,7 @@ impl CheckpointKind {
 }
 
 /// The format that this version writes, of either kind, and the only one it reads.
-pub const FORMAT: u32 = 13;
+pub const FORMAT: u32 = 14;
 
 /// The largest file that is read; the memories of the largest chip are smaller.
 const LARGEST: u64 = 8 << 30;
