@@ -12,8 +12,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::column::{ColumnData, Values};
-use crate::table::TableData;
+use crate::column_data::{ColumnData, Values};
+use crate::table_data::TableData;
 
 /// The flag of a field whose values may be missing.
 const NULLABLE: i64 = 2;

@@ -1,5 +1,6 @@
 //! A chip that is fed frame by frame.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -20,7 +21,7 @@ use pyo3::types::PyBytes;
 
 use crate::column::Column;
 use crate::detached::{StopFlag, claim, detached};
-use crate::error::{self, Fault, mistake};
+use crate::error::{self, Fault, mistake, not_pickled};
 use crate::memory;
 use crate::project::{Project, frame_bytes, time};
 use crate::run::{checks, core};
@@ -69,6 +70,13 @@ pub struct Departure {
 impl Departure {
     fn __bytes__(&self, py: Python<'_>) -> Py<PyBytes> {
         self.frame.clone_ref(py)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled(
+            "a departure",
+            "send its `frame` and what else is needed of it",
+        ))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -120,6 +128,21 @@ impl Project {
 }
 
 impl Chip {
+    /// Tells chips apart that cannot go on from each other's states.
+    fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let project = self.system.project();
+        env!("CARGO_PKG_VERSION").hash(&mut hasher);
+        project.text.text.hash(&mut hasher);
+        for setting in &project.settings {
+            setting.to_string().hash(&mut hasher);
+        }
+        for program in self.system.programs() {
+            (program.me, &program.image.words).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     fn run(&self, py: Python<'_>, until: Cycle) -> PyResult<()> {
         let mut fed = claim(&self.fed, "the chip")?;
         let node = &mut fed.node;
@@ -264,11 +287,12 @@ impl Chip {
     /// The state as bytes, from which a chip of the same project goes on (`restore`). What has left
     /// and was not asked for is not in it.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let own = self.digest();
         let mut fed = claim(&self.fed, "the chip")?;
         let fed = &mut *fed;
         let saved = detached(py, &self.stop, || {
             let state = fed.node.save_networked()?;
-            let saved = postcard::to_allocvec(&(state, &fed.free));
+            let saved = postcard::to_allocvec(&(own, state, &fed.free));
             saved.map_err(|error| Problem::new(error.to_string()))
         })?;
         let saved = saved.map_err(|it| error::problem(&it))?;
@@ -281,8 +305,16 @@ impl Chip {
             let problem = Problem::new(format!("this is no state of such a chip: {why}"));
             error::problem(&problem.help("restore what `save` gave for the same project"))
         };
-        let (state, free): (NetworkedState, Vec<u128>) =
-            postcard::from_bytes(state).map_err(|it| refused(it.to_string()))?;
+        let read = postcard::take_from_bytes::<(u64, NetworkedState, Vec<u128>)>(state);
+        let ((made_by, state, free), rest) = read.map_err(|it| refused(it.to_string()))?;
+        if !rest.is_empty() {
+            return Err(refused(format!("there are {} bytes behind it", rest.len())));
+        }
+        if made_by != self.digest() {
+            return Err(refused(
+                "it is of another project, or of other settings".to_owned(),
+            ));
+        }
         let mut fed = claim(&self.fed, "the chip")?;
         if free.len() != fed.free.len() {
             return Err(refused("it has other ports".to_owned()));
@@ -291,6 +323,13 @@ impl Chip {
         detached(py, &self.stop, || node.restore_networked(state))?.map_err(refused)?;
         fed.free = free;
         Ok(())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled(
+            "a chip",
+            "send the project and the bytes of `save`",
+        ))
     }
 
     fn __repr__(&self) -> PyResult<String> {

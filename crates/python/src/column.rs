@@ -2,162 +2,18 @@
 
 #![allow(unsafe_code, reason = "the buffer protocol")]
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyBufferError, PyIndexError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyList, PyMemoryView, PySlice, PyTuple};
 
 use crate::arrow;
-
-/// The values of a column, one after the other.
-#[derive(Debug, PartialEq)]
-pub enum Values {
-    /// Unsigned, 64 bits.
-    U64(Vec<u64>),
-    /// Unsigned, 32 bits.
-    U32(Vec<u32>),
-    /// Unsigned, 8 bits.
-    U8(Vec<u8>),
-    /// Floating point, 64 bits.
-    F64(Vec<f64>),
-    /// Texts in UTF-8: where each begins, with the end of the last, and all bytes.
-    Text(Vec<i64>, Vec<u8>),
-}
-
-/// A column that does not change any more.
-#[derive(Debug)]
-pub struct ColumnData {
-    pub values: Values,
-    /// A bit for each value, the least significant first: whether it is there. None where all are.
-    pub valid: Option<Vec<u8>>,
-    pub len: usize,
-}
-
-impl ColumnData {
-    /// Whether a value is there.
-    pub fn has(&self, at: usize) -> bool {
-        let valid = self.valid.as_ref();
-        valid.is_none_or(|bits| bits[at / 8] >> (at % 8) & 1 == 1)
-    }
-
-    /// How many values are missing.
-    pub fn gaps(&self) -> usize {
-        (0..self.len).filter(|&at| !self.has(at)).count()
-    }
-
-    /// The bytes of the values and how the buffer protocol and Arrow call their type; none for
-    /// texts.
-    pub fn numbers(&self) -> Option<(*const c_void, usize, &'static CStr)> {
-        Some(match &self.values {
-            Values::U64(it) => (it.as_ptr().cast(), 8, c"Q"),
-            Values::U32(it) => (it.as_ptr().cast(), 4, c"I"),
-            Values::U8(it) => (it.as_ptr().cast(), 1, c"B"),
-            Values::F64(it) => (it.as_ptr().cast(), 8, c"d"),
-            Values::Text(..) => return None,
-        })
-    }
-
-    /// A value as an object; `None` where there is none.
-    pub fn get(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
-        if !self.has(at) {
-            return Ok(py.None());
-        }
-        let part = |offsets: &[i64]| offsets[at] as usize..offsets[at + 1] as usize;
-        Ok(match &self.values {
-            Values::U64(it) => it[at].into_pyobject(py)?.into_any().unbind(),
-            Values::U32(it) => it[at].into_pyobject(py)?.into_any().unbind(),
-            Values::U8(it) => it[at].into_pyobject(py)?.into_any().unbind(),
-            Values::F64(it) => it[at].into_pyobject(py)?.into_any().unbind(),
-            Values::Text(offsets, bytes) => {
-                let text = String::from_utf8_lossy(&bytes[part(offsets)]);
-                text.into_pyobject(py)?.into_any().unbind()
-            }
-        })
-    }
-}
-
-/// A column that is being filled.
-#[derive(Debug)]
-pub struct ColumnBuilder {
-    values: Values,
-    valid: Vec<u8>,
-    gaps: bool,
-    len: usize,
-}
-
-/// What a column can be filled with.
-pub trait Cell: Default {
-    /// Appends it; the column is of its type.
-    fn push(self, values: &mut Values);
-}
-
-macro_rules! cell {
-    ($type:ty, $values:ident) => {
-        impl Cell for $type {
-            fn push(self, values: &mut Values) {
-                if let Values::$values(all) = values {
-                    all.push(self);
-                }
-            }
-        }
-    };
-}
-cell!(u64, U64);
-cell!(u32, U32);
-cell!(u8, U8);
-cell!(f64, F64);
-
-impl Cell for &str {
-    fn push(self, values: &mut Values) {
-        if let Values::Text(offsets, all) = values {
-            all.extend_from_slice(self.as_bytes());
-            offsets.push(all.len() as i64);
-        }
-    }
-}
-
-impl ColumnBuilder {
-    /// A column without values of the type that these are of.
-    pub fn new(values: Values) -> Self {
-        Self {
-            values,
-            valid: Vec::new(),
-            gaps: false,
-            len: 0,
-        }
-    }
-
-    /// A column of texts without values.
-    pub fn texts() -> Self {
-        Self::new(Values::Text(vec![0], Vec::new()))
-    }
-
-    /// One more value, or none.
-    pub fn put<T: Cell>(&mut self, value: Option<T>) {
-        if self.len.is_multiple_of(8) {
-            self.valid.push(0);
-        }
-        match (&value, self.valid.last_mut()) {
-            (Some(_), Some(last)) => *last |= 1 << (self.len % 8),
-            _ => self.gaps = true,
-        }
-        value.unwrap_or_default().push(&mut self.values);
-        self.len += 1;
-    }
-
-    /// The column.
-    pub fn finish(self) -> Arc<ColumnData> {
-        Arc::new(ColumnData {
-            values: self.values,
-            valid: self.gaps.then_some(self.valid),
-            len: self.len,
-        })
-    }
-}
+use crate::column_data::{ColumnBuilder, ColumnData, Values};
+use crate::error::not_pickled;
 
 /// A column of a table: values of one type, some of which may be missing (`None`).
 ///
@@ -173,14 +29,42 @@ impl Column {
         self.0.len
     }
 
-    fn __getitem__(&self, py: Python<'_>, index: isize) -> PyResult<Py<PyAny>> {
+    /// A value, or with a slice a list of them.
+    fn __getitem__(&self, py: Python<'_>, index: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let len = self.0.len as isize;
+        if let Ok(slice) = index.cast::<PySlice>() {
+            let part = slice.indices(len)?;
+            let values = (0..part.slicelength as isize)
+                .map(|place| self.0.get(py, (part.start + place * part.step) as usize));
+            let values = values.collect::<PyResult<Vec<_>>>()?;
+            return Ok(PyList::new(py, values)?.into_any().unbind());
+        }
+        let index: isize = index.extract()?;
         let at = if index < 0 { index + len } else { index };
         if !(0..len).contains(&at) {
             let message = format!("the column has {len} values, and none has the index {index}");
             return Err(PyIndexError::new_err(message));
         }
         self.0.get(py, at as usize)
+    }
+
+    fn __iter__(&self) -> ColumnValues {
+        ColumnValues {
+            column: Arc::clone(&self.0),
+            next: 0,
+        }
+    }
+
+    /// The values as a list; `None` where one is missing.
+    fn tolist(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        (0..self.0.len).map(|at| self.0.get(py, at)).collect()
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled(
+            "a column",
+            "send what `tolist()` or `pyarrow.array(column)` gives",
+        ))
     }
 
     fn __repr__(&self) -> String {
@@ -193,9 +77,12 @@ impl Column {
 
     /// The numbers alone, without saying which are missing: there they are 0.
     #[getter]
-    fn values(&self) -> PyResult<FilledColumn> {
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMemoryView>> {
         match self.0.numbers() {
-            Some(_) => Ok(FilledColumn(Arc::clone(&self.0))),
+            Some(_) => {
+                let filled = Bound::new(py, FilledColumn(Arc::clone(&self.0)))?;
+                PyMemoryView::from(filled.as_any())
+            }
             None => Err(PyBufferError::new_err("texts have no numbers")),
         }
     }
@@ -239,9 +126,32 @@ impl Column {
     }
 }
 
+/// Goes through the values of a column.
+#[pyclass(module = "npsim")]
+struct ColumnValues {
+    column: Arc<ColumnData>,
+    next: usize,
+}
+
+#[pymethods]
+impl ColumnValues {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let at = self.next;
+        if at == self.column.len {
+            return Ok(None);
+        }
+        self.next += 1;
+        self.column.get(py, at).map(Some)
+    }
+}
+
 /// The numbers of a column, with 0 where they are missing.
 #[pyclass(frozen, module = "npsim")]
-pub struct FilledColumn(Arc<ColumnData>);
+struct FilledColumn(Arc<ColumnData>);
 
 #[pymethods]
 impl FilledColumn {

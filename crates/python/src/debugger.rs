@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 
 use crate::column::Column;
 use crate::detached::{StopFlag, claim, detached};
-use crate::error::{self, mistake};
+use crate::error::{self, mistake, not_pickled};
 use crate::memory;
 use crate::project::{Project, time};
 use crate::run::{checks, core};
@@ -308,6 +308,13 @@ impl Debugger {
         let cycle = bookmark.cycle;
         self.go(py, |debugger| debugger.goto(cycle))?;
         self.select(bookmark.me, bookmark.context)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled(
+            "a debugger",
+            "send the project, and a bookmark of `save`,",
+        ))
     }
 
     fn __repr__(&self) -> PyResult<String> {

@@ -6,7 +6,8 @@ use npsim::project::look_aside::{KeyMistake, LookAside, LookAsideAnswer};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::column::{Column, ColumnBuilder, Values};
+use crate::column::Column;
+use crate::column_data::{ColumnBuilder, Values};
 use crate::instance::Instance;
 use crate::kind_name::KindName;
 use crate::packet_task::{Keys, as_json};

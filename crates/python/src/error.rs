@@ -4,7 +4,7 @@ use npsim::diagnostics::render_problem;
 use npsim::problem::{Problem, Problems};
 use pyo3::PyErr;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -61,10 +61,21 @@ pub fn plain(text: &str) -> String {
     Problem::new(text).message.trim_end().to_owned()
 }
 
+/// Why an object does not go to another process, and what does.
+pub fn not_pickled(what: &str, instead: &str) -> PyErr {
+    PyTypeError::new_err(format!("{what} is not pickled: {instead} instead"))
+}
+
 /// The exceptions of the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Error", py.get_type::<Error>())?;
-    module.add("Fault", py.get_type::<Fault>())?;
+    let fault = py.get_type::<Fault>();
+    // Its `run` does not go to another process, and the rest of it does.
+    fault.setattr(
+        "__reduce__",
+        py.eval(c"lambda self: (type(self), self.args)", None, None)?,
+    )?;
+    module.add("Fault", fault)?;
     module.add("InternalError", py.get_type::<InternalError>())
 }

@@ -7,10 +7,11 @@ use npsim::chip::kernel::trace_event::{
 };
 use pyo3::prelude::*;
 
-use crate::column::Values;
+use crate::column_data::Values;
 use crate::detached::raise;
 use crate::error::mistake;
-use crate::table::{Table, TableBuilder};
+use crate::table::Table;
+use crate::table_data::TableBuilder;
 
 /// Events of a batch: large enough that a call into Python costs nothing beside them.
 const BATCH: usize = 10_000;

@@ -8,6 +8,7 @@
 mod arrow;
 mod chip;
 mod column;
+mod column_data;
 mod command;
 mod debugger;
 mod detached;
@@ -29,6 +30,7 @@ mod run;
 mod series_table;
 mod sweep;
 mod table;
+mod table_data;
 mod text;
 mod timer_task;
 mod traffic;
@@ -60,6 +62,7 @@ fn _npsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(program::disassemble, module)?)?;
     module.add_function(wrap_pyfunction!(program::read_image, module)?)?;
+    module.add_function(wrap_pyfunction!(program::program_again, module)?)?;
     module.add_function(wrap_pyfunction!(project::load, module)?)?;
     module.add_function(wrap_pyfunction!(project::load_again, module)?)?;
     module.add_function(wrap_pyfunction!(network::network, module)?)?;

@@ -5,7 +5,8 @@ use npsim::memory_dump::{self, DumpRange};
 use npsim::project::Project;
 use pyo3::prelude::*;
 
-use crate::column::{Column, ColumnBuilder, Values};
+use crate::column::Column;
+use crate::column_data::{ColumnBuilder, Values};
 use crate::error::{self, mistake};
 
 /// The longwords of a named memory, or of a range of one.

@@ -17,12 +17,13 @@ use npsim::quantity::Time;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::column::Values;
+use crate::column_data::Values;
 use crate::detached::{StopFlag, detached};
 use crate::document::{DICTIONARY_FILE, Document};
-use crate::error::{self, Fault, mistake};
+use crate::error::{self, Fault, mistake, not_pickled};
 use crate::project::{self, settings};
-use crate::table::{Table, TableBuilder, TableData};
+use crate::table::Table;
+use crate::table_data::{TableBuilder, TableData};
 
 /// Parts of a run between which signals are looked at.
 const STEPS: u64 = 1_000;
@@ -325,8 +326,9 @@ impl NetworkRun {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(pyo3::exceptions::PyTypeError::new_err(
-            "a run is not pickled: send its `stats`, or its tables as Arrow's, instead",
+        Err(not_pickled(
+            "a run",
+            "send its `stats`, or its tables as Arrow's,",
         ))
     }
 }

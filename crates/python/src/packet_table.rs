@@ -4,8 +4,8 @@ use std::io;
 
 use npsim::observe::packets::{COLUMNS, PacketRow, PacketSink};
 
-use crate::column::Values;
-use crate::table::{TableBuilder, TableData};
+use crate::column_data::Values;
+use crate::table_data::{TableBuilder, TableData};
 
 /// The table of packets while the run goes on; its columns are those of the command's CSV.
 #[derive(Debug)]

@@ -9,10 +9,12 @@ use npsim::image::Image;
 use npsim::project::Overrides;
 use npsim::system::System;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
-use crate::column::{Column, ColumnBuilder, ColumnData, Values};
+use crate::column::Column;
+use crate::column_data::{ColumnBuilder, ColumnData, Values};
 use crate::error;
+use crate::text::pairs;
 
 /// A program: the words that a microengine executes, and the names of its source.
 #[pyclass(frozen, module = "npsim")]
@@ -74,6 +76,17 @@ impl Program {
         PyBytes::new(py, &self.image.to_file_bytes())
     }
 
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Vec<u8>, &str))> {
+        let again = py.import("npsim")?.getattr("_program_again")?;
+        Ok((
+            again,
+            (self.to_bytes(py), self.microengines.clone(), &self.source),
+        ))
+    }
+
     fn __len__(&self) -> usize {
         self.image.words.len()
     }
@@ -97,12 +110,12 @@ pub fn assemble(
     py: Python<'_>,
     text: &str,
     chip: Option<String>,
-    define: Option<Vec<(String, String)>>,
+    define: Option<Bound<'_, PyDict>>,
 ) -> PyResult<Program> {
     let files: MemoryFiles = [("source.uc", text)].into_iter().collect();
     let overrides = Overrides {
         chip,
-        defines: define.unwrap_or_default(),
+        defines: pairs("define", define.as_ref())?,
         ..Overrides::default()
     };
     let system =
@@ -141,4 +154,13 @@ pub fn read_image(path: PathBuf) -> PyResult<Vec<Program>> {
         .into_iter()
         .map(|part| Program::new(part.image, part.microengines, path.display().to_string()));
     Ok(parts.collect())
+}
+
+/// A program that was sent from another process.
+#[pyfunction]
+#[pyo3(name = "_program_again")]
+pub fn program_again(image: &[u8], microengines: Vec<u8>, source: String) -> PyResult<Program> {
+    let image = Image::from_file_bytes(image);
+    let image = image.map_err(|it| error::mistake(it.to_string(), ""))?;
+    Ok(Program::new(image, microengines, source))
 }

@@ -16,7 +16,7 @@ use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
 use crate::kinds::registry;
 use crate::program::Program;
-use crate::text::{read, text_of};
+use crate::text::{pairs, read, text_of};
 
 /// A project that was read and assembled: an immutable description of a chip with its microcode,
 /// of which any number of runs can be made, on any threads.
@@ -49,19 +49,6 @@ pub fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Setting>> {
             .map_err(|error: String| error::mistake(error, ""))
     });
     settings.collect()
-}
-
-/// Names with values, as of `-D`.
-fn pairs(name: &str, pairs: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
-    let Some(pairs) = pairs else {
-        return Ok(Vec::new());
-    };
-    let pairs = pairs.iter().map(|(key, value)| {
-        let key = text_of(name, &key)?;
-        let value = text_of(&format!("{name}[{key:?}]"), &value)?;
-        Ok((key, value))
-    });
-    pairs.collect()
 }
 
 /// Reads a project and assembles it.

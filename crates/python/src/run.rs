@@ -28,13 +28,14 @@ use npsim::{bottleneck, stats_file, summary};
 use pyo3::prelude::*;
 
 use crate::detached::{StopFlag, detached};
-use crate::error::{self, Fault, mistake};
+use crate::error::{self, Fault, mistake, not_pickled};
 use crate::event_batches::EventBatches;
 use crate::observers::RunObservers;
 use crate::packet_table::PacketTable;
 use crate::project::{Project, time};
 use crate::series_table;
-use crate::table::{Table, TableData, escaped};
+use crate::table::{Table, escaped};
+use crate::table_data::TableData;
 use crate::text::{parsed, text_of};
 use crate::traffic::{CaptureArguments, traffic};
 
@@ -398,8 +399,9 @@ impl Run {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(pyo3::exceptions::PyTypeError::new_err(
-            "a run is not pickled: send its `stats`, or its tables as Arrow's, instead",
+        Err(not_pickled(
+            "a run",
+            "send its `stats`, or its tables as Arrow's,",
         ))
     }
 }
@@ -430,6 +432,10 @@ impl Page {
 
     fn __str__(&self) -> &str {
         &self.0
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("a page", "send its text, `str(page)`,"))
     }
 
     fn _repr_html_(&self) -> String {

@@ -2,8 +2,8 @@
 
 use npsim::observe::series::{Sample, Series};
 
-use crate::column::{ColumnBuilder, Values};
-use crate::table::TableData;
+use crate::column_data::{ColumnBuilder, Values};
+use crate::table_data::TableData;
 
 /// The samples, oldest first: what was counted from the start of the run to each, and what was
 /// found in each place since the sample before.

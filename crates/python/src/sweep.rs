@@ -15,12 +15,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::column::{ColumnBuilder, Values};
+use crate::column_data::{ColumnBuilder, Values};
 use crate::detached::{StopFlag, detached};
 use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
 use crate::project;
-use crate::table::{Table, TableData};
+use crate::table::Table;
+use crate::table_data::TableData;
 
 /// A sweep or a study with its points.
 struct Plan {

@@ -1,6 +1,5 @@
 //! Tables: columns of the same length with names.
 
-use std::slice::IterMut;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyKeyError, PyModuleNotFoundError};
@@ -8,25 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::arrow;
-use crate::column::{Cell, Column, ColumnBuilder, ColumnData, Values};
+use crate::column::Column;
+use crate::column_data::{ColumnData, Values};
+use crate::error::not_pickled;
+use crate::table_data::TableData;
 
 /// Rows that a notebook shows at each end of a table.
 const SHOWN: usize = 5;
-
-/// The columns of a table, in their order.
-#[derive(Debug)]
-pub struct TableData {
-    pub columns: Vec<(String, Arc<ColumnData>)>,
-    pub rows: usize,
-}
-
-impl TableData {
-    /// A table of these columns, which are all as long.
-    pub fn new(columns: Vec<(String, Arc<ColumnData>)>) -> Self {
-        let rows = columns.first().map_or(0, |(_, column)| column.len);
-        Self { columns, rows }
-    }
-}
 
 /// A table: columns of the same length with names.
 ///
@@ -72,6 +59,43 @@ impl Table {
             .iter()
             .map(|(name, _)| name.clone())
             .collect()
+    }
+
+    /// The columns, in their order.
+    fn values(&self) -> Vec<Column> {
+        let columns = self.0.columns.iter();
+        columns
+            .map(|(_, column)| Column(Arc::clone(column)))
+            .collect()
+    }
+
+    /// The names with their columns.
+    fn items(&self) -> Vec<(String, Column)> {
+        self.keys().into_iter().zip(self.values()).collect()
+    }
+
+    /// A column, or `default` where there is none of this name.
+    #[pyo3(signature = (name, default = None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.column(name) {
+            Some(column) => {
+                let column = Bound::new(py, Column(Arc::clone(column)))?;
+                Ok(Some(column.into_any()))
+            }
+            None => Ok(default),
+        }
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled(
+            "a table",
+            "send what `arrow()` or `polars()` gives",
+        ))
     }
 
     /// A row as a dictionary; `None` where a value is missing. Rows count from 0.
@@ -221,45 +245,4 @@ fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
 pub fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// A table that is being filled.
-#[derive(Debug)]
-pub struct TableBuilder {
-    columns: Vec<(String, ColumnBuilder)>,
-}
-
-impl TableBuilder {
-    /// A table with these columns and no rows.
-    pub fn new(columns: impl IntoIterator<Item = (&'static str, Values)>) -> Self {
-        let columns = columns.into_iter();
-        let columns = columns.map(|(name, values)| (name.to_owned(), ColumnBuilder::new(values)));
-        Self {
-            columns: columns.collect(),
-        }
-    }
-
-    /// A new row, whose cells are filled one after the other.
-    pub fn row(&mut self) -> Cells<'_> {
-        Cells(self.columns.iter_mut())
-    }
-
-    /// The table.
-    pub fn finish(self) -> TableData {
-        let columns = self.columns.into_iter();
-        let columns = columns.map(|(name, column)| (name, column.finish()));
-        TableData::new(columns.collect())
-    }
-}
-
-/// The cells of a row.
-pub struct Cells<'a>(IterMut<'a, (String, ColumnBuilder)>);
-
-impl Cells<'_> {
-    /// The value of the next column, or none.
-    pub fn put<T: Cell>(&mut self, value: Option<T>) {
-        if let Some((_, column)) = self.0.next() {
-            column.put(value);
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use crate::error::mistake;
 
@@ -45,4 +45,17 @@ where
     T::Err: Display,
 {
     parsed(name, &text_of(name, value)?)
+}
+
+/// Names with values, as of `-D`.
+pub fn pairs(name: &str, pairs: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+    let Some(pairs) = pairs else {
+        return Ok(Vec::new());
+    };
+    let pairs = pairs.iter().map(|(key, value)| {
+        let key = text_of(name, &key)?;
+        let value = text_of(&format!("{name}[{key:?}]"), &value)?;
+        Ok((key, value))
+    });
+    pairs.collect()
 }

@@ -31,6 +31,11 @@ impl Read {
         checked(offset, count)?;
         Ok(Self { offset, count })
     }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (u32, usize))> {
+        let class = py.import("npsim")?.getattr("Read")?;
+        Ok((class, (self.offset, self.count)))
+    }
 }
 
 /// What a timer task writes: 1 to 8 longwords, from a byte offset of its table on.
@@ -48,6 +53,11 @@ impl Write {
     fn new(offset: u32, words: Vec<u32>) -> PyResult<Self> {
         checked(offset, words.len())?;
         Ok(Self { offset, words })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (u32, Vec<u32>))> {
+        let class = py.import("npsim")?.getattr("Write")?;
+        Ok((class, (self.offset, self.words.clone())))
     }
 }
 

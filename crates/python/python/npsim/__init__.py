@@ -38,6 +38,7 @@ from ._npsim import (
     _load_again,
     _network_again,
     _point_again,
+    _program_again,
     _sweep_again,
     assemble,
     disassemble,

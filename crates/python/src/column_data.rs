@@ -1,0 +1,152 @@
+//! The values of columns.
+
+use std::ffi::{CStr, c_void};
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+/// The values of a column, one after the other.
+#[derive(Debug, PartialEq)]
+pub enum Values {
+    /// Unsigned, 64 bits.
+    U64(Vec<u64>),
+    /// Unsigned, 32 bits.
+    U32(Vec<u32>),
+    /// Unsigned, 8 bits.
+    U8(Vec<u8>),
+    /// Floating point, 64 bits.
+    F64(Vec<f64>),
+    /// Texts in UTF-8: where each begins, with the end of the last, and all bytes.
+    Text(Vec<i64>, Vec<u8>),
+}
+
+/// A column that does not change any more.
+#[derive(Debug)]
+pub struct ColumnData {
+    pub values: Values,
+    /// A bit for each value, the least significant first: whether it is there. None where all are.
+    pub valid: Option<Vec<u8>>,
+    pub len: usize,
+}
+
+impl ColumnData {
+    /// Whether a value is there.
+    pub fn has(&self, at: usize) -> bool {
+        let valid = self.valid.as_ref();
+        valid.is_none_or(|bits| bits[at / 8] >> (at % 8) & 1 == 1)
+    }
+
+    /// How many values are missing.
+    pub fn gaps(&self) -> usize {
+        (0..self.len).filter(|&at| !self.has(at)).count()
+    }
+
+    /// The bytes of the values and how the buffer protocol and Arrow call their type; none for
+    /// texts.
+    pub fn numbers(&self) -> Option<(*const c_void, usize, &'static CStr)> {
+        Some(match &self.values {
+            Values::U64(it) => (it.as_ptr().cast(), 8, c"Q"),
+            Values::U32(it) => (it.as_ptr().cast(), 4, c"I"),
+            Values::U8(it) => (it.as_ptr().cast(), 1, c"B"),
+            Values::F64(it) => (it.as_ptr().cast(), 8, c"d"),
+            Values::Text(..) => return None,
+        })
+    }
+
+    /// A value as an object; `None` where there is none.
+    pub fn get(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
+        if !self.has(at) {
+            return Ok(py.None());
+        }
+        let part = |offsets: &[i64]| offsets[at] as usize..offsets[at + 1] as usize;
+        Ok(match &self.values {
+            Values::U64(it) => it[at].into_pyobject(py)?.into_any().unbind(),
+            Values::U32(it) => it[at].into_pyobject(py)?.into_any().unbind(),
+            Values::U8(it) => it[at].into_pyobject(py)?.into_any().unbind(),
+            Values::F64(it) => it[at].into_pyobject(py)?.into_any().unbind(),
+            Values::Text(offsets, bytes) => {
+                let text = String::from_utf8_lossy(&bytes[part(offsets)]);
+                text.into_pyobject(py)?.into_any().unbind()
+            }
+        })
+    }
+}
+
+/// A column that is being filled.
+#[derive(Debug)]
+pub struct ColumnBuilder {
+    values: Values,
+    valid: Vec<u8>,
+    gaps: bool,
+    len: usize,
+}
+
+/// What a column can be filled with.
+pub trait Cell: Default {
+    /// Appends it; the column is of its type.
+    fn push(self, values: &mut Values);
+}
+
+macro_rules! cell {
+    ($type:ty, $values:ident) => {
+        impl Cell for $type {
+            fn push(self, values: &mut Values) {
+                if let Values::$values(all) = values {
+                    all.push(self);
+                }
+            }
+        }
+    };
+}
+cell!(u64, U64);
+cell!(u32, U32);
+cell!(u8, U8);
+cell!(f64, F64);
+
+impl Cell for &str {
+    fn push(self, values: &mut Values) {
+        if let Values::Text(offsets, all) = values {
+            all.extend_from_slice(self.as_bytes());
+            offsets.push(all.len() as i64);
+        }
+    }
+}
+
+impl ColumnBuilder {
+    /// A column without values of the type that these are of.
+    pub fn new(values: Values) -> Self {
+        Self {
+            values,
+            valid: Vec::new(),
+            gaps: false,
+            len: 0,
+        }
+    }
+
+    /// A column of texts without values.
+    pub fn texts() -> Self {
+        Self::new(Values::Text(vec![0], Vec::new()))
+    }
+
+    /// One more value, or none.
+    pub fn put<T: Cell>(&mut self, value: Option<T>) {
+        if self.len.is_multiple_of(8) {
+            self.valid.push(0);
+        }
+        match (&value, self.valid.last_mut()) {
+            (Some(_), Some(last)) => *last |= 1 << (self.len % 8),
+            _ => self.gaps = true,
+        }
+        value.unwrap_or_default().push(&mut self.values);
+        self.len += 1;
+    }
+
+    /// The column.
+    pub fn finish(self) -> Arc<ColumnData> {
+        Arc::new(ColumnData {
+            values: self.values,
+            valid: self.gaps.then_some(self.valid),
+            len: self.len,
+        })
+    }
+}
