@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -32,9 +33,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(skip)
 
 
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+@pytest.fixture(autouse=True, scope="session")
+def at_the_root() -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(ROOT)
+    yield
+    os.chdir(before)
 
 
 @pytest.fixture
