@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from ._npsim import _command
+from ._npsim import _command  # type: ignore[import-not-found, unused-ignore]
 
 
 def main() -> None:

@@ -1,0 +1,90 @@
+"""A run through Python gives the bytes of the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Command
+
+import npsim
+
+SYSTEMS: list[tuple[str, str, dict[str, Any]]] = [
+    ("microcode/forward", "--load 0.3", {"load": 0.3}),
+    ("microcode/router", "--load 0.5 --seed 7", {"load": 0.5, "seed": 7}),
+    ("microcode/ordering/in-order.toml", "--rate 1Mpps", {"load": "1Mpps"}),
+    ("microcode/quick-start/atomic.toml", "--load 20%", {"load": "20%"}),
+    (
+        "microcode/xcp/split.toml",
+        "--rate 500kpps --size 64 --time 300us --until 400us",
+        {"load": {"rate": "500kpps", "size": 64, "time": "300us"}, "until": "400us"},
+    ),
+    ("microcode/stress/dram.toml", "--until 200us", {"until": "200us"}),
+]
+
+
+@pytest.mark.parametrize(("target", "words", "options"), SYSTEMS, ids=[it[0] for it in SYSTEMS])
+def test_stats_are_those_of_the_command(
+    target: str, words: str, options: dict[str, Any], command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "stats.json"
+    command("run", target, *words.split(), "--stats", file, "--quiet")
+    run = npsim.load(target).run(**options)
+    assert run.stats_json == file.read_text()
+    assert run.stats == json.loads(file.read_text())
+    assert run.stats["nodes"][0]["chip"]["cycles"] > 0
+
+
+def test_a_run_that_is_observed_is_the_same_run(forward: npsim.Project) -> None:
+    plain = forward.run(load=0.3)
+    seen = forward.run(load=0.3, packets=True, series=True, report=True)
+    assert plain.stats_json == seen.stats_json
+
+
+def test_a_capture_runs_as_by_the_command(
+    forward: npsim.Project, command: Command, tmp_path: Path
+) -> None:
+    captures = sorted(Path("traces").glob("*.pcap*"))
+    assert captures, "the repository has captures"
+    file = tmp_path / "stats.json"
+    words = ["--trace", captures[0], "--pace", "line", "--ports", "round-robin"]
+    command("run", "microcode/forward", *words, "--stats", file, "--quiet")
+    run = forward.run(trace=captures[0], pace="line", ports="round-robin")
+    assert run.stats_json == file.read_text()
+    assert run.ending == "drained"
+
+
+def test_chains_of_routers_run_as_by_the_command(
+    forward: npsim.Project, command: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "stats.json"
+    command("run", "microcode/forward", "--load", "0.2", "--hops", "3", "--stats", file, "-q")
+    assert forward.run(load=0.2, hops=3, threads=2).stats_json == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "until"), [("dumbbell", "40s"), ("stack", "1s"), ("short-flows-chip", "12s")]
+)
+def test_networks_are_those_of_the_command(
+    name: str, until: str, command: Command, tmp_path: Path
+) -> None:
+    target = f"traces/networks/{name}.toml"
+    network = npsim.network(target)
+    file = tmp_path / "stats.json"
+    command("network", target, "--until", until, "--seed", "3", "--stats", file, "--quiet")
+    assert network.run(until=until, seed=3).stats_json == file.read_text()
+
+
+def test_settings_change_a_run_as_by_the_command(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "stats.json"
+    words = ["--set", "me.forward.id=0,2", "--set", "profile.sram.read=120", "--load", "0.4"]
+    command("run", "microcode/forward", *words, "--stats", file, "-q")
+    settings: dict[str, Any] = {"me.forward.id": [0, 2], "profile.sram.read": 120}
+    run = npsim.load("microcode/forward", set=settings).run(load=0.4)
+    assert run.stats_json == file.read_text()
+
+
+def test_the_command_comes_with_the_package(command: Command) -> None:
+    assert command("--version").stdout.strip() == f"npsim {npsim.__version__}"
