@@ -47,11 +47,12 @@ impl Document {
             return problem;
         }
         let start = excerpt.span.start;
+        let whole = excerpt.span.is_empty() || excerpt.span.len() >= self.text.trim_end().len();
         let found = self
             .places
             .iter()
             .rev()
-            .find(|(range, _)| range.start <= start);
+            .find(|(range, _)| !whole && range.start <= start);
         let path = found.map_or("the dictionary", |(_, path)| path.as_str());
         let label = match excerpt.label.as_str() {
             "" => String::new(),
@@ -78,7 +79,7 @@ impl Document {
                 };
                 PyTypeError::new_err(format!("a key of {place} is {key}, and keys are texts"))
             })?;
-            let key = key.to_string();
+            let key = key.to_str()?.to_owned();
             let own = joined(path, &key);
             if value.is_instance_of::<PyDict>() || is_list_of_tables(&value) {
                 below.push((key, own, value));
@@ -127,7 +128,7 @@ impl Document {
         } else if let Ok(number) = value.cast::<PyFloat>() {
             self.float(number.value(), path)?;
         } else if let Ok(text) = value.cast::<PyString>() {
-            self.text += &quoted(&text.to_string());
+            self.text += &quoted(text.to_str()?);
         } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
             self.text.push('[');
             for (at, entry) in value.try_iter()?.enumerate() {
@@ -140,7 +141,7 @@ impl Document {
         } else if let Ok(table) = value.cast::<PyDict>() {
             self.text.push('{');
             for (at, (key, entry)) in table.iter().enumerate() {
-                let key = key.str()?.to_string();
+                let key = key.cast::<PyString>()?.to_str()?.to_owned();
                 if at > 0 {
                     self.text += ", ";
                 }
@@ -150,7 +151,7 @@ impl Document {
             }
             self.text.push('}');
         } else if value.hasattr("__fspath__")? {
-            let text = value.call_method0("__fspath__")?.str()?.to_string();
+            let text: String = value.call_method0("__fspath__")?.extract()?;
             self.text += &quoted(&text);
         } else {
             let kind = value.get_type().name()?;

@@ -333,7 +333,9 @@ impl Simulation {
         progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>,
     ) -> Result<Cycle, Ending> {
         loop {
-            let next = links.network().map_or(Cycle::MAX, NetworkPort::next_start);
+            let next = links
+                .network()
+                .map_or(Cycle::MAX, NetworkPort::next_unreached);
             let target = next.min(until);
             let report_at = { self.chip.next_event() }.saturating_add(NETWORK_PROGRESS_CYCLES);
             let stop = { &mut self.chip }.run_for(target, Cycle::MAX, report_at, links, observer);

@@ -65,6 +65,14 @@ impl NetworkPort {
         queue.front().map_or(Cycle::MAX, |frame| frame.start)
     }
 
+    /// First bit of the next frame behind the cycle that the node has come to; `Cycle::MAX` if there
+    /// is none. Frames of that cycle are the chip's, as soon as it asks.
+    pub fn next_unreached(&self) -> Cycle {
+        let queue = &self.inlet.state().queue;
+        let reached = queue.partition_point(|frame| frame.start <= self.come);
+        queue.get(reached).map_or(Cycle::MAX, |frame| frame.start)
+    }
+
     /// The node has come to this cycle, to which all frames are known.
     pub fn come_to(&mut self, cycle: Cycle) {
         self.come = cycle;

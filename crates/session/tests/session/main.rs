@@ -5,6 +5,7 @@ mod hops;
 mod in_memory;
 mod looking;
 mod microcode;
+mod networked;
 mod ownership;
 mod periodic_skip;
 mod stepping;
