@@ -43,7 +43,7 @@ skip() { echo "skipped: $*"; }
 
 # The files of a results folder that do not depend on which tasks ran it.
 same() {
-    for file in results.json points.csv rows.csv index.html figures tables; do
+    for file in results.json points.csv rows.csv index.html figures tables parts; do
         [ ! -e "$1/$file" ] || diff -r "$1/$file" "$2/$file"
     done
     diff <(ls "$1/points" | grep json) <(ls "$2/points" | grep json)
