@@ -90,7 +90,7 @@ impl<'a> RecordIndex<'a> {
             return "its file in `points` is damaged, or of another format".to_owned();
         }
         let key = cached.key.as_str();
-        if let Some(record) = self.here.get(key).and_then(|records| records.last()) {
+        if let Some(record) = self.here.get(key).and_then(|records| telling(records)) {
             let task = match &*record.by {
                 "" => record.part.clone(),
                 by => format!("{} ({by})", record.part),
@@ -106,8 +106,8 @@ impl<'a> RecordIndex<'a> {
         }
         let identity = identity(&cached.point);
         let before = self.points.get(&*identity).into_iter().flatten();
-        let saved = before.filter(|(key, _)| store.path(key).exists());
-        if let Some((_, record)) = saved.last() {
+        let mut saved = before.filter(|(key, _)| store.path(key).exists());
+        if let Some((_, record)) = saved.next_back() {
             return other_inputs(record);
         }
         match &self.shards {
@@ -118,6 +118,17 @@ impl<'a> RecordIndex<'a> {
             None => "never run".to_owned(),
         }
     }
+}
+
+/// Of the records of tasks that were to run a point, the one that says the most.
+fn telling<'a>(records: &[&'a TaskRecord]) -> Option<&'a TaskRecord> {
+    let rank = |record: &&TaskRecord| match record.state {
+        TaskState::Failed(_) => 0,
+        TaskState::Begun => 1,
+        TaskState::Interrupted => 2,
+        TaskState::Done => 3,
+    };
+    records.iter().copied().min_by_key(rank)
 }
 
 /// Why the outcome of a point that was run is not the one that is asked for.

@@ -60,7 +60,7 @@ impl BatchScript<'_> {
         } else {
             " --jobs \"${SLURM_CPUS_PER_TASK:-1}\""
         };
-        let name: String = self.name.chars().filter(|c| c.is_ascii_graphic()).collect();
+        let name: String = self.name.chars().filter(char::is_ascii_graphic).collect();
         let [name, results, folder, program] = [
             format!("npsim-{name}"),
             self.results.to_string_lossy().into_owned(),

@@ -34,8 +34,8 @@ pub struct PartOptions {
     /// Every machine deals the points in the same way; those measured in one run of a network
     /// stay together. What is saved in the folder of results is passed over. In a job array of
     /// Slurm K and N may be left out: they are the task and the number of tasks.
-    #[arg(long, value_name = "K/N", num_args = 0..=1, value_parser = parser::<Shard>(), conflicts_with_all = ["merge", "script"])]
-    shard: Option<Option<Shard>>,
+    #[arg(long, value_name = "K/N", num_args = 0..=1, default_missing_value = "array", value_parser = parser::<AskedShard>(), conflicts_with_all = ["merge", "script"])]
+    shard: Option<AskedShard>,
     /// Run nothing; write the tables and figures of what was run before, or say what is missing and why
     #[arg(long, conflicts_with = "script")]
     merge: bool,
@@ -48,6 +48,25 @@ pub struct PartOptions {
     /// How many shards `--script` has, or `--list --format json` shows [default: 16, or the number of runs if that is less]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=part::MOST_SHARDS as i64), conflicts_with_all = ["point", "shard", "merge"])]
     shards: Option<u32>,
+}
+
+/// A shard as it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AskedShard {
+    Given(Shard),
+    /// That of the task of a job array.
+    OfArray,
+}
+
+impl std::str::FromStr for AskedShard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "array" => Ok(Self::OfArray),
+            text => text.parse().map(Self::Given),
+        }
+    }
 }
 
 /// A scheduler for which there is a script.
@@ -88,8 +107,8 @@ impl PartOptions {
         };
         Ok(match (&self.point, self.shard) {
             (Some(point), _) => Job::Part(task(Part::Point(point.clone()))),
-            (None, Some(Some(shard))) => Job::Part(task(Part::Shard(shard))),
-            (None, Some(None)) => Job::Part(task(Part::Shard(shard_of_array()?))),
+            (None, Some(AskedShard::Given(shard))) => Job::Part(task(Part::Shard(shard))),
+            (None, Some(AskedShard::OfArray)) => Job::Part(task(Part::Shard(shard_of_array()?))),
             (None, None) => Job::Whole(task(Part::Whole)),
         })
     }

@@ -38,8 +38,8 @@ Each point is saved in DIR/points/KEY.json. The key is made from all that decide
 what the point comes to: sources, project, profile, load, window, metrics, and the
 simulator itself. Points that are there are not run again.
 
-Exit codes: 0 done; 1 a mistake in what was given; 3 a check stopped a point;
-130 ended by Ctrl-C.";
+Exit codes: 0 done; 1 a mistake in what was given; 3 a check stopped a point (not
+with --shard, which is then done); 130 ended by Ctrl-C.";
 
 /// Run a system at many points and write tables and figures
 ///
