@@ -1,20 +1,24 @@
 #!/bin/bash
-# Runs the example sweep by npsim itself, by Snakemake on local cores, and by
-# Snakemake on a Slurm of one node, and compares what they wrote.
+# Runs the example sweep by npsim itself, by Snakemake on local cores, and on a Slurm of one
+# node by job arrays and by Snakemake, and a study by job arrays of which tasks are killed,
+# and compares what they wrote.
 #
 #   benches/sweeps/test.sh [NPSIM]
 #
 # NPSIM is the command (default: target/release/npsim). What cannot be installed is
-# skipped. SWEEPS_VENV names a folder with Snakemake to be used or made.
+# skipped. SWEEPS_VENV names a folder with Snakemake to be used or made, SWEEPS_STUDY a study
+# with options (default: `zhang --quick`).
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."
 npsim=$(realpath "${1:-${CARGO_TARGET_DIR:-target}/release/npsim}")
 sweep=benches/sweeps/forward-load.toml
+study=${SWEEPS_STUDY:-zhang --quick}
 work=$(mktemp -d)
 venv=${SWEEPS_VENV:-$work/venv}
 slurm=
 daemons=()
+jobs=()
 
 finish() {
     code=$?
@@ -37,53 +41,68 @@ trap finish EXIT
 
 skip() { echo "skipped: $*"; }
 
-# The files of a results folder that do not depend on who ran it.
+# The files of a results folder that do not depend on which tasks ran it.
 same() {
-    for file in results.json points.csv index.html figures; do
-        diff -r "$1/$file" "$2/$file"
+    for file in results.json points.csv rows.csv index.html figures tables parts; do
+        [ ! -e "$1/$file" ] || diff -r "$1/$file" "$2/$file"
     done
     diff <(ls "$1/points" | grep json) <(ls "$2/points" | grep json)
     for point in "$1"/points/*.json; do
         cmp "$point" "$2/points/${point##*/}"
     done
+    echo "  the same, byte for byte"
 }
 
 echo "npsim itself"
 "$npsim" sweep $sweep --out "$work/npsim" > "$work/measurements.txt"
 cat "$work/measurements.txt"
 
+echo "npsim in shards that overlap, at the same time"
+for shard in 1/3 2/3 3/3 1/2 2/2; do
+    "$npsim" sweep $sweep --out "$work/shards" --shard $shard &
+    jobs+=($!)
+done
+for job in "${jobs[@]}"; do wait "$job"; done
+"$npsim" sweep $sweep --out "$work/shards" --merge > /dev/null
+same "$work/npsim" "$work/shards"
+
+snakemake=yes
 if [ ! -x "$venv/bin/snakemake" ]; then
     if ! python3 -m venv "$venv" ||
         ! "$venv/bin/pip" install -q snakemake snakemake-executor-plugin-slurm; then
         skip "Snakemake cannot be installed"
-        exit 0
+        snakemake=
     fi
 fi
 snakemake() {
     "$venv/bin/snakemake" -s benches/sweeps/Snakefile --quiet all "$@"
 }
 
-echo "Snakemake $("$venv/bin/snakemake" --version), local"
-snakemake --cores "$(nproc)" --config npsim="$npsim" sweep=$sweep out="$work/local"
-same "$work/npsim" "$work/local"
-echo "  the same, byte for byte"
+# How many points the shards of the last run of Snakemake ran, by what npsim said.
+ran() { sed -n 's/^shard .*: \([0-9]*\) run now.*/\1/p' "$work/said.txt" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# How many points the last run of Snakemake ran, by what npsim said.
-ran() { grep -c "^1 point: 1 run now" "$work/said.txt" || true; }
+if [ -n "$snakemake" ]; then
+    echo "Snakemake $("$venv/bin/snakemake" --version), local"
+    local_run() {
+        snakemake --cores "$(nproc)" --config npsim="$npsim" out="$work/local" "$@" 2> "$work/said.txt"
+    }
+    local_run sweep=$sweep
+    same "$work/npsim" "$work/local"
 
-echo "Snakemake goes on after a break"
-rm "$(ls "$work"/local/points/*.json | head -1)" "$work/local/results.json"
-snakemake --cores 2 --config npsim="$npsim" sweep=$sweep out="$work/local" 2> "$work/said.txt"
-same "$work/npsim" "$work/local"
-[ "$(ran)" = 1 ]
-echo "  one point run, the same, byte for byte"
+    echo "Snakemake goes on after a break"
+    rm "$(ls "$work"/local/points/*.json | head -1)" "$work/local/results.json"
+    local_run sweep=$sweep
+    same "$work/npsim" "$work/local"
+    [ "$(ran)" = 1 ]
+    echo "  one point run"
 
-echo "Snakemake with another load in the sweep"
-sed 's/"4Mpps"\]/"4Mpps", "4.2Mpps"]/' $sweep > "$work/more.toml"
-more() { snakemake --cores 2 --config npsim="$npsim" sweep="$work/more.toml" out="$work/local" options="--root $PWD"; }
-more 2> "$work/said.txt"
-[ "$(ran)" = 2 ]
-"$npsim" sweep "$work/more.toml" --root "$PWD" --out "$work/local" 2>&1 > /dev/null | grep "0 run now, 14 from before"
+    echo "Snakemake with another load in the sweep"
+    sed 's/"4Mpps"\]/"4Mpps", "4.2Mpps"]/' $sweep > "$work/more.toml"
+    local_run sweep="$work/more.toml" options="--root $PWD"
+    [ "$(ran)" = "$(("$("$npsim" sweep $sweep --list --format json | grep -c '"key"')" / 6))" ]
+    "$npsim" sweep "$work/more.toml" --root "$PWD" --out "$work/local" 2>&1 > /dev/null |
+        grep " 0 run now"
+fi
 
 if [ "$(id -u)" != 0 ]; then
     skip "Slurm needs root"
@@ -149,9 +168,46 @@ for _ in $(seq 100); do
 done
 sinfo
 
+# Waits until no job is left.
+ended() {
+    while [ -n "$(squeue -h)" ]; do sleep 0.3; done
+}
+
+echo "Slurm: job arrays that overlap, with the merge as a dependent job"
+for shards in 3 4; do
+    "$npsim" sweep $sweep --out "$work/array" --script slurm --shards $shards > "$work/array-$shards.sh"
+    bash "$work/array-$shards.sh" --cpus-per-task=1
+done
+ended
+same "$work/npsim" "$work/array"
+
+echo "npsim reproduce $study, one machine"
+time "$npsim" reproduce $study --out "$work/study" > "$work/study.txt" 2> "$work/study-said.txt"
+tail -1 "$work/study-said.txt"
+
+echo "Slurm: npsim reproduce $study in four shards, cancelled while two run"
+"$npsim" reproduce $study --out "$work/study-slurm" --script slurm --shards 4 > "$work/study.sh"
+bash "$work/study.sh" --cpus-per-task=1
+# Until its first points are saved.
+until grep -qs begun "$work/study-slurm/tasks/shard-2-of-4.json"; do sleep 0.1; done
+sleep 1
+scancel --name=npsim-"${study%% *}" --state=RUNNING
+ended
+merged=$(ls "$work"/study-slurm/log/merge-*.txt)
+cat "$merged"
+# A task that is cancelled says so if it is given the time.
+grep -Eq "shard 2/4 \\(Slurm job .*\\) (was interrupted|began and has not ended)" "$merged"
+[ ! -e "$work/study-slurm/results.json" ]
+
+echo "The cancelled tasks once more"
+bash "$work/study.sh" --cpus-per-task=1
+ended
+tail -qn 1 "$work"/study-slurm/log/shard-*.txt
+same "$work/study" "$work/study-slurm"
+
+if [ -z "$snakemake" ]; then exit 0; fi
 echo "Snakemake on Slurm, the same Snakefile"
 snakemake --executor slurm --jobs 8 --cores "$(nproc)" --default-resources slurm_partition=main \
-    --slurm-no-account --slurm-status-command squeue --group-components point=4 \
-    --config npsim="$npsim" sweep=$sweep out="$work/cluster"
+    --slurm-no-account --slurm-status-command squeue \
+    --config shards=4 npsim="$npsim" sweep=$sweep out="$work/cluster"
 same "$work/npsim" "$work/cluster"
-echo "  the same, byte for byte"

@@ -13,8 +13,10 @@ use rayon::prelude::*;
 use crate::assemblies::Assemblies;
 use crate::chip_points::ChipPoint;
 use crate::fluid_points::FluidPoint;
+use crate::missing::missing;
 use crate::network_points::NetworkPoint;
 use crate::observed::{Observe, PointFiles};
+use crate::part::{cost, together};
 use crate::petri_points::PetriPoint;
 use crate::places::SearchPath;
 use crate::points::Point;
@@ -23,6 +25,7 @@ use crate::results::{CachedPoint, Results};
 use crate::store::{PointOutcome, Store};
 use crate::study::{Study, SubjectKind as Kind};
 use crate::subject::{Execution, PointInputs, Subject};
+use crate::task::{Task, TaskFolder, TaskRecord, TaskState};
 
 /// What is to be run, and how.
 #[derive(Clone, Copy, Debug)]
@@ -163,11 +166,28 @@ impl Campaign<'_> {
         stop: &AtomicBool,
         progress: &dyn Progress,
     ) -> Result<Results, Problems> {
-        let store = Store::open(self.results)?;
+        self.run_task(points, &Task::default(), stop, progress)
+    }
+
+    /// Runs those points of a task that were not run before, as [`run`](Self::run). Its results have
+    /// no other points.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), or there is no such point.
+    pub fn run_task(
+        &self,
+        points: Vec<Point>,
+        task: &Task,
+        stop: &AtomicBool,
+        progress: &dyn Progress,
+    ) -> Result<Results, Problems> {
+        let points = task.part.candidates(points)?;
         let assemblies = Assemblies::default();
         let Some(points) = self.cached_with(points, &assemblies, stop, progress)? else {
             return Ok(Results::broken_off());
         };
+        let points = task.part.select(points)?;
+        let store = Store::open(self.results)?;
         let mut outcomes = BTreeMap::new();
         let mut seen = BTreeSet::new();
         let mut to_run = Vec::new();
@@ -185,6 +205,13 @@ impl Campaign<'_> {
         let runs = together(&to_run);
         let all = runs.iter().map(|run| cost(run)).sum();
         progress.begins(to_run.len(), all, outcomes.len());
+        let tasks = TaskFolder::of(self.results);
+        let mut record = None;
+        if !to_run.is_empty() {
+            let begun = TaskRecord::begun(task, &points);
+            tasks.put(&task.part, &begun)?;
+            record = Some(begun);
+        }
         let done = queue::run(
             &runs,
             |run| cost(run),
@@ -221,6 +248,20 @@ impl Campaign<'_> {
                 Err(problems) => failure = failure.or(Some(problems)),
             }
         }
+        if let Some(mut record) = record {
+            record.state = match &failure {
+                Some(Problems(problems)) => {
+                    let why = problems.first().map(|problem| problem.message.clone());
+                    TaskState::Failed(why.unwrap_or_default())
+                }
+                None if interrupted => TaskState::Interrupted,
+                None => TaskState::Done,
+            };
+            let saved = tasks.put(&task.part, &record);
+            if failure.is_none() {
+                saved?;
+            }
+        }
         match failure {
             Some(problems) => Err(problems),
             None => Ok(Results {
@@ -235,34 +276,24 @@ impl Campaign<'_> {
     /// What was run before, without running anything; `stop` breaks it off.
     ///
     /// # Errors
-    /// A point cannot be prepared, or was not run yet.
+    /// A point cannot be prepared, or was not run yet; the problem says why not.
     pub fn merge(&self, points: Vec<Point>, stop: &AtomicBool) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
         let Some(points) = self.cached_with(points, &Assemblies::default(), stop, &())? else {
             return Ok(Results::broken_off());
         };
         let mut outcomes = BTreeMap::new();
-        let mut missing = Vec::new();
+        let mut gone = Vec::new();
         for cached in &points {
             match store.get(&cached.key) {
                 Some(outcome) => {
                     outcomes.insert(cached.key.clone(), outcome);
                 }
-                None => missing.push(cached.point.number.to_string()),
+                None => gone.push(cached),
             }
         }
-        if !missing.is_empty() {
-            let problem = Problem::new(format!(
-                "{} of {} points were not run yet: {}",
-                missing.len(),
-                points.len(),
-                missing.join(", ")
-            ))
-            .help(format!(
-                "run each with `--point N --out {}`, or all of them without `--merge`",
-                self.results.display()
-            ));
-            return Err(problem.into());
+        if !gone.is_empty() {
+            return Err(missing(self.results, &store, &points, &gone).into());
         }
         Ok(Results {
             points,
@@ -341,29 +372,6 @@ impl Campaign<'_> {
             .build()
             .map_err(|error| Problem::new(format!("cannot start {} threads: {error}", self.jobs)))
     }
-}
-
-/// Points in their order, those that share a run with the first of them.
-fn together<'a>(points: &[&'a CachedPoint]) -> Vec<Vec<&'a CachedPoint>> {
-    let mut runs: Vec<Vec<&CachedPoint>> = Vec::new();
-    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for cached in points {
-        let Some(run) = &cached.run else {
-            runs.push(vec![cached]);
-            continue;
-        };
-        let at = *known.entry(run).or_insert(runs.len());
-        match runs.get_mut(at) {
-            Some(run) => run.push(cached),
-            None => runs.push(vec![cached]),
-        }
-    }
-    runs
-}
-
-/// What a run costs: as much as its longest point.
-fn cost(run: &[&CachedPoint]) -> Cycle {
-    run.iter().map(|cached| cached.cycles).max().unwrap_or(0)
 }
 
 fn in_point(point: &Point) -> String {

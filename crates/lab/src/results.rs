@@ -27,6 +27,14 @@ pub struct CachedPoint {
     pub run: Option<String>,
 }
 
+impl CachedPoint {
+    /// Names the run that it is measured in: points with one name share a run.
+    #[must_use]
+    pub fn run_name(&self) -> &str {
+        self.run.as_deref().unwrap_or(&self.key)
+    }
+}
+
 /// What a campaign came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {

@@ -10,11 +10,10 @@ pub mod report;
 mod sampled;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
 use npsim_project::problem::Problems;
 
-use crate::campaign::{Campaign, Progress};
+use crate::campaign::Campaign;
 use crate::points::{Point, points};
 use crate::results::Results;
 use crate::sensitivity::knobs::{Knob, Knobs, Move};
@@ -63,6 +62,10 @@ impl SensitivityPlan {
         };
         let mut all: Vec<Point> = points(study, campaign.quick)?;
         all.retain(counted);
+        // Those with something moved are numbered after them.
+        for (point, number) in all.iter_mut().zip(1..) {
+            point.number = number;
+        }
         let sweeps: std::collections::BTreeSet<&str> =
             all.iter().map(|point| point.sweep.as_str()).collect();
         let knobs = Knobs::of(campaign, &sweeps)?;
@@ -137,21 +140,22 @@ impl SensitivityPlan {
         &self.knobs
     }
 
-    /// Runs the points that were not run before and evaluates the rows; none if interrupted.
+    /// All points that are run.
+    #[must_use]
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// Evaluates the rows over the results of all [`points`](Self::points).
     ///
     /// # Errors
-    /// As [`Campaign::run`].
-    pub fn run(
-        self,
+    /// An id means nothing.
+    pub fn report(
+        &self,
         campaign: &Campaign<'_>,
         question: &Question,
-        stop: &AtomicBool,
-        progress: &dyn Progress,
-    ) -> Result<(Results, Option<SensitivityReport>), Problems> {
-        let results = campaign.run(self.points.clone(), stop, progress)?;
-        if results.interrupted {
-            return Ok((results, None));
-        }
+        results: &Results,
+    ) -> Result<SensitivityReport, Problems> {
         let study = campaign.study;
         let wanted = verdict::select(study, &question.ids)?;
         let rows = |of: &[usize]| -> Vec<Comparison> {
@@ -187,6 +191,6 @@ impl SensitivityPlan {
             )
         });
         report.faults = faults.collect();
-        Ok((results, Some(report)))
+        Ok(report)
     }
 }

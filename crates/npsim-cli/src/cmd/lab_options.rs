@@ -76,6 +76,11 @@ impl LabOptions {
         }
     }
 
+    /// Whether it is said how many points run at a time.
+    pub fn jobs_given(&self) -> bool {
+        self.jobs.is_some()
+    }
+
     /// A study with what is asked for: where its systems lie, and the folder of its results.
     pub fn campaign<'a>(
         &'a self,

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub mod asm;
+mod batch_script;
 pub mod check;
 pub mod check_exercise;
 mod checkpoint_options;
@@ -32,6 +33,7 @@ pub mod message_options;
 pub mod network;
 pub mod new;
 mod page_file;
+pub mod part_options;
 pub mod pp;
 pub mod reproduce;
 pub mod run;

@@ -14,7 +14,6 @@ use npsim_lab::document::document;
 use npsim_lab::grid::grids;
 use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
-use npsim_lab::study::Study;
 use npsim_lab::tables::reproduced;
 use npsim_lab::verdict::Comparison;
 use npsim_lab::{output as files, profiles, studies, verdict};
@@ -22,10 +21,11 @@ use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
 use super::format::{self, Format};
-use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::interrupt::interrupt_flag;
 use super::lab_options::{
     LabOptions, LabProgress, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
 };
+use super::part_options::{Job, PartOptions, interrupted, run_part};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -39,6 +39,8 @@ Examples:
   npsim reproduce baseline --export my   a copy of its file to change
   npsim reproduce baseline --out results --format json
   npsim reproduce my/study.toml         a study of your own
+  npsim reproduce zhang --out r --shard 2/8   the second of eight parts, as one job of a cluster
+  npsim reproduce zhang --script slurm  a script that runs all parts on Slurm
 
 An interrupted study resumes where it was when it is started again; only points
 whose inputs changed are run anew.
@@ -63,8 +65,8 @@ pub struct Arguments {
     study: Option<String>,
     /// Published values by their id, or those of a figure, table or sweep by its name; all if left out
     ids: Vec<String>,
-    /// Print the ids, figures, tables and sweeps of the study and run nothing
-    #[arg(long, requires = "study", conflicts_with_all = ["ids", "set", "export"])]
+    /// Print the ids, figures, tables and sweeps of the study, as JSON its points too, and run nothing
+    #[arg(long, requires = "study", conflicts_with_all = ["export", "point", "shard", "merge", "script"])]
     list: bool,
     /// Set a key of the study's systems or networks, such as `profile.sram.read=180`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "study", value_parser = setting)]
@@ -72,6 +74,8 @@ pub struct Arguments {
     /// Write the study's file into DIR, to be changed and run as `npsim reproduce DIR/study.toml`
     #[arg(long, value_name = "DIR", requires = "study", conflicts_with_all = ["ids", "set"])]
     export: Option<PathBuf>,
+    #[command(flatten)]
+    part: PartOptions,
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
@@ -91,9 +95,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let mut study = studies::find(name)?;
     study.overrides.clone_from(&arguments.set);
-    if arguments.list {
-        return list_parts(&study, arguments.format);
-    }
     let wanted = verdict::select(&study, &arguments.ids)?;
     let quick = arguments.lab.quick;
     let all = points(&study, quick)?;
@@ -106,14 +107,27 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let places = SearchPath::new(file, arguments.lab.root.as_deref());
     let folder = arguments.lab.results_of(&study);
     let campaign = arguments.lab.campaign(&study, &places, &folder);
+    if arguments.list {
+        return list_parts(&campaign, points, arguments);
+    }
     let stop = interrupt_flag();
-    let bar = LabProgress::default();
-    let results = campaign.run(points, &stop, &bar);
-    bar.finish();
-    let results = results?;
+    let results = match arguments.part.job()? {
+        Job::Script(part) => {
+            return part.print_script(&campaign, points, arguments.lab.jobs_given());
+        }
+        Job::Part(task) => {
+            return run_part(&campaign, points, &task, &stop, arguments.format);
+        }
+        Job::Merge => campaign.merge(points, &stop)?,
+        Job::Whole(task) => {
+            let bar = LabProgress::default();
+            let results = campaign.run_task(points, &task, &stop, &bar);
+            bar.finish();
+            results?
+        }
+    };
     if results.interrupted {
-        output::line(&format!("{}; start it again to go on", tally(&results)));
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(interrupted(&results));
     }
     let mut rows = verdict::rows(&study, &results, &wanted);
     rows.push(profiles::row(&study, &results));
@@ -217,8 +231,15 @@ struct ListedPart {
     what: String,
 }
 
-/// The parts of a study: published values, figures, tables and sweeps.
-fn list_parts(study: &Study, format: Format) -> anyhow::Result<ExitCode> {
+/// The parts of a study: published values, figures, tables and sweeps; for programs the points
+/// too, of the values that are asked for.
+fn list_parts(
+    campaign: &Campaign,
+    points: Vec<Point>,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitCode> {
+    let (study, format) = (campaign.study, arguments.format);
+    arguments.part.check_list(format)?;
     let part = |name: &str, kind, what: &str| ListedPart {
         name: name.to_owned(),
         kind,
@@ -230,13 +251,21 @@ fn list_parts(study: &Study, format: Format) -> anyhow::Result<ExitCode> {
     let sweeps = { study.sweep.iter() }
         .map(|(name, sweep)| part(name, "sweep", sweep.title.as_deref().unwrap_or(name)));
     let parts: Vec<_> = values.chain(figures).chain(tables).chain(sweeps).collect();
-    format.print(&parts, || {
-        let mut table = TextTable::with_numbers(&["name", "kind", "what"], 0..0);
-        for ListedPart { name, kind, what } in &parts {
-            table.add_row([name.as_str(), kind, what.as_str()]);
-        }
-        table.fitted(output::width()) + "\n"
-    })?;
+    let cached = match format {
+        Format::Json => campaign.cached(points)?,
+        Format::Text => Vec::new(),
+    };
+    let points = arguments.part.listed(&cached);
+    format.print(
+        &serde_json::json!({ "parts": parts, "points": points }),
+        || {
+            let mut table = TextTable::with_numbers(&["name", "kind", "what"], 0..0);
+            for ListedPart { name, kind, what } in &parts {
+                table.add_row([name.as_str(), kind, what.as_str()]);
+            }
+            table.fitted(output::width()) + "\n"
+        },
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,8 +12,9 @@ use npsim_session::text_table::TextTable;
 use serde::Serialize;
 
 use super::format::{self, Format};
-use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::interrupt::interrupt_flag;
 use super::lab_options::{LabOptions, LabProgress, tally};
+use super::part_options::{Job, PartOptions, interrupted, run_part};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -22,6 +23,7 @@ Examples:
   npsim sensitivity baseline --quick               all of it with shorter windows and fewer points
   npsim sensitivity hauger H-23 H-35 --quick       two values, with the points that they need
   npsim sensitivity hauger H-35 --only LOCK_GAP,sram.read --samples 0
+  npsim sensitivity zhang --script slurm           a script that runs it on Slurm, in parts
 
 Runs are cached in DIR/points: an interrupted analysis resumes where it was, and a larger
 one runs only the missing points.
@@ -51,9 +53,11 @@ pub struct Arguments {
     /// How many samples of all moved together
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(0..=10_000))]
     samples: u16,
-    /// Print what would be moved, and run nothing
-    #[arg(long)]
+    /// Print what would be moved, as JSON the points too, and run nothing
+    #[arg(long, conflicts_with_all = ["point", "shard", "merge", "script"])]
     list: bool,
+    #[command(flatten)]
+    part: PartOptions,
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
@@ -98,9 +102,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let plan = SensitivityPlan::new(&campaign, &question)?;
     if arguments.list {
+        arguments.part.check_list(arguments.format)?;
+        let cached = match arguments.format {
+            Format::Json => campaign.cached(plan.points().to_vec())?,
+            Format::Text => Vec::new(),
+        };
+        let points = arguments.part.listed(&cached);
         let listed: Vec<_> = plan.knobs().iter().map(ListedKnobs::of).collect();
         arguments.format.print(
-            &serde_json::json!({ "runs": plan.runs(), "knobs": listed }),
+            &serde_json::json!({ "runs": plan.runs(), "knobs": listed, "points": points }),
             || {
                 let heads = ["what is moved", "value", "kind", "to", "meaning"];
                 let mut table = TextTable::with_numbers(&heads, 1..2);
@@ -115,14 +125,26 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let stop = interrupt_flag();
-    let bar = LabProgress::default();
-    let outcome = plan.run(&campaign, &question, &stop, &bar);
-    bar.finish();
-    let (results, report) = outcome?;
-    let Some(report) = report else {
-        output::line(&format!("{}; start it again to go on", tally(&results)));
-        return Ok(ExitCode::from(INTERRUPTED));
+    let points = plan.points().to_vec();
+    let results = match arguments.part.job()? {
+        Job::Script(part) => {
+            return part.print_script(&campaign, points, arguments.lab.jobs_given());
+        }
+        Job::Part(task) => {
+            return run_part(&campaign, points, &task, &stop, arguments.format);
+        }
+        Job::Merge => campaign.merge(points, &stop)?,
+        Job::Whole(task) => {
+            let bar = LabProgress::default();
+            let results = campaign.run_task(points, &task, &stop, &bar);
+            bar.finish();
+            results?
+        }
     };
+    if results.interrupted {
+        return Ok(interrupted(&results));
+    }
+    let report = plan.report(&campaign, &question, &results)?;
     let page = report.write(&folder)?;
     match arguments.format {
         Format::Json => format::json(&report)?,

@@ -4,39 +4,42 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use npsim::problem::Problem;
 use npsim_lab::campaign::Campaign;
 use npsim_lab::document::document;
 use npsim_lab::grid::grids;
+use npsim_lab::part::Part;
 use npsim_lab::places::SearchPath;
 use npsim_lab::points::{Point, points};
 use npsim_lab::results::Results;
 use npsim_lab::study::Study;
 use npsim_lab::tables::measurements;
+use npsim_lab::task::Task;
 use npsim_lab::{output as files, verdict};
 use npsim_session::text_table::TextTable;
 
 use super::format::{self, Format};
-use super::interrupt::{INTERRUPTED, interrupt_flag};
+use super::interrupt::interrupt_flag;
 use super::lab_options::{
     LabOptions, LabProgress, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
 };
+use super::part_options::{Job, PartOptions, interrupted, run_part};
 use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
   npsim sweep load.toml                     run it, as many points at a time as there are cores
   npsim sweep load.toml --list              its points, without running them
-  npsim sweep load.toml --list --format json   the same with keys, for schedulers
-  npsim sweep load.toml --out r --point 3   one point, as one job of a cluster
+  npsim sweep load.toml --list --format json   the same with keys and costs, for schedulers
+  npsim sweep load.toml --out r --shard 2/8   the second of eight parts, as one job of a cluster
+  npsim sweep load.toml --script slurm      a script that runs all parts on Slurm
   npsim sweep load.toml --out r --merge     tables and figures of what was run
 
 Each point is saved in DIR/points/KEY.json. The key is made from all that decides
 what the point comes to: sources, project, profile, load, window, metrics, and the
 simulator itself. Points that are there are not run again.
 
-Exit codes: 0 done; 1 a mistake in what was given; 3 a check stopped a point;
-130 ended by Ctrl-C.";
+Exit codes: 0 done; 1 a mistake in what was given; 3 a check stopped a point (not
+with --shard, which is then done); 130 ended by Ctrl-C.";
 
 /// Run a system at many points and write tables and figures
 ///
@@ -52,14 +55,10 @@ pub struct Arguments {
     /// The sweep's file
     file: PathBuf,
     /// Print the points with their settings and run nothing
-    #[arg(long, conflicts_with_all = ["point", "merge"])]
+    #[arg(long, conflicts_with_all = ["point", "shard", "merge", "script"])]
     list: bool,
-    /// Run this point only, by its number or its key, and write no tables
-    #[arg(long, value_name = "N", conflicts_with = "merge")]
-    point: Option<String>,
-    /// Run nothing; write the tables and figures of what was run before
-    #[arg(long)]
-    merge: bool,
+    #[command(flatten)]
+    part: PartOptions,
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
@@ -70,49 +69,52 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let study = Study::load(&arguments.file)?;
     let quick = arguments.lab.quick;
-    let mut points = points(&study, quick)?;
+    let points = points(&study, quick)?;
     let places = SearchPath::new(Some(&arguments.file), arguments.lab.root.as_deref());
     let folder = arguments.lab.results_of(&study);
     let campaign = arguments.lab.campaign(&study, &places, &folder);
     if arguments.list {
-        return list(&campaign, points, arguments.format);
-    }
-    if let Some(wanted) = &arguments.point {
-        points = vec![the_point(&campaign, points, wanted)?];
+        return list(&campaign, points, arguments);
     }
     let stop = interrupt_flag();
-    let results = if arguments.merge {
-        campaign.merge(points, &stop)?
-    } else {
+    let run = |task: &Task| {
         let bar = LabProgress::default();
-        let results = campaign.run(points, &stop, &bar);
+        let results = campaign.run_task(points.clone(), task, &stop, &bar);
         bar.finish();
-        results?
+        results
+    };
+    let (results, whole) = match arguments.part.job()? {
+        Job::Script(part) => {
+            return part.print_script(&campaign, points, arguments.lab.jobs_given());
+        }
+        Job::Part(task) if matches!(task.part, Part::Point(_)) => (run(&task)?, false),
+        Job::Part(task) => {
+            let code = run_part(&campaign, points, &task, &stop, arguments.format)?;
+            return Ok(code);
+        }
+        Job::Whole(task) => (run(&task)?, true),
+        Job::Merge => (campaign.merge(points, &stop)?, true),
     };
     if results.interrupted {
-        output::line(&format!("{}; start it again to go on", tally(&results)));
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(interrupted(&results));
     }
-    write(arguments, &campaign, &results)
+    write(arguments, &campaign, &results, whole)
 }
 
 fn write(
     arguments: &Arguments,
     campaign: &Campaign,
     results: &Results,
+    whole: bool,
 ) -> anyhow::Result<ExitCode> {
     let study = campaign.study;
     let wanted = verdict::select(study, &[])?;
     let rows = verdict::rows(study, results, &wanted);
-    let page = match arguments.point {
-        None => Some(files::write(
-            campaign.results,
-            study,
-            results,
-            &rows,
-            campaign.quick,
-        )?),
-        Some(_) => None,
+    let page = if whole {
+        let folder = campaign.results;
+        Some(files::write(folder, study, results, &rows, campaign.quick)?)
+    } else {
+        None
     };
     match arguments.format {
         Format::Json => {
@@ -144,22 +146,15 @@ fn write(
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(campaign: &Campaign, points: Vec<Point>, format: Format) -> anyhow::Result<ExitCode> {
+fn list(
+    campaign: &Campaign,
+    points: Vec<Point>,
+    arguments: &Arguments,
+) -> anyhow::Result<ExitCode> {
+    arguments.part.check_list(arguments.format)?;
     let cached = campaign.cached(points)?;
-    if format == Format::Json {
-        let lines: Vec<_> = cached
-            .iter()
-            .map(|cached| {
-                serde_json::json!({
-                    "point": cached.point.number,
-                    "sweep": cached.point.sweep,
-                    "key": cached.key,
-                    "at": cached.point.coordinates,
-                    "settings": cached.point.shown_settings(),
-                })
-            })
-            .collect();
-        format::json(&lines)?;
+    if arguments.format == Format::Json {
+        format::json(&arguments.part.listed(&cached))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = TextTable::with_numbers(&["point", "at", "settings"], 0..1);
@@ -172,26 +167,4 @@ fn list(campaign: &Campaign, points: Vec<Point>, format: Format) -> anyhow::Resu
     }
     output::tell(&(table.fitted(output::width()) + "\n"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The point that a number or a key names.
-fn the_point(campaign: &Campaign, points: Vec<Point>, wanted: &str) -> anyhow::Result<Point> {
-    let count = points.len();
-    // A key can consist of digits, but has more of them than any number of points.
-    let number = wanted.parse::<usize>().ok().filter(|_| wanted.len() < 9);
-    let found = match number {
-        Some(number) => points.into_iter().find(|point| point.number == number),
-        None => campaign
-            .cached(points)?
-            .into_iter()
-            .find(|cached| cached.key == wanted)
-            .map(|cached| cached.point),
-    };
-    found.ok_or_else(|| {
-        Problem::new(format!("there is no point `{wanted}`"))
-            .help(format!(
-                "there are 1 to {count}; `--list` shows them, and with `--format json` their keys"
-            ))
-            .into()
-    })
 }

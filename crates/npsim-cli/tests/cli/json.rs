@@ -55,7 +55,8 @@ fn commands() -> Vec<(&'static str, String, i32)> {
         row("npsim reproduce NAME", "reproduce study.toml"),
         row("npsim reproduce NAME --list", "reproduce study.toml --list"),
         row("npsim sweep", "sweep study.toml"),
-        row("npsim sweep --list", "sweep study.toml --list"),
+        row("npsim sweep --list", "sweep study.toml --list --shards 2"),
+        row("npsim sweep --shard", "sweep study.toml --shard 1/1"),
         row("npsim sensitivity --list", "sensitivity study.toml --list"),
         row("npsim sensitivity", "sensitivity study.toml --samples 0"),
         row(

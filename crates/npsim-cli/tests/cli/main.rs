@@ -40,6 +40,7 @@ mod recordings;
 mod reference_examples;
 mod report;
 mod runs;
+mod shards;
 mod silence;
 mod sweeps;
 mod traffic;

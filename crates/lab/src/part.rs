@@ -1,0 +1,296 @@
+//! A part of the points, for runs on several machines that share a folder: a shard of them
+//! or one alone.
+//!
+//! Points are dealt by what decides them alone, so every machine deals the same. What is in
+//! the store has no part in it: a shard that is started again has the points that it had.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+
+use npsim_chip::Cycle;
+use npsim_project::problem::Problem;
+
+use crate::points::Point;
+use crate::results::CachedPoint;
+
+/// The most shards that points are dealt to.
+pub const MOST_SHARDS: usize = 100_000;
+
+/// One of several shards of all points, of about the same cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// The number, from 1.
+    number: usize,
+    /// How many shards there are.
+    of: usize,
+}
+
+impl Shard {
+    /// Shard `number` of `of`.
+    ///
+    /// # Errors
+    /// There is no such shard.
+    pub fn new(number: usize, of: usize) -> Result<Self, String> {
+        if of == 0 || of > MOST_SHARDS {
+            return Err(format!(
+                "points are dealt to 1 to {MOST_SHARDS} shards, not to {of}"
+            ));
+        }
+        if number == 0 || number > of {
+            return Err(format!("there are the shards 1/{of} to {of}/{of}"));
+        }
+        Ok(Self { number, of })
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(number, of)| {
+            let number = number.trim().parse().ok()?;
+            Some((number, of.trim().parse().ok()?))
+        });
+        let (number, of) =
+            numbers.ok_or("a shard is given as K/N, such as 2/8 for the second of eight")?;
+        Self::new(number, of)
+    }
+}
+
+/// Which points are run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of them.
+    #[default]
+    Whole,
+    /// A shard of them.
+    Shard(Shard),
+    /// One, by its number or its key.
+    Point(String),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole => write!(f, "the run of all points"),
+            Self::Shard(Shard { number, of }) => write!(f, "shard {number}/{of}"),
+            Self::Point(point) => write!(f, "the run of point {point}"),
+        }
+    }
+}
+
+impl Part {
+    /// How many shards there are, if the part is one of them.
+    #[must_use]
+    pub fn shards(&self) -> Option<usize> {
+        match self {
+            Self::Shard(shard) => Some(shard.of),
+            Self::Whole | Self::Point(_) => None,
+        }
+    }
+
+    /// The part's name in that of a file.
+    pub(crate) fn file_name(&self) -> String {
+        match self {
+            Self::Whole => "whole".to_owned(),
+            Self::Shard(Shard { number, of }) => format!("shard-{number}-of-{of}"),
+            Self::Point(point) => format!("point-{point}"),
+        }
+    }
+
+    /// The points of which keys are needed to find those of the part.
+    ///
+    /// # Errors
+    /// There is no point with the number.
+    pub(crate) fn candidates(&self, mut points: Vec<Point>) -> Result<Vec<Point>, Problem> {
+        let Self::Point(wanted) = self else {
+            return Ok(points);
+        };
+        // A key can consist of digits, but has more of them than any number of points.
+        let number = wanted.parse::<usize>().ok().filter(|_| wanted.len() < 9);
+        if let Some(number) = number {
+            let count = points.len();
+            points.retain(|point| point.number == number);
+            if points.is_empty() {
+                return Err(no_point(wanted, count));
+            }
+        }
+        Ok(points)
+    }
+
+    /// The points of the part, among its [candidates](Self::candidates).
+    ///
+    /// # Errors
+    /// There is no point with the key.
+    pub(crate) fn select(&self, mut points: Vec<CachedPoint>) -> Result<Vec<CachedPoint>, Problem> {
+        match self {
+            Self::Whole => {}
+            Self::Shard(shard) => {
+                let mut dealt = deal(&points, shard.of).into_iter();
+                points.retain(|_| dealt.next() == Some(shard.number));
+            }
+            Self::Point(wanted) if points.len() > 1 => {
+                let found = points.iter().position(|cached| cached.key == *wanted);
+                let found = found.ok_or_else(|| no_point(wanted, points.len()))?;
+                points = vec![points.swap_remove(found)];
+            }
+            // A number has selected it, or the only point's key is the one that is asked for.
+            Self::Point(wanted) => {
+                let fits = |cached: &CachedPoint| {
+                    cached.key == *wanted || cached.point.number.to_string() == *wanted
+                };
+                if !points.iter().any(fits) {
+                    return Err(no_point(wanted, points.len()));
+                }
+            }
+        }
+        Ok(points)
+    }
+}
+
+fn no_point(wanted: &str, count: usize) -> Problem {
+    Problem::new(format!("there is no point `{wanted}`")).help(format!(
+        "there are 1 to {count}; `--list` shows them, and with `--format json` their keys"
+    ))
+}
+
+/// The number of the shard of each point. The most expensive runs come first, each to the shard
+/// that has the least so far; points of one run stay together, and so do points with one key.
+#[must_use]
+pub fn deal(points: &[CachedPoint], shards: usize) -> Vec<usize> {
+    let mut seen = BTreeSet::new();
+    let different: Vec<&CachedPoint> = points
+        .iter()
+        .filter(|cached| seen.insert(&cached.key))
+        .collect();
+    let mut runs = together(&different);
+    let name = |run: &[&CachedPoint]| run.first().map(|first| first.key.clone());
+    runs.sort_by_cached_key(|run| (std::cmp::Reverse(cost(run)), name(run)));
+    let mut loads: BTreeSet<(u128, usize)> = (1..=shards).map(|number| (0, number)).collect();
+    let mut dealt: BTreeMap<&str, usize> = BTreeMap::new();
+    for run in &runs {
+        let Some((load, number)) = loads.pop_first() else {
+            break;
+        };
+        // A run without cycles is one more to start all the same.
+        loads.insert((load + u128::from(cost(run).max(1)), number));
+        dealt.extend(run.iter().map(|cached| (cached.key.as_str(), number)));
+    }
+    let shard_of = |cached: &CachedPoint| dealt.get(cached.key.as_str()).copied();
+    points.iter().map(|it| shard_of(it).unwrap_or(1)).collect()
+}
+
+/// Points in their order, those that share a run with the first of them.
+pub(crate) fn together<'a>(points: &[&'a CachedPoint]) -> Vec<Vec<&'a CachedPoint>> {
+    let mut runs: Vec<Vec<&CachedPoint>> = Vec::new();
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for cached in points {
+        let Some(run) = &cached.run else {
+            runs.push(vec![cached]);
+            continue;
+        };
+        let at = *known.entry(run).or_insert(runs.len());
+        match runs.get_mut(at) {
+            Some(run) => run.push(cached),
+            None => runs.push(vec![cached]),
+        }
+    }
+    runs
+}
+
+/// How many runs the points take.
+#[must_use]
+pub fn runs(points: &[CachedPoint]) -> usize {
+    let names = points.iter().map(CachedPoint::run_name);
+    names.collect::<BTreeSet<_>>().len()
+}
+
+/// What a run costs: as much as its longest point.
+pub(crate) fn cost(run: &[&CachedPoint]) -> Cycle {
+    run.iter().map(|cached| cached.cycles).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CachedPoint, Part, Point, Shard, deal};
+    use crate::study::SubjectKind;
+
+    fn point(number: usize, cycles: u64, run: Option<&str>) -> CachedPoint {
+        CachedPoint {
+            point: Point {
+                number,
+                sweep: "s".into(),
+                coordinates: Vec::new(),
+                settings: Vec::new(),
+                trace: None,
+                seed: None,
+                hops: None,
+                kind: SubjectKind::Chip,
+                window: None,
+                run: 0,
+            },
+            key: format!("key{number}"),
+            chip: None,
+            cycles,
+            run: run.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn shards_are_balanced_and_keep_runs_together() {
+        let mut points: Vec<_> = [50, 10, 10, 10, 10, 10].into_iter().zip(1..).collect();
+        let points: Vec<_> = points
+            .drain(..)
+            .map(|(cycles, number)| point(number, cycles, None))
+            .collect();
+        assert_eq!(deal(&points, 2), [1, 2, 2, 2, 2, 2]);
+        let shared: Vec<_> = (1..=4).map(|it| point(it, 7, Some("one"))).collect();
+        let mut all = shared;
+        all.push(point(5, 8, None));
+        // A shared run costs once.
+        assert_eq!(deal(&all, 2), [2, 2, 2, 2, 1]);
+        assert_eq!(deal(&all, 7), [2, 2, 2, 2, 1], "some stay empty");
+    }
+
+    #[test]
+    fn deals_are_the_same_in_any_order_of_points() {
+        let points: Vec<_> = (1..40).map(|it| point(it, (it % 5) as u64, None)).collect();
+        let mut turned = points.clone();
+        turned.reverse();
+        let mut dealt = deal(&turned, 6);
+        dealt.reverse();
+        assert_eq!(deal(&points, 6), dealt);
+        for number in 1..=6 {
+            assert!(dealt.contains(&number));
+        }
+    }
+
+    #[test]
+    fn points_with_one_key_are_in_one_shard() {
+        let mut points: Vec<_> = (1..5).map(|it| point(it, 9, None)).collect();
+        points[3].key = points[0].key.clone();
+        let dealt = deal(&points, 3);
+        assert_eq!(dealt[0], dealt[3]);
+    }
+
+    #[test]
+    fn shards_are_read_and_refused() {
+        assert_eq!("2/4".parse(), Shard::new(2, 4));
+        for (text, why) in [
+            ("5/4", "1/4 to 4/4"),
+            ("0/4", "1/4 to 4/4"),
+            ("1/0", "not to 0"),
+            ("x", "K/N"),
+            ("1/", "K/N"),
+            ("-1/4", "K/N"),
+            ("1/99999999", "100000"),
+            ("99999999999999999999999/4", "K/N"),
+        ] {
+            let said = text.parse::<Shard>().unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+        let part = Part::Shard(Shard::new(2, 4).unwrap());
+        assert_eq!(part.to_string(), "shard 2/4");
+    }
+}

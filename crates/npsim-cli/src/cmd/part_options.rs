@@ -1,0 +1,324 @@
+//! What `npsim sweep`, `npsim reproduce` and `npsim sensitivity` offer to schedulers: parts of
+//! the points, the merge, and a script that starts both.
+
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use clap::{Args, ValueEnum};
+use npsim::problem::Problem;
+use npsim_lab::campaign::Campaign;
+use npsim_lab::part::{self, Part, Shard};
+use npsim_lab::points::Point;
+use npsim_lab::results::{CachedPoint, Results};
+use npsim_lab::task::Task;
+use serde::Serialize;
+
+use super::batch_script::{self, BatchScript};
+use super::format::{self, Format};
+use super::interrupt::INTERRUPTED;
+use super::lab_options::{LabProgress, tally, tell_faults};
+use super::value::parser;
+use crate::output;
+
+/// How many shards a script deals points to if it is not given.
+const SHARDS: usize = 16;
+
+/// `--point`, `--shard`, `--merge`, `--script`, `--shards`.
+#[derive(Debug, Args)]
+pub struct PartOptions {
+    /// Run this point only, by its number or its key, and write no tables
+    #[arg(long, value_name = "N", conflicts_with_all = ["shard", "merge", "script"])]
+    point: Option<String>,
+    /// Run the K-th of N parts of about the same cost, and write no tables
+    ///
+    /// Every machine deals the points in the same way; those measured in one run of a network
+    /// stay together. What is saved in the folder of results is passed over. In a job array of
+    /// Slurm K and N may be left out: they are the task and the number of tasks.
+    #[arg(long, value_name = "K/N", num_args = 0..=1, default_missing_value = "array", value_parser = parser::<AskedShard>(), conflicts_with_all = ["merge", "script"])]
+    shard: Option<AskedShard>,
+    /// Run nothing; write the tables and figures of what was run before, or say what is missing and why
+    #[arg(long, conflicts_with = "script")]
+    merge: bool,
+    /// Print a script that runs all of it on a cluster, and run nothing
+    ///
+    /// The script submits a job array, a task for each shard, and the merge, which waits
+    /// for it. The folder of results and the systems must be seen by all nodes.
+    #[arg(long, value_name = "SCHEDULER", value_enum)]
+    script: Option<Scheduler>,
+    /// How many shards `--script` has, or `--list --format json` shows [default: 16, or the number of runs if that is less]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=part::MOST_SHARDS as i64), conflicts_with_all = ["point", "shard", "merge"])]
+    shards: Option<u32>,
+}
+
+/// A shard as it is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AskedShard {
+    Given(Shard),
+    /// That of the task of a job array.
+    OfArray,
+}
+
+impl std::str::FromStr for AskedShard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "array" => Ok(Self::OfArray),
+            text => text.parse().map(Self::Given),
+        }
+    }
+}
+
+/// A scheduler for which there is a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Scheduler {
+    /// A job array and a dependent job
+    Slurm,
+}
+
+/// What a command does with its points.
+pub enum Job<'a> {
+    /// It runs those of a part, and makes no tables.
+    Part(Task),
+    /// It runs all of them and makes its tables.
+    Whole(Task),
+    /// It makes its tables of what is saved.
+    Merge,
+    /// It prints a script.
+    Script(&'a PartOptions),
+}
+
+impl PartOptions {
+    /// What is asked for.
+    ///
+    /// # Errors
+    /// `--shard` has no value and there is no job array to take it from, or `--shards` has no use.
+    pub fn job(&self) -> anyhow::Result<Job<'_>> {
+        if self.script.is_some() {
+            return Ok(Job::Script(self));
+        }
+        self.refuse_shards()?;
+        if self.merge {
+            return Ok(Job::Merge);
+        }
+        let task = |part| Task {
+            part,
+            by: process(),
+        };
+        Ok(match (&self.point, self.shard) {
+            (Some(point), _) => Job::Part(task(Part::Point(point.clone()))),
+            (None, Some(AskedShard::Given(shard))) => Job::Part(task(Part::Shard(shard))),
+            (None, Some(AskedShard::OfArray)) => Job::Part(task(Part::Shard(shard_of_array()?))),
+            (None, None) => Job::Whole(task(Part::Whole)),
+        })
+    }
+
+    /// Tries what is asked of `--list`, in a form.
+    ///
+    /// # Errors
+    /// `--shards` has no use.
+    pub fn check_list(&self, format: Format) -> anyhow::Result<()> {
+        match format {
+            Format::Json => Ok(()),
+            Format::Text => self.refuse_shards(),
+        }
+    }
+
+    fn refuse_shards(&self) -> anyhow::Result<()> {
+        if self.shards.is_none() {
+            return Ok(());
+        }
+        Err(Problem::new("`--shards` says nothing here")
+            .help("it goes with `--script` and with `--list --format json`; one shard runs with `--shard K/N`")
+            .into())
+    }
+
+    /// The points as `--list --format json` shows them.
+    pub fn listed<'a>(&self, points: &'a [CachedPoint]) -> Vec<ListedPoint<'a>> {
+        let shards = self
+            .shards
+            .map(|shards| part::deal(points, shards as usize));
+        let listed = points.iter().enumerate();
+        let listed = listed.map(|(at, cached)| ListedPoint {
+            point: cached.point.number,
+            sweep: &cached.point.sweep,
+            key: &cached.key,
+            at: serde_json::json!(cached.point.coordinates),
+            settings: cached.point.shown_settings(),
+            cost: cached.cycles,
+            run: cached.run_name(),
+            shard: shards.as_ref().and_then(|dealt| dealt.get(at).copied()),
+        });
+        listed.collect()
+    }
+
+    /// Prints the script that runs the points on a cluster.
+    ///
+    /// # Errors
+    /// A point cannot be prepared, or standard output not be written.
+    pub fn print_script(
+        &self,
+        campaign: &Campaign,
+        points: Vec<Point>,
+        jobs_given: bool,
+    ) -> anyhow::Result<ExitCode> {
+        let runs = part::runs(&campaign.cached(points)?).max(1);
+        let shards = self.shards.map_or(SHARDS.min(runs), |asked| asked as usize);
+        let script = BatchScript {
+            name: &campaign.study.name,
+            results: campaign.results,
+            shards,
+            jobs_given,
+            arguments: batch_script::arguments(std::env::args_os().skip(1)),
+        };
+        output::print(&script.slurm()?)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A point, as JSON tells it.
+#[derive(Serialize)]
+pub struct ListedPoint<'a> {
+    point: usize,
+    sweep: &'a str,
+    key: &'a str,
+    at: serde_json::Value,
+    settings: Vec<String>,
+    cost: u64,
+    run: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<usize>,
+}
+
+/// What a part came to, as JSON tells it.
+#[derive(Serialize)]
+struct PartDocument {
+    part: String,
+    points: usize,
+    run_now: usize,
+    from_before: usize,
+    /// Faults of points that a check stopped.
+    stopped: Vec<String>,
+}
+
+/// Runs a part of the points.
+///
+/// # Errors
+/// As [`Campaign::run_task`].
+pub fn run_part(
+    campaign: &Campaign,
+    points: Vec<Point>,
+    task: &Task,
+    stop: &AtomicBool,
+    format: Format,
+) -> anyhow::Result<ExitCode> {
+    let bar = LabProgress::default();
+    let results = campaign.run_task(points, task, stop, &bar);
+    bar.finish();
+    let results = results?;
+    if results.interrupted {
+        return Ok(interrupted(&results));
+    }
+    if format == Format::Json {
+        let faults = results.faults();
+        format::json(&PartDocument {
+            part: task.part.to_string(),
+            points: results.points.len(),
+            run_now: results.ran,
+            from_before: results.outcomes.len() - results.ran,
+            stopped: faults
+                .map(|(cached, fault)| format!("{}: {fault}", cached.point.shown()))
+                .collect(),
+        })?;
+    }
+    tell_faults(&results);
+    output::line(&format!("{}: {}", task.part, tally(&results)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a campaign was interrupted.
+pub fn interrupted(results: &Results) -> ExitCode {
+    output::line(&format!("{}; start it again to go on", tally(results)));
+    ExitCode::from(INTERRUPTED)
+}
+
+/// The shard of a task of a job array. Numbers of tasks may begin anywhere, and may be steps apart.
+fn shard_of_array() -> anyhow::Result<Shard> {
+    array_shard(&|name| std::env::var(name).ok()).map_err(|why| {
+        Problem::new(format!("`--shard` has no value, and {why}"))
+            .help("give K/N, such as `--shard 2/8` for the second of eight parts")
+            .into()
+    })
+}
+
+fn array_shard(variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, String> {
+    let text = |name: &str| variable(name);
+    if text("SLURM_ARRAY_TASK_ID").is_none() {
+        return Err("this is no task of a job array of Slurm".to_owned());
+    }
+    let number = |name: &str| -> Result<usize, String> {
+        let text = text(name).ok_or_else(|| format!("`{name}` is not set"))?;
+        let number = text.parse();
+        number.map_err(|_| format!("`{name}` is `{text}`, which is no number"))
+    };
+    let (id, first) = (
+        number("SLURM_ARRAY_TASK_ID")?,
+        number("SLURM_ARRAY_TASK_MIN")?,
+    );
+    let count = number("SLURM_ARRAY_TASK_COUNT")?;
+    let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1).max(1);
+    let gaps = || format!("the tasks of the job array, {count} with {id} among them, have gaps");
+    let from_first = id.checked_sub(first).ok_or_else(gaps)?;
+    if from_first % step != 0 {
+        return Err(gaps());
+    }
+    Shard::new(from_first / step + 1, count).map_err(|_| gaps())
+}
+
+/// This process in words: with a job of a cluster its number, and the host.
+fn process() -> String {
+    let variable = |name: &str| std::env::var(name).ok();
+    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let host = variable("SLURMD_NODENAME").or_else(host);
+    let on = host.map_or(String::new(), |host| format!(" on {}", host.trim()));
+    let array = variable("SLURM_ARRAY_JOB_ID").zip(variable("SLURM_ARRAY_TASK_ID"));
+    match (array, variable("SLURM_JOB_ID")) {
+        (Some((job, task)), _) => format!("Slurm job {job}_{task}{on}"),
+        (None, Some(job)) => format!("Slurm job {job}{on}"),
+        (None, None) => format!("process {}{on}", std::process::id()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shard, array_shard};
+
+    fn shard(id: &str, min: &str, count: &str, step: &str) -> Result<Shard, String> {
+        array_shard(&|name| {
+            let value = match name {
+                "SLURM_ARRAY_TASK_ID" => id,
+                "SLURM_ARRAY_TASK_MIN" => min,
+                "SLURM_ARRAY_TASK_COUNT" => count,
+                "SLURM_ARRAY_TASK_STEP" => step,
+                _ => "",
+            };
+            (!value.is_empty()).then(|| value.to_owned())
+        })
+    }
+
+    #[test]
+    fn tasks_of_an_array_are_shards() {
+        assert_eq!(shard("0", "0", "4", "1"), Shard::new(1, 4));
+        assert_eq!(shard("4", "1", "4", ""), Shard::new(4, 4));
+        assert_eq!(shard("10", "2", "5", "4"), Shard::new(3, 5));
+        assert!(shard("", "1", "4", "1").unwrap_err().contains("no task"));
+        assert!(
+            shard("1", "", "4", "1")
+                .unwrap_err()
+                .contains("TASK_MIN` is not set")
+        );
+        assert!(shard("1", "1", "x", "1").unwrap_err().contains("no number"));
+        assert!(shard("9", "1", "2", "1").unwrap_err().contains("gaps"));
+        assert!(shard("4", "1", "4", "2").unwrap_err().contains("gaps"));
+    }
+}
