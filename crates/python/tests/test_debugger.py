@@ -1,0 +1,72 @@
+"""The time machine: there and back."""
+
+from __future__ import annotations
+
+import pytest
+
+import npsim
+
+
+@pytest.fixture
+def debugger(forward: npsim.Project) -> npsim.Debugger:
+    return forward.debug(load=0.3)
+
+
+def test_commands_of_the_console_give_lines(debugger: npsim.Debugger) -> None:
+    assert debugger.cycle == 0
+    lines = debugger.execute("step")
+    assert lines[0].startswith("cycle 1 ")
+    assert any("forward.uc:86" in line for line in lines)
+    assert any("back" in line for line in debugger.execute("help"))
+
+
+def test_it_goes_there_and_back(debugger: npsim.Debugger) -> None:
+    debugger.goto("50us")
+    there = (debugger.cycle, debugger.view())
+    debugger.goto("10us")
+    assert debugger.cycle == 6_000
+    debugger.execute("back step")
+    assert debugger.cycle < 6_000
+    debugger.goto("50us")
+    assert (debugger.cycle, debugger.view()) == there
+
+
+def test_places_are_found_in_both_directions(debugger: npsim.Debugger) -> None:
+    debugger.goto("20us")
+    assert debugger.search("forward.uc:123")
+    first = debugger.cycle
+    assert debugger.search("forward.uc:123")
+    second = debugger.cycle
+    assert debugger.search("forward.uc:123", back=True)
+    assert 12_000 <= first < second and debugger.cycle == first
+    # What searches found leaves no breakpoint.
+    debugger.goto("60us")
+    assert debugger.cycle == 36_000
+
+
+def test_contexts_and_memory_are_values(debugger: npsim.Debugger) -> None:
+    debugger.goto("20us")
+    contexts = debugger.contexts()
+    assert contexts[0]["thread"] == {"me": 0, "context": 0}
+    assert {context["thread"]["me"] for context in contexts} == {0, 1}
+    assert len(debugger.memory("scratch", 0, 4)) == 4
+    assert debugger.evaluate("1 + 2") == 3
+
+
+def test_bookmarks_lead_back(forward: npsim.Project, debugger: npsim.Debugger) -> None:
+    debugger.goto("30us")
+    debugger.select(0, 3)
+    mark = debugger.save()
+    debugger.goto("90us")
+    debugger.restore(mark)
+    assert debugger.cycle == mark.cycle == 18_000
+    other = forward.debug(load=0.3)
+    other.restore(npsim.Bookmark(18_000, 0, 3))
+    assert other.view() == debugger.view()
+
+
+def test_it_stands_where_a_run_has_been(forward: npsim.Project, debugger: npsim.Debugger) -> None:
+    words = debugger.memory("scratch", 0x100, 16)
+    debugger.goto("400us")
+    chip = forward.chip()
+    assert list(words) == list(chip.memory("scratch", 0x100, 16))
