@@ -16,7 +16,7 @@ use npsim::whole_file::write_whole;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::Arrival;
 use npsim_net::compression::without_ending;
-use npsim_net::order::identify::{Tuple, stamped};
+use npsim_net::order::identify::flow_text;
 use npsim_session::text_table::TextTable;
 
 use super::routers::RunRouter;
@@ -196,11 +196,7 @@ struct FlowTap(Flows);
 
 impl Tap for FlowTap {
     fn arriving(&mut self, arrival: &Arrival) {
-        let flow = match stamped(&arrival.bytes) {
-            Some((flow, _)) => flow.to_string(),
-            None => Tuple::of(&arrival.bytes).to_string(),
-        };
-        self.0.put(arrival.frame, flow);
+        self.0.put(arrival.frame, flow_text(&arrival.bytes));
     }
 }
 

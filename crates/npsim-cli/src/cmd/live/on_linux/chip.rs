@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         chip.capture(sink, head.start_seconds * 1_000_000_000);
     }
     let (chip, status, ran) = drive(arguments, chip, joined, Some(&head))?;
-    let mut node = chip.finish();
+    let (mut node, observed) = chip.finish();
     let captured = match (node.finish_capture(), &arguments.out) {
         (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),
         _ => Ok(()),
@@ -79,6 +79,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     }
     let ending = ran?;
     captured?;
+    observed?;
     concluded?;
     Ok(code(ending))
 }
