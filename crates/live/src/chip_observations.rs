@@ -51,10 +51,10 @@ impl Observations {
         let mut others = self.0.iter();
         if let Some(other) = others.find(|it| it.kind == kind || same_file(&it.file, file)) {
             let (own, file) = (other.kind.name(), other.file.display());
-            return Err(
-                Problem::new(format!("`{file}` is being written already, by `{own} start`"))
-                    .help(format!("end it with `{own} stop`")),
-            );
+            return Err(Problem::new(format!(
+                "`{file}` is being written already, by `{own} start`"
+            ))
+            .help(format!("end it with `{own} stop`")));
         }
         let since = node.handled();
         let config = match kind {
@@ -78,7 +78,9 @@ impl Observations {
             observers: config.open(project, node.chip())?,
         });
         let file = file.display();
-        Ok(format!("from cycle {since} on; `{name} stop` makes `{file}` whole"))
+        Ok(format!(
+            "from cycle {since} on; `{name} stop` makes `{file}` whole"
+        ))
     }
 
     /// Ends one.

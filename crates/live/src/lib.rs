@@ -8,6 +8,7 @@
 //! All but the interfaces runs anywhere; these need Linux.
 
 mod chip_observations;
+pub mod chip_watch;
 pub mod clock;
 pub mod live_run;
 pub mod offload;

@@ -312,11 +312,7 @@ impl<S: LiveSystem> LiveRun<S> {
         }
     }
 
-    fn show(
-        &mut self,
-        host: HostTime,
-        late: HostTime,
-    ) -> Result<ControlFlow<LiveEnding>, Problem> {
+    fn show(&mut self, host: HostTime, late: HostTime) -> Result<ControlFlow<LiveEnding>, Problem> {
         let status = self.status(host);
         let Some(screen) = &mut self.screen else {
             return Ok(ControlFlow::Continue(()));

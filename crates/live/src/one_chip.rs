@@ -1,10 +1,11 @@
 //! One chip with its microcode as a live system.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
-use npsim_chip::watch::Watchers;
+use npsim_chip::watch::{Sampler as _, Watchers};
 use npsim_inspect::stats::Stats;
 use npsim_net::egress::TraceSink;
 use npsim_net::pace::{line_end_ps, line_free_ps};
@@ -19,6 +20,7 @@ use npsim_transport::time::Time;
 use serde_json::{Value, json};
 
 use crate::chip_observations::Observations;
+use crate::chip_watch::ChipWatch;
 use crate::system::{
     EnteredFrame, Halted, LeavingFrame, LiveSystem, ObservationKind, PortCounts, Progress,
 };
@@ -31,6 +33,7 @@ pub struct OneChip {
     /// The rates of the ports' lines, bits per second.
     lines: Vec<u64>,
     observations: Observations,
+    watch: Option<ChipWatch>,
 }
 
 impl OneChip {
@@ -52,6 +55,7 @@ impl OneChip {
             hertz: project.capacity.hertz,
             lines: ports.iter().map(|port| port.bits_per_second).collect(),
             observations: Observations::default(),
+            watch: None,
         })
     }
 
@@ -66,6 +70,16 @@ impl OneChip {
         &self.node
     }
 
+    /// Begins to watch the chip, and gives what was seen since this was called last.
+    pub fn watch(&mut self) -> Option<ChipWatch> {
+        let chip = self.node.chip();
+        let mut seen = self.watch.replace(ChipWatch::begin(&self.project, chip));
+        if let Some(seen) = &mut seen {
+            seen.series.end(chip);
+        }
+        seen
+    }
+
     /// Ends the run, and gives the chip on its lines; and whether the files became whole that were
     /// being written of what was observed.
     #[must_use]
@@ -73,6 +87,28 @@ impl OneChip {
         let written = self.observations.end_all(&mut self.node);
         self.node.end();
         (self.node, written)
+    }
+
+    /// Runs to a cycle with all that watches, which samples the chip where it wants to.
+    fn run_watched(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        let mut all = Watchers::new();
+        for observation in &mut self.observations.0 {
+            all.add(&mut observation.observers);
+        }
+        if let Some(watch) = &mut self.watch {
+            all.add(watch);
+        }
+        while self.node.handled() < until && self.node.ending().is_none() {
+            // A chip that sleeps may stand before the cycle that it has come to; its sample waits.
+            let due = all.due();
+            let pause = if due > self.node.handled() {
+                due
+            } else {
+                until
+            };
+            self.node.run_open(pause.min(until), &mut all, progress);
+            all.sample(self.node.chip());
+        }
     }
 
     /// The first cycle at a time or behind it.
@@ -123,15 +159,10 @@ impl LiveSystem for OneChip {
         let until = self.cycle(until);
         if until > self.node.handled() {
             let progress = &mut |_| progress();
-            let observations = &mut self.observations.0;
-            if observations.is_empty() {
+            if self.watch.is_none() && self.observations.0.is_empty() {
                 self.node.run_open(until, &mut NoObserver, progress);
             } else {
-                let mut all = Watchers::new();
-                for observation in observations {
-                    all.add(&mut observation.observers);
-                }
-                self.node.run_open(until, &mut all, progress);
+                self.run_watched(until, progress);
             }
         }
         match self.node.ending() {
@@ -232,6 +263,10 @@ fn counted(stats: &Stats, name: &str) -> Result<String, Problem> {
     }
     let parts = all.as_object().into_iter().flat_map(serde_json::Map::keys);
     let names: Vec<_> = counters.keys().chain(parts).cloned().collect();
-    Err(Problem::new(format!("there is no counter `{name}`"))
-        .help(format!("there are {}; `all` has everything", names.join(", "))))
+    Err(
+        Problem::new(format!("there is no counter `{name}`")).help(format!(
+            "there are {}; `all` has everything",
+            names.join(", ")
+        )),
+    )
 }

@@ -103,9 +103,15 @@ mod tests {
         assert_eq!(read("counters"), Request::Counters(String::new()));
         assert_eq!(read("counters  gpp "), Request::Counters("gpp".to_owned()));
         let file = "a b.json.gz".into();
-        assert_eq!(read("timeline start a b.json.gz"), Request::Start(Timeline, file));
+        assert_eq!(
+            read("timeline start a b.json.gz"),
+            Request::Start(Timeline, file)
+        );
         assert_eq!(read("packets stop"), Request::End(Packets));
-        assert_eq!(read("checkpoint x.ckpt"), Request::Checkpoint("x.ckpt".into()));
+        assert_eq!(
+            read("checkpoint x.ckpt"),
+            Request::Checkpoint("x.ckpt".into())
+        );
         let change = "route remove 10.2.0.0/16";
         assert_eq!(read(change), Request::Change(change.to_owned()));
     }
@@ -131,7 +137,9 @@ mod tests {
     fn the_help_names_every_request() {
         let words = "status inside counters route timeline packets checkpoint stop help";
         for word in words.split(' ') {
-            let named = REQUESTS.lines().any(|line| line.split(' ').next() == Some(word));
+            let named = REQUESTS
+                .lines()
+                .any(|line| line.split(' ').next() == Some(word));
             assert!(named, "{word}");
         }
     }
