@@ -28,8 +28,9 @@ pub struct ChipWatch {
 impl ChipWatch {
     /// From now on.
     pub(crate) fn begin(project: &Project, chip: &Chip) -> Self {
-        // A sample for each simulated millisecond leaves the chip the stretches that it can skip.
-        let interval = project.capacity.hertz / 1_000;
+        // A run stops where it is sampled, and looks for recurring time anew: seldom enough leaves
+        // an idle chip the stretches that it can skip.
+        let interval = project.capacity.hertz / 10;
         let places = Series::new(project).places().to_vec();
         let mut series = Series::with(places, interval, KEPT);
         // An analysis takes the first sample for the end of the first interval of a run. The
