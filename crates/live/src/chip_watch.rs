@@ -28,9 +28,8 @@ pub struct ChipWatch {
 impl ChipWatch {
     /// From now on.
     pub(crate) fn begin(project: &Project, chip: &Chip) -> Self {
-        // A run stops where it is sampled, and looks for recurring time anew: seldom enough leaves
-        // an idle chip the stretches that it can skip.
-        let interval = project.capacity.hertz / 10;
+        // At most so often; a run does not stop for a sample.
+        let interval = project.capacity.hertz / 100;
         let places = Series::new(project).places().to_vec();
         let mut series = Series::with(places, interval, KEPT);
         // An analysis takes the first sample for the end of the first interval of a run. The
