@@ -153,6 +153,33 @@ left curl -fsS --max-time 120 -o "$work/copy" http://10.2.0.2:8000/file || fail 
 same "$work/www/file" "$work/copy" "the download through three routers is not what was served"
 stop INT 130
 
+echo "files that are written on request, and the screen"
+requests() {
+    start $forwarder "${three[@]}"
+    ask timeline start "$work/asked.json.gz" >/dev/null || fail "no timeline can be begun"
+    ask packets start "$work/asked.csv" >/dev/null || fail "no table of packets can be begun"
+    left ping -qc 10 -i 0.1 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through while it is observed"
+    ask timeline stop >/dev/null || fail "the timeline does not end"
+    ask packets stop >/dev/null || fail "the table of packets does not end"
+    python3 - "$work/asked.json.gz" "$work/asked.csv" <<'END' || fail "what was written on request is not whole"
+import csv, gzip, json, sys
+events = json.load(gzip.open(sys.argv[1]))
+events = events["traceEvents"] if isinstance(events, dict) else events
+rows = list(csv.DictReader(open(sys.argv[2])))
+assert len(events) > 1000, len(events)
+assert len(rows) >= 20 and any("10.2.0.2" in row["flow"] for row in rows), rows[:3]
+END
+    ask counters gpp | grep -q exceptions || fail "no counters"
+    stop INT 130
+    # `q` ends a run on a terminal, which is then as before.
+    local code=0
+    (sleep 4; printf q) | script -qec "'$npsim' live $forwarder ${three[*]} --screen" "$work/screen.log" >/dev/null || code=$?
+    [ $code = 0 ] || fail "q ended the screen with $code"
+    grep -q Bottleneck "$work/screen.log" && grep -q Contexts "$work/screen.log" || fail "the screen lacks panes"
+    grep -qF $'\e[?1049l' "$work/screen.log" || fail "the terminal is not restored"
+}
+command -v script >/dev/null && requests
+
 echo "what cannot be"
 refused() { # WORDS OPTION...
     local words=$1 code=0

@@ -8,7 +8,6 @@ use npsim_chip::chip::Chip;
 use npsim_chip::core::{ContextPhase, ContextView};
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_image::{Image, ProgramPoint};
-use npsim_isa::CONTEXTS;
 use npsim_project::Project;
 use npsim_session::simulation::Ending;
 
@@ -97,7 +96,6 @@ const MOST_MADE: usize = 100_000;
 pub struct Debugger {
     timeline: Timeline,
     names: ProjectNames,
-    stages: Vec<(String, Vec<u8>)>,
     stops: BreakpointSet,
     look: Selection,
     made: Vec<Made>,
@@ -131,7 +129,6 @@ impl Debugger {
         let mut debugger = Self {
             stops: BreakpointSet::new(names.clone()),
             names,
-            stages: project.stages.clone(),
             look: Selection {
                 moment: TimePoint::default(),
                 thread: Thread::default(),
@@ -228,40 +225,23 @@ impl Debugger {
     /// The contexts that run or have given up, microengine by microengine.
     #[must_use]
     pub fn threads(&self) -> Vec<ThreadView> {
-        let mut threads = Vec::new();
-        for core in self.chip().microengines() {
-            if core.program().image().words.is_empty() {
-                continue;
-            }
-            for context in 0..CONTEXTS {
-                let view = core.context(context);
-                if view.phase != ContextPhase::Inactive {
-                    let me = core.index();
-                    let thread = Thread { me, context };
-                    threads.push(ThreadView {
-                        thread,
-                        stage: self.stage(me),
-                        view,
-                        pc: self.pc(thread),
-                    });
-                }
-            }
-        }
-        threads
+        let threads = Thread::running(self.chip()).into_iter();
+        let threads = threads.filter_map(|thread| {
+            let core = self.chip().microengines().get(usize::from(thread.me))?;
+            Some(ThreadView {
+                thread,
+                stage: self.stage(thread.me),
+                view: core.context(thread.context),
+                pc: self.pc(thread),
+            })
+        });
+        threads.collect()
     }
 
     /// What the project calls the stage of a microengine, or the program's name.
     #[must_use]
     pub fn stage(&self, me: u8) -> String {
-        let stage = self.stages.iter().find(|it| it.1.contains(&me));
-        stage.map_or_else(
-            || {
-                let name = &self.image(me).map_or("", |image| &image.name);
-                let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
-                name.trim_end_matches(".uc").to_owned()
-            },
-            |it| it.0.clone(),
-        )
+        self.names.stage(self.chip(), me)
     }
 
     /// The files that the programs were made of, as the images name them, sorted.

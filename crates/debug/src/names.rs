@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use npsim_chip::chip::Chip;
 use npsim_chip::core::TransferOwner;
 use npsim_image::{Image, ProgramPoint, RegisterSymbol, SignalSymbol, TransferDirection};
 use npsim_inspect::Inspect;
@@ -69,6 +70,7 @@ pub enum Ring {
 pub struct ProjectNames {
     rings: Vec<(String, Ring)>,
     memories: Vec<(String, Memory, u32, u32)>,
+    stages: Vec<(String, Vec<u8>)>,
 }
 
 impl ProjectNames {
@@ -112,7 +114,23 @@ impl ProjectNames {
         Self {
             rings: rings.collect(),
             memories,
+            stages: project.stages.clone(),
         }
+    }
+
+    /// What the project calls the stage of a microengine, or the name of its program.
+    #[must_use]
+    pub fn stage(&self, chip: &Chip, me: u8) -> String {
+        let stage = self.stages.iter().find(|it| it.1.contains(&me));
+        stage.map_or_else(
+            || {
+                let core = chip.microengines().get(usize::from(me));
+                let name = core.map_or("", |core| &core.program().image().name);
+                let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+                name.trim_end_matches(".uc").to_owned()
+            },
+            |it| it.0.clone(),
+        )
     }
 
     /// All rings and queues by name.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use npsim_chip::chip::Chip;
+use npsim_chip::core::ContextPhase;
 use npsim_isa::CONTEXTS;
 use serde::Serialize;
 
@@ -15,6 +17,22 @@ pub struct Thread {
     pub me: u8,
     /// Context, 0 to 7.
     pub context: u8,
+}
+
+impl Thread {
+    /// The contexts of a chip that run or have given up, microengine by microengine.
+    #[must_use]
+    pub fn running(chip: &Chip) -> Vec<Self> {
+        let cores = chip.microengines().iter();
+        let cores = cores.filter(|core| !core.program().image().words.is_empty());
+        let threads = cores.flat_map(|core| {
+            let contexts = (0..CONTEXTS)
+                .filter(|context| core.context(*context).phase != ContextPhase::Inactive);
+            let me = core.index();
+            contexts.map(move |context| Self { me, context })
+        });
+        threads.collect()
+    }
 }
 
 impl fmt::Display for Thread {

@@ -5,6 +5,7 @@
 //! screen shows only some of them.
 
 use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_inspect::{BufferHolder, Inspect};
@@ -13,7 +14,7 @@ use serde::Serialize;
 
 use crate::debugger::{Debugger, StopCause};
 use crate::history::{Fate, History, PacketRecord};
-use crate::names::Ring;
+use crate::names::{ProjectNames, Ring};
 use crate::source::SourceFrame;
 use crate::thread::Thread;
 
@@ -132,9 +133,8 @@ pub enum ContextActivity {
 impl ContextActivity {
     /// What a context of the chip does; nothing if there is no such microengine.
     #[must_use]
-    pub fn of(debugger: &Debugger, thread: Thread) -> Option<Self> {
-        let cores = debugger.chip().microengines();
-        let core = cores.get(usize::from(thread.me))?;
+    pub fn of(chip: &Chip, thread: Thread) -> Option<Self> {
+        let core = chip.microengines().get(usize::from(thread.me))?;
         Some(match core.context(thread.context).state() {
             ContextState::Inactive => Self::Inactive,
             ContextState::Ready => Self::Ready,
@@ -226,7 +226,7 @@ impl StopView {
             selected: debugger.thread(),
             lanes: lanes.collect(),
             contexts: contexts(debugger),
-            rings: rings(debugger),
+            rings: rings(debugger.chip(), debugger.names()),
             packets: packets(debugger, history),
         }
     }
@@ -294,7 +294,7 @@ pub fn contexts(debugger: &Debugger) -> Vec<ContextAtStop> {
         Some(ContextAtStop {
             thread: it.thread,
             stage: it.stage,
-            activity: ContextActivity::of(debugger, it.thread)?,
+            activity: ContextActivity::of(debugger.chip(), it.thread)?,
             since: it.view.since,
             pc: it.pc,
             frames: debugger.frames(it.thread),
@@ -305,9 +305,9 @@ pub fn contexts(debugger: &Debugger) -> Vec<ContextAtStop> {
 
 /// The rings and queues of the project, and next-neighbour rings that are not empty.
 #[must_use]
-pub fn rings(debugger: &Debugger) -> Vec<RingAtStop> {
-    let inspect = Inspect::new(debugger.chip());
-    let named = debugger.names().rings().iter();
+pub fn rings(chip: &Chip, names: &ProjectNames) -> Vec<RingAtStop> {
+    let inspect = Inspect::new(chip);
+    let named = names.rings().iter();
     let named = named.filter_map(|(name, ring)| {
         let (kind, fill, words) = match *ring {
             Ring::Scratch(number) => {

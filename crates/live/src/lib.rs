@@ -7,6 +7,8 @@
 //!
 //! All but the interfaces runs anywhere; these need Linux.
 
+mod chip_observations;
+pub mod chip_watch;
 pub mod clock;
 pub mod live_run;
 pub mod offload;
@@ -14,6 +16,7 @@ pub mod one_chip;
 pub mod open_network;
 pub mod port_lines;
 pub mod port_option;
+mod requests;
 pub mod status;
 pub mod system;
 

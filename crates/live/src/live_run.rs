@@ -9,14 +9,17 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use npsim_net::recording::RecordingWriter;
 use npsim_project::problem::Problem;
+use npsim_project::whole_file::same_file;
 use npsim_session::histogram::Histogram;
 use npsim_transport::time::{MICROSECOND, Time};
 
 use crate::clock::{HostTime, LiveClock};
 use crate::port_lines::PortLines;
+use crate::requests::{REQUESTS, Request};
 use crate::status::{LiveStatus, PortStatus};
 use crate::system::{Halted, LeavingFrame, LiveSystem};
 
@@ -24,15 +27,8 @@ use crate::system::{Halted, LeavingFrame, LiveSystem};
 const STEPS: [Time; 2] = [50 * MICROSECOND, 10_000 * MICROSECOND];
 /// From one status to the next, nanoseconds of the host.
 const STATUS_EVERY: HostTime = 1_000_000_000;
-
-/// What an operator may ask for.
-const REQUESTS: &str = "\
-status                 clocks, lateness and ports
-inside                 what each context does, or which queues hold packets
-route add PREFIX port=N mac=ADDRESS      or next_hop=ADDRESS, local, discard
-route change PREFIX port=N mac=ADDRESS
-route remove PREFIX
-stop                   end the run";
+/// From one picture on a screen to the next.
+const PICTURE_EVERY: HostTime = 250_000_000;
 
 /// What became of a frame that was given to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +98,20 @@ pub enum LiveEnding {
 /// lateness in between.
 pub type Report<'a> = dyn FnMut(&LiveStatus, &LiveStatus, HostTime) + 'a;
 
+/// Where a run is shown a few times a second, and where it may be ended.
+pub trait Screen<S> {
+    /// Shows how the run stands. `late` is the largest lateness of the last whole second.
+    ///
+    /// # Errors
+    /// It cannot be shown.
+    fn show(
+        &mut self,
+        system: &mut S,
+        status: &LiveStatus,
+        late: HostTime,
+    ) -> Result<ControlFlow<LiveEnding>, Problem>;
+}
+
 /// A live run.
 pub struct LiveRun<S> {
     system: S,
@@ -119,6 +129,9 @@ pub struct LiveRun<S> {
     /// The simulated time that was waited for.
     awaited: Option<Time>,
     stop_asked: bool,
+    /// Files that no request may replace, and what they are.
+    kept: Vec<(PathBuf, &'static str)>,
+    screen: Option<Box<dyn Screen<S>>>,
 }
 
 impl<S: LiveSystem> LiveRun<S> {
@@ -145,7 +158,19 @@ impl<S: LiveSystem> LiveRun<S> {
             lost_outside: vec![0; count],
             awaited: None,
             stop_asked: false,
+            kept: Vec::new(),
+            screen: None,
         }
+    }
+
+    /// Lets no request replace these files, which are named with what they are.
+    pub fn keep(&mut self, files: impl IntoIterator<Item = (PathBuf, &'static str)>) {
+        self.kept.extend(files);
+    }
+
+    /// Shows the run on a screen while it goes on.
+    pub fn show_on(&mut self, screen: Box<dyn Screen<S>>) {
+        self.screen = Some(screen);
     }
 
     /// How it stands at a time of the host.
@@ -214,6 +239,8 @@ impl<S: LiveSystem> LiveRun<S> {
         let mut step = STEPS[0];
         let mut before = self.status(host.now());
         let mut status_at = STATUS_EVERY;
+        let mut picture_at = self.screen.as_ref().map_or(HostTime::MAX, |_| 0);
+        let mut late = 0;
         loop {
             let now = host.now();
             if stop() {
@@ -230,7 +257,8 @@ impl<S: LiveSystem> LiveRun<S> {
             let target = self.clock.simulated(now);
             let came = self.take_in(host, target)?;
             let asks = now >= status_at;
-            let runs = came || asks || self.system.silent_until() <= target;
+            let shows = now >= picture_at;
+            let runs = came || asks || shows || self.system.silent_until() <= target;
             if runs {
                 let progress = &|| {
                     if stop() {
@@ -259,9 +287,16 @@ impl<S: LiveSystem> LiveRun<S> {
                 host.check()?;
                 self.flush()?;
                 let status = self.status(host.now());
-                report(&status, &before, self.clock.take_lateness());
+                late = self.clock.take_lateness();
+                report(&status, &before, late);
                 before = status;
                 status_at = now - now % STATUS_EVERY + STATUS_EVERY;
+            }
+            if shows {
+                picture_at = now - now % PICTURE_EVERY + PICTURE_EVERY;
+                if let ControlFlow::Break(ending) = self.show(host.now(), late)? {
+                    return Ok(ending);
+                }
             }
             step = if came || left {
                 STEPS[0]
@@ -271,9 +306,18 @@ impl<S: LiveSystem> LiveRun<S> {
             if self.stop_asked {
                 return Ok(LiveEnding::Ended);
             }
-            let wake_at = until.map_or(status_at, |until| until.min(status_at));
+            let wake_at = status_at.min(picture_at);
+            let wake_at = until.map_or(wake_at, |until| until.min(wake_at));
             self.rest(host, target, step, wake_at)?;
         }
+    }
+
+    fn show(&mut self, host: HostTime, late: HostTime) -> Result<ControlFlow<LiveEnding>, Problem> {
+        let status = self.status(host);
+        let Some(screen) = &mut self.screen else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        screen.show(&mut self.system, &status, late)
     }
 
     /// Takes the frames that have come at ports whose lines are free until a time. A frame begins
@@ -363,19 +407,32 @@ impl<S: LiveSystem> LiveRun<S> {
     fn follow(&mut self, request: &str, host: HostTime) -> Result<String, Problem> {
         // What is shown, and what is changed, is of the present; a fault ends the run at its next step.
         let _ = self.catch_up(host);
-        match request {
-            "status" => {
+        match Request::of(request)? {
+            Request::Status => {
                 let status = serde_json::to_string_pretty(&self.status(host));
                 status.map_err(|error| Problem::new(error.to_string()))
             }
-            "help" => Ok(REQUESTS.to_owned()),
-            "inside" => Ok(self.system.inside().join("\n")),
-            "stop" => {
+            Request::Help => Ok(REQUESTS.to_owned()),
+            Request::Inside => Ok(self.system.inside().join("\n")),
+            Request::Counters(name) => self.system.counters(&name),
+            Request::Start(kind, file) => {
+                if let Some((_, what)) = self.kept.iter().find(|it| same_file(&it.0, &file)) {
+                    let file = file.display();
+                    return Err(
+                        Problem::new(format!("`{file}` would take the place of {what}"))
+                            .help("give another name"),
+                    );
+                }
+                self.system.observe(kind, &file)
+            }
+            Request::End(kind) => self.system.end_observation(kind),
+            Request::Checkpoint(file) => Err(self.no_checkpoint(&file)),
+            Request::Stop => {
                 self.stop_asked = true;
                 Ok("the run ends".to_owned())
             }
-            _ => {
-                let (command, at) = self.system.change(request)?;
+            Request::Change(request) => {
+                let (command, at) = self.system.change(&request)?;
                 if let Some(recorder) = &mut self.recorder {
                     let written = recorder.control(at, &command);
                     written.map_err(|error| unrecorded(&error))?;
@@ -383,6 +440,21 @@ impl<S: LiveSystem> LiveRun<S> {
                 Ok(command)
             }
         }
+    }
+
+    /// Why there is no checkpoint of a live run, and what to do in its place.
+    fn no_checkpoint(&self, file: &Path) -> Problem {
+        let problem = Problem::new(
+            "a checkpoint says what its run goes on with, and what real hosts will send is not known",
+        );
+        if self.recorder.is_none() {
+            return problem.help("begin the run with `--record FILE`; a run of the recording can be saved at any time");
+        }
+        problem.help(format!(
+            "once this run is over: `npsim run TARGET --trace RECORDING --pace recorded --until {}ps --checkpoint {}` saves this moment, and `npsim debug` goes to it",
+            self.system.now(),
+            file.display()
+        ))
     }
 
     /// Runs a system that had nothing to do to the present.

@@ -1,7 +1,12 @@
 //! One chip with its microcode as a live system.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
+use npsim_chip::watch::{Sampler as _, Watchers};
+use npsim_inspect::stats::Stats;
 use npsim_net::egress::TraceSink;
 use npsim_net::pace::{line_end_ps, line_free_ps};
 use npsim_net::recording::{cycle, picoseconds};
@@ -12,8 +17,13 @@ use npsim_session::links::Crossing;
 use npsim_session::node::Node;
 use npsim_session::simulation::{Ending, RunSettings};
 use npsim_transport::time::Time;
+use serde_json::{Value, json};
 
-use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
+use crate::chip_observations::Observations;
+use crate::chip_watch::ChipWatch;
+use crate::system::{
+    EnteredFrame, Halted, LeavingFrame, LiveSystem, ObservationKind, PortCounts, Progress,
+};
 
 /// The chip.
 pub struct OneChip {
@@ -22,6 +32,8 @@ pub struct OneChip {
     hertz: u64,
     /// The rates of the ports' lines, bits per second.
     lines: Vec<u64>,
+    observations: Observations,
+    watch: Option<ChipWatch>,
 }
 
 impl OneChip {
@@ -42,6 +54,8 @@ impl OneChip {
             project: project.clone(),
             hertz: project.capacity.hertz,
             lines: ports.iter().map(|port| port.bits_per_second).collect(),
+            observations: Observations::default(),
+            watch: None,
         })
     }
 
@@ -50,11 +64,43 @@ impl OneChip {
         self.node.capture(sink, origin_ns);
     }
 
-    /// Ends the run, and gives the chip on its lines.
+    /// The chip on its lines.
     #[must_use]
-    pub fn finish(mut self) -> Node {
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Begins to watch the chip, and gives what was seen since this was called last.
+    pub fn watch(&mut self) -> Option<ChipWatch> {
+        let chip = self.node.chip();
+        let mut seen = self.watch.replace(ChipWatch::begin(&self.project, chip));
+        if let Some(seen) = &mut seen {
+            seen.series.end(chip);
+        }
+        seen
+    }
+
+    /// Ends the run, and gives the chip on its lines; and whether the files became whole that were
+    /// being written of what was observed.
+    #[must_use]
+    pub fn finish(mut self) -> (Node, Result<(), Problem>) {
+        let written = self.observations.end_all(&mut self.node);
         self.node.end();
-        self.node
+        (self.node, written)
+    }
+
+    /// Runs to a cycle with all that watches. The chip is sampled where it stops anyway: looking for
+    /// recurring time anew behind each sample would cost more than all the rest of an idle chip.
+    fn run_watched(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
+        let mut all = Watchers::new();
+        for observation in &mut self.observations.0 {
+            all.add(&mut observation.observers);
+        }
+        if let Some(watch) = &mut self.watch {
+            all.add(watch);
+        }
+        self.node.run_open(until, &mut all, progress);
+        all.sample(self.node.chip());
     }
 
     /// The first cycle at a time or behind it.
@@ -105,7 +151,11 @@ impl LiveSystem for OneChip {
         let until = self.cycle(until);
         if until > self.node.handled() {
             let progress = &mut |_| progress();
-            self.node.run_open(until, &mut NoObserver, progress);
+            if self.watch.is_none() && self.observations.0.is_empty() {
+                self.node.run_open(until, &mut NoObserver, progress);
+            } else {
+                self.run_watched(until, progress);
+            }
         }
         match self.node.ending() {
             None => Ok(()),
@@ -155,4 +205,60 @@ impl LiveSystem for OneChip {
         appended.map_err(|error| Problem::new(error.to_string()))?;
         Ok((command.to_owned(), self.time(at)))
     }
+
+    fn counters(&self, name: &str) -> Result<String, Problem> {
+        counted(&self.node.stats(), name)
+    }
+
+    fn observe(&mut self, kind: ObservationKind, file: &Path) -> Result<String, Problem> {
+        let Self { node, project, .. } = self;
+        self.observations.start(kind, file, node, project)
+    }
+
+    fn end_observation(&mut self, kind: ObservationKind) -> Result<String, Problem> {
+        self.observations.end(kind, &mut self.node)
+    }
+}
+
+/// A counter, a part of the statistics by the names that lead to it, or without a name what is
+/// asked for most.
+fn counted(stats: &Stats, name: &str) -> Result<String, Problem> {
+    let encoded = |value: &Value| {
+        serde_json::to_string_pretty(value).map_err(|error| Problem::new(error.to_string()))
+    };
+    let counters = { stats.counters.iter() }.map(|it| (it.name.clone(), it.value.into()));
+    let counters: serde_json::Map<String, Value> = counters.collect();
+    if name.is_empty() {
+        return encoded(&json!({
+            "counters": counters,
+            "drops": stats.media.drops,
+            "gpp": stats.gpp,
+        }));
+    }
+    if let Some(value) = counters.get(name) {
+        return encoded(&json!({ name: value }));
+    }
+    let all = serde_json::to_value(stats).map_err(|error| Problem::new(error.to_string()))?;
+    if name == "all" {
+        return encoded(&all);
+    }
+    let part = name.split('.').try_fold(&all, |part, key| match part {
+        Value::Array(rows) => rows.get(key.parse::<usize>().ok()?),
+        part => part.get(key),
+    });
+    if let Some(part) = part {
+        // What is no object or list is shown with its name.
+        return match part {
+            Value::Object(_) | Value::Array(_) => encoded(part),
+            part => encoded(&json!({ name: part })),
+        };
+    }
+    let parts = all.as_object().into_iter().flat_map(serde_json::Map::keys);
+    let names: Vec<_> = counters.keys().chain(parts).cloned().collect();
+    Err(
+        Problem::new(format!("there is no counter `{name}`")).help(format!(
+            "there are {}; `all` has everything",
+            names.join(", ")
+        )),
+    )
 }

@@ -65,6 +65,13 @@ impl FromStr for InterfaceName {
                 "`{name}` cannot be the name of an interface, which has at most {NAME_MOST} bytes and neither slashes, colons nor spaces"
             ));
         }
+        if name.contains('%') {
+            return Err(format!(
+                "`{name}` cannot be the name of an interface: the kernel makes a pattern of a percent sign, so that the name would be another; leave it out, as in `{kind}:{}`",
+                name.replace("%d", "0").replace('%', ""),
+                kind = text.split(':').next().unwrap_or(text),
+            ));
+        }
         if let Some(namespace) = namespace.filter(|it| !usable(it)) {
             return Err(format!(
                 "`{namespace}` cannot be the name of a network namespace; `ip netns list` has those that exist"
@@ -134,6 +141,8 @@ mod tests {
             "0=if:0123456789abcdef",
             "0=tap:a@../x",
             "0=tap:a b",
+            "0=tap:zz%d",
+            "0=if:a%",
         ] {
             let told = wrong.parse::<PortOption>().unwrap_err();
             assert!(told.contains("cannot be the name"), "{told}");

@@ -98,30 +98,42 @@ impl LiveStatus {
         }
     }
 
-    /// What happened since an earlier status, in one line for each port behind one about the
-    /// clocks. `late` is the largest lateness in between, ns.
+    /// What happened since an earlier status, in one line for each port at which anything did,
+    /// behind one about the clocks. `late` is the largest lateness in between, ns.
     #[must_use]
     pub fn since(&self, before: &Self, late: HostTime) -> String {
-        let host = (self.host_nanoseconds - before.host_nanoseconds) as f64 / HOST_SECOND;
-        let simulated = self.simulated_picoseconds - before.simulated_picoseconds;
-        let simulated = simulated as f64 / SECOND as f64;
+        let lines = self.ports_since(before).into_iter();
+        let lines = lines.filter(|it| it.0).map(|it| format!("  {}", it.1));
+        let clocks = std::iter::once(self.clocks_since(before, late));
+        clocks.chain(lines).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Both clocks, and what was late and slipped since an earlier status.
+    #[must_use]
+    pub fn clocks_since(&self, before: &Self, late: HostTime) -> String {
         let slipped = self.slipped_nanoseconds - before.slipped_nanoseconds;
-        let mut lines = vec![format!(
+        format!(
             "host {:.0} s, simulated {:.3} s (1/{}), late {}, slipped {}",
             self.host_nanoseconds as f64 / HOST_SECOND,
             self.simulated_picoseconds as f64 / SECOND as f64,
             self.dilation,
             nanoseconds(late),
             nanoseconds(slipped),
-        )];
-        for (port, earlier) in self.ports.iter().zip(&before.ports) {
+        )
+    }
+
+    /// By port: whether anything happened since an earlier status, and what, in a line.
+    #[must_use]
+    pub fn ports_since(&self, before: &Self) -> Vec<(bool, String)> {
+        let host = (self.host_nanoseconds - before.host_nanoseconds) as f64 / HOST_SECOND;
+        let simulated = self.simulated_picoseconds - before.simulated_picoseconds;
+        let simulated = simulated as f64 / SECOND as f64;
+        let ports = self.ports.iter().zip(&before.ports);
+        let lines = ports.map(|(port, earlier)| {
             let (now, before) = (port.counts, earlier.counts);
             let (came, left) = (now.came - before.came, now.left - before.left);
             let dropped = now.dropped - before.dropped;
             let outside = port.lost_outside - earlier.lost_outside;
-            if came + left + dropped + outside == 0 {
-                continue;
-            }
             let bits = |now: u64, before: u64| ((now - before) * 8) as f64;
             let (into, out) = (
                 bits(now.came_bytes, before.came_bytes),
@@ -132,7 +144,7 @@ impl LiveStatus {
                 format!("{}/{}", rate(into), rate(out))
             };
             let mut line = format!(
-                "  port {} {}: in/out {came}/{left} frames, {} Mb/s of simulated time, {} of the host's",
+                "port {} {}: in/out {came}/{left} frames, {} Mb/s of simulated time, {} of the host's",
                 port.port,
                 port.interface,
                 rates(simulated),
@@ -144,9 +156,9 @@ impl LiveStatus {
             if outside > 0 {
                 let _ = write!(line, ", {outside} that the interface could not take");
             }
-            lines.push(line);
-        }
-        lines.join("\n")
+            (came + left + dropped + outside > 0, line)
+        });
+        lines.collect()
     }
 
     /// What a run came to, in lines.

@@ -2,6 +2,7 @@
 //! that begin to come at a time, and which is run from one time to a later one.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
@@ -51,6 +52,26 @@ pub struct PortCounts {
     pub dropped: u64,
 }
 
+/// What can be observed from one request to another, and is written to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ObservationKind {
+    /// What happens when, as trace events.
+    Timeline,
+    /// The fate of each packet.
+    Packets,
+}
+
+impl ObservationKind {
+    /// The word of requests, which is the option of `npsim run` as well.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Timeline => "timeline",
+            Self::Packets => "packets",
+        }
+    }
+}
+
 /// Whether to go on; asked from any thread.
 pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
 
@@ -92,4 +113,38 @@ pub trait LiveSystem {
     /// # Errors
     /// There is no such command, or it cannot be followed.
     fn change(&mut self, command: &str) -> Result<(String, Time), Problem>;
+
+    /// What was counted: an overview without a name, else a counter or a part of the statistics, as
+    /// JSON.
+    ///
+    /// # Errors
+    /// Nothing has this name, or such a system has no counts of its own.
+    fn counters(&self, _name: &str) -> Result<String, Problem> {
+        Err(of_one_chip("counters"))
+    }
+
+    /// Begins to observe, into a file that is there once it is whole. Gives the answer in words.
+    ///
+    /// # Errors
+    /// The file cannot be made, such an observation goes on already, or such a system cannot be
+    /// observed.
+    fn observe(&mut self, kind: ObservationKind, _file: &Path) -> Result<String, Problem> {
+        Err(of_one_chip(kind.name()))
+    }
+
+    /// Ends what [`Self::observe`] began: the file takes its name.
+    ///
+    /// # Errors
+    /// Nothing of the kind goes on, or the file could not be written; there is none then.
+    fn end_observation(&mut self, kind: ObservationKind) -> Result<String, Problem> {
+        Err(of_one_chip(kind.name()))
+    }
+}
+
+/// Why a network does not do what a chip does.
+fn of_one_chip(request: &str) -> Problem {
+    Problem::new(format!(
+        "`{request}` is of one chip, and this run is of a network"
+    ))
+    .help("`inside` has the queues of a network, and `--stats FILE` at the end the counts of each chip")
 }

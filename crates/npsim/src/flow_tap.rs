@@ -1,7 +1,7 @@
 //! Which flow each frame is of, for tables of packets.
 
 use npsim_chip::kernel::port_io::Arrival;
-use npsim_net::order::identify::{Tuple, stamped};
+use npsim_net::order::identify::flow_text;
 use npsim_observe::packets::Flows;
 use npsim_session::links::Tap;
 
@@ -20,10 +20,6 @@ impl FlowTap {
 
 impl Tap for FlowTap {
     fn arriving(&mut self, arrival: &Arrival) {
-        let flow = match stamped(&arrival.bytes) {
-            Some((flow, _)) => flow.to_string(),
-            None => Tuple::of(&arrival.bytes).to_string(),
-        };
-        self.0.put(arrival.frame, flow);
+        self.0.put(arrival.frame, flow_text(&arrival.bytes));
     }
 }

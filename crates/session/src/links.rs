@@ -185,6 +185,10 @@ impl Links {
         self
     }
 
+    pub(crate) fn set_tap(&mut self, tap: Option<Box<dyn Tap + Send>>) {
+        self.tap = tap;
+    }
+
     /// Times of departures count from here, ns since 1970.
     pub(crate) fn begin_at(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;

@@ -51,20 +51,20 @@ pub(crate) fn draw(frame: &mut Frame<'_>, look: &PaneContext<'_>, layout: &Layou
     }
 }
 
-fn put(buffer: &mut Buffer, area: Rect, row: u16, line: &Line<'_>) {
+pub(crate) fn put(buffer: &mut Buffer, area: Rect, row: u16, line: &Line<'_>) {
     if row < area.height {
         buffer.set_line(area.x, area.y + row, line, area.width);
     }
 }
 
-fn put_all(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
+pub(crate) fn put_all(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
     for (row, line) in (0..area.height).zip(lines) {
         put(buffer, area, row, line);
     }
 }
 
 /// What a pane has below its heading.
-fn below(area: Rect) -> Rect {
+pub(crate) fn below(area: Rect) -> Rect {
     Rect::new(
         area.x,
         area.y + 1,
@@ -73,16 +73,16 @@ fn below(area: Rect) -> Rect {
     )
 }
 
-fn heading(
+pub(crate) fn heading(
     buffer: &mut Buffer,
-    look: &PaneContext<'_>,
+    theme: Theme,
     area: Rect,
     name: &str,
     text: &str,
     has_keys: bool,
 ) {
     let rule = if has_keys { "━" } else { "─" };
-    let style = look.theme.heading(has_keys);
+    let style = theme.heading(has_keys);
     let width = usize::from(area.width);
     let name = format!("{rule} {name} ");
     let room = width.saturating_sub(name.chars().count() + 1);
@@ -117,7 +117,7 @@ fn draw_pane(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect
         Pane::Names | Pane::Rings | Pane::Units | Pane::Console => String::new(),
     };
     let has_keys = look.view.focus == pane;
-    heading(buffer, look, area, pane.name(), &text, has_keys);
+    heading(buffer, look.theme, area, pane.name(), &text, has_keys);
     match pane {
         Pane::Source => put_all(
             buffer,
@@ -190,13 +190,18 @@ fn title(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     let time = time_text(debugger.cycle(), debugger.timeline().hertz());
     let mut parts = vec![
         format!(" {thread} {}", debugger.stage(thread.me)),
-        contexts::doing(look, thread),
+        contexts::doing(debugger.chip(), thread),
         format!("cycle {} ({time})", debugger.cycle()),
     ];
     let reason = reason(look);
     if !reason.is_empty() {
         parts.push(reason);
     }
+    bar(buffer, area, &parts);
+}
+
+/// The first line: what matters most, side by side.
+pub(crate) fn bar(buffer: &mut Buffer, area: Rect, parts: &[String]) {
     let text = cut(&parts.join(" │ "), area.width.into());
     let text = format!("{text:<0$}", usize::from(area.width));
     put(buffer, area, 0, &Line::from(Span::styled(text, Theme::BAR)));
@@ -236,6 +241,6 @@ fn helps(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     let last_top = lines.len().saturating_sub(inner.height.into());
     let top = look.view.back.min(last_top);
     let text = "Up, Down, PgUp, PgDn; any other key leaves it";
-    heading(buffer, look, area, "Help", text, true);
+    heading(buffer, look.theme, area, "Help", text, true);
     put_all(buffer, inner, &lines[top..]);
 }

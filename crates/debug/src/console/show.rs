@@ -120,7 +120,7 @@ fn header(debugger: &Debugger, thread: Thread) -> String {
 
 /// What a context does, in a word or two.
 fn doing(debugger: &Debugger, thread: Thread) -> String {
-    match ContextActivity::of(debugger, thread) {
+    match ContextActivity::of(debugger.chip(), thread) {
         None => "absent".to_owned(),
         Some(ContextActivity::Inactive) => "inactive".to_owned(),
         Some(ContextActivity::Ready) => "ready".to_owned(),

@@ -17,6 +17,8 @@ use serde_json::Value;
 
 /// Bytes of the longest request.
 const LONGEST: usize = 4_096;
+/// Bytes of the longest path of a Unix socket; `sun_path` has room for one more, which ends it.
+const LONGEST_PATH: usize = 107;
 /// Operators at a time.
 const MOST_CLIENTS: usize = 16;
 
@@ -62,6 +64,7 @@ impl ControlSocket {
     /// Something else is there, or another run listens there.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let failed = |error: io::Error| Problem::io("listen at", path, &error);
+        fits(path)?;
         if let Ok(found) = fs::symlink_metadata(path) {
             if !found.file_type().is_socket() {
                 return Err(Problem::new(format!(
@@ -176,11 +179,25 @@ impl Client {
     }
 }
 
+/// Refuses a path that is too long for a socket.
+fn fits(path: &Path) -> Result<(), Problem> {
+    let bytes = path.as_os_str().len();
+    if bytes <= LONGEST_PATH {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "`{}` has {bytes} bytes, and the path of a Unix socket has at most {LONGEST_PATH}",
+        path.display()
+    ))
+    .help("name a shorter one: relative to this folder, or in /tmp or $XDG_RUNTIME_DIR"))
+}
+
 /// Asks a live run something, and gives its answer.
 ///
 /// # Errors
 /// No run listens there, or it refuses the request, as it says.
 pub fn ask(path: &Path, request: &str) -> Result<String, Problem> {
+    fits(path)?;
     let failed = |error: io::Error| {
         Problem::new(format!(
             "no live run answers at `{}`: {error}",

@@ -158,6 +158,8 @@ fn is_one(error: &io::Error, codes: &[i32]) -> bool {
 fn refused(name: &InterfaceName, error: &io::Error) -> Problem {
     let problem = |why: &str| Problem::new(format!("`{name}` cannot be opened: {why}"));
     match (name.kind, error.raw_os_error()) {
+        (InterfaceKind::Tap, Some(libc::EACCES)) => problem("this user may not open /dev/net/tun")
+            .help("`ls -l /dev/net/tun` says who may; `chmod 666 /dev/net/tun` lets every user, and a container needs the device (`--device /dev/net/tun`)"),
         (_, Some(libc::EPERM | libc::EACCES)) => problem("that takes the capability CAP_NET_ADMIN (and CAP_NET_RAW for `if:`)")
             .help("run it as root, or give the program the capabilities with `setcap cap_net_admin,cap_net_raw,cap_sys_admin+ep`; a TAP that `ip tuntap add NAME mode tap user USER` has made needs none"),
         (InterfaceKind::Tap, Some(libc::EBUSY)) => {

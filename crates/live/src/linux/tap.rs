@@ -21,7 +21,11 @@ impl Tap {
             .read(true)
             .write(true)
             .custom_flags(libc::O_NONBLOCK);
-        let file = options.open(DEVICE)?;
+        let file = options.open(DEVICE).map_err(|error| match error.kind() {
+            // Told from a missing capability, with which the kernel answers EPERM once it is open.
+            io::ErrorKind::PermissionDenied => io::Error::from_raw_os_error(libc::EACCES),
+            _ => error,
+        })?;
         ioctl::become_tap(file.as_fd(), name)?;
         // A user who may use a TAP that exists need not be able to set it up.
         match ioctl::set_up(name) {

@@ -51,6 +51,15 @@ impl fmt::Display for FlowId {
     }
 }
 
+/// The flow of a frame in words: that of its stamp, or what its headers say.
+#[must_use]
+pub fn flow_text(frame: &[u8]) -> String {
+    match stamped(frame) {
+        Some((flow, _)) => flow.to_string(),
+        None => Tuple::of(frame).to_string(),
+    }
+}
+
 /// Flow and sequence number of a frame of generated traffic.
 #[must_use]
 pub fn stamped(frame: &[u8]) -> Option<(FlowId, u64)> {

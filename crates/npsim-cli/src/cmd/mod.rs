@@ -39,6 +39,7 @@ pub mod reproduce;
 pub mod run;
 mod saved_command;
 mod saver;
+mod screens;
 pub mod sensitivity;
 mod source_options;
 pub mod sweep;

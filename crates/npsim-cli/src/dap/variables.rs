@@ -284,7 +284,7 @@ impl Session<'_> {
     }
 
     fn rings(&self) -> Vec<Value> {
-        let rings = view::rings(&self.debugger).into_iter();
+        let rings = view::rings(self.debugger.chip(), self.debugger.names()).into_iter();
         let rings = rings.filter_map(|ring| {
             let what = match ring.kind {
                 RingKind::Scratch { .. } => "longwords",

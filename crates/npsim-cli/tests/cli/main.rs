@@ -26,6 +26,8 @@ mod json;
 mod killed;
 mod layout;
 mod linking;
+#[cfg(target_os = "linux")]
+mod live_requests;
 mod liveness;
 mod lsp;
 mod manners;

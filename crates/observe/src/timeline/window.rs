@@ -25,6 +25,15 @@ impl TimeWindow {
         }
     }
 
+    /// From a cycle on, for as long as the run is observed.
+    #[must_use]
+    pub fn open_from(from: Cycle) -> Self {
+        Self {
+            from: Some(Time::Cycles(from)),
+            until: Some(Time::Cycles(Cycle::MAX)),
+        }
+    }
+
     /// The window with all times divided, for what runs so many times as fast.
     #[must_use]
     pub fn divided(self, by: u64) -> Self {

@@ -116,11 +116,17 @@ fn section(command: &str) -> Result<RouteChangeSection, Mistake> {
         }
     };
     *slot = Some(prefix);
-    for word in words {
+    let mut given: Vec<&str> = Vec::new();
+    for word in &words.collect::<Vec<_>>() {
         let (key, value) = word
             .get_ref()
             .split_once('=')
             .unwrap_or((word.get_ref(), ""));
+        if given.contains(&key) {
+            let message = format!("`{key}` is given twice");
+            return Err(wrong(word.span(), message));
+        }
+        given.push(key);
         let start = word.span().start + key.len() + 1;
         let value = Spanned::new(start..start + value.len(), value.to_owned());
         let number = |what: &str| {

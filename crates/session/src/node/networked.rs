@@ -15,7 +15,7 @@ use npsim_net::egress::TraceSink;
 use serde::{Deserialize, Serialize};
 
 use super::Node;
-use crate::links::{Crossing, Links, LinksState, LostFrame, NetworkPort};
+use crate::links::{Crossing, Links, LinksState, LostFrame, NetworkPort, Tap};
 use crate::simulation::{RunSettings, Simulation};
 use npsim_project::Project;
 use npsim_project::assemble::Program;
@@ -143,6 +143,11 @@ impl Node {
     pub fn capture(&mut self, sink: TraceSink, origin_ns: u64) {
         self.links.begin_at(origin_ns);
         self.links.capture_to(sink);
+    }
+
+    /// Lets `tap` see every frame from now on; nothing sees them without one.
+    pub fn set_tap(&mut self, tap: Option<Box<dyn Tap + Send>>) {
+        self.links.set_tap(tap);
     }
 
     /// Completes the capture of what has left.

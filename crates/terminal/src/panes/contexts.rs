@@ -2,6 +2,7 @@
 
 use crate::theme::Theme;
 use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
 use npsim_debug::Thread;
 use npsim_debug::view::ContextActivity;
 use npsim_observe::lanes::{Activity, FrameMark, Stretch};
@@ -116,8 +117,8 @@ fn marks(look: &PaneContext<'_>, start: i128, columns: u16) -> String {
 }
 
 /// What a context does now, in a word or two.
-pub(crate) fn doing(look: &PaneContext<'_>, thread: Thread) -> String {
-    match ContextActivity::of(look.debugger, thread) {
+pub(crate) fn doing(chip: &Chip, thread: Thread) -> String {
+    match ContextActivity::of(chip, thread) {
         None => String::new(),
         Some(ContextActivity::Inactive) => "off".to_owned(),
         Some(ContextActivity::Ready) => "ready".to_owned(),
@@ -180,7 +181,10 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
             spans.push(Span::styled(text, theme.activity(run[0].1)));
         }
         if width >= WIDE {
-            spans.push(Span::raw(format!(" {}", cut(&doing(look, thread), WAITS))));
+            spans.push(Span::raw(format!(
+                " {}",
+                cut(&doing(look.debugger.chip(), thread), WAITS)
+            )));
         }
         lines.push(Line::from(spans));
     }

@@ -12,6 +12,7 @@ pub(crate) mod units;
 use npsim_debug::Debugger;
 use npsim_debug::console::Sources;
 use npsim_debug::history::History;
+use npsim_debug::view;
 use ratatui::text::{Line, Span};
 
 use crate::layout::Pane;
@@ -58,7 +59,11 @@ impl Item {
 pub(crate) fn items(look: &PaneContext<'_>, pane: Pane, width: u16) -> Vec<Item> {
     match pane {
         Pane::Names => names::items(look, width),
-        Pane::Rings => rings::items(look, width),
+        Pane::Rings => {
+            let debugger = look.debugger;
+            let rings = view::rings(debugger.chip(), debugger.names());
+            rings::items(&rings, look.theme, width)
+        }
         Pane::Units => units::items(look, width),
         Pane::Packets => packets::items(look, width),
         Pane::Source | Pane::Contexts | Pane::Console => Vec::new(),

@@ -1,10 +1,10 @@
 //! Rings and queues with what is on them.
 
 use crate::theme::Theme;
-use npsim_debug::view::{self, RingKind};
+use npsim_debug::view::{RingAtStop, RingKind};
 use ratatui::text::{Line, Span};
 
-use super::{Item, ItemAction, PaneContext, cut};
+use super::{Item, ItemAction, cut};
 
 /// Columns of the bar of a ring.
 const BAR: u32 = 10;
@@ -30,8 +30,7 @@ fn contents(words: &[u32], width: u16) -> String {
     format!("  {}", text.join(" "))
 }
 
-pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
-    let theme = look.theme;
+pub(crate) fn items(rings: &[RingAtStop], theme: Theme, width: u16) -> Vec<Item> {
     let name_width = usize::from(width.saturating_sub(24)).clamp(8, 24);
     let mut items = Vec::new();
     let mut add = |name: &str, how: String, words: &[u32], choice: Option<ItemAction>| {
@@ -50,7 +49,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
         }
         items.push(Item { lines, choice });
     };
-    for ring in view::rings(look.debugger) {
+    for ring in rings {
         let (fill, name) = (ring.fill, &ring.name);
         let choice = || Some(ItemAction::Do(format!("ring {name}")));
         let (how, choice) = match ring.kind {

@@ -3,8 +3,6 @@
 pub mod opened;
 mod script;
 
-use std::env;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 use npsim::problem::Problem;
 use npsim_debug::Debugger;
-use npsim_terminal::Theme;
 
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::run::system::SystemArguments;
+use super::screens;
 use opened::{Disk, with_debugger};
 use script::ScriptEnd;
 
@@ -64,18 +62,10 @@ impl Arguments {
     }
 }
 
-/// Whether both ends are a terminal that can place a cursor.
-fn has_screen() -> bool {
-    let dumb = env::var_os("TERM").is_some_and(|it| it == "dumb");
-    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
-}
-
 fn screen(debugger: Debugger, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
-    let no_colour = env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
-    let theme = Theme { colour: !no_colour };
     let disk = Disk::default();
     let sources = |file: &str| disk.source(file);
-    npsim_terminal::run(debugger, &sources, theme, stop)
+    npsim_terminal::run(debugger, &sources, screens::theme(), stop)
         .map_err(|error| Problem::new(format!("the terminal cannot be used: {error}")).into())
 }
 
@@ -85,7 +75,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         // Until now there was nothing that Ctrl-C would not end at once.
         let interrupt = Interrupt::catch();
         let stop = interrupt.flag();
-        if arguments.script.is_none() && !arguments.batch && has_screen() {
+        if arguments.script.is_none() && !arguments.batch && screens::has_screen() {
             screen(debugger, stop)?;
             return Ok(ScriptEnd::Done);
         }

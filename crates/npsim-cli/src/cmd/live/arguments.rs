@@ -71,8 +71,14 @@ pub struct Arguments {
     #[arg(long, value_name = "SOCKET")]
     pub(super) control: Option<PathBuf>,
     /// Ask a live run something at its control socket, print the answer, and end
-    #[arg(long, value_name = "SOCKET REQUEST", num_args = 2.., conflicts_with_all = ["target", "ports", "control", "record", "out", "stats", "until"])]
+    #[arg(long, value_name = "SOCKET REQUEST", num_args = 2.., conflicts_with_all = ["target", "ports", "control", "record", "out", "stats", "until", "screen"])]
     pub(super) ask: Vec<String>,
+    /// Show ports, rings, drops, slow path, contexts and what limits the chip on the terminal while it runs; `q` ends the run
+    #[arg(long, conflicts_with = "quiet")]
+    pub(super) screen: bool,
+    /// Refused: a chain of live routers is a network file, such as `traces/live/three-routers.toml`
+    #[arg(long, value_name = "N", hide = true)]
+    pub(super) hops: Option<u16>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     #[arg(long, value_name = "RANGE")]
     pub(super) me: Option<String>,

@@ -7,6 +7,7 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::report::NodeReport;
 use npsim::simulation::Ending;
+use npsim_live::live_run::Screen;
 use npsim_live::one_chip::OneChip;
 use npsim_net::egress::{CaptureForm, TraceSink};
 use npsim_net::recording::RecordingHead;
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 use super::super::Arguments;
 use super::joining::Joined;
+use super::screen::ChipScreen;
 use super::{check_outputs, code, conclude, drive, unix_seconds};
 use crate::cmd::destinations;
 use crate::cmd::run::outputs::capture_ports;
@@ -43,7 +45,8 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let Some(programs) = arguments.messages.programs(&project)? else {
         return Ok(ExitCode::from(1));
     };
-    check_outputs(arguments, &destinations::files_of(&project, &programs))?;
+    let inputs = destinations::files_of(&project, &programs);
+    check_outputs(arguments, &inputs)?;
     let settings = arguments.machine.settings();
     let mut chip = OneChip::new(&project, &programs, settings)?;
     let head = RecordingHead {
@@ -60,8 +63,13 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
         chip.capture(sink, head.start_seconds * 1_000_000_000);
     }
-    let (chip, status, ran) = drive(arguments, chip, joined, Some(&head))?;
-    let mut node = chip.finish();
+    let screen = if arguments.screen {
+        Some(Box::new(ChipScreen::open(&project, &programs)?) as Box<dyn Screen<OneChip>>)
+    } else {
+        None
+    };
+    let (chip, status, ran) = drive(arguments, chip, joined, &inputs, Some(&head), screen)?;
+    let (mut node, observed) = chip.finish();
     let captured = match (node.finish_capture(), &arguments.out) {
         (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),
         _ => Ok(()),
@@ -79,6 +87,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     }
     let ending = ran?;
     captured?;
+    observed?;
     concluded?;
     Ok(code(ending))
 }

@@ -3,6 +3,7 @@
 mod chip;
 mod joining;
 mod network;
+mod screen;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use npsim::problem::Problem;
 use npsim_live::clock::LiveClock;
 use npsim_live::linux::LinuxHost;
 use npsim_live::linux::control;
-use npsim_live::live_run::{Host as _, LiveEnding, LiveRun};
+use npsim_live::live_run::{Host as _, LiveEnding, LiveRun, Screen};
 use npsim_live::status::LiveStatus;
 use npsim_live::system::LiveSystem;
 use npsim_net::recording::{RecordingHead, RecordingWriter};
@@ -50,6 +51,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .help("name a project file, its folder, a source, or a network file")
             .into());
     };
+    if arguments.hops.is_some_and(|hops| hops > 1) {
+        return Err(Problem::new("`--hops` chains routers whose ports lead to the same port of the next, so that no host could answer")
+            .help("write the chain as a network file with a [[host]] of `kind = \"interface\"` at each end, such as traces/live/three-routers.toml (`npsim docs networks`)")
+            .into());
+    }
+    if arguments.screen {
+        screen::check()?;
+    }
     destinations::claim(&["live"], &outputs(arguments))?;
     if network::is_network(target) {
         network::run(arguments, target)
@@ -87,7 +96,9 @@ fn drive<S: LiveSystem>(
     arguments: &Arguments,
     system: S,
     joined: Joined,
+    inputs: &[destinations::Input],
     head: Option<&RecordingHead>,
+    screen: Option<Box<dyn Screen<S>>>,
 ) -> Result<(S, LiveStatus, Result<LiveEnding, Problem>), Problem> {
     let Joined {
         ports,
@@ -101,12 +112,18 @@ fn drive<S: LiveSystem>(
     let clock = LiveClock::new(arguments.dilate, arguments.max_late.0);
     let names = interfaces.iter().map(|it| it.name().to_string()).collect();
     let mut live = LiveRun::new(system, clock, ports, names, recorder.transpose()?);
+    live.keep({ outputs(arguments).into_iter() }.map(|it| (it.path, "what the run writes")));
+    live.keep(inputs.iter().cloned());
+    let is_shown = screen.is_some();
+    if let Some(screen) = screen {
+        live.show_on(screen);
+    }
     let mut host = LinuxHost::new(interfaces, control);
     let stop = interrupt_flag();
     let stop = || stop.load(Ordering::Relaxed);
     let until = arguments.until.map(|time| time.0);
     let mut report = |now: &LiveStatus, before: &LiveStatus, late| {
-        if !arguments.quiet {
+        if !arguments.quiet && !is_shown {
             output::line(&now.since(before, late));
         }
     };

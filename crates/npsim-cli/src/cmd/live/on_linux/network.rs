@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use npsim::assemble::assemble_project;
 use npsim::problem::Problem;
+use npsim_live::live_run::Screen;
 use npsim_live::open_network::OpenNetwork;
 use npsim_network::{Network, Simulation, Stopped};
 use npsim_network_file::chips::systems;
@@ -14,6 +15,7 @@ use serde::Serialize;
 
 use super::super::Arguments;
 use super::joining::Joined;
+use super::screen::StatusScreen;
 use super::{check_outputs, code, conclude, drive};
 use crate::cmd::run::results::show_fault;
 
@@ -32,7 +34,8 @@ pub fn is_network(target: &Path) -> bool {
 
 pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let file = load(arguments, target)?;
-    check_outputs(arguments, &[(target.to_owned(), "the network file")])?;
+    let inputs = [(target.to_owned(), "the network file")];
+    check_outputs(arguments, &inputs)?;
     let nodes = &file.topology.nodes;
     let names: Vec<_> = { file.interfaces.iter() }
         .map(|it| nodes[it.node].name.clone())
@@ -43,7 +46,12 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let begin = network.outside().counters();
     let ends: Vec<_> = file.interfaces.iter().map(|it| it.node).collect();
     let network = OpenNetwork::new(network, ends);
-    let (network, status, ran) = drive(arguments, network, joined, None)?;
+    let screen = if arguments.screen {
+        Some(Box::new(StatusScreen::open()?) as Box<dyn Screen<OpenNetwork>>)
+    } else {
+        None
+    };
+    let (network, status, ran) = drive(arguments, network, joined, &inputs, None, screen)?;
     let (network, stopped) = network.finish();
     let results = Results::of(&file, &network, &begin);
     let faulty = match stopped {

@@ -1,0 +1,87 @@
+//! What an analysis of a chip's bottleneck needs of the time since it was asked for last.
+
+use npsim_chip::Cycle;
+use npsim_chip::chip::Chip;
+use npsim_chip::kernel::observer::{Batch, Observer};
+use npsim_chip::kernel::recurring_state::RecurringState;
+use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
+use npsim_chip::watch::Sampler;
+use npsim_observe::flow::TrafficFlow;
+use npsim_observe::sections::SerialSections;
+use npsim_observe::series::{Sample, Series};
+use npsim_project::Project;
+
+/// Samples that are kept.
+const KEPT: usize = 512;
+
+/// The observers of a stretch of a run.
+#[derive(Debug)]
+pub struct ChipWatch {
+    /// Counters and depths over time.
+    pub series: Series,
+    /// Which microengine takes from where and gives to where.
+    pub flow: TrafficFlow,
+    /// What one context at a time went through.
+    pub sections: SerialSections,
+}
+
+impl ChipWatch {
+    /// From now on.
+    pub(crate) fn begin(project: &Project, chip: &Chip) -> Self {
+        // At most so often; a run does not stop for a sample.
+        let interval = project.capacity.hertz / 100;
+        let places = Series::new(project).places().to_vec();
+        let mut series = Series::with(places, interval, KEPT);
+        // An analysis takes the first sample for the end of the first interval of a run. The
+        // second is the beginning of this stretch.
+        series.sample(chip);
+        series.sample(chip);
+        Self {
+            series,
+            flow: TrafficFlow::over(&project.spaces),
+            sections: SerialSections::new(chip),
+        }
+    }
+
+    /// Frames that began to come since the beginning.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        let samples = self.series.samples();
+        let came = |sample: Option<&Sample>| sample.map_or(0, |sample| sample.frames().0);
+        came(samples.last()) - came(samples.first())
+    }
+}
+
+impl Observer for ChipWatch {
+    fn wants(&self) -> Kinds {
+        self.flow.wants().and(self.sections.wants())
+    }
+
+    fn see(&mut self, at: Cycle, event: &TraceEvent) {
+        self.flow.see(at, event);
+        self.sections.see(at, event);
+    }
+
+    fn needs_order(&self) -> bool {
+        self.flow.needs_order() || self.sections.needs_order()
+    }
+
+    fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
+        self.flow.recur(at, state) && self.sections.recur(at, state)
+    }
+
+    fn see_all(&mut self, events: &Batch<'_>) {
+        self.flow.see_all(events);
+        self.sections.see_all(events);
+    }
+}
+
+impl Sampler for ChipWatch {
+    fn due(&self) -> Cycle {
+        self.series.due()
+    }
+
+    fn sample(&mut self, chip: &Chip) {
+        self.series.sample(chip);
+    }
+}

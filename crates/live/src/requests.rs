@@ -1,0 +1,146 @@
+//! What an operator may ask of a live run: a line each.
+
+use std::path::PathBuf;
+
+use npsim_project::problem::Problem;
+
+use crate::system::ObservationKind;
+
+/// All requests, for people.
+pub(crate) const REQUESTS: &str = "\
+status                 clocks, lateness and ports
+inside                 what each context does, or which queues hold packets
+counters [NAME]        drops, slow path and the project's counters; or one of these, a part of the
+                       statistics such as `media.drops`, or `all`
+route add PREFIX port=N mac=ADDRESS      or next_hop=ADDRESS, local, discard
+route change PREFIX port=N mac=ADDRESS
+route remove PREFIX
+timeline start FILE    write what happens when from now on (`--timeline` of `npsim run`)
+timeline stop          the file is whole
+packets start FILE     write the fate of each packet that comes from now on (`--packets`)
+packets stop           the file is whole
+checkpoint FILE        how a checkpoint of this moment is made of the recording
+stop                   end the run
+help                   these";
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    Status,
+    Inside,
+    Help,
+    Stop,
+    Counters(String),
+    Checkpoint(PathBuf),
+    Start(ObservationKind, PathBuf),
+    End(ObservationKind),
+    /// A change of the system, which knows what it means.
+    Change(String),
+}
+
+impl Request {
+    /// Reads a line. What is no request of every system may be a change of this one.
+    pub fn of(line: &str) -> Result<Self, Problem> {
+        let (word, rest) = split(line);
+        let form = |form: &str| {
+            Problem::new(format!("`{line}` is not `{form}`"))
+                .help("`npsim live --ask SOCKET help` lists the requests")
+        };
+        let alone = |request: Self| {
+            if rest.is_empty() {
+                Ok(request)
+            } else {
+                Err(form(word))
+            }
+        };
+        match word {
+            "status" => alone(Self::Status),
+            "inside" => alone(Self::Inside),
+            "help" => alone(Self::Help),
+            "stop" => alone(Self::Stop),
+            "counters" => match split(rest) {
+                (name, "") => Ok(Self::Counters(name.to_owned())),
+                _ => Err(form("counters [NAME]")),
+            },
+            "checkpoint" if rest.is_empty() => Err(form("checkpoint FILE")),
+            "checkpoint" => Ok(Self::Checkpoint(rest.into())),
+            "timeline" => Self::observation(ObservationKind::Timeline, rest)
+                .ok_or_else(|| form("timeline start FILE` or `timeline stop")),
+            "packets" => Self::observation(ObservationKind::Packets, rest)
+                .ok_or_else(|| form("packets start FILE` or `packets stop")),
+            _ => Ok(Self::Change(line.to_owned())),
+        }
+    }
+
+    fn observation(kind: ObservationKind, rest: &str) -> Option<Self> {
+        match split(rest) {
+            ("stop", "") => Some(Self::End(kind)),
+            // Standard output is the run's own.
+            ("start", file) if !file.is_empty() && file != "-" => {
+                Some(Self::Start(kind, file.into()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The first word, and what is behind it.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{REQUESTS, Request};
+    use crate::system::ObservationKind::{Packets, Timeline};
+
+    #[test]
+    fn requests_are_read_with_their_files_and_names() {
+        let read = |line: &str| Request::of(line).unwrap();
+        assert_eq!(read("status"), Request::Status);
+        assert_eq!(read("counters"), Request::Counters(String::new()));
+        assert_eq!(read("counters  gpp "), Request::Counters("gpp".to_owned()));
+        let file = "a b.json.gz".into();
+        assert_eq!(
+            read("timeline start a b.json.gz"),
+            Request::Start(Timeline, file)
+        );
+        assert_eq!(read("packets stop"), Request::End(Packets));
+        assert_eq!(
+            read("checkpoint x.ckpt"),
+            Request::Checkpoint("x.ckpt".into())
+        );
+        let change = "route remove 10.2.0.0/16";
+        assert_eq!(read(change), Request::Change(change.to_owned()));
+    }
+
+    #[test]
+    fn requests_of_another_form_are_refused_with_theirs() {
+        for (line, form) in [
+            ("status now", "`status`"),
+            ("stop it", "`stop`"),
+            ("counters a b", "counters [NAME]"),
+            ("checkpoint", "checkpoint FILE"),
+            ("timeline", "timeline start FILE"),
+            ("timeline start", "timeline start FILE"),
+            ("timeline start -", "timeline start FILE"),
+            ("packets stop x", "packets stop"),
+        ] {
+            let problem = Request::of(line).unwrap_err();
+            assert!(problem.message.contains(form), "{}", problem.message);
+        }
+    }
+
+    #[test]
+    fn the_help_names_every_request() {
+        let words = "status inside counters route timeline packets checkpoint stop help";
+        for word in words.split(' ') {
+            let named = REQUESTS
+                .lines()
+                .any(|line| line.split(' ').next() == Some(word));
+            assert!(named, "{word}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Requests to a live run that is joined to no interface, for which no privileges are needed.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::harness::{Dir, Done, root};
+
+/// A live run of the router that answers ARP, with its control socket at `sock`.
+struct Live {
+    dir: Dir,
+    child: Child,
+}
+
+impl Live {
+    fn start(dir: Dir, more: &str) -> Self {
+        let target = root().join("microcode/forward/arp.toml");
+        let child = Command::new(env!("CARGO_BIN_EXE_npsim"))
+            .current_dir(dir.path(""))
+            .arg("live")
+            .arg(target)
+            .args(["--control", "sock", "--quiet"])
+            .args(more.split_whitespace())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("npsim starts");
+        let live = Self { dir, child };
+        for _ in 0..600 {
+            if live.ask("status").code == 0 {
+                return live;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the run does not answer");
+    }
+
+    fn ask(&self, request: &str) -> Done {
+        self.dir.npsim(&format!("live --ask sock {request}"))
+    }
+
+    /// Ends the run; gives its folder.
+    fn stop(mut self) -> Dir {
+        self.ask("stop").expect(0, &["the run ends"]);
+        assert!(self.child.wait().expect("it ends").success());
+        self.dir
+    }
+}
+
+#[test]
+fn counters_are_given_as_an_overview_by_name_and_by_part() {
+    let live = Live::start(Dir::new(), "");
+    let read = |request: &str| -> serde_json::Value {
+        serde_json::from_str(&live.ask(request).expect(0, &[]).out).expect("JSON")
+    };
+    let overview = read("counters");
+    let counters = overview["counters"].as_object().expect("counters");
+    let name = counters.keys().next().expect("a counter");
+    assert!(overview["gpp"]["exceptions"].is_u64(), "{overview}");
+    assert_eq!(read(&format!("counters {name}"))[name], counters[name]);
+    assert!(read("counters media.drops").is_array());
+    assert_eq!(read("counters ports.0.port")["ports.0.port"], 0);
+    assert_eq!(read("counters all")["chip"], "ixp2400");
+    live.ask("counters nothing")
+        .expect(1, &["there is no counter `nothing`", name, "media"]);
+    live.stop();
+}
+
+#[test]
+fn files_of_observations_are_whole_when_they_are_stopped_and_when_the_run_ends() {
+    let live = Live::start(Dir::new(), "");
+    live.ask("timeline stop").expect(
+        1,
+        &["no `timeline` is being written", "timeline start FILE"],
+    );
+    live.ask("timeline start lanes.json.gz")
+        .expect(0, &["`timeline stop` makes `lanes.json.gz` whole"]);
+    live.ask("packets start rows.csv")
+        .expect(0, &["from cycle"]);
+    live.ask("packets start others.csv")
+        .expect(1, &["`rows.csv` is being written already", "packets stop"]);
+    let there = |name: &str| live.dir.path(name).exists();
+    assert!(!there("lanes.json.gz") && !there("rows.csv"));
+    live.ask("timeline stop")
+        .expect(0, &["`lanes.json.gz` has cycles"]);
+    assert!(there("lanes.json.gz") && !there("rows.csv"));
+    live.ask("timeline start none/lanes.json")
+        .expect(1, &["none/lanes.json"]);
+    // The run goes on after what was refused.
+    live.ask("status").expect(0, &["simulated_picoseconds"]);
+    let dir = live.stop();
+    assert!(dir.read("rows.csv").starts_with(b"packet,"));
+    assert_eq!(dir.files(), ["lanes.json.gz", "rows.csv"]);
+}
+
+#[test]
+fn requests_replace_no_file_of_the_run() {
+    let dir = Dir::new().with("old.csv", "old");
+    let live = Live::start(dir, "--record lab.pcapng --stats lab.json");
+    for file in ["lab.pcapng", "./lab.json"] {
+        live.ask(&format!("packets start {file}"))
+            .expect(1, &["would take the place of what the run writes"]);
+    }
+    let source = root().join("microcode/forward/arp.toml");
+    live.ask(&format!("timeline start {}", source.display()))
+        .expect(1, &["would take the place of the project file"]);
+    // An older file stays until the new one is whole.
+    live.ask("packets start old.csv").expect(0, &[]);
+    assert_eq!(live.dir.read("old.csv"), b"old");
+    live.stop();
+}
+
+#[test]
+fn a_checkpoint_is_made_of_the_recording_as_its_refusal_says() {
+    let live = Live::start(Dir::new(), "");
+    live.ask("checkpoint x").expect(
+        1,
+        &[
+            "what real hosts will send is not known",
+            "begin the run with `--record FILE`",
+        ],
+    );
+    live.stop();
+    let live = Live::start(Dir::new(), "--record lab.pcapng");
+    let refusal = live
+        .ask("checkpoint x.checkpoint")
+        .expect(1, &["--pace recorded --until"])
+        .err;
+    let dir = live.stop();
+    let words = refusal.split_whitespace().collect::<Vec<_>>().join(" ");
+    let command = words.split('`').nth(1).expect("a command");
+    let target = root().join("microcode/forward/arp.toml");
+    let command = { command.strip_prefix("npsim ").expect("of npsim") }
+        .replace("TARGET", &target.display().to_string())
+        .replace("RECORDING", "lab.pcapng");
+    dir.npsim(&format!("{command} --quiet")).expect(0, &[]);
+    dir.npsim("run --resume x.checkpoint --until 5s --quiet")
+        .expect(0, &[]);
+}
+
+#[test]
+fn requests_that_are_none_are_refused_with_the_remedy() {
+    let live = Live::start(Dir::new(), "");
+    let help = live.ask("help").expect(0, &["counters [NAME]"]).out;
+    for request in [
+        "timeline start",
+        "packets stop",
+        "checkpoint",
+        "inside",
+        "stop",
+    ] {
+        assert!(help.contains(request), "{request} in:\n{help}");
+    }
+    live.ask("status now")
+        .expect(1, &["is not `status`", "help"]);
+    live.ask("timeline begin x")
+        .expect(1, &["`timeline start FILE` or `timeline stop`"]);
+    live.ask("route change 10.2.0.0/16 port=1 port=2 next_hop=10.2.0.2")
+        .expect(1, &["`port` is given twice"]);
+    live.ask("nothing")
+        .expect(1, &["there is no request `nothing`"]);
+    live.stop();
+}
+
+#[test]
+fn what_cannot_run_live_is_refused_with_the_remedy() {
+    let target = root().join("microcode/forward/arp.toml");
+    let target = target.display();
+    let dir = Dir::new();
+    let refused = |options: &str, phrases: &[&str]| {
+        dir.npsim(&format!("live {target} --until 1ms {options}"))
+            .expect(1, phrases);
+    };
+    refused(
+        "--screen",
+        &["`--screen` draws on a terminal", "leave it out"],
+    );
+    refused("--hops 3", &["network file", "three-routers.toml"]);
+    let long = "s".repeat(120);
+    refused(
+        &format!("--control {long}"),
+        &["has 120 bytes", "at most 107", "name a shorter one"],
+    );
+    let percent = dir.npsim(&format!("live {target} --port 0=tap:zz%d"));
+    percent.expect(2, &["pattern of a percent sign", "tap:zz0"]);
+}

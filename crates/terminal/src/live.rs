@@ -1,0 +1,231 @@
+//! A live run on a terminal: panes of the debugger for a run that goes on, and text beside them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use npsim_chip::chip::Chip;
+use npsim_debug::Thread;
+use npsim_debug::names::ProjectNames;
+use npsim_debug::view::{self, ContextActivity};
+use npsim_isa::CONTEXTS;
+use npsim_observe::lanes::Activity;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind};
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::{DefaultTerminal, Frame};
+
+use crate::keys::interrupts;
+use crate::panes::{contexts, cut, rings, wrapped};
+use crate::screen::{bar, below, heading, put, put_all};
+use crate::theme::Theme;
+
+/// The columns from which on rings stand beside what is said in words.
+const BESIDE: u16 = 100;
+/// The widest name of a stage.
+const STAGE: usize = 12;
+
+/// Lines under a heading.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveSection {
+    /// The heading.
+    pub title: &'static str,
+    /// The lines; those that are too long are wrapped.
+    pub lines: Vec<String>,
+}
+
+/// What is shown of a live run.
+#[derive(Clone, Copy, Debug)]
+pub struct LivePicture<'a> {
+    /// The first line, part by part.
+    pub bar: &'a [String],
+    /// What is said in words, the most important first.
+    pub sections: &'a [LiveSection],
+    /// The chip whose rings and contexts are shown, with the project's names for them.
+    pub chip: Option<(&'a Chip, &'a ProjectNames)>,
+}
+
+/// What a user asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveKey {
+    /// To end the run.
+    Quit,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// A terminal that is drawn on until this is dropped, also by an error or a panic.
+#[derive(Debug)]
+pub struct LiveTerminal {
+    terminal: DefaultTerminal,
+    theme: Theme,
+}
+
+impl LiveTerminal {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// It cannot be drawn on.
+    pub fn open(theme: Theme) -> io::Result<Self> {
+        let terminal = ratatui::try_init()?;
+        Ok(Self { terminal, theme })
+    }
+
+    /// Draws.
+    ///
+    /// # Errors
+    /// The terminal cannot be written.
+    pub fn show(&mut self, picture: &LivePicture<'_>) -> io::Result<()> {
+        let theme = self.theme;
+        self.terminal.draw(|frame| picture.draw(frame, theme))?;
+        Ok(())
+    }
+
+    /// What was asked for since the last call, which does not wait.
+    ///
+    /// # Errors
+    /// The terminal cannot be read.
+    pub fn key(&mut self) -> io::Result<Option<LiveKey>> {
+        while event::poll(Duration::ZERO)? {
+            if let Event::Key(key) = event::read()?
+                && key.kind != KeyEventKind::Release
+            {
+                if interrupts(&key) {
+                    return Ok(Some(LiveKey::Interrupt));
+                }
+                if key.code == KeyCode::Char('q') {
+                    return Ok(Some(LiveKey::Quit));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Drop for LiveTerminal {
+    fn drop(&mut self) {
+        // What cannot be restored can take no message either.
+        let _ = ratatui::try_restore();
+    }
+}
+
+impl LivePicture<'_> {
+    /// Draws all of it.
+    pub fn draw(&self, frame: &mut Frame<'_>, theme: Theme) {
+        let area = frame.area();
+        let buffer = frame.buffer_mut();
+        let row = |y: u16, height: u16| Rect::new(area.x, area.y + y, area.width, height);
+        bar(buffer, row(0, area.height.min(1)), self.bar);
+        let Some(inner) = area.height.checked_sub(2) else {
+            return;
+        };
+        let keys = Line::from(vec![
+            Span::styled("q", Theme::STRONG),
+            Span::raw(" ends the run  "),
+            Span::styled("Ctrl-C", Theme::STRONG),
+            Span::raw(" interrupts it"),
+        ]);
+        put(buffer, row(inner + 1, 1), 0, &keys);
+        let words = |width| -> Vec<_> {
+            let sections = self.sections.iter();
+            let sections = sections.map(|it| (it.title, section(it, width)));
+            sections.collect()
+        };
+        let Some((chip, names)) = self.chip else {
+            stack(buffer, row(1, inner), theme, &words(area.width));
+            return;
+        };
+        let lanes = lanes(chip, names, theme, area.width);
+        let lower = (lanes.len() as u16 + 1).min(inner / 2);
+        let upper = inner - lower;
+        let on_rings = |width| ("Rings", on_rings(chip, names, theme, width));
+        if area.width >= BESIDE {
+            let left = area.width * 58 / 100;
+            let at = |x, width| Rect::new(area.x + x, area.y + 1, width, upper);
+            stack(buffer, at(0, left), theme, &words(left));
+            for y in 0..upper {
+                buffer.set_string(area.x + left, area.y + 1 + y, "│", Theme::FAINT);
+            }
+            let right = area.width - left - 1;
+            stack(buffer, at(left + 1, right), theme, &[on_rings(right)]);
+        } else {
+            let mut all = words(area.width);
+            all.push(on_rings(area.width));
+            stack(buffer, row(1, upper), theme, &all);
+        }
+        stack(buffer, row(1 + upper, lower), theme, &[(LANES, lanes)]);
+    }
+}
+
+/// The heading of the contexts, with what their signs mean.
+const LANES: &str = "Contexts ─ █ runs ░ ready · waits x exited";
+
+/// The lines of a section.
+fn section(section: &LiveSection, width: u16) -> Vec<Line<'static>> {
+    let lines = section.lines.iter();
+    let lines = lines.flat_map(|line| wrapped(line, width.into()));
+    lines.map(Line::from).collect()
+}
+
+/// Headings with what is below them, as far as there is room.
+fn stack(buffer: &mut Buffer, area: Rect, theme: Theme, blocks: &[(&str, Vec<Line<'static>>)]) {
+    let mut rest = area;
+    for (title, lines) in blocks {
+        if rest.height == 0 {
+            return;
+        }
+        heading(buffer, theme, rest, title, "", false);
+        rest = below(rest);
+        put_all(buffer, rest, lines);
+        let used = rest.height.min(lines.len() as u16);
+        rest = Rect::new(rest.x, rest.y + used, rest.width, rest.height - used);
+    }
+}
+
+/// The rings and queues, one line each.
+fn on_rings(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<Line<'static>> {
+    let mut rings = view::rings(chip, names);
+    for ring in &mut rings {
+        ring.words.clear();
+    }
+    let items = rings::items(&rings, theme, width).into_iter();
+    items.flat_map(|item| item.lines).collect()
+}
+
+/// What the contexts do, one line a microengine.
+fn lanes(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<Line<'static>> {
+    let running = Thread::running(chip);
+    let cores = running.chunk_by(|a, b| a.me == b.me);
+    let lines = cores.map(|threads| {
+        let me = threads[0].me;
+        let stage = cut(&names.stage(chip, me), STAGE);
+        let mut spans = vec![Span::raw(format!("{me:>3} {stage:<STAGE$} "))];
+        spans.extend((0..CONTEXTS).map(|context| {
+            let (sign, activity) = sign(ContextActivity::of(chip, Thread { me, context }));
+            Span::styled(sign.to_string(), theme.activity(activity))
+        }));
+        let mut doing: BTreeMap<String, usize> = BTreeMap::new();
+        for thread in threads {
+            *doing.entry(contexts::doing(chip, *thread)).or_default() += 1;
+        }
+        let mut doing: Vec<_> = doing.into_iter().collect();
+        doing.sort_by_key(|it| std::cmp::Reverse(it.1));
+        let doing = doing.iter().map(|(what, count)| format!("{count} {what}"));
+        let doing = doing.collect::<Vec<_>>().join("; ");
+        let room = usize::from(width).saturating_sub(STAGE + 5 + usize::from(CONTEXTS) + 1);
+        spans.push(Span::raw(format!(" {}", cut(&doing, room))));
+        Line::from(spans)
+    });
+    lines.collect()
+}
+
+fn sign(activity: Option<ContextActivity>) -> (char, Activity) {
+    match activity {
+        None | Some(ContextActivity::Inactive) => (' ', Activity::Inactive),
+        Some(ContextActivity::Killed) => ('x', Activity::Inactive),
+        Some(ContextActivity::Ready) => ('░', Activity::Ready),
+        Some(ContextActivity::Executing) => ('█', Activity::Executing),
+        Some(ContextActivity::Waiting { .. }) => ('·', Activity::Waiting),
+    }
+}
