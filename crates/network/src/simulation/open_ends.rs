@@ -90,7 +90,7 @@ impl Simulation {
     /// # Errors
     /// [`InjectError`]: the network has run beyond that time, or there is no such frame or end.
     pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
-        let Some(Some(end)) = self.open.get_mut(node) else {
+        let Some(Some(_)) = self.open.get(node) else {
             return Err(InjectError::NotOpen(node));
         };
         if at < self.now {
@@ -99,9 +99,6 @@ impl Simulation {
         }
         if bytes.len() < HEADER {
             return Err(InjectError::Short(bytes.len()));
-        }
-        if let Some(mac) = bytes[6..].first_chunk() {
-            end.mac = *mac;
         }
         let to = self.destination(node, bytes);
         let way = to.and_then(|to| Some((to, self.routes.line(node, to)?)));
@@ -113,6 +110,18 @@ impl Simulation {
         let line = line as u32;
         self.events.post(at, node, Event::Enqueue { line, frame });
         Ok(())
+    }
+
+    /// A frame comes in at an open end: what leaves by it from now on is for its sender.
+    pub(super) fn come_in(&mut self, node: usize, frame: &Frame) {
+        let (Some(Some(end)), Content::Ethernet { bytes, .. }) =
+            (self.open.get_mut(node), &frame.content)
+        else {
+            return;
+        };
+        if let Some(mac) = bytes[6..].first_chunk() {
+            end.mac = *mac;
+        }
     }
 
     /// The frames that have come to open ends since this was asked last, in the order of time.

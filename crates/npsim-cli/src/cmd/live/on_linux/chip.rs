@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
         chip.capture(sink, head.start_seconds * 1_000_000_000);
     }
-    let (chip, status, ran) = drive(arguments, chip, joined, Some(&head))?;
+    let (chip, status, ran) = drive(arguments, chip, joined, &head)?;
     let mut node = chip.finish();
     let captured = match (node.finish_capture(), &arguments.out) {
         (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),

@@ -87,21 +87,21 @@ fn drive<S: LiveSystem>(
     arguments: &Arguments,
     system: S,
     joined: Joined,
-    head: Option<&RecordingHead>,
+    head: &RecordingHead,
 ) -> Result<(S, LiveStatus, Result<LiveEnding, Problem>), Problem> {
     let Joined {
         ports,
         interfaces,
         control,
     } = joined;
-    let recorder = arguments.record.as_deref().zip(head).map(|(path, head)| {
+    let recorder = arguments.record.as_deref().map(|path| {
         let file = RecordingWriter::create(path, head);
         file.map_err(|error| Problem::io("write", path, &error))
     });
     let clock = LiveClock::new(arguments.dilate, arguments.max_late.0);
     let names = interfaces.iter().map(|it| it.name().to_string()).collect();
     let mut live = LiveRun::new(system, clock, ports, names, recorder.transpose()?);
-    let mut host = LinuxHost::new(interfaces, control);
+    let mut host = LinuxHost::new(interfaces, control, output::line);
     let stop = interrupt_flag();
     let stop = || stop.load(Ordering::Relaxed);
     let until = arguments.until.map(|time| time.0);
