@@ -31,11 +31,7 @@ impl Simulation {
             match event {
                 Event::Arrive { line, frame } => self.arrive(line as usize, frame, stacks, tap),
                 Event::TakeIn { node, frame } => self.take_in(node as usize, &frame, tap),
-                Event::Enqueue { line, frame } => {
-                    let line = line as usize;
-                    self.come_in(self.lines[line].from, &frame);
-                    self.enqueue(line, frame, tap);
-                }
+                Event::Enqueue { line, frame } => self.enqueue(line as usize, frame, tap),
                 Event::Free { line } => {
                     self.lines[line as usize].awaited = false;
                     self.send(line as usize, tap);
