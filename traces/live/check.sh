@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
 # A live run between real hosts: what a script can hold by counts and hashes, never by rates.
 #
-#   traces/live/check.sh NPSIM [SECONDS]
+#   traces/live/check.sh NPSIM [SECONDS | thorough]
 #
-# Needs root, iproute2, ping, traceroute, curl, python3 and iperf3; without them it says what is missing and passes.
-# SECONDS is how long the exchange of small packets lasts, 20 if left out.
+# Needs root, iproute2, ping, traceroute, curl, python3, iperf3 and ethtool; without them it says what is missing and passes.
+# SECONDS is how long the exchange of small packets lasts, 20 if left out. `thorough` takes half an hour on an idle
+# machine: ten minutes of small packets, a download of 50 MB, and the one check of a rate, that iperf3 sees in dilated
+# time what simulated hosts see on the same lines.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 npsim=$(realpath "${1:?the npsim command}")
 seconds=${2:-20}
+thorough=
+[ "$seconds" != thorough ] || { thorough=1 seconds=600; }
 work=$(mktemp -d)
 
 missing() { echo "skipped: $*"; exit 0; }
 [ "$(id -u)" = 0 ] || missing "a live run opens interfaces, which takes root"
 [ -e /dev/net/tun ] || missing "this host has no /dev/net/tun"
-for tool in ip ping traceroute curl python3 iperf3 sha256sum; do
+for tool in ip ping traceroute curl python3 iperf3 ethtool; do
     command -v $tool >/dev/null || missing "$tool is not installed"
 done
 ip netns add np-probe 2>/dev/null || missing "network namespaces cannot be made here"
@@ -25,11 +29,41 @@ clean() {
     [ -z "$live" ] || kill "$live" 2>/dev/null || true
     jobs -p | xargs -r kill 2>/dev/null || true
     traces/live/three-hosts.sh down
+    veths down
     umount "$work/full" 2>/dev/null || true
     rm -rf "$work"
 }
 trap clean EXIT
 fail() { echo "FAILED: $*" >&2; tail -n 5 "$work"/*.log >&2; exit 1; }
+# Two hosts that are joined by veth pairs instead of TAPs: np-one with 10.1.0.2 and np-two with 10.2.0.2, whose other
+# ends, npv0 and npv1, are here; both have IPv6 and a VLAN, too, and leave checksums and tags to the interface.
+veths() { # up | down
+    local side namespace
+    for side in 0 1; do
+        namespace=$([ $side = 0 ] && echo np-one || echo np-two)
+        if [ "$1" = down ]; then
+            ip netns del $namespace 2>/dev/null || true
+            ip link del npv$side 2>/dev/null || true
+            continue
+        fi
+        ip netns add $namespace
+        ip link add npv$side type veth peer name npe$side netns $namespace
+        ip -n $namespace link set lo up
+        ip netns exec $namespace ethtool -K npe$side tso off gso off gro off >/dev/null
+        ip -n $namespace addr add 10.$((side + 1)).0.2/16 dev npe$side
+        ip -n $namespace addr add fd00::$((side + 1))/64 dev npe$side nodad 2>/dev/null || true
+        ip -n $namespace link set npe$side up
+        ip -n $namespace route add default via 10.$((side + 1)).0.1
+        # Not every kernel has VLANs.
+        if ip -n $namespace link add link npe$side name npe$side.7 type vlan id 7 2>/dev/null; then
+            ip -n $namespace addr add 10.7.0.$((side + 1))/24 dev npe$side.7
+            ip -n $namespace link set npe$side.7 up
+        fi
+        # This host is none of the two: no IPv6 messages of its own.
+        sysctl -qw net.ipv6.conf.npv$side.disable_ipv6=1 2>/dev/null || true
+        ip link set npv$side up
+    done
+}
 left() { ip netns exec np-left "$@"; }
 right() { ip netns exec np-right "$@"; }
 
@@ -56,12 +90,41 @@ stop() { # SIGNAL CODE
     [ "$code" = "$2" ] || fail "SIG$1 ended the run with $code, not $2"
 }
 same() { cmp "$1" "$2" || fail "$3"; }
-# The run of a recording gives the departures of the live run, on both cores.
-replays() { # TARGET NAME
-    for core in engine reference; do
+# The run of a recording gives the departures of the live run. The reference core takes minutes for seconds.
+replays() { # TARGET NAME CORE...
+    for core in "${@:3}"; do
         "$npsim" run "$1" --trace "$work/$2.pcapng" --pace recorded --core $core --quiet --out "$work/$core.pcapng" 2>>"$work/replay.log"
         same "$work/$2-out.pcapng" "$work/$core.pcapng" "the $core does not repeat $2"
     done
+}
+
+# The run of a recording of a network gives the departures of the live run.
+replays_network() { # NETWORK NAME OPTION...
+    local network=$1 name=$2
+    shift 2
+    "$npsim" network "$network" --recorded "$work/$name.pcapng" --quiet --out "$work/again.pcapng" "$@" 2>>"$work/replay.log" || fail "$name cannot be repeated: $*"
+    same "$work/$name-out.pcapng" "$work/again.pcapng" "the network does not repeat $name: $*"
+}
+# iperf3 between two namespaces; the results are in iperf.log.
+iperf() { # CLIENT SERVER ADDRESS OPTION...
+    local client=$1 server=$2 address=$3 pid
+    shift 3
+    ip netns exec "$server" iperf3 -s -1 >"$work/server.log" 2>&1 &
+    pid=$!
+    for _ in $(seq 100); do
+        ip netns exec "$server" ss -ltn | grep -q ':5201 ' && break
+        sleep 0.1
+    done
+    ip netns exec "$client" iperf3 -c "$address" --json "$@" >"$work/iperf.log" || fail "iperf3 $* to $address failed: $(grep '"error"' "$work/iperf.log")"
+    wait $pid || true
+}
+# Nothing was lost of what iperf3 sent by UDP.
+nothing_lost() {
+    python3 - "$work/iperf.log" <<'END' || fail "iperf3 lost datagrams"
+import json, sys
+end = json.load(open(sys.argv[1]))["end"]["sum"]
+sys.exit(f"{end['lost_packets']} of {end['packets']}" if end["lost_packets"] or end["packets"] < 50 else 0)
+END
 }
 
 forwarder=microcode/forward/arp.toml
@@ -74,7 +137,8 @@ head -c 5000000 /dev/urandom >"$work/www/file"
 (cd "$work/www" && exec ip netns exec np-right python3 -m http.server --bind 10.2.0.2 8000 >"$work/http.log" 2>&1) &
 
 echo "ping, traceroute, small packets both ways, a route that is pulled"
-start $forwarder "${three[@]}" "${recorded[@]}"
+# Dilated, so that not much simulated time passes that the reference core repeats.
+start $forwarder "${three[@]}" "${recorded[@]}" --dilate 10
 left ping -qc 5 -i 0.2 -W 5 10.1.0.1 >"$work/ping.log" || fail "the router does not answer"
 left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through"
 left traceroute -n -w 5 -q 1 10.2.0.2 >"$work/trace.log"
@@ -94,24 +158,19 @@ left ping -qc 2 -i 0.2 -W 1 10.2.0.2 >"$work/ping.log" && fail "a pulled route s
 ask route change 10.2.0.0/16 port=1 next_hop=10.2.0.2 >/dev/null || fail "the route cannot be put back"
 left ping -qc 3 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "the route is not back"
 stop INT 130
-replays $forwarder lab
+replays $forwarder lab engine $([ -n "$thorough" ] || echo reference)
 
 echo "a download, with its hash, and iperf3 in slipping and in dilated time"
 start $forwarder "${three[@]}" "${recorded[@]}"
 left curl -fsS --max-time 120 -o "$work/copy" http://10.2.0.2:8000/file || fail "the download broke off"
 same "$work/www/file" "$work/copy" "the download is not what was served"
 stop TERM 130
-replays $forwarder lab
+replays $forwarder lab engine
 for dilation in 1 20; do
-    right iperf3 -s -1 >"$work/server.log" 2>&1 &
-    server=$!
-    for _ in $(seq 100); do
-        right ss -ltn | grep -q ':5201 ' && break
-        sleep 0.1
-    done
     start $forwarder "${three[@]}" --dilate $dilation --stats "$work/iperf.json"
-    left iperf3 -c 10.2.0.2 -t 3 --json >"$work/iperf.log" || fail "iperf3 failed: $(grep error "$work/iperf.log")"
-    wait $server || true
+    iperf np-left np-right 10.2.0.2 -u -b 4M -t 2
+    nothing_lost
+    iperf np-left np-right 10.2.0.2 -t 3
     stop INT 130
     python3 - "$work/iperf.log" "$work/iperf.json" $dilation <<'END' || fail "retransmissions or drops with dilation $dilation"
 import json, sys
@@ -145,13 +204,93 @@ if mount -t tmpfs -o size=64k tmpfs "$work/full" 2>/dev/null; then
 fi
 
 echo "three routers in a row, in one network"
-start traces/live/three-routers.toml --port left=tap:np0@np-left --port right=tap:np1@np-right
+routers=traces/live/three-routers.toml
+two=(--port left=tap:np0@np-left --port right=tap:np1@np-right)
+start $routers "${two[@]}" "${recorded[@]}" --dilate 10
 left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through three routers"
 left traceroute -n -w 5 -q 1 10.2.0.2 >"$work/trace.log"
 [ "$(grep -c '^ [1-4]  [0-9]' "$work/trace.log")" = 4 ] || fail "three routers and a host are not four hops: $(cat "$work/trace.log")"
+stop INT 130
+replays_network $routers lab --core reference
+replays_network $routers lab --threads 1
+start $routers "${two[@]}" "${recorded[@]}"
 left curl -fsS --max-time 120 -o "$work/copy" http://10.2.0.2:8000/file || fail "the download through three routers broke off"
 same "$work/www/file" "$work/copy" "the download through three routers is not what was served"
 stop INT 130
+replays_network $routers lab --threads 3
+
+echo "interfaces that exist, with checksums and tags that are left to them"
+veths up
+ends=(--port 0=if:npv0 --port 1=if:npv1)
+start $forwarder "${ends[@]}" "${recorded[@]}"
+ip netns exec np-one ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through veth pairs"
+iperf np-one np-two 10.2.0.2 -u -b 4M -t 1
+nothing_lost
+iperf np-one np-two 10.2.0.2 -n 1M
+stop INT 130
+replays $forwarder lab engine
+start traces/live/wire.toml --port left=if:npv0 --port right=if:npv1
+for address in fd00::2 10.7.0.2; do
+    if ! ip -n np-one route get $address 2>/dev/null | grep -Eq 'npe0(\.7)? src (fd00::1|10\.7\.0\.1)'; then
+        echo "  nothing to $address: this kernel has no such interface"
+        continue
+    fi
+    iperf np-one np-two $address -u -b 4M -t 1
+    nothing_lost
+    iperf np-one np-two $address -n 500K
+done
+stop INT 130
+# Segments that are left to be cut are refused, which is said once.
+start traces/live/wire.toml --port left=if:npv0 --port right=if:npv1
+ip netns exec np-one ethtool -K npe0 tso on gso on >/dev/null
+ip -n np-one addr add 10.8.0.1/24 dev npe0
+ip -n np-two addr add 10.8.0.2/24 dev npe1
+ip netns exec np-two iperf3 -s -1 >"$work/server.log" 2>&1 &
+sleep 0.5
+ip netns exec np-one timeout 3 iperf3 -c 10.8.0.2 -n 1M >"$work/iperf.log" 2>&1 || true
+stop INT 130
+[ "$(grep -c 'segments longer than a frame' "$work/live.log")" = 1 ] || fail "long segments are not refused, or not once: $(cat "$work/live.log")"
+start $forwarder "${ends[@]}"
+ip link del npv1
+code=0
+wait $live || code=$?
+live=
+[ $code = 1 ] && grep -q 'npv1. is gone' "$work/live.log" || fail "an interface that vanishes ended the run with $code: $(cat "$work/live.log")"
+veths down
+
+echo "the rate of dilated time beside that of simulated hosts"
+# An idle machine bears a dilation that is much smaller; a rate is one of the chip only without slip.
+dilation=$([ -n "$thorough" ] && echo 100 || echo 50)
+start $forwarder "${three[@]}" --dilate $dilation --stats "$work/rate.json"
+iperf np-left np-right 10.2.0.2 -t $([ -n "$thorough" ] && echo 60 -O 20 || echo 3)
+stop INT 130
+"$npsim" network traces/live/stacks.toml --quiet --stats "$work/stacks.json"
+python3 - "$work/iperf.log" "$work/rate.json" "$work/stacks.json" $dilation "$thorough" <<'END' || fail "the rates differ"
+import json, sys
+iperf, live, stacks = (json.load(open(name)) for name in sys.argv[1:4])
+real = iperf["end"]["sum_received"]["bits_per_second"] * float(sys.argv[4]) / 1e6
+transfer = stacks["transfers"][0]
+simulated = transfer["request"]["delivered"] * 8 / transfer["completion_s"] / 1e6
+again = iperf["end"]["sum_sent"]["retransmits"]
+slipped = live["live"]["slipped_nanoseconds"] / live["live"]["host_nanoseconds"]
+print(f"  iperf3 {real:.0f} Mb/s of simulated time, {again} retransmissions, {slipped:.2%} slipped; simulated hosts {simulated:.0f} Mb/s")
+dropped = sum(port["dropped"] for port in live["live"]["ports"])
+if transfer["outcome"] != "done" or dropped:
+    sys.exit(f"{transfer['outcome']}, {dropped} drops")
+if sys.argv[5] and abs(real / simulated - 1) > 0.05:
+    sys.exit("more than 5 % apart")
+END
+
+if [ -n "$thorough" ]; then
+    echo "50 MB"
+    head -c 50000000 /dev/urandom >"$work/www/large"
+    start $forwarder "${three[@]}" "${recorded[@]}" --dilate auto
+    left curl -fsS --max-time 1200 -o "$work/copy" http://10.2.0.2:8000/large || fail "the download of 50 MB broke off"
+    same "$work/www/large" "$work/copy" "the 50 MB are not what was served"
+    stop INT 130
+    "$npsim" run $forwarder --trace "$work/lab.pcapng" --pace recorded --quiet --out "$work/engine.pcapng" 2>>"$work/replay.log"
+    same "$work/lab-out.pcapng" "$work/engine.pcapng" "the engine does not repeat the download of 50 MB"
+fi
 
 echo "files that are written on request, and the screen"
 requests() {

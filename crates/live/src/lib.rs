@@ -13,6 +13,7 @@ pub mod clock;
 pub mod live_run;
 pub mod offload;
 pub mod one_chip;
+pub mod open_ends;
 pub mod open_network;
 pub mod port_lines;
 pub mod port_option;

@@ -222,8 +222,13 @@ impl<S: LiveSystem> LiveRun<S> {
             }
             self.give_out(host)?;
         }
-        let now = self.system.now();
-        let recorded = self.recorder.as_mut().map_or(Ok(()), |it| it.end(now));
+        // A fault lies before the time to which the system was to be run.
+        let end = match ran {
+            Ok(LiveEnding::Fault) => self.clock.simulated(host.now()),
+            _ => 0,
+        };
+        let end = end.max(self.system.now());
+        let recorded = self.recorder.as_mut().map_or(Ok(()), |it| it.end(end));
         let ending = ran?;
         recorded.map_err(|error| unrecorded(&error))?;
         Ok(ending)
@@ -336,8 +341,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 let entered = self.system.enter(self.ports[port], at, bytes);
                 self.lines.entered(port, entered);
                 if let Some(recorder) = &mut self.recorder {
-                    // A recording is of one chip, which numbers its ports in a byte.
-                    let written = recorder.frame(self.ports[port] as u8, entered.begins, bytes);
+                    let written = recorder.frame(self.ports[port] as u32, entered.begins, bytes);
                     written.map_err(|error| unrecorded(&error))?;
                 }
             }

@@ -1,46 +1,45 @@
 //! A network with open ends as a live system: chips, router models, links and hosts of the
 //! simulation's own between hosts of the real world.
 
+use std::io;
+
 use npsim_net::pace::line_free_ps;
-use npsim_network::topology::Topology;
 use npsim_network::{Network, NoTap, Stopped};
 use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
 
+use crate::open_ends::{DepartureCapture, OpenEnds};
 use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
-/// An open end.
-#[derive(Debug)]
-struct OpenEnd {
-    node: usize,
-    /// Bits per second of the line into the network; 0 where there is none.
-    rate: u64,
-    counts: PortCounts,
-}
-
-/// The network; its ports are its open ends, in the order of their nodes.
+/// The network; its ports are its open ends.
 #[derive(Debug)]
 pub struct OpenNetwork {
     network: Network,
-    ends: Vec<OpenEnd>,
+    ends: OpenEnds,
+    counts: Vec<PortCounts>,
+    capture: Option<DepartureCapture>,
     stopped: Option<Stopped>,
 }
 
 impl OpenNetwork {
-    /// A network at time 0 with these nodes as its open ends.
+    /// A network at time 0 with these open ends, and a capture of what leaves by them.
     #[must_use]
-    pub fn new(network: Network, ends: impl IntoIterator<Item = usize>) -> Self {
-        let topology = network.outside().topology();
-        let ends = ends.into_iter().map(|node| OpenEnd {
-            node,
-            rate: rate(topology, node),
-            counts: PortCounts::default(),
-        });
+    pub fn new(network: Network, ends: OpenEnds, capture: Option<DepartureCapture>) -> Self {
         Self {
-            ends: ends.collect(),
             network,
+            counts: vec![PortCounts::default(); ends.ports().len()],
+            ends,
+            capture,
             stopped: None,
         }
+    }
+
+    /// Gives the capture its name.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn finish_capture(&mut self) -> io::Result<()> {
+        self.capture.take().map_or(Ok(()), DepartureCapture::finish)
     }
 
     /// The network, and what stopped it.
@@ -52,9 +51,8 @@ impl OpenNetwork {
 
 impl LiveSystem for OpenNetwork {
     fn ports(&self) -> Vec<String> {
-        let nodes = &self.network.outside().topology().nodes;
-        let names = self.ends.iter().map(|end| nodes[end.node].name.clone());
-        names.collect()
+        let ports = self.ends.ports().iter();
+        ports.map(|port| port.name.clone()).collect()
     }
 
     fn now(&self) -> Time {
@@ -66,17 +64,21 @@ impl LiveSystem for OpenNetwork {
     }
 
     fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame {
-        let at = at.max(self.now());
-        let OpenEnd { node, rate, counts } = &mut self.ends[port];
+        // All that happens at the time to which the network was run has happened. A frame of that
+        // time would come behind it here, and among it in a replay.
+        let at = at.max(self.now() + 1);
+        let counts = &mut self.counts[port];
         // A frame without a header, or an end at no link, has nowhere to go.
-        if self.network.inject(*node, bytes, at).is_ok() {
+        let node = self.ends.node(port);
+        if self.network.inject(node, bytes, at).is_ok() {
             counts.came += 1;
             counts.came_bytes += bytes.len() as u64;
         } else {
             counts.dropped += 1;
         }
+        let rate = self.ends.ports()[port].bits_per_second;
         // The network takes the frame when it is run, so its line cannot be asked yet.
-        let line_free = line_free_ps(at.into(), bytes.len(), *rate);
+        let line_free = line_free_ps(at.into(), bytes.len(), rate);
         EnteredFrame {
             begins: at,
             line_free: Time::try_from(line_free).unwrap_or(Time::MAX),
@@ -101,10 +103,13 @@ impl LiveSystem for OpenNetwork {
     fn take_leaving(&mut self) -> Vec<LeavingFrame> {
         let mut leaving = Vec::new();
         for frame in self.network.take_outgoing() {
-            let mut ends = self.ends.iter_mut().enumerate();
-            if let Some((port, end)) = ends.find(|(_, end)| end.node == frame.node) {
-                end.counts.left += 1;
-                end.counts.left_bytes += frame.bytes.len() as u64;
+            if let Some(port) = self.ends.at(frame.node) {
+                if let Some(capture) = &mut self.capture {
+                    capture.write(port, &frame);
+                }
+                let counts = &mut self.counts[port];
+                counts.left += 1;
+                counts.left_bytes += frame.bytes.len() as u64;
                 leaving.push(LeavingFrame {
                     due: frame.at,
                     port,
@@ -116,7 +121,7 @@ impl LiveSystem for OpenNetwork {
     }
 
     fn counts(&self) -> Vec<PortCounts> {
-        self.ends.iter().map(|end| end.counts).collect()
+        self.counts.clone()
     }
 
     fn inside(&self) -> Vec<String> {
@@ -136,10 +141,4 @@ impl LiveSystem for OpenNetwork {
                 .help("`npsim live --ask SOCKET help` lists the requests"),
         )
     }
-}
-
-/// Bits per second of the line from an open end.
-fn rate(topology: &Topology, node: usize) -> u64 {
-    let link = topology.links.iter().find(|link| link.ends.contains(&node));
-    link.map_or(0, |link| link.lines[usize::from(link.ends[0] != node)].rate)
 }

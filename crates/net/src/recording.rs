@@ -27,6 +27,9 @@ pub const CONTROL: &str = "npsim control";
 /// The command that says where the run ended.
 pub const END: &str = "end";
 
+/// Clock of recordings of networks, whose chips have clocks of their own: a cycle is a picosecond.
+pub const NETWORK_HERTZ: u64 = 1_000_000_000_000;
+
 /// Link type of the interface of commands: the first of those that are for private use.
 const CONTROL_LINK: u16 = 147;
 /// `if_tsresol` of picoseconds.

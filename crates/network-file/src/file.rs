@@ -259,7 +259,23 @@ impl NetworkFile {
         let message = format!("nothing is connected to the interface `{name}`");
         Err(Problem::new(message)
             .at(place.clone())
-            .help("`npsim live` connects it; without `kind` it is an end host of npsim's own"))
+            .help("`npsim live` connects it, and `--recorded` repeats such a run; without `kind` it is an end host of npsim's own"))
+    }
+
+    /// Refuses times that are divided by a scale, which those of what comes from outside of the
+    /// simulation are not.
+    ///
+    /// # Errors
+    /// They are.
+    pub fn refuse_scale(&self) -> Result<(), Problem> {
+        if self.scale == 1 {
+            return Ok(());
+        }
+        Err(Problem::new(format!(
+            "the network's times are divided by {}, and those of real hosts are not",
+            self.scale
+        ))
+        .help("leave `scale` out of the file, or give `--set scale=1`"))
     }
 
     /// Reads a network file; `path` is how it is shown.

@@ -22,8 +22,10 @@ use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
+use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::check::Fault;
 use npsim_chip::kernel::observer::Observer;
+use npsim_engine::ENGINE;
 use npsim_project::problem::Problem;
 use npsim_session::simulation::Ending;
 use npsim_session::workers::Workers;
@@ -88,14 +90,26 @@ impl Network {
     ///
     /// # Errors
     /// A system does not run on its chip, or a stack would not find others.
-    pub fn new(mut outside: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
+    pub fn new(outside: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
+        Self::on_core(outside, systems, ENGINE)
+    }
+
+    /// As [`Self::new`], on chips whose microcode is executed by this core.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn on_core(
+        mut outside: Simulation,
+        systems: Vec<System>,
+        core: CoreKind,
+    ) -> Result<Self, Problem> {
         let addresses = stack_addresses::addresses(outside.topology(), &systems);
         let addresses = addresses.map_err(|error| Problem::new(error.to_string()))?;
         let mut stacks = Stacks::of(outside.topology(), addresses);
         outside.begin(&mut stacks);
         let topology = outside.topology();
         let chips = systems.into_iter().enumerate();
-        let chips = chips.map(|(number, system)| ChipNode::new(system, number, topology));
+        let chips = chips.map(|(number, system)| ChipNode::new(system, number, topology, core));
         let chips = chips.collect::<Result<Vec<_>, _>>()?;
         let mut at = vec![None; topology.nodes.len()];
         for (number, chip) in chips.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::NETWORK_HERTZ;
 use crate::egress::CapturePort;
 
 /// The first line of the comment in the header, by which a recording is known.
@@ -10,7 +11,7 @@ const TITLE: &str = "npsim recording";
 /// Of which run a recording is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingHead {
-    /// Clock of the microengines, in whose cycles the run counts.
+    /// Clock of the microengines, in whose cycles the run counts; of a network [`NETWORK_HERTZ`].
     pub hertz: u64,
     /// Wall time of simulated time 0, seconds since 1970.
     pub start_seconds: u64,
@@ -30,6 +31,12 @@ impl RecordingHead {
     #[must_use]
     pub fn reserved_blocks(&self) -> Option<u32> {
         Some(self.route_blocks).filter(|blocks| *blocks > 0)
+    }
+
+    /// Whether it is of a network.
+    #[must_use]
+    pub fn is_of_network(&self) -> bool {
+        self.hertz == NETWORK_HERTZ
     }
 
     /// The comment in the header, from which [`RecordingHead::read`] gets it back.

@@ -125,8 +125,8 @@ impl RecordingWriter {
     /// # Errors
     /// The file cannot be written, now or earlier; there is no such port; or the frame is longer than
     /// [`MAX_FRAME_BYTES`].
-    pub fn frame(&mut self, port: u8, start_ps: u64, bytes: &[u8]) -> io::Result<()> {
-        if u32::from(port) >= self.ports || bytes.len() > MAX_FRAME_BYTES {
+    pub fn frame(&mut self, port: u32, start_ps: u64, bytes: &[u8]) -> io::Result<()> {
+        if port >= self.ports || bytes.len() > MAX_FRAME_BYTES {
             let reason = format!(
                 "a frame of {} bytes at port {port} of {}",
                 bytes.len(),
@@ -134,7 +134,7 @@ impl RecordingWriter {
             );
             return Err(io::Error::new(ErrorKind::InvalidInput, reason));
         }
-        self.packet(u32::from(port), start_ps, bytes)
+        self.packet(port, start_ps, bytes)
     }
 
     /// A command that holds from the cycle at a picosecond on.

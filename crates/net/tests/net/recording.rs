@@ -41,7 +41,7 @@ fn recorded(hertz: u64, frames: &[(u8, u64, usize)], ends: bool) -> (TempDir, Pa
                 .unwrap();
         }
         writer
-            .frame(port, at(start), &vec![number as u8; length])
+            .frame(u32::from(port), at(start), &vec![number as u8; length])
             .unwrap();
     }
     match frames.last() {

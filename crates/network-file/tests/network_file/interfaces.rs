@@ -255,6 +255,39 @@ fn interfaces_at_a_router_model_are_joined_by_addresses() {
 }
 
 #[test]
+fn frames_that_are_known_early_come_in_as_those_that_are_not() {
+    let other: Mac = [2, 0, 0, 0, 0, 0xaa];
+    // A station whose address changes while answers are on their way, and one beside it.
+    let mut coming = Vec::new();
+    for number in 0..40 {
+        let at = 1 + number * 37 * MICROSECOND;
+        let mac = if number % 2 == 0 { A.0 } else { other };
+        coming.push((0, request((mac, A.1), B.1), at));
+        coming.push((1, request(B, PORT.1), at));
+        coming.push((0, datagram((mac, A.1), B), at + 20 * MICROSECOND));
+    }
+    let end = 2 * MILLISECOND;
+    for text in [MODEL, CHIP] {
+        let mut early = network(text);
+        for (node, bytes, at) in &coming {
+            early.inject(*node, bytes, *at).expect("an end");
+        }
+        let early = out(&mut early, end, end);
+        let mut late = network(text);
+        let mut left = Vec::new();
+        for (node, bytes, at) in &coming {
+            // All that happens before the frame's time has happened.
+            let now = late.outside().now().max(at - 1);
+            left.extend(out(&mut late, now, MICROSECOND));
+            late.inject(*node, bytes, *at).expect("an end");
+        }
+        left.extend(out(&mut late, end, MICROSECOND));
+        assert!(early.len() > 40, "{}", early.len());
+        assert_eq!(early, left);
+    }
+}
+
+#[test]
 fn a_frame_that_cannot_come_in_is_refused() {
     let mut network = network(MODEL);
     let frame = datagram(A, B);

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use npsim_chip::Cycle;
+use npsim_chip::core::CoreKind;
 use npsim_chip::kernel::observer::{NoObserver, Observer};
-use npsim_engine::ENGINE;
 use npsim_project::problem::Problem;
 use npsim_protocols::arp;
 use npsim_protocols::icmp::{Datagram, ICMP, message};
@@ -185,7 +185,12 @@ impl ChipNode {
     }
 
     /// A chip at cycle 0, the `number`th of the network.
-    pub fn new(system: System, number: usize, topology: &Topology) -> Result<Self, Problem> {
+    pub fn new(
+        system: System,
+        number: usize,
+        topology: &Topology,
+        core: CoreKind,
+    ) -> Result<Self, Problem> {
         let node = system.node;
         let project = &system.project;
         let hertz = project.capacity.hertz;
@@ -216,7 +221,7 @@ impl ChipNode {
         let seed = seed_of(topology.seed, number);
         let settings = RunSettings {
             seed: Some(seed),
-            ..RunSettings::new(ENGINE)
+            ..RunSettings::new(core)
         };
         Ok(Self {
             node: Node::networked(project, &system.programs, settings, answer)?,

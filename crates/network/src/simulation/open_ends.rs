@@ -4,6 +4,7 @@
 //! asked for; all others, and those for addresses that no node has, go to the router on the link.
 //! Switches know where everything is and flood nothing.
 
+use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 use npsim_protocols::arp::message::{ArpMessage, Operation};
@@ -63,6 +64,9 @@ pub(super) struct OpenEnd {
     gateway: Option<usize>,
     /// The address that it sent from last, or a made up one.
     mac: Mac,
+    /// Addresses that it sends from then on, and when their first frames come in: a replay knows
+    /// frames before they do.
+    later: VecDeque<(Time, Mac)>,
 }
 
 impl OpenEnd {
@@ -74,7 +78,23 @@ impl OpenEnd {
             gateway: router.or(neighbours.first()).copied(),
             neighbours,
             mac: made_up(node),
+            later: VecDeque::new(),
         }
+    }
+
+    /// A frame from an address comes in at a time.
+    fn sends(&mut self, mac: Mac, at: Time) {
+        if self.later.back().map_or(self.mac, |(_, mac)| *mac) != mac {
+            self.later.push_back((at, mac));
+        }
+    }
+
+    /// The address that frames go to which leave at a time.
+    fn address(&mut self, now: Time) -> Mac {
+        while let Some((_, mac)) = self.later.pop_front_if(|(at, _)| *at < now) {
+            self.mac = mac;
+        }
+        self.mac
     }
 
     /// Whether it is the same end as another one.
@@ -90,7 +110,7 @@ impl Simulation {
     /// # Errors
     /// [`InjectError`]: the network has run beyond that time, or there is no such frame or end.
     pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
-        let Some(Some(end)) = self.open.get_mut(node) else {
+        let Some(Some(_)) = self.open.get(node) else {
             return Err(InjectError::NotOpen(node));
         };
         if at < self.now {
@@ -100,15 +120,15 @@ impl Simulation {
         if bytes.len() < HEADER {
             return Err(InjectError::Short(bytes.len()));
         }
-        if let Some(mac) = bytes[6..].first_chunk() {
-            end.mac = *mac;
-        }
         let to = self.destination(node, bytes);
         let way = to.and_then(|to| Some((to, self.routes.line(node, to)?)));
         let Some((to, line)) = way else {
             let name = self.topology.nodes[node].name.clone();
             return Err(InjectError::Unlinked(name));
         };
+        if let (Some(Some(end)), Some(mac)) = (self.open.get_mut(node), bytes[6..].first_chunk()) {
+            end.sends(*mac, at);
+        }
         let frame = Box::new(Frame::of_ethernet(bytes.to_vec(), node as u32, to as u32));
         let line = line as u32;
         self.events.post(at, node, Event::Enqueue { line, frame });
@@ -147,9 +167,10 @@ impl Simulation {
         stacks: &mut Stacks,
         tap: &mut dyn Tap,
     ) {
+        let now = self.now;
         let own = self.open[node]
-            .as_ref()
-            .map_or(made_up(node), |end| end.mac);
+            .as_mut()
+            .map_or(made_up(node), |end| end.address(now));
         let peer = match frame.content {
             // A router has left its address where it is known.
             Content::Ethernet { ref bytes, .. } => bytes[6..].first_chunk().copied(),

@@ -30,6 +30,25 @@ impl FromStr for Core {
     }
 }
 
+/// `--core`.
+#[derive(Debug, Args)]
+pub struct CoreOption {
+    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower, but for the words of a fault
+    ///
+    /// The reference executes one instruction at a time, at its own cycle, and shares
+    /// no code with the engine. A run whose results differ between the two shows a
+    /// mistake in one of them. A checkpoint goes on with the core that wrote it.
+    #[arg(long, value_name = "NAME", default_value = "engine", value_parser = parser::<Core>())]
+    core: Core,
+}
+
+impl CoreOption {
+    /// The core.
+    pub fn kind(&self) -> CoreKind {
+        self.core.0
+    }
+}
+
 /// `--allow`, `--seed`, `--core`, `--no-skip`.
 #[derive(Debug, Args)]
 pub struct MachineOptions {
@@ -42,13 +61,8 @@ pub struct MachineOptions {
     /// numbers other ones, and makes other traffic of the same kind.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower, but for the words of a fault
-    ///
-    /// The reference executes one instruction at a time, at its own cycle, and shares
-    /// no code with the engine. A run whose results differ between the two shows a
-    /// mistake in one of them. A checkpoint goes on with the core that wrote it.
-    #[arg(long, value_name = "NAME", default_value = "engine", value_parser = parser::<Core>())]
-    pub core: Core,
+    #[command(flatten)]
+    pub core: CoreOption,
     /// Simulate also the time in which nothing happens but what has just happened
     ///
     /// When contexts poll and nothing comes, the state of the chip recurs, and the run
@@ -65,7 +79,7 @@ impl MachineOptions {
             allow: self.allow.clone(),
             seed: self.seed,
             no_skip: self.no_skip,
-            ..RunSettings::new(self.core.0)
+            ..RunSettings::new(self.core.kind())
         }
     }
 }

@@ -4,6 +4,7 @@ mod arguments;
 mod captures;
 mod drive;
 mod outputs;
+pub mod recorded;
 mod summary;
 mod taps;
 
@@ -33,6 +34,7 @@ pub use arguments::Arguments;
 use arguments::FileTime;
 use drive::Driver;
 use outputs::Outputs;
+use recorded::{Recorded, Recording};
 
 /// Samples of a series whose distance is not given.
 const SAMPLES: u64 = 1_000;
@@ -45,7 +47,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The network's file with what the options change in it.
-fn load(arguments: &Arguments, path: &Path) -> Result<NetworkFile, Problem> {
+fn load(
+    arguments: &Arguments,
+    path: &Path,
+    recording: Option<&Recording<'_>>,
+) -> Result<NetworkFile, Problem> {
     let mut file = NetworkFile::load(path, &arguments.set)?;
     if let Some(FileTime(until)) = arguments.until {
         file.until = (until / file.scale).max(1);
@@ -54,7 +60,7 @@ fn load(arguments: &Arguments, path: &Path) -> Result<NetworkFile, Problem> {
             return Err(Problem::new(message));
         }
     }
-    if let Some(seed) = arguments.seed {
+    if let Some(seed) = arguments.seed.or_else(|| recording?.seed()) {
         file.reseed(seed);
     }
     Ok(file)
@@ -68,13 +74,21 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
             .into());
     };
     outputs::claim(arguments)?;
-    let file = load(arguments, path)?;
-    file.refuse_interfaces()?;
+    let recording = Recording::of(arguments, path)?;
+    let mut file = load(arguments, path, recording.as_ref())?;
+    let mut recorded = match recording {
+        Some(recording) => Some(recording.replay(&mut file, arguments.until.is_some())?),
+        None => {
+            file.refuse_interfaces()?;
+            None
+        }
+    };
     let systems = systems(&file, &registry(), &assemble_project)?;
     outputs::check(arguments, path, &systems)?;
     let advisories = advisories(&file, &systems);
     let outside = Simulation::new(file.topology.clone())?;
-    let mut network = Network::new(outside, systems)?.with_threads(threads(arguments.threads));
+    let network = Network::on_core(outside, systems, arguments.core.kind())?;
+    let mut network = network.with_threads(threads(arguments.threads));
     let saving = arguments.saving.checkpoint.as_deref();
     if saving.is_some() || checkpoint.is_some() {
         network.savable()?;
@@ -100,6 +114,9 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         standing = checkpoint::restore(checkpoint, &mut network)?;
     }
     let sampled = standing.sampled.take();
+    if let (Some(recorded), Some(path)) = (&mut recorded, &arguments.out) {
+        recorded.capture(path)?;
+    }
     let outputs = Outputs::open(arguments, &file, &mut network, checkpoint, sampled)?;
     for advisory in advisories {
         output::line(&format!("note: {advisory}"));
@@ -109,6 +126,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let mut driver = Driver {
         file: &file,
         network,
+        recorded,
         outputs,
         standing,
         saver,
@@ -116,12 +134,14 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     let stopped = driver.run(started, &interrupt_flag())?;
     let Driver {
         network,
+        recorded,
         outputs,
         standing,
         ..
     } = driver;
     let results = Results::of(&file, &network, &standing.begin);
     outputs.finish(&network, &results)?;
+    recorded.map_or(Ok(()), Recorded::finish)?;
     if !arguments.quiet && arguments.format.is_json() {
         format::json(&results)?;
     } else if !arguments.quiet {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use npsim_net::capture::Capture;
 use npsim_net::egress::CapturePort;
-use npsim_net::recording::{RecordingHead, RecordingWriter, picoseconds};
+use npsim_net::recording::{NETWORK_HERTZ, RecordingHead, RecordingWriter, picoseconds};
 
 use crate::harness::Dir;
 
@@ -208,5 +208,129 @@ fn recordings_say_what_is_wrong_with_a_command() {
             "live.pcapng is no recording of `npsim live`: it is not in pcapng",
             "`--pace trace`",
         ],
+    );
+}
+
+/// A router between two open ends.
+fn network() -> String {
+    format!(
+        r#"
+name = "between"
+until = "1s"
+[[host]]
+name = "left"
+kind = "interface"
+address = "10.1.0.2/16"
+[[host]]
+name = "right"
+kind = "interface"
+address = "10.2.0.2/16"
+[[router]]
+name = "r"
+system = "{ARP}"
+[[router]]
+name = "s"
+system = "{ARP}"
+[router.set]
+port.0.address = "10.1.0.9/16"
+[[link]]
+between = ["left", "r:0"]
+rate = "1Gbps"
+delay = "1us"
+[[link]]
+between = ["r:1", "s:1"]
+rate = "1Gbps"
+delay = "1us"
+[[link]]
+between = ["s:0", "right"]
+rate = "1Gbps"
+delay = "1us"
+"#
+    )
+}
+
+fn network_head() -> RecordingHead {
+    RecordingHead {
+        hertz: NETWORK_HERTZ,
+        ports: ["left", "right"]
+            .map(|name| CapturePort {
+                name: name.to_owned(),
+                bits_per_second: 1_000_000_000,
+            })
+            .into(),
+        target: "n.toml".to_owned(),
+        route_blocks: 0,
+        ..head()
+    }
+}
+
+/// A recording of a network in which the router is asked twice.
+fn network_recording(dir: &Dir, head: &RecordingHead) {
+    let mut writer = RecordingWriter::create(&dir.path("live.pcapng"), head).unwrap();
+    writer.frame(0, 10_000_001, &question()).unwrap();
+    writer.control(20_000_000, "screen on").unwrap();
+    writer.frame(0, 3_000_000_007, &question()).unwrap();
+    writer.end(5_000_000_000).unwrap();
+}
+
+#[test]
+fn recordings_of_networks_are_replayed_with_each_core_and_any_number_of_threads() {
+    let dir = Dir::new().with("n.toml", &network());
+    network_recording(&dir, &network_head());
+    let replay = |more: &str| {
+        dir.npsim(&format!(
+            "network n.toml --recorded live.pcapng --out out.pcapng --stats n.json {more}"
+        ))
+        .expect(
+            0,
+            &["the command `screen on` of the recording changes no network"],
+        );
+        dir.read("out.pcapng")
+    };
+    let out = replay("");
+    let left = Capture::open(&dir.path("out.pcapng")).unwrap();
+    assert_eq!(left.interfaces, ["left", "right"]);
+    let answers = left.frames.iter().filter(|frame| frame.bytes[21] == 2);
+    assert_eq!(answers.count(), 2);
+    assert_eq!(
+        left.first_timestamp_ns / 1_000_000_000,
+        i128::from(START_SECONDS)
+    );
+    let stats: serde_json::Value = serde_json::from_slice(&dir.read("n.json")).unwrap();
+    assert_eq!(stats["until_s"], 0.005, "it ends where it ended");
+    for more in ["--threads 1", "--threads 4", "--core reference"] {
+        assert_eq!(replay(more), out, "{more}");
+    }
+}
+
+#[test]
+fn recordings_of_other_networks_are_refused() {
+    let dir = Dir::new().with("n.toml", &network());
+    let replay = |phrases: &[&str]| {
+        dir.npsim("network n.toml --recorded live.pcapng")
+            .expect(1, phrases);
+    };
+    let with = |change: &dyn Fn(&mut RecordingHead)| {
+        let mut head = network_head();
+        change(&mut head);
+        network_recording(&dir, &head);
+    };
+    with(&|head| head.ports[1].name = "uplink".to_owned());
+    replay(&[
+        "the recording has the open ends `left`, `uplink`, and the network `left`, `right`",
+        "run what was recorded, `n.toml`",
+    ]);
+    with(&|head| drop(head.ports.pop()));
+    replay(&["the open ends `left`, and the network `left`, `right`"]);
+    with(&|head| head.ports[0].bits_per_second = 100_000_000);
+    replay(&["run what was recorded"]);
+    recording(&dir, &head(), &[]);
+    replay(&["the recording is of one chip, and the target is a network"]);
+    network_recording(&dir, &network_head());
+    dir.npsim(&format!("run {ARP} --trace live.pcapng --pace recorded"))
+        .expect(1, &["the recording is of a network"]);
+    dir.npsim("network n.toml").expect(
+        1,
+        &["nothing is connected to the interface `left`", "--recorded"],
     );
 }

@@ -189,7 +189,9 @@ fn live(
                 let start = now.max(free[line]) + lead % 700;
                 let (rate, start_ps) = (ports[line].bits_per_second, picoseconds(start, hertz));
                 free[line] = cycles(line_free_ps(start_ps, bytes.len(), rate), hertz);
-                writer.frame(*port, recorded(start), bytes).unwrap();
+                writer
+                    .frame(u32::from(*port), recorded(start), bytes)
+                    .unwrap();
                 node.put(Crossing {
                     start,
                     end: cycles(line_end_ps(start_ps, bytes.len(), rate), hertz),

@@ -55,10 +55,10 @@ pub struct Arguments {
     /// How late the simulator may be, in time of the host; what exceeds it is taken out of simulated time (slip)
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = parser::<WallTime>())]
     pub(super) max_late: WallTime,
-    /// Record all that comes to one chip, with its picosecond of simulated time, to repeat the run with `--pace recorded`
+    /// Record all that comes, with its picosecond of simulated time, to repeat the run with `npsim run --pace recorded`, or that of a network with `npsim network --recorded`
     #[arg(long, value_name = "FILE.pcapng")]
     pub(super) record: Option<PathBuf>,
-    /// Write the frames that leave one chip as a capture with simulated times; `-` is standard output
+    /// Write the frames that leave as a capture with simulated times; `-` is standard output
     #[arg(short, long, value_name = "OUT.pcapng")]
     pub(super) out: Option<PathBuf>,
     /// Write all results as JSON: clocks, lateness, ports, and the counts of the chip or network

@@ -11,6 +11,7 @@ use npsim_network_file::checkpoint::Outputs;
 
 use crate::cmd::checkpoint_options::CheckpointOptions;
 use crate::cmd::format::Format;
+use crate::cmd::machine_options::CoreOption;
 use crate::cmd::saved_command::Resumable;
 use crate::cmd::value;
 
@@ -24,6 +25,7 @@ Examples:
   npsim network dumbbell.toml --stats - --quiet | jq .jain
   npsim network dumbbell.toml --stats out.json --checkpoint dumbbell.ckpt    saved twenty times
   npsim network --resume dumbbell.ckpt           go on after a crash, to the same results
+  npsim network traces/live/three-routers.toml --recorded lab.pcapng --out again.pcapng
 
 Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router went wrong;
 130 ended by Ctrl-C, with what had happened until then.";
@@ -38,7 +40,7 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router w
     after_help = EXAMPLES,
     group = ArgGroup::new("sampled").args(["series", "report"]).multiple(true),
     // What they show begins where the run begins, and is not in a checkpoint.
-    mut_group("saved", |saved| saved.conflicts_with_all(["report", "timeline"])),
+    mut_group("saved", |saved| saved.conflicts_with_all(["report", "timeline", "recorded"])),
 )]
 pub struct Arguments {
     /// The network's file
@@ -83,6 +85,17 @@ pub struct Arguments {
     /// [default: one for each core]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
+    /// Let what `npsim live` has recorded of this network come in again at its open ends, until the recorded run ended
+    ///
+    /// Each frame comes in at its picosecond, so what leaves is the same in every byte. The
+    /// recording's seed is used if `--seed` gives none.
+    #[arg(long, value_name = "FILE.pcapng")]
+    pub(super) recorded: Option<PathBuf>,
+    /// Write the frames that leave by open ends as a capture; `-` is standard output
+    #[arg(short, long, value_name = "OUT.pcapng", requires = "recorded")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) core: CoreOption,
     #[command(flatten)]
     pub(super) saving: CheckpointOptions<FileTime>,
     /// Print no summary

@@ -13,6 +13,7 @@ use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
 use super::outputs::Outputs;
+use super::recorded::Recorded;
 use crate::cmd::run::progress::RunProgress;
 use crate::cmd::saver::Saver;
 
@@ -23,6 +24,7 @@ const STEPS: u64 = 1_000;
 pub struct Driver<'a> {
     pub file: &'a NetworkFile,
     pub network: Network,
+    pub recorded: Option<Recorded>,
     pub outputs: Outputs,
     pub standing: Standing,
     pub saver: Option<Saver>,
@@ -53,8 +55,14 @@ impl Driver<'_> {
         let mut stopped = None;
         while self.standing.now < self.file.until {
             let next = self.next();
+            if let Some(recorded) = &mut self.recorded {
+                recorded.enter_until(next, &mut self.network)?;
+            }
             let taps = &mut self.outputs.taps;
             let ran = self.network.run_to(next, taps, &ask);
+            if let Some(recorded) = &mut self.recorded {
+                recorded.take_leaving(&mut self.network);
+            }
             taps.captures.check()?;
             if let Err(why) = ran {
                 stopped = Some(why);

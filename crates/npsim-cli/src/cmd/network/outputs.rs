@@ -47,6 +47,7 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
         { arguments.stats.iter() }
             .map(|path| OutputOption::new("--stats", path, &JSON).at_the_end()),
     );
+    all.extend({ arguments.out.iter() }.map(|path| OutputOption::new("--out", path, &CAPTURE)));
     all.extend({ arguments.series.iter() }.map(|path| OutputOption::new("--series", path, &CSV)));
     all.extend(
         { arguments.timeline.iter() }.map(|path| OutputOption::new("--timeline", path, &JSON)),
@@ -77,6 +78,7 @@ pub fn claim(arguments: &Arguments) -> anyhow::Result<()> {
 /// There is one.
 pub fn check(arguments: &Arguments, file: &Path, systems: &[System]) -> Result<(), Problem> {
     let mut inputs = vec![(file.to_owned(), "the network's file")];
+    inputs.extend({ arguments.recorded.iter() }.map(|path| (path.clone(), "the recording")));
     for system in systems {
         inputs.extend(destinations::files_of(&system.project, &system.programs));
     }

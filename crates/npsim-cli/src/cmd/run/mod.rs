@@ -4,7 +4,7 @@ mod arguments;
 pub mod observers;
 pub mod outputs;
 pub mod progress;
-mod recorded;
+pub mod recorded;
 pub mod report;
 pub mod results;
 pub mod routers;

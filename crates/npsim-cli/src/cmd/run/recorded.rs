@@ -11,6 +11,13 @@ use crate::output;
 
 /// Checks that the project is on the recorded clock, and lets it know the changes of routes.
 pub fn prepare(project: &mut Project, recording: &RecordingSurvey) -> Result<(), Problem> {
+    if recording.head.is_of_network() {
+        let message = "the recording is of a network, and the target is one chip";
+        return Err(Problem::new(message).help(format!(
+            "`npsim network {} --recorded FILE.pcapng` repeats it",
+            recording.head.target
+        )));
+    }
     let (hertz, recorded) = (project.capacity.hertz, recording.head.hertz);
     if hertz != recorded {
         return Err(Problem::new(format!(

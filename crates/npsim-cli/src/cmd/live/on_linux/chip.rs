@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     } else {
         None
     };
-    let (chip, status, ran) = drive(arguments, chip, joined, &inputs, Some(&head), screen)?;
+    let (chip, status, ran) = drive(arguments, chip, joined, &inputs, &head, screen)?;
     let (mut node, observed) = chip.finish();
     let captured = match (node.finish_capture(), &arguments.out) {
         (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),

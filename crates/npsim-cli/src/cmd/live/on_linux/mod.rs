@@ -97,7 +97,7 @@ fn drive<S: LiveSystem>(
     system: S,
     joined: Joined,
     inputs: &[destinations::Input],
-    head: Option<&RecordingHead>,
+    head: &RecordingHead,
     screen: Option<Box<dyn Screen<S>>>,
 ) -> Result<(S, LiveStatus, Result<LiveEnding, Problem>), Problem> {
     let Joined {
@@ -105,7 +105,7 @@ fn drive<S: LiveSystem>(
         interfaces,
         control,
     } = joined;
-    let recorder = arguments.record.as_deref().zip(head).map(|(path, head)| {
+    let recorder = arguments.record.as_deref().map(|path| {
         let file = RecordingWriter::create(path, head);
         file.map_err(|error| Problem::io("write", path, &error))
     });
@@ -118,7 +118,7 @@ fn drive<S: LiveSystem>(
     if let Some(screen) = screen {
         live.show_on(screen);
     }
-    let mut host = LinuxHost::new(interfaces, control);
+    let mut host = LinuxHost::new(interfaces, control, output::line);
     let stop = interrupt_flag();
     let stop = || stop.load(Ordering::Relaxed);
     let until = arguments.until.map(|time| time.0);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use npsim::assemble::assemble_project;
 use npsim::problem::Problem;
 use npsim_live::live_run::Screen;
+use npsim_live::open_ends::recording_head;
 use npsim_live::open_network::OpenNetwork;
 use npsim_network::{Network, Simulation, Stopped};
 use npsim_network_file::chips::systems;
@@ -16,7 +17,8 @@ use serde::Serialize;
 use super::super::Arguments;
 use super::joining::Joined;
 use super::screen::StatusScreen;
-use super::{check_outputs, code, conclude, drive};
+use super::{check_outputs, code, conclude, drive, unix_seconds};
+use crate::cmd::network::recorded::{departures, open_ends};
 use crate::cmd::run::results::show_fault;
 
 /// What the statistics have of the network.
@@ -36,22 +38,29 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let file = load(arguments, target)?;
     let inputs = [(target.to_owned(), "the network file")];
     check_outputs(arguments, &inputs)?;
-    let nodes = &file.topology.nodes;
-    let names: Vec<_> = { file.interfaces.iter() }
-        .map(|it| nodes[it.node].name.clone())
-        .collect();
+    let ends = open_ends(&file);
+    let names: Vec<_> = ends.ports().iter().map(|it| it.name.clone()).collect();
     let joined = Joined::open(arguments, &names)?;
     let systems = systems(&file, &npsim::registry(), &assemble_project)?;
-    let network = Network::new(Simulation::new(file.topology.clone())?, systems)?;
+    let outside = Simulation::new(file.topology.clone())?;
+    let network = Network::on_core(outside, systems, arguments.machine.core.kind())?;
     let begin = network.outside().counters();
-    let ends: Vec<_> = file.interfaces.iter().map(|it| it.node).collect();
-    let network = OpenNetwork::new(network, ends);
+    let seed = arguments.machine.seed;
+    let head = recording_head(&ends, target.display().to_string(), unix_seconds(), seed);
+    let capture = { arguments.out.as_deref() }
+        .map(|path| departures(path, &ends, head.start_seconds))
+        .transpose()?;
+    let network = OpenNetwork::new(network, ends, capture);
     let screen = if arguments.screen {
         Some(Box::new(StatusScreen::open()?) as Box<dyn Screen<OpenNetwork>>)
     } else {
         None
     };
-    let (network, status, ran) = drive(arguments, network, joined, &inputs, None, screen)?;
+    let (mut network, status, ran) = drive(arguments, network, joined, &inputs, &head, screen)?;
+    let captured = match (network.finish_capture(), &arguments.out) {
+        (Err(error), Some(path)) => Err(Problem::io("write", path, &error)),
+        _ => Ok(()),
+    };
     let (network, stopped) = network.finish();
     let results = Results::of(&file, &network, &begin);
     let faulty = match stopped {
@@ -72,35 +81,18 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
         return Err(problem.into());
     }
     let ending = ran?;
+    captured?;
     concluded?;
     Ok(code(ending))
 }
 
 fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problem> {
-    if arguments.record.is_some() {
-        return Err(Problem::new("a recording is of one chip, and the target is a network")
-            .help("leave `--record` out, or join a chip by itself; `tcpdump` at the interfaces has what came"));
-    }
-    if arguments.out.is_some() {
-        return Err(Problem::new(
-            "`--out` writes what leaves one chip, and the target is a network",
-        )
-        .help(
-            "leave it out; `--record` has what came, and `tcpdump` at the interfaces what left",
-        ));
-    }
     let settings = arguments.source.settings();
     let mut file = NetworkFile::load(target, settings)?;
     if let Some(seed) = arguments.machine.seed {
         file.reseed(seed);
     }
-    if file.scale != 1 {
-        return Err(Problem::new(format!(
-            "the network's times are divided by {}, and those of real hosts are not",
-            file.scale
-        ))
-        .help("leave `scale` out of the file, or give `--set scale=1`"));
-    }
+    file.refuse_scale()?;
     if file.interfaces.is_empty() {
         return Err(
             Problem::new("the network has no open end that a port could be joined to")

@@ -1,0 +1,173 @@
+//! Recordings of live runs of networks, whose frames come in again at the open ends.
+
+use std::path::{Path, PathBuf};
+
+use npsim::problem::Problem;
+use npsim_live::open_ends::{DepartureCapture, OpenEnds, RecordedArrivals};
+use npsim_net::capture::CaptureError;
+use npsim_net::egress::{CaptureForm, TraceSink};
+use npsim_net::pace::{Pace, PortAssignment, Replay};
+use npsim_net::recording::{RecordingHead, RecordingSurvey, survey};
+use npsim_network::Network;
+use npsim_network_file::file::NetworkFile;
+use npsim_transport::time::Time;
+
+use super::arguments::Arguments;
+use crate::cmd::run::recorded::tell_differences;
+use crate::output;
+
+/// How long a network has after the last frame of a recording that has no end: that of a run that
+/// was killed.
+const DRAIN: Time = 10_000_000_000;
+
+/// Open ends at which a recording comes in.
+pub struct Recorded {
+    ends: OpenEnds,
+    arrivals: RecordedArrivals,
+    start_seconds: u64,
+    capture: Option<(DepartureCapture, PathBuf)>,
+}
+
+/// A recording that has been looked through.
+pub struct Recording<'a> {
+    path: &'a Path,
+    survey: RecordingSurvey,
+}
+
+impl<'a> Recording<'a> {
+    /// The one that the arguments name, if they do.
+    pub fn of(arguments: &'a Arguments, target: &Path) -> Result<Option<Self>, Problem> {
+        let Some(path) = arguments.recorded.as_deref() else {
+            return Ok(None);
+        };
+        let survey = survey(path).map_err(|error| unreadable(&error))?;
+        let head = &survey.head;
+        if !head.is_of_network() {
+            let message = "the recording is of one chip, and the target is a network";
+            return Err(Problem::new(message).help(format!(
+                "`npsim run {} --trace {} --pace recorded` repeats it",
+                head.target,
+                path.display()
+            )));
+        }
+        tell_differences(&survey, target, arguments.seed);
+        for command in &survey.commands {
+            output::line(&format!(
+                "note: the command `{}` of the recording changes no network and is passed over",
+                command.text
+            ));
+        }
+        Ok(Some(Self { path, survey }))
+    }
+
+    /// The seed of the run.
+    pub fn seed(&self) -> Option<u64> {
+        self.survey.head.seed
+    }
+
+    /// Puts its frames before the open ends of a network, which runs from the beginning of the
+    /// recorded run to its end, unless it ends elsewhere.
+    ///
+    /// # Errors
+    /// It is of another network, or damaged.
+    pub fn replay(self, file: &mut NetworkFile, ends_elsewhere: bool) -> Result<Recorded, Problem> {
+        file.refuse_scale()?;
+        let head = &self.survey.head;
+        let ends = open_ends(file);
+        let names = |ports: &[npsim_net::egress::CapturePort]| {
+            let names = ports.iter().map(|port| format!("`{}`", port.name));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let (recorded, now) = (names(&head.ports), names(ends.ports()));
+        if recorded != now {
+            let now = match &now[..] {
+                "" => "none".to_owned(),
+                now => now.to_owned(),
+            };
+            return Err(Problem::new(format!(
+                "the recording has the open ends {recorded}, and the network {now}"
+            ))
+            .help(remedy(head)));
+        }
+        let assignment = PortAssignment::ByInterface;
+        let replay = Replay::open(self.path, &ends.lines(), assignment, Pace::Recorded);
+        let replay = replay.map_err(|error| Problem::new(error.to_string()).help(remedy(head)))?;
+        if self.survey.cut_bytes > 0 {
+            output::line(&format!(
+                "note: the recording ends inside a block, as where its run was killed, and {} bytes were left out",
+                self.survey.cut_bytes
+            ));
+        }
+        file.from = 0;
+        if !ends_elsewhere {
+            let last = Time::try_from(replay.survey().plan.end_ps()).unwrap_or(Time::MAX);
+            let end = { self.survey.end_ps }.unwrap_or_else(|| last.saturating_add(DRAIN));
+            file.until = end.max(1);
+        }
+        let frames = replay.frames().map_err(|error| unreadable(&error))?;
+        Ok(Recorded {
+            ends,
+            arrivals: RecordedArrivals::new(frames).map_err(|error| unreadable(&error))?,
+            start_seconds: head.start_seconds,
+            capture: None,
+        })
+    }
+}
+
+/// The hosts of a network that are interfaces.
+pub fn open_ends(file: &NetworkFile) -> OpenEnds {
+    OpenEnds::new(&file.topology, file.interfaces.iter().map(|it| it.node))
+}
+
+/// A capture of what leaves by open ends; simulated time begins at a second since 1970.
+pub fn departures(
+    path: &Path,
+    ends: &OpenEnds,
+    start_seconds: u64,
+) -> Result<DepartureCapture, Problem> {
+    let form = CaptureForm::of_name(path).unwrap_or(CaptureForm::Pcap);
+    let sink = TraceSink::create(path, form, ends.ports());
+    let sink = sink.map_err(|error| Problem::io("write", path, &error))?;
+    Ok(DepartureCapture::new(sink, start_seconds))
+}
+
+impl Recorded {
+    /// Captures what leaves.
+    pub fn capture(&mut self, path: &Path) -> Result<(), Problem> {
+        let capture = departures(path, &self.ends, self.start_seconds)?;
+        self.capture = Some((capture, path.to_owned()));
+        Ok(())
+    }
+
+    /// Lets all come in until a time to which the network is run next.
+    pub fn enter_until(&mut self, until: Time, network: &mut Network) -> Result<(), Problem> {
+        let entered = self.arrivals.enter_until(until, &self.ends, network);
+        entered.map_err(|error| unreadable(&error))
+    }
+
+    /// Takes what has left.
+    pub fn take_leaving(&mut self, network: &mut Network) {
+        for frame in network.take_outgoing() {
+            if let (Some((capture, _)), Some(end)) = (&mut self.capture, self.ends.at(frame.node)) {
+                capture.write(end, &frame);
+            }
+        }
+    }
+
+    /// Completes the capture.
+    pub fn finish(self) -> Result<(), Problem> {
+        let Some((capture, path)) = self.capture else {
+            return Ok(());
+        };
+        let finished = capture.finish();
+        finished.map_err(|error| Problem::io("write", &path, &error))
+    }
+}
+
+fn unreadable(error: &CaptureError) -> Problem {
+    Problem::new(error.to_string())
+}
+
+fn remedy(head: &RecordingHead) -> String {
+    format!("run what was recorded, `{}`", head.target)
+}
