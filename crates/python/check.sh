@@ -50,5 +50,5 @@ fi
 cd "$work"
 "$python" -m mypy.stubtest npsim --allowlist "$here/stubtest-allowlist.txt" \
     --ignore-unused-allowlist
-"$python" -m mypy --strict --cache-dir "$work/mypy" "$here/tests"
+"$python" -m mypy --strict --config-file "$here/pyproject.toml" --cache-dir "$work/mypy" "$here/tests"
 "$python" -m pytest -q -p no:cacheprovider --rootdir "$here" "$here/tests"

@@ -82,7 +82,6 @@ impl OneChip {
 
     /// Ends the run, and gives the chip on its lines; and whether the files became whole that were
     /// being written of what was observed.
-    #[must_use]
     pub fn finish(mut self) -> (Node, Result<(), Problem>) {
         let written = self.observations.end_all(&mut self.node);
         self.node.end();

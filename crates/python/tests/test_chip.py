@@ -128,7 +128,6 @@ def test_frames_come_in_their_own_time(forward: npsim.Project) -> None:
             chip.feed(wrong)
 
 
-@pytest.mark.skip(reason="frames on three ports at once: the run does not end")
 def test_lost_frames_are_told() -> None:
     # Four microengines' worth of work for one: RBUF fills.
     chip = npsim.load("microcode/forward", set={"profile.sram.read": 4_000}).chip()

@@ -250,7 +250,8 @@ def test_networks_and_sweeps_say_what_they_are_given() -> None:
         ({"seed": -1}, "."),
     ]:
         with pytest.raises(EXPECTED, match=text):
-            net.run(**options)
+            given: Any = options
+            net.run(**given)
     with pytest.raises(npsim.Error, match="sample_every"):
         _ = net.run(until="30100ms").series
     forward_load: Any = npsim.sweep("benches/sweeps/forward-load.toml")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -17,7 +18,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
 def test_a_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")
-    notebook = nbformat.read(path, as_version=4)
+    notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     for cell in notebook.cells:
         assert not cell.get("outputs"), "outputs are not kept"
     root = FOLDER.parents[2]
@@ -27,7 +28,7 @@ def test_a_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_code_of_notebooks_is_strict(tmp_path: Path) -> None:
     files = []
     for path in NOTEBOOKS:
-        notebook = nbformat.read(path, as_version=4)
+        notebook: Any = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
         cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
         file = tmp_path / f"{path.stem.replace('-', '_')}.py"
         # The last expression of a cell is what it shows.

@@ -142,9 +142,10 @@ def test_a_million_rows_go_into_polars_and_duckdb(large: npsim.Table) -> None:
     for name in ("packet", "bytes", "delay", "ended"):
         assert address_in(frame[name]) == address(large[name])
     begun = time.perf_counter()
-    found: list[Any] = duckdb.sql(
+    relation: Any = duckdb.sql(
         "select fate, count(*), min(delay), max(delay) from large group by fate order by fate"
-    ).fetchall()
+    )
+    found: list[Any] = relation.fetchall()
     asked = time.perf_counter() - begun
     print(f"\n{len(large)} rows: {made:.3f} s into polars, {asked:.3f} s through DuckDB")
     assert sum(row[1] for row in found) == len(large)

@@ -202,7 +202,7 @@ fn lanes(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<Lin
         let stage = cut(&names.stage(chip, me), STAGE);
         let mut spans = vec![Span::raw(format!("{me:>3} {stage:<STAGE$} "))];
         spans.extend((0..CONTEXTS).map(|context| {
-            let (sign, activity) = sign(ContextActivity::of(chip, Thread { me, context }));
+            let (sign, activity) = sign(ContextActivity::of(chip, Thread { me, context }).as_ref());
             Span::styled(sign.to_string(), theme.activity(activity))
         }));
         let mut doing: BTreeMap<String, usize> = BTreeMap::new();
@@ -220,7 +220,7 @@ fn lanes(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<Lin
     lines.collect()
 }
 
-fn sign(activity: Option<ContextActivity>) -> (char, Activity) {
+fn sign(activity: Option<&ContextActivity>) -> (char, Activity) {
     match activity {
         None | Some(ContextActivity::Inactive) => (' ', Activity::Inactive),
         Some(ContextActivity::Killed) => ('x', Activity::Inactive),

@@ -76,12 +76,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     outputs::claim(arguments)?;
     let recording = Recording::of(arguments, path)?;
     let mut file = load(arguments, path, recording.as_ref())?;
-    let mut recorded = match recording {
-        Some(recording) => Some(recording.replay(&mut file, arguments.until.is_some())?),
-        None => {
-            file.refuse_interfaces()?;
-            None
-        }
+    let mut recorded = if let Some(recording) = recording {
+        Some(recording.replay(&mut file, arguments.until.is_some())?)
+    } else {
+        file.refuse_interfaces()?;
+        None
     };
     let systems = systems(&file, &registry(), &assemble_project)?;
     outputs::check(arguments, path, &systems)?;

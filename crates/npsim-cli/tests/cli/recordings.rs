@@ -275,7 +275,7 @@ fn network_recording(dir: &Dir, head: &RecordingHead) {
 
 #[test]
 fn recordings_of_networks_are_replayed_with_each_core_and_any_number_of_threads() {
-    let dir = Dir::new().with("n.toml", &network());
+    let dir = Dir::new().with("n.toml", network());
     network_recording(&dir, &network_head());
     let replay = |more: &str| {
         dir.npsim(&format!(
@@ -305,7 +305,7 @@ fn recordings_of_networks_are_replayed_with_each_core_and_any_number_of_threads(
 
 #[test]
 fn recordings_of_other_networks_are_refused() {
-    let dir = Dir::new().with("n.toml", &network());
+    let dir = Dir::new().with("n.toml", network());
     let replay = |phrases: &[&str]| {
         dir.npsim("network n.toml --recorded live.pcapng")
             .expect(1, phrases);
