@@ -38,7 +38,7 @@ pub fn check() -> Result<(), Problem> {
     .help("leave it out: a line a second says how the run stands, and `--control` answers more"))
 }
 
-/// The part of a screen that is the same of every system.
+/// The part of a screen that every system has alike.
 pub struct StatusScreen {
     terminal: LiveTerminal,
     /// The last pictures' states, the oldest first.
