@@ -3,7 +3,7 @@
 //!
 //! Each module has one class or function of the package; its `.pyi` beside it
 //! (`python/npsim/__init__.pyi`) is held to what is here by `stubtest`. Work is done without the
-//! interpreter's lock ([`detached`]).
+//! interpreter's lock (`detached.rs`).
 
 mod arrow;
 mod chip;
