@@ -242,13 +242,14 @@ def test_memory_for_a_debugger_is_a_number_that_can_be(memory: int, forward: nps
 
 def test_networks_and_sweeps_say_what_they_are_given() -> None:
     net: Any = npsim.network("traces/networks/dumbbell.toml")
-    for options, text in [
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"until": "10s"}, "before the file's `from`"),
         ({"until": 7}, "no time of a network"),
         ({"until": "0s"}, "until"),
         ({"sample_every": "often"}, "sample_every"),
         ({"seed": -1}, "."),
-    ]:
+    ]
+    for options, text in cases:
         with pytest.raises(EXPECTED, match=text):
             given: Any = options
             net.run(**given)

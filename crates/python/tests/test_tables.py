@@ -9,7 +9,7 @@ import duckdb
 import numpy
 import pandas
 import polars
-import pyarrow
+import pyarrow  # type: ignore[import-untyped, unused-ignore]
 import pytest
 
 import npsim
