@@ -226,10 +226,11 @@ fi
 echo "files that are written on request, and the screen"
 requests() {
     start $forwarder "${three[@]}"
+    # A timeline slows the simulator so much that hosts hardly get through.
     ask timeline start "$work/asked.json.gz" >/dev/null || fail "no timeline can be begun"
+    ask timeline stop >/dev/null || fail "the timeline does not end"
     ask packets start "$work/asked.csv" >/dev/null || fail "no table of packets can be begun"
     left ping -qc 10 -i 0.1 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through while it is observed"
-    ask timeline stop >/dev/null || fail "the timeline does not end"
     ask packets stop >/dev/null || fail "the table of packets does not end"
     python3 - "$work/asked.json.gz" "$work/asked.csv" <<'END' || fail "what was written on request is not whole"
 import csv, gzip, json, sys
@@ -243,7 +244,7 @@ END
     stop INT 130
     # `q` ends a run on a terminal, which is then as before.
     local code=0
-    (sleep 4; printf q) | script -qec "'$npsim' live $forwarder ${three[*]} --screen" "$work/screen.log" >/dev/null || code=$?
+    (sleep 4; printf q) | script -qec "stty rows 50 cols 140; '$npsim' live $forwarder ${three[*]} --screen" "$work/screen.log" >/dev/null || code=$?
     [ $code = 0 ] || fail "q ended the screen with $code"
     grep -q Bottleneck "$work/screen.log" && grep -q Contexts "$work/screen.log" || fail "the screen lacks panes"
     grep -qF $'\e[?1049l' "$work/screen.log" || fail "the terminal is not restored"
