@@ -29,11 +29,32 @@ clean() {
     [ -z "$live" ] || kill "$live" 2>/dev/null || true
     jobs -p | xargs -r kill 2>/dev/null || true
     traces/live/three-hosts.sh down
+    veths down
     umount "$work/full" 2>/dev/null || true
     rm -rf "$work"
 }
 trap clean EXIT
 fail() { echo "FAILED: $*" >&2; tail -n 5 "$work"/*.log >&2; exit 1; }
+# Two hosts that are joined by veth pairs instead of TAPs: np-one with 10.1.0.2 and np-two with 10.2.0.2, whose other
+# ends, npv0 and npv1, are here.
+veths() { # up | down
+    local side namespace
+    for side in 0 1; do
+        namespace=$([ $side = 0 ] && echo np-one || echo np-two)
+        if [ "$1" = down ]; then
+            ip netns del $namespace 2>/dev/null || true
+            ip link del npv$side 2>/dev/null || true
+            continue
+        fi
+        ip netns add $namespace
+        ip link add npv$side type veth peer name npe$side netns $namespace
+        ip -n $namespace link set lo up
+        ip -n $namespace addr add 10.$((side + 1)).0.2/16 dev npe$side
+        ip -n $namespace link set npe$side up
+        ip -n $namespace route add default via 10.$((side + 1)).0.1
+        ip link set npv$side up
+    done
+}
 left() { ip netns exec np-left "$@"; }
 right() { ip netns exec np-right "$@"; }
 
@@ -188,6 +209,21 @@ left curl -fsS --max-time 120 -o "$work/copy" http://10.2.0.2:8000/file || fail 
 same "$work/www/file" "$work/copy" "the download through three routers is not what was served"
 stop INT 130
 replays_network $routers lab --threads 3
+
+echo "interfaces that exist, and one that goes"
+veths up
+ends=(--port 0=if:npv0 --port 1=if:npv1)
+start $forwarder "${ends[@]}" "${recorded[@]}"
+ip netns exec np-one ping -qc 15 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through veth pairs"
+stop INT 130
+replays $forwarder lab engine
+start $forwarder "${ends[@]}"
+ip link del npv1
+code=0
+wait $live || code=$?
+live=
+[ $code = 1 ] && grep -q 'npv1. is gone' "$work/live.log" || fail "an interface that vanishes ended the run with $code: $(cat "$work/live.log")"
+veths down
 
 echo "the rate of dilated time beside that of simulated hosts"
 # An idle machine bears a dilation that is much smaller; a rate is one of the chip only without slip.

@@ -1,7 +1,7 @@
 //! The few requests to the kernel for which no library has a safe call: each is given a structure
 //! of the kernel's own form, which it reads or fills in.
 
-#![allow(unsafe_code, reason = "ioctl and setsockopt")]
+#![allow(unsafe_code, reason = "ioctl, getsockname and setsockopt")]
 
 use std::io;
 use std::mem;
@@ -65,6 +65,26 @@ pub fn mtu(name: &str) -> io::Result<usize> {
         request.ifr_ifru.ifru_mtu
     };
     Ok(usize::try_from(mtu).unwrap_or(0))
+}
+
+/// The number of the interface that a packet socket is bound to; -1 once that is gone. The address
+/// that the kernel gives is shorter than its structure, which libraries take for none.
+pub fn bound_interface(socket: BorrowedFd<'_>) -> io::Result<i32> {
+    // SAFETY: integers and an array of them.
+    let mut address: libc::sockaddr_ll = unsafe { mem::zeroed() };
+    let mut length = mem::size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: the kernel writes no more than `length` bytes, all of the structure.
+    let done = unsafe {
+        libc::getsockname(
+            socket.as_raw_fd(),
+            (&raw mut address).cast(),
+            &raw mut length,
+        )
+    };
+    if done == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(address.sll_ifindex)
 }
 
 /// Makes an interface give a packet socket what is for other stations, too, and the socket take

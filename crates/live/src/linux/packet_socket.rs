@@ -6,8 +6,7 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{
-    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, bind, getsockname, recv,
-    send, socket,
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv, send, socket,
 };
 
 use super::ioctl;
@@ -48,8 +47,8 @@ impl PacketSocket {
 
     /// Whether the interface still exists.
     pub fn is_bound(&self) -> bool {
-        let bound = getsockname::<LinkAddr>(self.socket.as_raw_fd());
-        bound.is_ok_and(|link| link.ifindex() == self.index)
+        let bound = ioctl::bound_interface(self.socket.as_fd());
+        bound.is_ok_and(|index| usize::try_from(index) == Ok(self.index))
     }
 
     /// Reads a frame and completes the checksum that its sender left to the interface.
