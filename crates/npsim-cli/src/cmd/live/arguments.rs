@@ -76,7 +76,7 @@ pub struct Arguments {
     /// Show ports, rings, drops, slow path, contexts and what limits the chip on the terminal while it runs; `q` ends the run
     #[arg(long, conflicts_with = "quiet")]
     pub(super) screen: bool,
-    /// Refused: a chain of live routers is a network file, such as `traces/live/three-routers.toml`
+    /// Put N routers one behind the other: refused, since live chains are network files, such as `traces/live/three-routers.toml`
     #[arg(long, value_name = "N", hide = true)]
     pub(super) hops: Option<u16>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
