@@ -11,7 +11,7 @@ use npsim_chip::kernel::check::Check;
 use npsim_net::Frame;
 use npsim_net::capture::Capture;
 use npsim_net::load::{Load, TimeSpan};
-use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule};
+use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, schedule};
 use npsim_project::assemble::Program;
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::quantity::Time;
@@ -274,14 +274,7 @@ fn play(
         .unwrap_or("interface")
         .parse()
         .map_err(|error: npsim_net::pace::PaceError| Problem::new(error.to_string()))?;
-    let lines: Vec<_> = project
-        .boot
-        .ports
-        .iter()
-        .map(|port| PortLine {
-            bits_per_second: port.bits_per_second,
-        })
-        .collect();
+    let lines = npsim_project::load::lines(project);
     let plan = schedule(&capture.frames, &lines, ports, pace)
         .map_err(|error| Problem::new(format!("`{}` cannot be played: {error}", path.display())))?;
     let bytes = std::fs::read(&path).map_err(|error| Problem::io("read", &path, &error))?;

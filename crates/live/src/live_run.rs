@@ -217,7 +217,7 @@ impl<S: LiveSystem> LiveRun<S> {
     ) -> Result<LiveEnding, Problem> {
         let mut ran = self.go_on(host, until, stop, report);
         if matches!(ran, Ok(LiveEnding::Ended | LiveEnding::Interrupted)) {
-            if self.catch_up(host.now()).is_err() {
+            if self.catch_up(host).is_err() {
                 ran = Ok(LiveEnding::Fault);
             }
             self.give_out(host)?;
@@ -285,7 +285,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 self.clock.come_to(target, host.now());
             }
             while let Some(request) = host.request() {
-                let answer = self.follow(&request, host.now());
+                let answer = self.follow(&request, host);
                 host.answer(answer);
             }
             if asks {
@@ -408,12 +408,12 @@ impl<S: LiveSystem> LiveRun<S> {
     }
 
     /// Does what an operator asks for.
-    fn follow(&mut self, request: &str, host: HostTime) -> Result<String, Problem> {
+    fn follow(&mut self, request: &str, host: &mut dyn Host) -> Result<String, Problem> {
         // What is shown, and what is changed, is of the present; a fault ends the run at its next step.
         let _ = self.catch_up(host);
         match Request::of(request)? {
             Request::Status => {
-                let status = serde_json::to_string_pretty(&self.status(host));
+                let status = serde_json::to_string_pretty(&self.status(host.now()));
                 status.map_err(|error| Problem::new(error.to_string()))
             }
             Request::Help => Ok(REQUESTS.to_owned()),
@@ -461,12 +461,15 @@ impl<S: LiveSystem> LiveRun<S> {
         ))
     }
 
-    /// Runs a system that had nothing to do to the present.
-    fn catch_up(&mut self, host: HostTime) -> Result<(), Halted> {
-        let target = self.clock.simulated(host).max(self.system.now());
+    /// Runs a system that had nothing to do to the present. What that takes is lateness as any other: else
+    /// a slow simulator would have to make it up in its next step, and several requests in a row would take
+    /// ever longer.
+    fn catch_up(&mut self, host: &mut dyn Host) -> Result<(), Halted> {
+        let target = self.clock.simulated(host.now()).max(self.system.now());
         let ran = self.system.run_to(target, &|| ControlFlow::Continue(()));
         self.lead_out();
         self.lines.come_to(target);
+        self.clock.come_to(target, host.now());
         ran
     }
 

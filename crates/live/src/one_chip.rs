@@ -123,6 +123,11 @@ impl LiveSystem for OneChip {
     }
 
     fn silent_until(&self) -> Time {
+        // What is observed cannot be skipped: time that is put off would have to be simulated at once when
+        // a frame comes.
+        if !self.observations.0.is_empty() {
+            return self.now();
+        }
         self.time(self.node.silent_until().min(self.node.next_start()))
     }
 

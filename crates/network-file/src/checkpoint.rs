@@ -14,21 +14,9 @@ use npsim_network::{Network, Snapshot};
 use npsim_project::problem::Problem;
 use npsim_session::checkpoint::inputs::{self, CheckpointInput};
 use npsim_session::checkpoint::{CheckpointFile, CheckpointKind, RunOrigin, foreign};
-use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
 
-/// Where a run stands besides its network.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
-    /// The time to which all has run. An interrupted network may be beyond it.
-    pub now: Time,
-    /// Time from one sample of series to the next.
-    pub every: Time,
-    /// What was counted when the measurement began, or at the beginning.
-    pub begin: NetworkCounters,
-    /// What was counted at the last sample.
-    pub sampled: Option<NetworkCounters>,
-}
+pub use crate::standing::Standing;
 
 /// How far the outputs of a run have come that are written while it runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

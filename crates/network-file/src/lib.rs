@@ -12,5 +12,6 @@ pub mod chips;
 pub mod file;
 pub mod results;
 pub mod series;
+pub mod standing;
 pub mod transfer_results;
 mod unscaled;

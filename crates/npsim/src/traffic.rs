@@ -6,7 +6,7 @@ use npsim_chip::Cycle;
 use npsim_net::Ratio;
 use npsim_net::capture::{CaptureOptions, LinkTypes};
 use npsim_net::load::Load;
-use npsim_net::pace::{Pace, PaceError, PortAssignment, PortLine, Replay, ReplayError, Survey};
+use npsim_net::pace::{Pace, PaceError, PortAssignment, Replay, ReplayError, Survey};
 use npsim_net::recording::RecordingSurvey;
 use npsim_project::Project;
 use npsim_project::problem::Problem;
@@ -186,14 +186,7 @@ impl<'a> TrafficSource<'a> {
 
 /// The capture on the project's ports.
 fn replay(capture: &CaptureTraffic, project: &Project) -> Result<Replay, Problem> {
-    let lines: Vec<_> = project
-        .boot
-        .ports
-        .iter()
-        .map(|port| PortLine {
-            bits_per_second: port.bits_per_second,
-        })
-        .collect();
+    let lines = npsim_project::load::lines(project);
     let CaptureTraffic {
         path,
         pace,

@@ -2,7 +2,7 @@
 //! has its own defines.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use npsim_asm::{Diagnostic, LintLevel, Options, Severity, SourceMap};
 use npsim_image::Image;
@@ -15,18 +15,7 @@ use crate::messages::DiagnosticMessage;
 use crate::problem::Problem;
 use crate::{ProgramPlan, Project, project_of};
 
-/// A program that a microengine can run, with the texts it came from.
-#[derive(Clone, Debug)]
-pub struct Program {
-    /// The microengine.
-    pub me: u8,
-    /// The source as it is shown.
-    pub source: PathBuf,
-    /// The words and all that is known of them.
-    pub image: Image,
-    /// The texts.
-    pub sources: SourceMap,
-}
+pub use crate::program::Program;
 
 /// Messages of one level that are shown: the first ones.
 const SHOWN_MOST: usize = 100;

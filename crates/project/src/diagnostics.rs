@@ -15,6 +15,7 @@ use npsim_chip::kernel::check::Fault;
 use npsim_image::Image;
 
 use crate::problem::{Problem, floor};
+use crate::program::Program;
 
 /// A place in one file with what is said of it.
 struct MarkedPlace<'a> {
@@ -199,10 +200,10 @@ fn render_outside(level: &Shown<'static>, problem: &Problem) -> String {
 /// was made from a source, the macros it came through, and the other places that have to
 /// do with it. `programs` are what the microengines run.
 #[must_use]
-pub fn render_fault(fault: &Fault, programs: &[(u8, &Image, &SourceMap)]) -> String {
+pub fn render_fault(fault: &Fault, programs: &[Program]) -> String {
     let of = |me: u8| {
-        let found = programs.iter().find(|program| program.0 == me);
-        found.map(|&(_, image, sources)| (image, sources))
+        let found = programs.iter().find(|program| program.me == me);
+        found.map(|program| (&program.image, &program.sources))
     };
     let program = fault.me.and_then(of);
     let id = fault
@@ -333,6 +334,7 @@ fn rest_of_line(text: &str, line: u32, column: u32) -> Range<usize> {
 mod tests {
     use super::{render_diagnostic, render_fault, render_problem, rest_of_line};
     use crate::problem::{Excerpt, Problem};
+    use crate::program::Program;
     use npsim_asm::source::{Expansion, ExpansionId};
     use npsim_asm::{Diagnostic, SourceMap, Span};
     use npsim_chip::kernel::check::{Check, Fault};
@@ -443,7 +445,13 @@ mod tests {
             help: None,
             also: Vec::new(),
         };
-        let text = plain(&render_fault(&fault, &[(0, &image, &sources)]));
+        let program = Program {
+            me: 0,
+            source: "m.uc".into(),
+            image,
+            sources,
+        };
+        let text = plain(&render_fault(&fault, &[program]));
         for part in [
             "error[deadlock]: all sleep",
             "m.uc:2:3",

@@ -25,6 +25,7 @@ pub mod load;
 pub mod look_aside;
 pub mod messages;
 pub mod problem;
+mod program;
 mod project_text;
 pub mod registry;
 pub mod resolve;

@@ -1,6 +1,7 @@
-//! Generated traffic on a project's ports.
+//! Traffic on a project's ports: generated, or of a capture.
 
 use npsim_net::load::{Generator, Load, LoadError, LoadPort, Prefix};
+use npsim_net::pace::PortLine;
 
 use crate::Project;
 use crate::problem::Problem;
@@ -15,6 +16,16 @@ pub fn ports(project: &Project) -> Vec<LoadPort> {
             mac,
         })
         .collect()
+}
+
+/// The project's ports as lines on which a capture is put.
+#[must_use]
+pub fn lines(project: &Project) -> Vec<PortLine> {
+    let ports = project.boot.ports.iter();
+    let lines = ports.map(|port| PortLine {
+        bits_per_second: port.bits_per_second,
+    });
+    lines.collect()
 }
 
 /// The load with the destinations that it has on this project if it names none:

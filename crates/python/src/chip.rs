@@ -160,11 +160,7 @@ impl Chip {
         })?;
         let text = match node.ending() {
             Some(Ending::Fault(fault)) => {
-                let programs = self.system.programs().iter();
-                let programs: Vec<_> = programs
-                    .map(|program| (program.me, &program.image, &program.sources))
-                    .collect();
-                error::plain(&render_fault(fault, &programs))
+                error::plain(&render_fault(fault, self.system.programs()))
             }
             Some(Ending::Interrupted) => "the chip was interrupted and runs no further".to_owned(),
             _ => return Ok(()),

@@ -24,7 +24,6 @@ use crate::error::{self, mistake, not_pickled};
 use crate::memory;
 use crate::project::{Project, time};
 use crate::run::{checks, core};
-use crate::text::text_of;
 use crate::traffic::{CaptureArguments, traffic};
 
 /// Bytes of a megabyte.
@@ -92,16 +91,7 @@ impl Project {
         allow: Option<Bound<'_, PyAny>>,
         memory: usize,
     ) -> PyResult<Debugger> {
-        let capture = match trace {
-            Some(trace) => Some(CaptureArguments {
-                trace,
-                pace: pace.map_or(Ok("trace".into()), |it| text_of("pace", &it))?,
-                ports: ports.map_or(Ok("interface".into()), |it| text_of("ports", &it))?,
-                link: false,
-                pad: None,
-            }),
-            None => None,
-        };
+        let capture = CaptureArguments::of(trace, pace.as_ref(), ports.as_ref(), false, None)?;
         let traffic = traffic(self.system.project(), capture, load.as_ref(), seed)?;
         let limits = RunLimits {
             until: until.map(|it| time("until", &it)).transpose()?,

@@ -1,7 +1,6 @@
 //! Look-aside devices in Python.
 
 use npsim::chip::kernel::row::Row;
-use npsim::project::keys::Spanned;
 use npsim::project::look_aside::{KeyMistake, LookAside, LookAsideAnswer};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::column::Column;
 use crate::column_data::{ColumnBuilder, Values};
 use crate::instance::Instance;
+use crate::keys::{Keys, without_class};
 use crate::kind_name::KindName;
-use crate::packet_task::{Keys, as_json};
 
 /// A device of Python's beside an SRAM channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,23 +23,13 @@ pub struct PythonDevice {
 impl PythonDevice {
     /// A device of a section.
     pub fn of(name: KindName, class: &Py<PyAny>, keys: &Keys) -> Result<Self, KeyMistake> {
-        let class = Python::attach(|py| class.clone_ref(py));
-        let mut made = Self {
+        let (instance, longwords) = Instance::sized(("device", name), class, keys, "longwords")?;
+        Ok(Self {
             name,
-            instance: Instance::new(class, as_json(keys)),
-            longwords: 0,
+            instance,
+            longwords,
             questions: 0,
-        };
-        let longwords = made.instance.call("longwords", |it| it.extract::<u32>());
-        made.longwords = longwords.ok_or_else(|| {
-            let place = Spanned::new(0..0, ());
-            KeyMistake::new(
-                &place,
-                format!("the device `{}` could not be made", name.0),
-                "",
-            )
-        })?;
-        Ok(made)
+        })
     }
 }
 
@@ -53,12 +42,7 @@ impl LookAside for PythonDevice {
     }
 
     fn new(_: &Keys) -> Result<Self, KeyMistake> {
-        let place = Spanned::new(0..0, ());
-        Err(KeyMistake::new(
-            &place,
-            "a device of Python's has a class",
-            "",
-        ))
+        Err(without_class())
     }
 
     fn longwords(&self) -> u32 {

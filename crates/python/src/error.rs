@@ -2,10 +2,10 @@
 
 use npsim::diagnostics::render_problem;
 use npsim::problem::{Problem, Problems};
-use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{PyClass, PyErr};
 
 create_exception!(
     npsim,
@@ -59,6 +59,16 @@ pub fn mistake(message: impl Into<String>, help: &str) -> PyErr {
 /// A text without the styles of a terminal.
 pub fn plain(text: &str) -> String {
     Problem::new(text).message.trim_end().to_owned()
+}
+
+/// A fault with the results until then.
+pub fn fault_of<T>(py: Python<'_>, text: String, run: T) -> PyResult<PyErr>
+where
+    T: PyClass + Into<PyClassInitializer<T>>,
+{
+    let fault = Fault::new_err(text);
+    fault.value(py).setattr("run", Py::new(py, run)?)?;
+    Ok(fault)
 }
 
 /// Why an object does not go to another process, and what does.

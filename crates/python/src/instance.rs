@@ -1,6 +1,8 @@
 //! Objects of Python's that are part of a chip: made anew for each chip, copied with it and saved
 //! with it.
 
+use npsim::project::keys::Spanned;
+use npsim::project::look_aside::KeyMistake;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -9,6 +11,8 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::detached::raise;
+use crate::keys::{self, Keys};
+use crate::kind_name::KindName;
 
 /// An object of a class of the user's, with the keys of its section.
 #[derive(Debug)]
@@ -27,6 +31,24 @@ impl Instance {
             keys,
             object: None,
         }
+    }
+
+    /// An object and a number that it has as an attribute, of a section with these keys. `kind` is what
+    /// it is, for messages.
+    pub fn sized(
+        (kind, name): (&str, KindName),
+        class: &Py<PyAny>,
+        keys: &Keys,
+        attribute: &str,
+    ) -> Result<(Self, u32), KeyMistake> {
+        let class = Python::attach(|py| class.clone_ref(py));
+        let mut made = Self::new(class, keys::as_json(keys));
+        let number = made.call(attribute, |number| number.extract::<u32>());
+        let number = number.ok_or_else(|| {
+            let message = format!("the {kind} `{}` could not be made", name.0);
+            KeyMistake::new(&Spanned::new(0..0, ()), message, "")
+        })?;
+        Ok((made, number))
     }
 
     /// The object, made of its class if there is none yet.

@@ -11,6 +11,7 @@ use npsim::network_file::chips::systems;
 use npsim::network_file::file::NetworkFile;
 use npsim::network_file::results::Results;
 use npsim::network_file::series::Sampler;
+use npsim::network_file::standing::Standing;
 use npsim::problem::{Problem, Problems};
 use npsim::project::Setting;
 use npsim::quantity::Time;
@@ -20,13 +21,11 @@ use pyo3::types::PyDict;
 use crate::column_data::Values;
 use crate::detached::{StopFlag, detached};
 use crate::document::{DICTIONARY_FILE, Document};
-use crate::error::{self, Fault, mistake, not_pickled};
+use crate::error::{self, fault_of, mistake, not_pickled};
+use crate::pickled::{Pickled, pickled};
 use crate::project::{self, settings};
 use crate::table::Table;
 use crate::table_data::{TableBuilder, TableData};
-
-/// Parts of a run between which signals are looked at.
-const STEPS: u64 = 1_000;
 
 /// A network of hosts that react, links, queues and routers, read from a file or a dictionary.
 #[pyclass(frozen, module = "npsim")]
@@ -147,11 +146,7 @@ impl Network {
         };
         match done.fault {
             None => Ok(run),
-            Some(text) => {
-                let fault = Fault::new_err(text);
-                fault.value(py).setattr("run", Py::new(py, run)?)?;
-                Err(fault)
-            }
+            Some(text) => Err(fault_of(py, text, run)?),
         }
     }
 
@@ -159,30 +154,13 @@ impl Network {
         format!("<npsim.Network {}>", self.path.display())
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Bound<'py, PyDict>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
         let (target, set, base) = &self.source;
         let options = PyDict::new(py);
         options.set_item("set", set)?;
         options.set_item("base", base)?;
-        let again = py.import("npsim")?.getattr("_network_again")?;
-        Ok((again, (target.clone_ref(py), options)))
+        pickled(py, "network", target, &options.unbind())
     }
-}
-
-/// Reads a network again that was sent from another process.
-#[pyfunction]
-#[pyo3(name = "_network_again")]
-pub fn network_again<'py>(
-    py: Python<'py>,
-    target: Bound<'py, PyAny>,
-    options: Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    py.import("npsim")?
-        .getattr("network")?
-        .call((target,), Some(&options))
 }
 
 fn simulate(
@@ -202,28 +180,15 @@ fn simulate(
             ControlFlow::Continue(())
         }
     };
-    let mut begin = network.outside().counters();
+    let mut standing = Standing::new(&network, every.unwrap_or(u64::MAX));
     let mut sampler = Sampler::new(file.scale);
     let mut table = every.map(|_| series());
-    let mut now = 0;
     let mut stopped = None;
     sample(&mut sampler, &network, &mut table);
-    while now < file.until && stopped.is_none() {
-        let multiple = |of: u64| (now / of + 1).saturating_mul(of);
-        let mut next = multiple(network.step(file.until, STEPS)).min(file.until);
-        if let Some(every) = every {
-            next = next.min(multiple(every));
-        }
-        if now < file.from {
-            next = next.min(file.from);
-        }
+    while standing.now < file.until && stopped.is_none() {
+        let next = standing.next(file, &network, every.is_some());
         stopped = network.run_to(next, &mut NoTap, &ask).err();
-        now = next;
-        if stopped.is_none() && now == file.from {
-            network.outside_mut().forget_longest_queues();
-            begin = network.outside().counters();
-        }
-        if stopped.is_none() && every.is_some_and(|every| now.is_multiple_of(every)) {
+        if stopped.is_none() && standing.come_to(next, file, &mut network) {
             sample(&mut sampler, &network, &mut table);
         }
         if stop.load(Ordering::Relaxed) {
@@ -236,15 +201,11 @@ fn simulate(
     let fault = match stopped {
         Some(Stopped::Frame(problem)) => return Err(problem.into()),
         Some(Stopped::Fault(router)) => network.fault(router).map(|(fault, system, _)| {
-            let programs = system.programs.iter();
-            let programs: Vec<_> = programs
-                .map(|program| (program.me, &program.image, &program.sources))
-                .collect();
-            error::plain(&npsim::diagnostics::render_fault(fault, &programs))
+            error::plain(&npsim::diagnostics::render_fault(fault, &system.programs))
         }),
         Some(Stopped::Interrupted) | None => None,
     };
-    let results = Results::of(file, &network, &begin);
+    let results = Results::of(file, &network, &standing.begin);
     let json = serde_json::to_string_pretty(&results);
     Ok(Done {
         json: json.map_err(|it| Problem::new(it.to_string()))? + "\n",

@@ -1,6 +1,6 @@
 //! Tasks of the core in Python that take packets and answer them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use npsim::chip::Cycle;
@@ -18,6 +18,7 @@ use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
 
 use crate::instance::Instance;
+use crate::keys::{Keys, as_json};
 use crate::kind_name::KindName;
 
 /// Packets that may wait for a task; more are not offered to it.
@@ -26,9 +27,6 @@ const MOST_WAITING: usize = 64;
 const LINK_HEADER: usize = 14;
 /// Where a datagram has the address that it goes to.
 const DESTINATION: std::ops::Range<usize> = 16..20;
-
-/// The keys of a section: `ring`, and what the class is made of.
-pub type Keys = BTreeMap<String, Spanned<serde_json::Value>>;
 
 /// A packet that microcode has left to the core, as a task of Python's sees it.
 #[pyclass(frozen, get_all, module = "npsim")]
@@ -105,14 +103,6 @@ impl TaskKind for PacketTaskKind {
             }),
         })
     }
-}
-
-/// The keys of a section as JSON.
-pub fn as_json(keys: &Keys) -> String {
-    let keys = keys
-        .iter()
-        .map(|(key, value)| (key.clone(), value.get_ref().clone()));
-    serde_json::Value::Object(keys.collect()).to_string()
 }
 
 /// What a task has done.
@@ -226,12 +216,7 @@ impl PacketTask {
                 self.counts.handed_on += 1;
             }
         }
-        let next = if self.waiting.is_empty() {
-            NextAction::Wait { cost, due: None }
-        } else {
-            let due = access.now() + cost;
-            NextAction::Done { cost, due }
-        };
+        let next = NextAction::next_packet(access.now(), cost, !self.waiting.is_empty());
         (doing, next)
     }
 }

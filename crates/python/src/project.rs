@@ -15,6 +15,7 @@ use crate::detached::{StopFlag, detached};
 use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
 use crate::kinds::registry;
+use crate::pickled::{Pickled, pickled};
 use crate::program::Program;
 use crate::text::{pairs, read, text_of};
 
@@ -260,30 +261,10 @@ impl Project {
         format!("<npsim.Project {}: {count} microengines>", self.name())
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Py<PyDict>))> {
-        let again = py.import("npsim")?.getattr("_load_again")?;
-        let source = &self.source;
-        Ok((
-            again,
-            (source.target.clone_ref(py), source.options.clone_ref(py)),
-        ))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        let Source { target, options } = &self.source;
+        pickled(py, "load", target, options)
     }
-}
-
-/// Reads a project again that was sent from another process.
-#[pyfunction]
-#[pyo3(name = "_load_again")]
-pub fn load_again<'py>(
-    py: Python<'py>,
-    target: Bound<'py, PyAny>,
-    options: Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    py.import("npsim")?
-        .getattr("load")?
-        .call((target,), Some(&options))
 }
 
 /// Bytes of a frame: `bytes`, or what gives them (a packet of scapy).

@@ -28,7 +28,7 @@ use npsim::{bottleneck, stats_file, summary};
 use pyo3::prelude::*;
 
 use crate::detached::{StopFlag, detached};
-use crate::error::{self, Fault, mistake, not_pickled};
+use crate::error::{self, fault_of, mistake, not_pickled};
 use crate::event_batches::EventBatches;
 use crate::observers::RunObservers;
 use crate::packet_table::PacketTable;
@@ -124,22 +124,7 @@ impl Project {
         report: bool,
         observer: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Run> {
-        let capture = match trace {
-            Some(trace) => Some(CaptureArguments {
-                trace,
-                pace: pace.map_or(Ok("trace".into()), |it| text_of("pace", &it))?,
-                ports: ports.map_or(Ok("interface".into()), |it| text_of("ports", &it))?,
-                link,
-                pad,
-            }),
-            None if pace.is_some() || ports.is_some() || link || pad.is_some() => {
-                return Err(mistake(
-                    "`pace`, `ports`, `link` and `pad` are about a capture, and there is none",
-                    "give it as `trace`",
-                ));
-            }
-            None => None,
-        };
+        let capture = CaptureArguments::of(trace, pace.as_ref(), ports.as_ref(), link, pad)?;
         let observed = packets || series || report || observer.is_some();
         if hops > 1 && observed {
             return Err(mistake(
@@ -256,13 +241,7 @@ fn done(session: &Session, seen: RunObservers, page: bool, open_end: bool) -> Do
     });
     let ending = session.ending().map(|(_, ending)| ending.clone());
     let fault = match &ending {
-        Some(Ending::Fault(fault)) => {
-            let programs = session.programs().iter();
-            let programs: Vec<_> = programs
-                .map(|program| (program.me, &program.image, &program.sources))
-                .collect();
-            Some(error::plain(&render_fault(fault, &programs)))
-        }
+        Some(Ending::Fault(fault)) => Some(error::plain(&render_fault(fault, session.programs()))),
         _ => None,
     };
     let failed = session
@@ -316,11 +295,7 @@ impl Run {
         };
         match done.fault {
             None => Ok(run),
-            Some(text) => {
-                let fault = Fault::new_err(text);
-                fault.value(py).setattr("run", Py::new(py, run)?)?;
-                Err(fault)
-            }
+            Some(text) => Err(fault_of(py, text, run)?),
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::column_data::{ColumnBuilder, Values};
 use crate::detached::{StopFlag, detached};
 use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
+use crate::pickled::{Pickled, again, pickled};
 use crate::project;
 use crate::table::Table;
 use crate::table_data::TableData;
@@ -229,16 +230,8 @@ impl Sweep {
         format!("<npsim.Sweep {} of {} points>", self.name(), self.__len__())
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>, Py<PyDict>))> {
-        let again = py.import("npsim")?.getattr("_sweep_again")?;
-        let plan = &self.0;
-        Ok((
-            again,
-            (plan.target.clone_ref(py), plan.options.clone_ref(py)),
-        ))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        pickled(py, "sweep", &self.0.target, &self.0.options)
     }
 }
 
@@ -311,19 +304,6 @@ impl Point {
     }
 }
 
-/// Reads a sweep again that was sent from another process.
-#[pyfunction]
-#[pyo3(name = "_sweep_again")]
-pub fn sweep_again<'py>(
-    py: Python<'py>,
-    target: Bound<'py, PyAny>,
-    options: Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    py.import("npsim")?
-        .getattr("sweep")?
-        .call((target,), Some(&options))
-}
-
 /// A point of a sweep that is read again in another process.
 #[pyfunction]
 #[pyo3(name = "_point_again")]
@@ -333,7 +313,7 @@ pub fn point_again<'py>(
     options: Bound<'py, PyDict>,
     index: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let points = sweep_again(py, target, options)?.getattr("points")?;
+    let points = again(py, "sweep", target, options)?.getattr("points")?;
     points.get_item(index).map_err(|_| {
         PyTypeError::new_err("the sweep has fewer points here than where the point comes from")
     })

@@ -1,15 +1,14 @@
 //! Tasks of the core in Python that work on a table by a timer.
 
 use npsim::chip::kernel::row::Row;
-use npsim::project::keys::Spanned;
 use npsim::project::timer_job::{AfterAccess, KeyMistake, TableAccess, TimerJob};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::instance::Instance;
+use crate::keys::{Keys, without_class};
 use crate::kind_name::KindName;
-use crate::packet_task::{Keys, as_json};
 
 /// Longwords that one access reads or writes at most.
 const MOST_LONGWORDS: usize = 8;
@@ -88,24 +87,14 @@ pub struct TimerTask {
 impl TimerTask {
     /// A job of a section.
     pub fn of(name: KindName, class: &Py<PyAny>, keys: &Keys) -> Result<Self, KeyMistake> {
-        let class = Python::attach(|py| class.clone_ref(py));
-        let mut made = Self {
+        let (instance, bytes) = Instance::sized(("task", name), class, keys, "bytes")?;
+        Ok(Self {
             name,
-            instance: Instance::new(class, as_json(keys)),
-            bytes: 0,
+            instance,
+            bytes,
             jobs: 0,
             read: None,
-        };
-        let bytes = made.instance.call("bytes", |bytes| bytes.extract::<u32>());
-        made.bytes = bytes.ok_or_else(|| {
-            let place = Spanned::new(0..0, ());
-            KeyMistake::new(
-                &place,
-                format!("the task `{}` could not be made", name.0),
-                "",
-            )
-        })?;
-        Ok(made)
+        })
     }
 
     /// The access that Python asks for next; none if the job is done.
@@ -154,12 +143,7 @@ impl TimerJob for TimerTask {
     }
 
     fn new(_: &Keys) -> Result<Self, KeyMistake> {
-        let place = Spanned::new(0..0, ());
-        Err(KeyMistake::new(
-            &place,
-            "a task of Python's has a class",
-            "",
-        ))
+        Err(without_class())
     }
 
     fn bytes(&self) -> u32 {

@@ -25,6 +25,34 @@ pub struct CaptureArguments {
     pub pad: Option<String>,
 }
 
+impl CaptureArguments {
+    /// What is said of a capture, if there is one.
+    pub fn of(
+        trace: Option<PathBuf>,
+        pace: Option<&Bound<'_, PyAny>>,
+        ports: Option<&Bound<'_, PyAny>>,
+        link: bool,
+        pad: Option<String>,
+    ) -> PyResult<Option<Self>> {
+        let Some(trace) = trace else {
+            if pace.is_some() || ports.is_some() || link || pad.is_some() {
+                return Err(mistake(
+                    "`pace`, `ports`, `link` and `pad` are about a capture, and there is none",
+                    "give it as `trace`",
+                ));
+            }
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            trace,
+            pace: pace.map_or(Ok("trace".into()), |it| text_of("pace", it))?,
+            ports: ports.map_or(Ok("interface".into()), |it| text_of("ports", it))?,
+            link,
+            pad,
+        }))
+    }
+}
+
 /// What comes in: a capture, a load, or what the project's `[load]` says. `load` is a rate
 /// (`0.5`, `"1Mpps"`), a dictionary with keys of `[load]`, or `False` for no traffic at all.
 pub fn traffic(

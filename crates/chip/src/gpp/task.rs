@@ -61,6 +61,20 @@ pub enum NextAction {
     Exit(Cycle),
 }
 
+impl NextAction {
+    /// The job with a packet is done at a cycle, after which the core is busy for `cost`: the next
+    /// one is due at once where packets wait, and else with the next that is taken.
+    #[must_use]
+    pub const fn next_packet(now: Cycle, cost: Cycle, waits: bool) -> Self {
+        if waits {
+            let due = now + cost;
+            Self::Done { cost, due }
+        } else {
+            Self::Wait { cost, due: None }
+        }
+    }
+}
+
 /// Something that the general-purpose core does.
 ///
 /// A task is part of a chip, which can be copied and saved: its type has `Clone` and

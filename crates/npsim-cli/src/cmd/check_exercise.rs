@@ -141,12 +141,8 @@ fn tell(verdict: &ExerciseVerdict, programs: &[Program]) -> ExitCode {
     let raced = { verdict.goals.iter() }
         .any(|outcome| outcome.goal.kind == MeasureKind::Races && !outcome.passed());
     if let Some(race) = verdict.race.as_ref().filter(|_| raced) {
-        let programs: Vec<_> = programs
-            .iter()
-            .map(|program| (program.me, &program.image, &program.sources))
-            .collect();
         output::line("");
-        output::message(&render_fault(race, &programs));
+        output::message(&render_fault(race, programs));
     }
     ExitCode::from(u8::from(!verdict.passed()))
 }

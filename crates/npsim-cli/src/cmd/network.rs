@@ -98,14 +98,8 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         let text = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
         inputs_of(path, &text, &network)
     })?;
-    let mut standing = Standing {
-        now: 0,
-        every: { arguments.every }
-            .map_or(file.until / SAMPLES, |it| it.0 / file.scale)
-            .max(1),
-        begin: network.outside().counters(),
-        sampled: None,
-    };
+    let every = { arguments.every }.map_or(file.until / SAMPLES, |it| it.0 / file.scale);
+    let mut standing = Standing::new(&network, every);
     if let Some(checkpoint) = checkpoint {
         refuse_earlier_end(checkpoint, Some(file.until), |time| {
             format!("{} s", time as f64 * file.scale as f64 / SECOND as f64)

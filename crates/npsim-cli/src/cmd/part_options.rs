@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
-use npsim::problem::Problem;
+use npsim::problem::{Problem, Problems};
 use npsim_lab::campaign::Campaign;
 use npsim_lab::part::{self, Part, Shard};
 use npsim_lab::points::Point;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::batch_script::{self, BatchScript};
 use super::format::{self, Format};
 use super::interrupt::INTERRUPTED;
-use super::lab_options::{LabProgress, tally, tell_faults};
+use super::lab_options::{LabOptions, LabProgress, tally, tell_faults};
 use super::value::parser;
 use crate::output;
 
@@ -212,10 +212,7 @@ pub fn run_part(
     stop: &AtomicBool,
     format: Format,
 ) -> anyhow::Result<ExitCode> {
-    let bar = LabProgress::default();
-    let results = campaign.run_task(points, task, stop, &bar);
-    bar.finish();
-    let results = results?;
+    let results = run_task(campaign, points, task, stop)?;
     if results.interrupted {
         return Ok(interrupted(&results));
     }
@@ -234,6 +231,62 @@ pub fn run_part(
     tell_faults(&results);
     output::line(&format!("{}: {}", task.part, tally(&results)));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a command comes to that runs points: results of all that it was asked for, which it shows, or
+/// its exit code.
+pub enum Ran {
+    /// The results of all points.
+    Whole(Results),
+    /// Another part was done, and told.
+    Done(ExitCode),
+}
+
+impl PartOptions {
+    /// Does what is asked for with the points.
+    ///
+    /// # Errors
+    /// As [`Campaign::run_task`] and [`Campaign::merge`].
+    pub fn run(
+        &self,
+        campaign: &Campaign,
+        points: Vec<Point>,
+        (lab, format): (&LabOptions, Format),
+        stop: &AtomicBool,
+    ) -> anyhow::Result<Ran> {
+        let results = match self.job()? {
+            Job::Script(part) => {
+                let code = part.print_script(campaign, points, lab.jobs_given())?;
+                return Ok(Ran::Done(code));
+            }
+            Job::Part(task) => {
+                return run_part(campaign, points, &task, stop, format).map(Ran::Done);
+            }
+            Job::Merge => campaign.merge(points, stop)?,
+            Job::Whole(task) => run_task(campaign, points, &task, stop)?,
+        };
+        Ok(if results.interrupted {
+            Ran::Done(interrupted(&results))
+        } else {
+            Ran::Whole(results)
+        })
+    }
+}
+
+/// Runs a task's points, with a bar.
+///
+/// # Errors
+/// As [`Campaign::run_task`].
+pub fn run_task(
+    campaign: &Campaign,
+    points: Vec<Point>,
+    task: &Task,
+    stop: &AtomicBool,
+) -> Result<Results, Problems> {
+    let bar = LabProgress::default();
+    let results = campaign.run_task(points, task, stop, &bar);
+    bar.finish();
+    results
 }
 
 /// Says that a campaign was interrupted.

@@ -23,9 +23,9 @@ use serde::Serialize;
 use super::format::{self, Format};
 use super::interrupt::interrupt_flag;
 use super::lab_options::{
-    LabOptions, LabProgress, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
+    LabOptions, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
 };
-use super::part_options::{Job, PartOptions, interrupted, run_part};
+use super::part_options::{PartOptions, Ran};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -111,24 +111,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return list_parts(&campaign, points, arguments);
     }
     let stop = interrupt_flag();
-    let results = match arguments.part.job()? {
-        Job::Script(part) => {
-            return part.print_script(&campaign, points, arguments.lab.jobs_given());
-        }
-        Job::Part(task) => {
-            return run_part(&campaign, points, &task, &stop, arguments.format);
-        }
-        Job::Merge => campaign.merge(points, &stop)?,
-        Job::Whole(task) => {
-            let bar = LabProgress::default();
-            let results = campaign.run_task(points, &task, &stop, &bar);
-            bar.finish();
-            results?
-        }
+    let shown = (&arguments.lab, arguments.format);
+    let ran = arguments.part.run(&campaign, points, shown, &stop)?;
+    let results = match ran {
+        Ran::Whole(results) => results,
+        Ran::Done(code) => return Ok(code),
     };
-    if results.interrupted {
-        return Ok(interrupted(&results));
-    }
     let mut rows = verdict::rows(&study, &results, &wanted);
     rows.push(profiles::row(&study, &results));
     let of_part = part.then(|| {

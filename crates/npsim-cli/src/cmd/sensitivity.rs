@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::format::{self, Format};
 use super::interrupt::interrupt_flag;
-use super::lab_options::{LabOptions, LabProgress, tally};
-use super::part_options::{Job, PartOptions, interrupted, run_part};
+use super::lab_options::{LabOptions, tally};
+use super::part_options::{PartOptions, Ran};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -126,24 +126,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let stop = interrupt_flag();
     let points = plan.points().to_vec();
-    let results = match arguments.part.job()? {
-        Job::Script(part) => {
-            return part.print_script(&campaign, points, arguments.lab.jobs_given());
-        }
-        Job::Part(task) => {
-            return run_part(&campaign, points, &task, &stop, arguments.format);
-        }
-        Job::Merge => campaign.merge(points, &stop)?,
-        Job::Whole(task) => {
-            let bar = LabProgress::default();
-            let results = campaign.run_task(points, &task, &stop, &bar);
-            bar.finish();
-            results?
-        }
+    let shown = (&arguments.lab, arguments.format);
+    let ran = arguments.part.run(&campaign, points, shown, &stop)?;
+    let results = match ran {
+        Ran::Whole(results) => results,
+        Ran::Done(code) => return Ok(code),
     };
-    if results.interrupted {
-        return Ok(interrupted(&results));
-    }
     let report = plan.report(&campaign, &question, &results)?;
     let page = report.write(&folder)?;
     match arguments.format {

@@ -20,9 +20,9 @@ use npsim_session::text_table::TextTable;
 use super::format::{self, Format};
 use super::interrupt::interrupt_flag;
 use super::lab_options::{
-    LabOptions, LabProgress, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
+    LabOptions, tally, tell_equal_runs, tell_faults, tell_gaps, tell_unsettled,
 };
-use super::part_options::{Job, PartOptions, interrupted, run_part};
+use super::part_options::{Job, PartOptions, interrupted, run_part, run_task};
 use crate::output;
 
 const EXAMPLES: &str = "\
@@ -77,12 +77,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         return list(&campaign, points, arguments);
     }
     let stop = interrupt_flag();
-    let run = |task: &Task| {
-        let bar = LabProgress::default();
-        let results = campaign.run_task(points.clone(), task, &stop, &bar);
-        bar.finish();
-        results
-    };
+    let run = |task: &Task| run_task(&campaign, points.clone(), task, &stop);
     let (results, whole) = match arguments.part.job()? {
         Job::Script(part) => {
             return part.print_script(&campaign, points, arguments.lab.jobs_given());

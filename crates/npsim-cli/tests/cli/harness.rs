@@ -132,5 +132,19 @@ pub fn pcap(link_type: u32, frames: &[(u32, u32)]) -> Vec<u8> {
     bytes
 }
 
+/// Context 0 counts down from `TURNS`, and ends.
+pub const COUNT: &str = "\
+.num_contexts 8
+.reg n
+    br=ctx[0, go#]
+    ctx_arb[kill]
+go#:
+    immed[n, TURNS]
+again#:
+    alu[n, n, -, 1]
+    bne[again#]
+    ctx_arb[kill]
+";
+
 /// Firmware that does nothing and has no end.
 pub const LOOP: &str = "here#:\n    ctx_arb[voluntary], br[here#]\n";

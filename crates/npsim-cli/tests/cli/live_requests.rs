@@ -65,7 +65,6 @@ fn counters_are_given_as_an_overview_by_name_and_by_part() {
 }
 
 #[test]
-#[ignore = "a timeline may slow the run so much that its end takes minutes"]
 fn files_of_observations_are_whole_when_they_are_stopped_and_when_the_run_ends() {
     let live = Live::start(Dir::new(), "");
     live.ask("timeline stop").expect(

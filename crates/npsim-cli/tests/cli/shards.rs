@@ -2,20 +2,7 @@
 
 use std::process::Command;
 
-use super::harness::Dir;
-
-const COUNT: &str = "\
-.num_contexts 8
-.reg n
-    br=ctx[0, go#]
-    ctx_arb[kill]
-go#:
-    immed[n, TURNS]
-again#:
-    alu[n, n, -, 1]
-    bne[again#]
-    ctx_arb[kill]
-";
+use super::harness::{COUNT, Dir};
 
 const STUDY: &str = r#"
 name = "turns"

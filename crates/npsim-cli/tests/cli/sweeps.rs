@@ -3,20 +3,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::harness::{Dir, LOOP};
-
-const COUNT: &str = "\
-.num_contexts 8
-.reg n
-    br=ctx[0, go#]
-    ctx_arb[kill]
-go#:
-    immed[n, TURNS]
-again#:
-    alu[n, n, -, 1]
-    bne[again#]
-    ctx_arb[kill]
-";
+use super::harness::{COUNT, Dir, LOOP};
 
 const SWEEP: &str = r#"
 name = "turns"

@@ -8,7 +8,7 @@ use npsim_chip::core::CoreKind;
 use npsim_chip::watch::Watcher;
 use npsim_engine::ENGINE;
 use npsim_net::capture::Capture;
-use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, PortLine, schedule};
+use npsim_net::pace::{ArrivalSchedule, Pace, PortAssignment, schedule};
 use npsim_project::assemble::{Program, assemble_project};
 use npsim_project::{Overrides, Project};
 use npsim_session::links::{Links, captured};
@@ -36,14 +36,7 @@ impl Run {
         let capture = capture.map_or_else(Capture::default, |name| {
             Capture::open(&root().join("traces").join(name)).expect("a capture")
         });
-        let lines: Vec<_> = project
-            .boot
-            .ports
-            .iter()
-            .map(|port| PortLine {
-                bits_per_second: port.bits_per_second,
-            })
-            .collect();
+        let lines = npsim_project::load::lines(&project);
         let plan = schedule(
             &capture.frames,
             &lines,

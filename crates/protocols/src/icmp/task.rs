@@ -366,12 +366,7 @@ impl Icmp {
     fn ends(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         self.job = None;
         self.step = IcmpStep::Begin;
-        if self.waiting.is_empty() {
-            NextAction::Wait { cost, due: None }
-        } else {
-            let due = now + cost;
-            NextAction::Done { cost, due }
-        }
+        NextAction::next_packet(now, cost, !self.waiting.is_empty())
     }
 }
 

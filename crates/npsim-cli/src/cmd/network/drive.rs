@@ -17,9 +17,6 @@ use super::recorded::Recorded;
 use crate::cmd::run::progress::RunProgress;
 use crate::cmd::saver::Saver;
 
-/// Steps of a run between which Ctrl-C is looked at, and the bar moved.
-const STEPS: u64 = 1_000;
-
 /// A run in progress.
 pub struct Driver<'a> {
     pub file: &'a NetworkFile,
@@ -69,12 +66,7 @@ impl Driver<'_> {
                 break;
             }
             taps.sample(&self.network)?;
-            self.standing.now = next;
-            if next == self.file.from {
-                self.network.outside_mut().forget_longest_queues();
-                self.standing.begin = self.network.outside().counters();
-            }
-            if next.is_multiple_of(self.standing.every) {
+            if self.standing.come_to(next, self.file, &mut self.network) {
                 self.sample()?;
             }
             progress.at(next);
@@ -102,16 +94,8 @@ impl Driver<'_> {
 
     /// Where the run has something to do next.
     fn next(&self) -> Time {
-        let (now, file) = (self.standing.now, self.file);
-        let multiple = |of: u64| (now / of + 1).saturating_mul(of);
-        let step = self.network.step(file.until, STEPS);
-        let mut next = multiple(step).min(file.until);
-        if self.outputs.are_sampled() {
-            next = next.min(multiple(self.standing.every));
-        }
-        if now < file.from {
-            next = next.min(file.from);
-        }
+        let is_sampled = self.outputs.are_sampled();
+        let mut next = self.standing.next(self.file, &self.network, is_sampled);
         if let Some(saver) = &self.saver {
             next = next.min(saver.next());
         }

@@ -211,12 +211,9 @@ const RACES_SHOWN: usize = 5;
 
 /// Shows the first races that were found, and how many there are.
 fn show_races(races: &[Fault], session: &Session) {
-    let programs: Vec<_> = { session.programs().iter() }
-        .map(|program| (program.me, &program.image, &program.sources))
-        .collect();
     for fault in races.iter().take(RACES_SHOWN) {
         output::line("");
-        output::message(&render_fault(fault, &programs));
+        output::message(&render_fault(fault, session.programs()));
     }
     let more = races.len().saturating_sub(RACES_SHOWN);
     if more > 0 {
@@ -249,11 +246,8 @@ pub fn show_fault(
     state: &[String],
     report: Option<&FaultReport>,
 ) {
-    let programs: Vec<_> = { programs.iter() }
-        .map(|program| (program.me, &program.image, &program.sources))
-        .collect();
     output::line("");
-    output::message(&render_fault(fault, &programs));
+    output::message(&render_fault(fault, programs));
     // A deadlock's notes have these lines already.
     for line in state.iter().filter(|line| !fault.notes.contains(line)) {
         output::line(line);

@@ -1,0 +1,33 @@
+//! How what was read from files or dictionaries goes to another process: by what it was made of,
+//! from which it is made again there.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What makes an object again: a function, and the name of another one with its arguments.
+pub type Pickled<'py> = (Bound<'py, PyAny>, (&'static str, Py<PyAny>, Py<PyDict>));
+
+/// An object that a function of the package has made of a target and options.
+pub fn pickled<'py>(
+    py: Python<'py>,
+    function: &'static str,
+    target: &Py<PyAny>,
+    options: &Py<PyDict>,
+) -> PyResult<Pickled<'py>> {
+    let again = py.import("npsim")?.getattr("_again")?;
+    let arguments = (function, target.clone_ref(py), options.clone_ref(py));
+    Ok((again, arguments))
+}
+
+/// Makes an object again that was sent from another process.
+#[pyfunction]
+#[pyo3(name = "_again")]
+pub fn again<'py>(
+    py: Python<'py>,
+    function: &str,
+    target: Bound<'py, PyAny>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let function = py.import("npsim")?.getattr(function)?;
+    function.call((target,), Some(&options))
+}
