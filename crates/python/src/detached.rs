@@ -64,7 +64,10 @@ pub fn detached<T: Send>(
             while receiver.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none() {
                     raised = Python::attach(handle_signals).err();
-                    flag.store(raised.is_some(), Ordering::Relaxed);
+                }
+                // A callback may have asked for the same.
+                if raised.is_some() {
+                    flag.store(true, Ordering::Relaxed);
                 }
             }
             match worker.join() {
