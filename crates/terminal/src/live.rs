@@ -24,7 +24,7 @@ use crate::theme::Theme;
 /// The columns from which on rings stand beside what is said in words.
 const BESIDE: u16 = 100;
 /// The widest name of a stage.
-const STAGE: usize = 12;
+const STAGE: usize = 16;
 
 /// Lines under a heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
