@@ -3,7 +3,7 @@
 #
 #   traces/live/check.sh NPSIM [SECONDS | thorough]
 #
-# Needs root, iproute2, ping, traceroute, curl, python3 and iperf3; without them it says what is missing and passes.
+# Needs root, iproute2, ping, traceroute, curl, python3, iperf3 and ethtool; without them it says what is missing and passes.
 # SECONDS is how long the exchange of small packets lasts, 20 if left out. `thorough` takes half an hour on an idle
 # machine: ten minutes of small packets, a download of 50 MB, and the one check of a rate, that iperf3 sees in dilated
 # time what simulated hosts see on the same lines.
@@ -18,7 +18,7 @@ work=$(mktemp -d)
 missing() { echo "skipped: $*"; exit 0; }
 [ "$(id -u)" = 0 ] || missing "a live run opens interfaces, which takes root"
 [ -e /dev/net/tun ] || missing "this host has no /dev/net/tun"
-for tool in ip ping traceroute curl python3 iperf3; do
+for tool in ip ping traceroute curl python3 iperf3 ethtool; do
     command -v $tool >/dev/null || missing "$tool is not installed"
 done
 ip netns add np-probe 2>/dev/null || missing "network namespaces cannot be made here"
@@ -36,7 +36,7 @@ clean() {
 trap clean EXIT
 fail() { echo "FAILED: $*" >&2; tail -n 5 "$work"/*.log >&2; exit 1; }
 # Two hosts that are joined by veth pairs instead of TAPs: np-one with 10.1.0.2 and np-two with 10.2.0.2, whose other
-# ends, npv0 and npv1, are here.
+# ends, npv0 and npv1, are here; both have IPv6 and a VLAN, too, and leave checksums and tags to the interface.
 veths() { # up | down
     local side namespace
     for side in 0 1; do
@@ -49,9 +49,18 @@ veths() { # up | down
         ip netns add $namespace
         ip link add npv$side type veth peer name npe$side netns $namespace
         ip -n $namespace link set lo up
+        ip netns exec $namespace ethtool -K npe$side tso off gso off gro off >/dev/null
         ip -n $namespace addr add 10.$((side + 1)).0.2/16 dev npe$side
+        ip -n $namespace addr add fd00::$((side + 1))/64 dev npe$side nodad 2>/dev/null || true
         ip -n $namespace link set npe$side up
         ip -n $namespace route add default via 10.$((side + 1)).0.1
+        # Not every kernel has VLANs.
+        if ip -n $namespace link add link npe$side name npe$side.7 type vlan id 7 2>/dev/null; then
+            ip -n $namespace addr add 10.7.0.$((side + 1))/24 dev npe$side.7
+            ip -n $namespace link set npe$side.7 up
+        fi
+        # This host is none of the two: no IPv6 messages of its own.
+        sysctl -qw net.ipv6.conf.npv$side.disable_ipv6=1 2>/dev/null || true
         ip link set npv$side up
     done
 }
@@ -210,13 +219,37 @@ same "$work/www/file" "$work/copy" "the download through three routers is not wh
 stop INT 130
 replays_network $routers lab --threads 3
 
-echo "interfaces that exist, and one that goes"
+echo "interfaces that exist, with checksums and tags that are left to them"
 veths up
 ends=(--port 0=if:npv0 --port 1=if:npv1)
 start $forwarder "${ends[@]}" "${recorded[@]}"
 ip netns exec np-one ping -qc 15 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through veth pairs"
+iperf np-one np-two 10.2.0.2 -u -b 4M -t 1
+nothing_lost
+iperf np-one np-two 10.2.0.2 -n 1M
 stop INT 130
 replays $forwarder lab engine
+start traces/live/wire.toml --port left=if:npv0 --port right=if:npv1
+for address in fd00::2 10.7.0.2; do
+    if ! ip -n np-one route get $address 2>/dev/null | grep -Eq 'npe0(\.7)? src (fd00::1|10\.7\.0\.1)'; then
+        echo "  nothing to $address: this kernel has no such interface"
+        continue
+    fi
+    iperf np-one np-two $address -u -b 4M -t 1
+    nothing_lost
+    iperf np-one np-two $address -n 500K
+done
+stop INT 130
+# Segments that are left to be cut are refused, which is said once.
+start traces/live/wire.toml --port left=if:npv0 --port right=if:npv1
+ip netns exec np-one ethtool -K npe0 tso on gso on >/dev/null
+ip -n np-one addr add 10.8.0.1/24 dev npe0
+ip -n np-two addr add 10.8.0.2/24 dev npe1
+ip netns exec np-two iperf3 -s -1 >"$work/server.log" 2>&1 &
+sleep 0.5
+ip netns exec np-one timeout 3 iperf3 -c 10.8.0.2 -n 1M >"$work/iperf.log" 2>&1 || true
+stop INT 130
+[ "$(grep -c 'segments longer than a frame' "$work/live.log")" = 1 ] || fail "long segments are not refused, or not once: $(cat "$work/live.log")"
 start $forwarder "${ends[@]}"
 ip link del npv1
 code=0

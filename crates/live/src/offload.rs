@@ -1,115 +1,146 @@
-//! Checksums that a host has left to its network card.
+//! What a host has left to its network card: the rest of a checksum, and a VLAN's tag.
 //!
-//! What comes from an interface that exists, such as an end of a veth pair, was never on a wire:
-//! where the sender's interface offers to compute checksums, the field of TCP or UDP has the sum
-//! of the pseudo-header alone. Such a field is known by its value and completed, as the card
-//! would have done.
+//! What comes from an interface that exists, such as an end of a veth pair, was never on a wire. Where
+//! the sender's interface offers to compute checksums, the field of TCP, UDP or whatever else has the
+//! sum of the pseudo-header alone, and the kernel says from where on the rest is to be summed, and
+//! where the field is. Where it offers to insert tags, the tag stands beside the frame. Both are done
+//! here as the card would have done them.
 
-use npsim_protocols::checksum::{fold, sum};
+use npsim_protocols::checksum::sum;
 
-/// Bytes of an Ethernet header.
-const ETHERNET: usize = 14;
-const IPV4: [u8; 2] = [0x08, 0x00];
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+/// Bytes of the addresses of an Ethernet frame, behind which a tag stands.
+const ADDRESSES: usize = 12;
 
-/// Completes the checksum of a frame of TCP or UDP over IPv4 if only its pseudo-header was summed;
-/// says whether it did.
-pub fn complete_checksum(frame: &mut [u8]) -> bool {
-    complete(frame).is_some()
+/// A checksum whose rest is to be summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartialChecksum {
+    /// The byte of the frame from which on it is.
+    pub start: usize,
+    /// Its field, counted from there.
+    pub offset: usize,
 }
 
-fn complete(frame: &mut [u8]) -> Option<()> {
-    if frame.get(12..ETHERNET)? != IPV4 {
-        return None;
+impl PartialChecksum {
+    /// Completes the checksum of a frame; one that does not lie in the frame is left alone.
+    pub fn complete(self, frame: &mut [u8]) {
+        let Some(summed) = frame.get_mut(self.start..) else {
+            return;
+        };
+        // The field, which is among what is summed, stands for the pseudo-header. Of UDP a sum of 0
+        // means that there is none; 0xffff is the same number, for TCP as well.
+        let checksum = match !sum(summed) {
+            0 => u16::MAX,
+            checksum => checksum,
+        };
+        let end = self.offset.saturating_add(2);
+        if let Some(field) = summed.get_mut(self.offset..end) {
+            field.copy_from_slice(&checksum.to_be_bytes());
+        }
     }
-    let packet = frame.get_mut(ETHERNET..)?;
-    let header = usize::from(packet.first()? & 15) * 4;
-    let total = usize::from(u16::from_be_bytes([*packet.get(2)?, *packet.get(3)?]));
-    let fragment = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]) & 0x3fff;
-    let protocol = *packet.get(9)?;
-    let field = match protocol {
-        TCP => 16,
-        UDP => 6,
-        _ => return None,
-    };
-    if header < 20 || total < header + field + 2 || fragment != 0 {
-        return None;
+}
+
+/// The tag of a VLAN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VlanTag {
+    /// The type of the tag, such as 0x8100.
+    pub protocol: u16,
+    /// Priority and number.
+    pub control: u16,
+}
+
+impl VlanTag {
+    /// Bytes of a tag.
+    pub const BYTES: usize = 4;
+
+    /// Puts the tag into the frame that has so many bytes of a buffer, where both have room; gives
+    /// the length of what is there then.
+    pub fn insert(self, buffer: &mut [u8], length: usize) -> usize {
+        let with = length + Self::BYTES;
+        if length < ADDRESSES || with > buffer.len() {
+            return length;
+        }
+        buffer.copy_within(ADDRESSES..length, ADDRESSES + Self::BYTES);
+        let [protocol, control] = [self.protocol, self.control].map(u16::to_be_bytes);
+        buffer[ADDRESSES..ADDRESSES + 2].copy_from_slice(&protocol);
+        buffer[ADDRESSES + 2..ADDRESSES + 4].copy_from_slice(&control);
+        with
     }
-    let addresses = sum(packet.get(12..20)?);
-    let segment = packet.get_mut(header..total)?;
-    let pseudo = fold(u32::from(addresses) + u32::from(protocol) + segment.len() as u32);
-    let at = field..field + 2;
-    if segment[at.clone()] != pseudo.to_be_bytes() {
-        return None;
-    }
-    // The field, which is among them, stands for the pseudo-header.
-    let checksum = match !sum(segment) {
-        0 if protocol == UDP => u16::MAX,
-        checksum => checksum,
-    };
-    segment[at].copy_from_slice(&checksum.to_be_bytes());
-    Some(())
 }
 
 #[cfg(test)]
 mod tests {
     use npsim_protocols::checksum::{fold, sum};
 
-    use super::{ETHERNET, complete_checksum};
+    use super::{PartialChecksum, VlanTag};
 
-    /// A UDP datagram whose checksum is that of the pseudo-header alone, and the finished one.
-    fn datagram(payload: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    const UDP: u32 = 17;
+
+    /// A UDP datagram over addresses of any length, behind a header of so many bytes, whose
+    /// checksum is that of the pseudo-header alone; and that sum.
+    fn datagram(header: usize, addresses: &[u8], payload: &[u8]) -> (Vec<u8>, u16) {
         let length = 8 + payload.len() as u16;
-        let mut frame = vec![0; ETHERNET];
-        frame[12] = 8;
-        let mut header = vec![
-            0x45, 0, 0, 0, 0, 7, 0, 0, 64, 17, 0, 0, 10, 1, 0, 2, 10, 2, 0, 2,
-        ];
-        header[2..4].copy_from_slice(&(20 + length).to_be_bytes());
-        let pseudo = fold(u32::from(sum(&header[12..20])) + 17 + u32::from(length));
-        frame.extend(header);
+        let pseudo = fold(u32::from(sum(addresses)) + UDP + u32::from(length));
+        let mut frame = vec![0xa5; header];
         frame.extend([0x30, 0x39, 0, 53]);
         frame.extend(length.to_be_bytes());
         frame.extend(pseudo.to_be_bytes());
         frame.extend(payload);
-        let mut whole = frame.clone();
-        let at = ETHERNET + 26;
-        let checksum = !sum(&frame[ETHERNET + 20..]);
-        whole[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
-        (frame, whole)
+        (frame, pseudo)
     }
 
     #[test]
-    fn a_checksum_of_the_pseudo_header_alone_is_completed_and_no_other() {
-        for payload in [&b""[..], b"x", b"some words", &[0xff; 333]] {
-            let (mut frame, whole) = datagram(payload);
-            assert!(complete_checksum(&mut frame));
-            assert_eq!(frame, whole);
-            assert!(!complete_checksum(&mut frame), "a whole one is left alone");
-            assert_eq!(frame, whole);
+    fn checksums_are_completed_behind_any_header() {
+        let (ipv4, ipv6) = ([10, 1, 0, 2, 10, 2, 0, 2], [0xfd; 32]);
+        for (header, addresses) in [(34, &ipv4[..]), (38, &ipv4), (54, &ipv6), (58, &ipv6)] {
+            for payload in [&b""[..], b"x", b"some words", &[0xff; 333]] {
+                let (mut frame, pseudo) = datagram(header, addresses, payload);
+                let before = frame.clone();
+                let partial = PartialChecksum {
+                    start: header,
+                    offset: 6,
+                };
+                partial.complete(&mut frame);
+                // What a receiver sums comes to ones.
+                let whole = fold(u32::from(sum(&frame[header..])) + u32::from(pseudo));
+                assert_eq!(whole, 0xffff, "{header} {payload:?}");
+                frame[header + 6..header + 8].copy_from_slice(&before[header + 6..header + 8]);
+                assert_eq!(frame, before, "nothing else has changed");
+            }
         }
     }
 
     #[test]
-    fn frames_that_end_early_or_are_something_else_are_left_alone() {
-        let (frame, _) = datagram(b"some words");
-        for length in 0..frame.len() {
-            let mut cut = frame[..length].to_vec();
-            assert!(!complete_checksum(&mut cut), "{length}");
-            assert_eq!(cut, frame[..length]);
+    fn a_checksum_of_udp_is_never_0_which_would_say_that_there_is_none() {
+        let partial = PartialChecksum {
+            start: 0,
+            offset: 0,
+        };
+        let mut frame = [0x12, 0x34, 0xed, 0xcb];
+        partial.complete(&mut frame);
+        assert_eq!(frame[..2], [0xff, 0xff]);
+    }
+
+    #[test]
+    fn checksums_beyond_the_end_of_a_frame_are_left_alone() {
+        for (start, offset) in [(4, 0), (5, 0), (0, 3), (2, 1), (usize::MAX, usize::MAX)] {
+            let mut frame = [1, 2, 3, 4];
+            PartialChecksum { start, offset }.complete(&mut frame);
+            assert_eq!(frame, [1, 2, 3, 4], "{start} {offset}");
         }
-        for (at, value) in [
-            (12, 0x86),
-            (ETHERNET, 0x44),
-            (ETHERNET + 6, 0x20),
-            (ETHERNET + 9, 1),
-        ] {
-            let mut other = frame.clone();
-            other[at] = value;
-            let before = other.clone();
-            assert!(!complete_checksum(&mut other), "{at}");
-            assert_eq!(other, before);
-        }
+    }
+
+    #[test]
+    fn a_tag_stands_behind_the_addresses_and_nothing_is_lost() {
+        let tag = VlanTag {
+            protocol: 0x8100,
+            control: 0x6007,
+        };
+        let mut buffer: Vec<u8> = (0..24).collect();
+        assert_eq!(tag.insert(&mut buffer, 20), 24);
+        let expected: Vec<u8> = (0..12).chain([0x81, 0, 0x60, 7]).chain(12..20).collect();
+        assert_eq!(buffer, expected);
+        assert_eq!(tag.insert(&mut buffer, 24), 24, "there is no room");
+        assert_eq!(tag.insert(&mut buffer, 11), 11, "that is no frame");
+        assert_eq!(buffer, expected);
     }
 }

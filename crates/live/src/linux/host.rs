@@ -19,16 +19,21 @@ pub struct LinuxHost {
     /// By port.
     interfaces: Vec<Interface>,
     control: Option<ControlSocket>,
+    warn: fn(&str),
+    /// By port: whether refused segments were told of.
+    warned: Vec<bool>,
 }
 
 impl LinuxHost {
-    /// A host whose time begins now.
+    /// A host whose time begins now. What an operator has to know at once is given to `warn`.
     #[must_use]
-    pub fn new(interfaces: Vec<Interface>, control: Option<ControlSocket>) -> Self {
+    pub fn new(interfaces: Vec<Interface>, control: Option<ControlSocket>, warn: fn(&str)) -> Self {
         Self {
             began: Instant::now(),
+            warned: vec![false; interfaces.len()],
             interfaces,
             control,
+            warn,
         }
     }
 }
@@ -40,7 +45,13 @@ impl Host for LinuxHost {
 
     fn read(&mut self, port: usize) -> Result<Option<&[u8]>, Problem> {
         let interface = &mut self.interfaces[port];
-        let name = interface.name().clone();
+        let (name, refused) = (interface.name().clone(), interface.refused());
+        // What is read is borrowed, so the count is looked at when the next one is read.
+        if refused > 0 && !std::mem::replace(&mut self.warned[port], true) {
+            (self.warn)(&format!(
+                "note: segments longer than a frame come from `{name}` and are refused; at the other end `ethtool -K NAME tso off gso off gro off` has them cut"
+            ));
+        }
         interface.read().map_err(|error| vanished(&name, &error))
     }
 

@@ -1,7 +1,7 @@
 //! The few requests to the kernel for which no library has a safe call: each is given a structure
 //! of the kernel's own form, which it reads or fills in.
 
-#![allow(unsafe_code, reason = "ioctl, getsockname and setsockopt")]
+#![allow(unsafe_code, reason = "ioctl, getsockname, setsockopt and recvmsg")]
 
 use std::io;
 use std::mem;
@@ -96,6 +96,54 @@ pub fn see_all_that_comes(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> 
     membership.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
     set(socket, libc::PACKET_ADD_MEMBERSHIP, &membership)?;
     set(socket, libc::PACKET_IGNORE_OUTGOING, &1_i32)
+}
+
+/// Lets a packet socket give with each frame what its sender left to the interface, as [`receive`]
+/// has it, and take a header before each that is sent.
+pub fn tell_what_is_left(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set(socket, libc::PACKET_AUXDATA, &1_i32)?;
+    set(socket, libc::PACKET_VNET_HDR, &1_i32)
+}
+
+/// Receives a frame of a packet socket that [tells what is left](tell_what_is_left): its length, and
+/// what the kernel says of it. Before it comes the header of a virtual network card.
+pub fn receive(
+    socket: BorrowedFd<'_>,
+    header: &mut [u8],
+    frame: &mut [u8],
+) -> io::Result<(usize, Option<libc::tpacket_auxdata>)> {
+    let before = header.len();
+    let mut parts = [header, frame].map(|part| libc::iovec {
+        iov_base: part.as_mut_ptr().cast(),
+        iov_len: part.len(),
+    });
+    let mut control = [0_u64; 8];
+    // SAFETY: integers and pointers, of which zeros are valid values.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    message.msg_iov = parts.as_mut_ptr();
+    message.msg_iovlen = parts.len();
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = mem::size_of_val(&control);
+    // SAFETY: an open socket, and a message whose parts are alive throughout the call and as long as it says.
+    let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    let received = nix::errno::Errno::result(received)? as usize;
+    let mut said = None;
+    // SAFETY: the kernel has filled in the message; the macros stay within its control data, in which
+    // a note of this kind is such a structure.
+    unsafe {
+        let mut note = libc::CMSG_FIRSTHDR(&raw const message);
+        while let Some(found) = note.as_ref() {
+            if (found.cmsg_level, found.cmsg_type) == (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
+                said = Some(
+                    libc::CMSG_DATA(note)
+                        .cast::<libc::tpacket_auxdata>()
+                        .read_unaligned(),
+                );
+            }
+            note = libc::CMSG_NXTHDR(&raw const message, note);
+        }
+    }
+    Ok((received.saturating_sub(before), said))
 }
 
 fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {

@@ -15,6 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use npsim_project::problem::Problem;
 
 use crate::live_run::Handover;
+use crate::offload::VlanTag;
 use crate::port_option::{InterfaceKind, InterfaceName};
 use namespace::NamespaceId;
 use packet_socket::PacketSocket;
@@ -28,6 +29,8 @@ pub use privileges::drop_privileges;
 const ROOM: usize = 65_536 + 18;
 /// Bytes of the largest payload of a frame.
 const MTU: usize = 1_500;
+/// Bytes of a header with two tags, at most.
+const HEADERS: usize = 14 + 2 * VlanTag::BYTES;
 
 /// An open interface.
 #[derive(Debug)]
@@ -44,6 +47,8 @@ pub struct Interface {
     namespace: Option<NamespaceId>,
     device: Device,
     buffer: Vec<u8>,
+    /// Segments that were too long for a frame.
+    refused: u64,
 }
 
 impl Interface {
@@ -77,6 +82,7 @@ impl Interface {
             namespace: name.namespace.as_deref().and_then(NamespaceId::of),
             device,
             buffer: vec![0; ROOM],
+            refused: 0,
         })
     }
 
@@ -98,20 +104,29 @@ impl Interface {
     }
 
     /// Reads a frame from the host, without check sequence and with whole checksums, if there is
-    /// one.
+    /// one. Segments that their sender left to the interface to be cut are refused and counted.
     ///
     /// # Errors
     /// The interface has vanished.
     pub fn read(&mut self) -> io::Result<Option<&[u8]>> {
         let read = match &self.device {
-            Device::Tap(tap) => tap.read(&mut self.buffer),
+            Device::Tap(tap) => tap.read(&mut self.buffer).map(Some),
             Device::Socket(socket) => socket.read(&mut self.buffer),
         };
         match read {
-            Ok(length) => Ok(Some(&self.buffer[..length])),
+            Ok(Some(length)) if length <= MTU + HEADERS => Ok(Some(&self.buffer[..length])),
+            Ok(_) => {
+                self.refused += 1;
+                Ok(None)
+            }
             Err(error) if is_one(&error, &WAITING) || is_one(&error, &DOWN) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Segments that were too long for a frame.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Gives a frame to the host.

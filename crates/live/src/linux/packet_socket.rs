@@ -1,16 +1,25 @@
 //! Interfaces that exist, read and written below the host's stack by a packet socket.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv, send, socket,
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv, socket,
 };
 
 use super::ioctl;
-use crate::offload;
+use crate::offload::{PartialChecksum, VlanTag};
+
+/// Bytes of the header of a virtual network card, which stands before each frame: flags, the kind of
+/// segment that is to be cut, two numbers about it, where the checksum begins, and where its field is.
+/// All zeros say that nothing is left to be done.
+const HEADER: usize = 10;
+/// A flag of it: the checksum is that of the pseudo-header alone.
+const NEEDS_CHECKSUM: u8 = 1;
+/// The type of a tag whose type is not said.
+const VLAN: u16 = 0x8100;
 
 /// A packet socket on one interface.
 #[derive(Debug)]
@@ -39,6 +48,7 @@ impl PacketSocket {
         while let Ok(_) | Err(Errno::ENETDOWN) =
             recv(socket.as_raw_fd(), &mut rest, MsgFlags::MSG_DONTWAIT)
         {}
+        ioctl::tell_what_is_left(socket.as_fd())?;
         Ok(Self {
             socket,
             index: link.ifindex(),
@@ -51,15 +61,42 @@ impl PacketSocket {
         bound.is_ok_and(|index| usize::try_from(index) == Ok(self.index))
     }
 
-    /// Reads a frame and completes the checksum that its sender left to the interface.
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = recv(self.socket.as_raw_fd(), buffer, MsgFlags::empty())?;
-        offload::complete_checksum(&mut buffer[..length]);
-        Ok(length)
+    /// Reads a frame and does what its sender left to the interface: completes the checksum, inserts
+    /// the tag. A segment that was left to be cut is no frame.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let mut header = [0; HEADER];
+        let received = ioctl::receive(self.socket.as_fd(), &mut header, buffer);
+        let (length, said) = match received {
+            // The kernel cannot describe the segment in such a header.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => return Ok(None),
+            received => received?,
+        };
+        let [flags, segment, .., start, start_high, offset, offset_high] = header;
+        if segment != 0 {
+            return Ok(None);
+        }
+        if flags & NEEDS_CHECKSUM != 0 {
+            let number = |low, high| usize::from(u16::from_ne_bytes([low, high]));
+            let partial = PartialChecksum {
+                start: number(start, start_high),
+                offset: number(offset, offset_high),
+            };
+            partial.complete(&mut buffer[..length]);
+        }
+        let tag = said.filter(|it| it.tp_status & libc::TP_STATUS_VLAN_VALID != 0);
+        Ok(Some(tag.map_or(length, |said| {
+            let named = said.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+            let tag = VlanTag {
+                protocol: if named { said.tp_vlan_tpid } else { VLAN },
+                control: said.tp_vlan_tci,
+            };
+            tag.insert(buffer, length)
+        })))
     }
 
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
-        send(self.socket.as_raw_fd(), frame, MsgFlags::empty())?;
+        let parts = [&[0; HEADER], frame].map(IoSlice::new);
+        rustix::io::writev(&self.socket, &parts)?;
         Ok(())
     }
 }

@@ -118,7 +118,7 @@ fn drive<S: LiveSystem>(
     if let Some(screen) = screen {
         live.show_on(screen);
     }
-    let mut host = LinuxHost::new(interfaces, control);
+    let mut host = LinuxHost::new(interfaces, control, output::line);
     let stop = interrupt_flag();
     let stop = || stop.load(Ordering::Relaxed);
     let until = arguments.until.map(|time| time.0);
