@@ -1,15 +1,25 @@
-//! What a host has left to its network card: the rest of a checksum, and a VLAN's tag.
+//! What a host has left to its network card: the rest of a checksum, a VLAN's tag, and the cutting of
+//! long segments.
 //!
 //! What comes from an interface that exists, such as an end of a veth pair, was never on a wire. Where
 //! the sender's interface offers to compute checksums, the field of TCP, UDP or whatever else has the
 //! sum of the pseudo-header alone, and the kernel says from where on the rest is to be summed, and
-//! where the field is. Where it offers to insert tags, the tag stands beside the frame. Both are done
-//! here as the card would have done them.
+//! where the field is. Where it offers to insert tags, the tag stands beside the frame. Where it offers
+//! to cut segments, and where the kernel has put together those that came by a wire, many frames come
+//! as one with a single header. All is done here as the card would have done it.
 
-use npsim_protocols::checksum::sum;
+use npsim_protocols::checksum::{fold, of_ipv4, sum};
 
 /// Bytes of the addresses of an Ethernet frame, behind which a tag stands.
 const ADDRESSES: usize = 12;
+const IPV4: [u8; 2] = [0x08, 0x00];
+const IPV6: [u8; 2] = [0x86, 0xdd];
+/// The types of tags.
+const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
+/// Bytes of a header of IPv6, which its length does not count.
+const IPV6_HEADER: usize = 40;
+/// Bytes of a header of UDP.
+const UDP_HEADER: usize = 8;
 
 /// A checksum whose rest is to be summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +77,139 @@ impl VlanTag {
     }
 }
 
+/// What a long segment is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// TCP.
+    Tcp,
+    /// Datagrams of UDP, each as long as the others but the last.
+    Udp,
+}
+
+/// Where the header of IP begins, and whether it is one of version 6.
+#[derive(Clone, Copy, Debug)]
+struct IpHeader {
+    start: usize,
+    is_v6: bool,
+}
+
+impl IpHeader {
+    /// That of a frame, which may have tags.
+    fn of(frame: &[u8]) -> Option<Self> {
+        let mut at = ADDRESSES;
+        while TAGS.iter().any(|tag| frame.get(at..at + 2) == Some(tag)) {
+            at += VlanTag::BYTES;
+        }
+        let kind = frame.get(at..at + 2)?;
+        let is_v6 = kind == IPV6;
+        (is_v6 || kind == IPV4).then_some(Self {
+            start: at + 2,
+            is_v6,
+        })
+    }
+
+    /// Writes into the header that it is that of the whole frame, the so-manieth of a segment.
+    fn rewrite(self, frame: &mut [u8], number: u16) {
+        let length = (frame.len() - self.start) as u16;
+        let header = &mut frame[self.start..];
+        if self.is_v6 {
+            let length = length - IPV6_HEADER as u16;
+            header[4..6].copy_from_slice(&length.to_be_bytes());
+            return;
+        }
+        header[2..4].copy_from_slice(&length.to_be_bytes());
+        let identification = word(header, 4).wrapping_add(number);
+        header[4..6].copy_from_slice(&identification.to_be_bytes());
+        let bytes = usize::from(header[0] & 15) * 4;
+        let checksum = of_ipv4(&header[..bytes]);
+        header[10..12].copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// A segment that is to be cut into frames, each with the headers in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongSegment {
+    /// What it is of.
+    pub kind: SegmentKind,
+    /// Where the header of TCP or UDP begins, and its checksum, of which the pseudo-header is summed.
+    pub checksum: PartialChecksum,
+    /// Bytes of each frame behind that header; the last has what is left.
+    pub payload: usize,
+}
+
+impl LongSegment {
+    /// The frames of a segment; nothing if it is none.
+    #[must_use]
+    pub fn cut(self, segment: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let ip = IpHeader::of(segment)?;
+        let start = self.checksum.start;
+        let least = ip.start + if ip.is_v6 { IPV6_HEADER } else { 20 };
+        let header = segment.get(start..)?;
+        let header = match self.kind {
+            SegmentKind::Tcp => usize::from(*header.get(12)? >> 4) * 4,
+            SegmentKind::Udp => UDP_HEADER,
+        };
+        let is_inside = start >= least
+            && self.checksum.offset + 2 <= header
+            && start + header <= segment.len()
+            && (ip.is_v6 || usize::from(segment[ip.start] & 15) * 4 <= start - ip.start);
+        if !is_inside || self.payload == 0 || (self.kind == SegmentKind::Tcp && header < 20) {
+            return None;
+        }
+        let (headers, payload) = segment.split_at(start + header);
+        let count = payload.len().div_ceil(self.payload).max(1);
+        let frames = (0..count).map(|number| {
+            let rest = &payload[number * self.payload..];
+            let part = &rest[..rest.len().min(self.payload)];
+            let mut frame = [headers, part].concat();
+            ip.rewrite(&mut frame, number as u16);
+            let own = &mut frame[start..];
+            self.shorten_pseudo_header(own, segment.len() - start);
+            match self.kind {
+                SegmentKind::Tcp => self.rewrite_tcp(own, number, number + 1 == count),
+                SegmentKind::Udp => {
+                    let length = own.len() as u16;
+                    own[4..6].copy_from_slice(&length.to_be_bytes());
+                }
+            }
+            self.checksum.complete(&mut frame);
+            frame
+        });
+        Some(frames.collect())
+    }
+
+    /// The sum of the pseudo-header has the length of the whole segment.
+    fn shorten_pseudo_header(self, part: &mut [u8], whole: usize) {
+        let (at, length) = (self.checksum.offset, part.len());
+        let sum = u32::from(word(part, at)) + u32::from(!(whole as u16)) + length as u32;
+        part[at..at + 2].copy_from_slice(&fold(sum).to_be_bytes());
+    }
+
+    fn rewrite_tcp(self, part: &mut [u8], number: usize, is_last: bool) {
+        const FIN_AND_PUSH: u8 = 0x09;
+        const WINDOW_REDUCED: u8 = 0x80;
+        let sequence = [part[4], part[5], part[6], part[7]];
+        let before = (number * self.payload) as u32;
+        let sequence = u32::from_be_bytes(sequence).wrapping_add(before);
+        part[4..8].copy_from_slice(&sequence.to_be_bytes());
+        if number > 0 {
+            part[13] &= !WINDOW_REDUCED;
+        }
+        if !is_last {
+            part[13] &= !FIN_AND_PUSH;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use npsim_protocols::checksum::{fold, sum};
 
-    use super::{PartialChecksum, VlanTag};
+    use super::{IPV4, IPV6, LongSegment, PartialChecksum, SegmentKind, VlanTag};
 
     const UDP: u32 = 17;
 
@@ -142,5 +280,149 @@ mod tests {
         assert_eq!(tag.insert(&mut buffer, 24), 24, "there is no room");
         assert_eq!(tag.insert(&mut buffer, 11), 11, "that is no frame");
         assert_eq!(buffer, expected);
+    }
+
+    /// A long segment behind addresses and tags, its transport header and what is to be done with it.
+    fn segment(
+        is_v6: bool,
+        tags: usize,
+        kind: SegmentKind,
+        payload: &[u8],
+    ) -> (Vec<u8>, LongSegment) {
+        let (protocol, header, offset) = match kind {
+            SegmentKind::Tcp => (6, 32, 16),
+            SegmentKind::Udp => (17, 8, 6),
+        };
+        let length = (header + payload.len()) as u16;
+        let mut frame = vec![0x0a; 12];
+        frame.extend([0x81, 0, 0x60, 7].repeat(tags));
+        let addresses = if is_v6 {
+            frame.extend(IPV6);
+            frame.extend([0x60, 0, 0, 0]);
+            frame.extend(length.to_be_bytes());
+            frame.extend([protocol, 64]);
+            vec![0xfd; 32]
+        } else {
+            frame.extend(IPV4);
+            frame.extend([0x45, 0]);
+            frame.extend((20 + length).to_be_bytes());
+            frame.extend([0xff, 0xff, 0x40, 0, 64, protocol, 0, 0]);
+            vec![10, 1, 0, 2, 10, 2, 0, 2]
+        };
+        frame.extend(&addresses);
+        let start = frame.len();
+        let mut own = vec![0; usize::from(length)];
+        own[..4].copy_from_slice(&[0x30, 0x39, 0, 80]);
+        match kind {
+            SegmentKind::Tcp => {
+                own[4..8].copy_from_slice(&0xffff_fff0_u32.to_be_bytes());
+                // Options; CWR, ACK, PSH and FIN.
+                own[12..14].copy_from_slice(&[0x80, 0x99]);
+            }
+            SegmentKind::Udp => own[4..6].copy_from_slice(&length.to_be_bytes()),
+        }
+        let pseudo = fold(u32::from(sum(&addresses)) + u32::from(protocol) + u32::from(length));
+        own[offset..offset + 2].copy_from_slice(&pseudo.to_be_bytes());
+        own[header..].copy_from_slice(payload);
+        frame.extend(own);
+        let checksum = PartialChecksum { start, offset };
+        let payload = 100;
+        (
+            frame,
+            LongSegment {
+                kind,
+                checksum,
+                payload,
+            },
+        )
+    }
+
+    /// Whether the checksums of a frame are those of its bytes, pseudo-header and all.
+    fn is_whole(frame: &[u8], is_v6: bool, ip: usize, start: usize, protocol: u32) -> bool {
+        let addresses = if is_v6 {
+            ip + 8..ip + 40
+        } else {
+            ip + 12..ip + 20
+        };
+        let own = u32::from(sum(&frame[start..])) + (frame.len() - start) as u32;
+        let pseudo = u32::from(sum(&frame[addresses])) + protocol;
+        fold(own + pseudo) == 0xffff && (is_v6 || sum(&frame[ip..ip + 20]) == 0xffff)
+    }
+
+    #[test]
+    fn long_segments_are_cut_into_frames_with_headers_of_their_own() {
+        let payload: Vec<u8> = (0..1_030_u32).map(|it| (it * 7) as u8).collect();
+        for (is_v6, tags) in [(false, 0), (true, 0), (false, 1), (true, 2)] {
+            for kind in [SegmentKind::Tcp, SegmentKind::Udp] {
+                let (whole, long) = segment(is_v6, tags, kind, &payload);
+                let frames = long.cut(&whole).expect("a segment");
+                assert_eq!(frames.len(), 11);
+                let (start, ip) = (long.checksum.start, 14 + 4 * tags);
+                let (header, protocol) = if kind == SegmentKind::Tcp {
+                    (32, 6)
+                } else {
+                    (8, 17)
+                };
+                let mut carried = Vec::new();
+                for (number, frame) in frames.iter().enumerate() {
+                    let own = &frame[start..];
+                    let length =
+                        |at: usize| usize::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+                    assert!(
+                        is_whole(frame, is_v6, ip, start, protocol),
+                        "{is_v6} {tags} {kind:?} {number}"
+                    );
+                    if is_v6 {
+                        assert_eq!(length(ip + 4), own.len());
+                    } else {
+                        assert_eq!(length(ip + 2), own.len() + 20);
+                        assert_eq!(length(ip + 4), (0xffff + number) & 0xffff);
+                    }
+                    if kind == SegmentKind::Tcp {
+                        let sequence = u32::from_be_bytes([own[4], own[5], own[6], own[7]]);
+                        assert_eq!(sequence, 0xffff_fff0_u32.wrapping_add(number as u32 * 100));
+                        let flags = match number {
+                            0 => 0x90,
+                            10 => 0x19,
+                            _ => 0x10,
+                        };
+                        assert_eq!(own[13], flags, "{number}");
+                    } else {
+                        assert_eq!(length(start + 4), own.len());
+                    }
+                    carried.extend(&own[header..]);
+                }
+                assert_eq!(carried, payload);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_segment_is_not_cut() {
+        for kind in [SegmentKind::Tcp, SegmentKind::Udp] {
+            let (whole, long) = segment(false, 0, kind, &[1; 300]);
+            for length in 0..long.checksum.start + 8 {
+                assert_eq!(long.cut(&whole[..length]), None, "{length}");
+            }
+            let mut other = whole.clone();
+            other[13] = 6;
+            assert_eq!(long.cut(&other), None, "ARP");
+            let none = LongSegment { payload: 0, ..long };
+            assert_eq!(none.cut(&whole), None);
+            for (start, offset) in [(14, 16), (34, 40), (usize::MAX, 16), (400, 16)] {
+                let checksum = PartialChecksum { start, offset };
+                assert_eq!(LongSegment { checksum, ..long }.cut(&whole), None);
+            }
+        }
+        let (mut whole, long) = segment(false, 0, SegmentKind::Tcp, &[1; 300]);
+        whole[14] = 0x4f;
+        assert_eq!(
+            long.cut(&whole),
+            None,
+            "a header of IP that reaches into that of TCP"
+        );
+        whole[14] = 0x45;
+        whole[long.checksum.start + 12] = 0x40;
+        assert_eq!(long.cut(&whole), None, "a header of TCP that is too short");
     }
 }

@@ -49,7 +49,7 @@ impl Host for LinuxHost {
         // What is read is borrowed, so the count is looked at when the next one is read.
         if refused > 0 && !std::mem::replace(&mut self.warned[port], true) {
             (self.warn)(&format!(
-                "note: segments longer than a frame come from `{name}` and are refused; at the other end `ethtool -K NAME tso off gso off gro off` has them cut"
+                "note: segments come from `{name}` that cannot be cut into frames, and are lost; at the other end `ethtool -K NAME tso off gso off` has the sender cut them"
             ));
         }
         interface.read().map_err(|error| vanished(&name, &error))
@@ -67,8 +67,10 @@ impl Host for LinuxHost {
             .iter()
             .zip(ports)
             .filter(|(_, asked)| **asked);
-        let frames = asked.map(|(interface, _)| interface.as_fd());
-        let mut files: Vec<_> = frames.collect();
+        let asked: Vec<_> = asked.map(|(interface, _)| interface).collect();
+        let there = asked.iter().any(|interface| interface.has_frames());
+        let most = if there { 0 } else { most };
+        let mut files: Vec<_> = asked.iter().map(|interface| interface.as_fd()).collect();
         let interfaces = files.len();
         files.extend(self.control.iter().flat_map(ControlSocket::files));
         let ready = wait(&files, Duration::from_nanos(most))
@@ -78,7 +80,7 @@ impl Host for LinuxHost {
         {
             control.receive();
         }
-        Ok(ready.contains(&true))
+        Ok(there || ready.contains(&true))
     }
 
     fn check(&self) -> Result<(), Problem> {

@@ -47,7 +47,7 @@ pub struct Interface {
     namespace: Option<NamespaceId>,
     device: Device,
     buffer: Vec<u8>,
-    /// Segments that were too long for a frame.
+    /// Segments that could not be cut into frames.
     refused: u64,
 }
 
@@ -104,12 +104,12 @@ impl Interface {
     }
 
     /// Reads a frame from the host, without check sequence and with whole checksums, if there is
-    /// one. Segments that their sender left to the interface to be cut are refused and counted.
+    /// one. Segments that cannot be cut into frames are refused and counted.
     ///
     /// # Errors
     /// The interface has vanished.
     pub fn read(&mut self) -> io::Result<Option<&[u8]>> {
-        let read = match &self.device {
+        let read = match &mut self.device {
             Device::Tap(tap) => tap.read(&mut self.buffer).map(Some),
             Device::Socket(socket) => socket.read(&mut self.buffer),
         };
@@ -124,7 +124,15 @@ impl Interface {
         }
     }
 
-    /// Segments that were too long for a frame.
+    /// Whether a frame can be read of which the kernel does not know.
+    pub(crate) fn has_frames(&self) -> bool {
+        match &self.device {
+            Device::Tap(_) => false,
+            Device::Socket(socket) => socket.has_cut(),
+        }
+    }
+
+    /// Segments that could not be cut.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }

@@ -1,5 +1,6 @@
 //! Interfaces that exist, read and written below the host's stack by a packet socket.
 
+use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 
@@ -10,12 +11,20 @@ use nix::sys::socket::{
 };
 
 use super::ioctl;
-use crate::offload::{PartialChecksum, VlanTag};
+use crate::offload::{LongSegment, PartialChecksum, SegmentKind, VlanTag};
 
 /// Bytes of the header of a virtual network card, which stands before each frame: flags, the kind of
-/// segment that is to be cut, two numbers about it, where the checksum begins, and where its field is.
-/// All zeros say that nothing is left to be done.
+/// segment that is to be cut, the length of its headers, the payload of each frame, where the checksum
+/// begins, and where its field is. All zeros say that nothing is left to be done.
 const HEADER: usize = 10;
+/// Kinds of segments: TCP over IPv4 and IPv6, and UDP.
+const SEGMENTS: [(u8, SegmentKind); 3] = [
+    (1, SegmentKind::Tcp),
+    (4, SegmentKind::Tcp),
+    (5, SegmentKind::Udp),
+];
+/// A bit beside the kind: the first frame says that the window was reduced, and no other.
+const WINDOW_REDUCED: u8 = 0x80;
 /// A flag of it: the checksum is that of the pseudo-header alone.
 const NEEDS_CHECKSUM: u8 = 1;
 /// The type of a tag whose type is not said.
@@ -27,6 +36,8 @@ pub struct PacketSocket {
     socket: OwnedFd,
     /// The interface's number.
     index: usize,
+    /// Frames of the last segment that were not read yet.
+    cut: VecDeque<Vec<u8>>,
 }
 
 impl PacketSocket {
@@ -52,6 +63,7 @@ impl PacketSocket {
         Ok(Self {
             socket,
             index: link.ifindex(),
+            cut: VecDeque::new(),
         })
     }
 
@@ -61,9 +73,19 @@ impl PacketSocket {
         bound.is_ok_and(|index| usize::try_from(index) == Ok(self.index))
     }
 
+    /// Whether a frame is there that the kernel does not know of.
+    pub fn has_cut(&self) -> bool {
+        !self.cut.is_empty()
+    }
+
     /// Reads a frame and does what its sender left to the interface: completes the checksum, inserts
-    /// the tag. A segment that was left to be cut is no frame.
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    /// the tag, cuts a long segment. Nothing if a segment came that cannot be cut.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        if let Some(frame) = self.cut.pop_front() {
+            let length = frame.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&frame[..length]);
+            return Ok(Some(length));
+        }
         let mut header = [0; HEADER];
         let received = ioctl::receive(self.socket.as_fd(), &mut header, buffer);
         let (length, said) = match received {
@@ -71,27 +93,47 @@ impl PacketSocket {
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => return Ok(None),
             received => received?,
         };
-        let [flags, segment, .., start, start_high, offset, offset_high] = header;
-        if segment != 0 {
-            return Ok(None);
-        }
-        if flags & NEEDS_CHECKSUM != 0 {
-            let number = |low, high| usize::from(u16::from_ne_bytes([low, high]));
-            let partial = PartialChecksum {
-                start: number(start, start_high),
-                offset: number(offset, offset_high),
-            };
-            partial.complete(&mut buffer[..length]);
-        }
         let tag = said.filter(|it| it.tp_status & libc::TP_STATUS_VLAN_VALID != 0);
-        Ok(Some(tag.map_or(length, |said| {
+        let tag = tag.map(|said| {
             let named = said.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
-            let tag = VlanTag {
+            VlanTag {
                 protocol: if named { said.tp_vlan_tpid } else { VLAN },
                 control: said.tp_vlan_tci,
-            };
-            tag.insert(buffer, length)
-        })))
+            }
+        });
+        let number = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
+        let checksum = PartialChecksum {
+            start: number(6),
+            offset: number(8),
+        };
+        let partial = header[0] & NEEDS_CHECKSUM != 0;
+        match header[1] & !WINDOW_REDUCED {
+            0 if partial => checksum.complete(&mut buffer[..length]),
+            0 => {}
+            kind => {
+                let kind = SEGMENTS.iter().find(|it| it.0 == kind && partial);
+                let long = kind.map(|(_, kind)| LongSegment {
+                    kind: *kind,
+                    checksum,
+                    payload: number(4),
+                });
+                let whole = said.is_some_and(|it| it.tp_len as usize == length);
+                let long = long.filter(|_| whole);
+                let Some(frames) = long.and_then(|it| it.cut(&buffer[..length])) else {
+                    return Ok(None);
+                };
+                self.cut.extend(frames.into_iter().map(|mut frame| {
+                    if let Some(tag) = tag {
+                        let length = frame.len();
+                        frame.resize(length + VlanTag::BYTES, 0);
+                        tag.insert(&mut frame, length);
+                    }
+                    frame
+                }));
+                return self.read(buffer);
+            }
+        }
+        Ok(Some(tag.map_or(length, |tag| tag.insert(buffer, length))))
     }
 
     pub fn write(&self, frame: &[u8]) -> io::Result<()> {
