@@ -33,10 +33,14 @@
 //! Comparing states costs the host some million instructions, so a chip is left alone
 //! until its media interface and tasks have been idle for a while, and as long as
 //! there is little to be gained. A cheap [digest](crate::core::Core::state_digest) of the
-//! microengines shows which lengths are worth a comparison. None of that changes
+//! microengines shows which lengths are worth a comparison. A chip whose neighbours are near is run
+//! for a few thousand cycles at a time, as far as nothing can come from them; once it has been idle
+//! for long, a search goes on from one such run to the next (`piecewise.rs`), so that it is known
+//! until when nothing leaves, and the runs become long. None of that changes
 //! results, which are the same for all choices.
 
 mod period;
+mod piecewise;
 mod policy;
 
 use crate::Cycle;
@@ -185,7 +189,19 @@ impl Chip {
             known => known,
         };
         let end = end.min(LAST_CYCLE);
-        let attempt = self.skip_policy.begin(now, end)?;
+        if OBSERVED {
+            // An observer's numbers are compared within one run.
+            self.skip_policy.search = None;
+        } else if self.skip_policy.search.is_some() {
+            self.search_on(end, observer);
+            return None;
+        }
+        let Some(attempt) = self.skip_policy.begin(now, end) else {
+            if !OBSERVED && self.open && self.skip_policy.may_search_on() {
+                self.begin_search();
+            }
+            return None;
+        };
         let skipped = self.skip::<OBSERVED>(end, bounds, lines, observer);
         let (outcome, stop) = match skipped {
             Ok(deadline) => (SkipOutcome::Skipped { deadline }, None),
@@ -310,10 +326,7 @@ impl Chip {
         states: &mut [StateVector; 3],
         run: &mut RunTo<'_>,
     ) -> Result<Option<(Period, Cycle)>, SkipFailure> {
-        let step = self.fabric.profile.timestamp_divider().max(1);
-        // Of whole steps of the timestamp, and long enough.
-        let whole = candidate * (step / gcd(candidate, step));
-        let unit = whole * shortest(&self.fabric.profile).div_ceil(whole);
+        let (unit, step) = self.unit(candidate);
         let [first, second, third] = states;
         run(self, at, Some(0))?;
         let quiet = self.beside_numbers();
@@ -353,6 +366,14 @@ impl Chip {
         Ok(None)
     }
 
+    /// The shortest multiple of a candidate that is compared, and a step of the timestamp: of whole
+    /// steps, and long enough.
+    fn unit(&self, candidate: Cycle) -> (Cycle, Cycle) {
+        let step = self.fabric.profile.timestamp_divider().max(1);
+        let whole = candidate * (step / gcd(candidate, step));
+        (whole * shortest(&self.fabric.profile).div_ceil(whole), step)
+    }
+
     /// Goes on by as many periods as fit, from the last of three states, at `at`;
     /// gives where no more of them would.
     fn extrapolate(
@@ -388,6 +409,8 @@ impl Chip {
         };
         let told = most.map_or(u64::MAX, |periods| periods.max(1));
         let periods = (room / period.cycles).min(told);
+        let whole = own.saturating_sub(at + ahead + 1) / period.cycles;
+        self.skip_policy.silent = at + whole * period.cycles;
         if periods == 0 {
             return deadline;
         }
@@ -397,8 +420,6 @@ impl Chip {
         self.skip_policy.next = next;
         assert_eq!(read, Ok(()), "the state that was written can be read");
         let passed = periods * period.cycles;
-        let whole = own.saturating_sub(at + ahead + 1) / period.cycles;
-        self.skip_policy.silent = at + whole * period.cycles;
         self.skip_policy.skipped += passed;
         self.skip_policy.since.1 += passed;
         match observed {

@@ -4,6 +4,7 @@
 //! that: the chip has to have been idle for a while (longer after each try in vain), and enough
 //! cycles with events have to lie ahead.
 
+use super::piecewise::PiecewiseSearch;
 use crate::Cycle;
 use crate::kernel::snapshot::StateVector;
 
@@ -13,6 +14,9 @@ const FIRST_TRY: Cycle = 1024;
 const LAST_TRY: Cycle = 1 << 26;
 /// Cycles with events that have to be saved for a try to pay.
 const WORTH: u64 = 4_000;
+/// Cycles with events in idle time after which about as many are likely to come, so that a search pays
+/// which goes on in the next runs.
+const WORTH_A_SEARCH: u64 = 4 * WORTH;
 
 /// How far a run may go at once.
 #[derive(Clone, Copy)]
@@ -78,6 +82,8 @@ pub(crate) struct SkipPolicy {
     pub(super) observed: Box<[StateVector; 3]>,
     /// Room for the state that follows.
     pub(super) next: Vec<u64>,
+    /// A search that goes on in this run or the next.
+    pub(super) search: Option<PiecewiseSearch>,
 }
 
 /// A copied chip finds out anew when to try.
@@ -112,6 +118,7 @@ impl SkipPolicy {
             states: Box::default(),
             observed: Box::default(),
             next: Vec::new(),
+            search: None,
         }
     }
 
@@ -142,6 +149,7 @@ impl SkipPolicy {
         }
         if now.saturating_sub(active) < self.settle {
             self.try_at = active + self.settle;
+            self.search = None;
             self.since = (self.handled, now);
             return false;
         }
@@ -165,6 +173,28 @@ impl SkipPolicy {
             passed,
             skipped: self.skipped,
         })
+    }
+
+    /// Whether a search pays that may last longer than the run: of a chip that has been idle for long.
+    pub(super) fn may_search_on(&self) -> bool {
+        self.handled - self.since.0 >= WORTH_A_SEARCH
+    }
+
+    /// A search goes on at this cycle.
+    pub(super) fn search_at(&mut self, at: Cycle) {
+        self.try_at = at;
+    }
+
+    /// A search came to nothing at `now`: the next one is far.
+    pub(super) fn give_up(&mut self, now: Cycle) {
+        self.settle = (self.settle * 2).min(LAST_TRY);
+        self.try_at = now.saturating_add(self.settle);
+    }
+
+    /// A search has found a period at `now` that goes on until `deadline`.
+    pub(super) fn has_found(&mut self, now: Cycle, deadline: Cycle) {
+        self.settle = (self.settle / 4 * 3).max(FIRST_TRY);
+        self.try_at = deadline.max(now + 1);
     }
 
     /// Says when to try again after a try, which was to go to `end` and came to `now`.

@@ -324,6 +324,9 @@ struct Course {
     halts: Vec<(Cycle, Halt)>,
     /// The watcher comes back after this many cycles, if no time is skipped there.
     breath: Cycle,
+    /// A run to a horizon is made of runs of this many cycles, or as far as the chip says that it is
+    /// silent: as between chips of a network that are near each other.
+    window: Option<Cycle>,
 }
 
 impl Course {
@@ -333,6 +336,7 @@ impl Course {
             surprised: false,
             halts: vec![(end, Halt::Horizon)],
             breath: Cycle::MAX,
+            window: None,
         }
     }
 
@@ -356,6 +360,9 @@ fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<Stri
     };
     let mut chip = whole.clone();
     chip.set_skipping(skips);
+    if course.window.is_some() {
+        chip.keep_open();
+    }
     let mut lines = Frames {
         starts: course.frames.iter().rev().copied().collect(),
         known_to: Cycle::MAX,
@@ -373,10 +380,20 @@ fn states(whole: &Chip, course: &Course, kinds: Kinds, skips: bool) -> (Vec<Stri
         } else {
             at
         };
+        let window = course.window.filter(|_| halt == Halt::Horizon);
+        let mut end = window.map_or(until, |_| now);
         let how = loop {
-            let breath = chip.next_event().saturating_add(course.breath);
-            let how = chip.run_for(until, pause, breath, &mut lines, &mut told);
-            if how.is_some() || chip.next_event() >= pause {
+            end = window.map_or(end, |window| {
+                (end + window).max(chip.take_silence()).min(until)
+            });
+            let how = loop {
+                let breath = chip.next_event().saturating_add(course.breath);
+                let how = chip.run_for(end, pause, breath, &mut lines, &mut told);
+                if how.is_some() || chip.next_event() >= pause {
+                    break how;
+                }
+            };
+            if how != Some(Stop::Reached) || end == until {
                 break how;
             }
         };
@@ -419,12 +436,15 @@ fn course() -> impl Strategy<Value = Course> {
     ];
     let halts = (at_cycles(LAST, 5), proptest::collection::vec(halt, 5));
     let breath = prop_oneof![4 => Just(Cycle::MAX), 1 => 1000..200_000_u64];
-    (at_cycles(2_000_000, 4), any::<bool>(), halts, breath).prop_map(
-        |(frames, surprised, (cycles, halts), breath)| Course {
+    let window = prop_oneof![1 => Just(None), 1 => (100..20_000_u64).prop_map(Some)];
+    let frames = at_cycles(2_000_000, 4);
+    (frames, any::<bool>(), halts, breath, window).prop_map(
+        |(frames, surprised, (cycles, halts), breath, window)| Course {
             frames,
             surprised,
             halts: cycles.into_iter().zip(halts).collect(),
             breath,
+            window,
         },
     )
 }
@@ -506,10 +526,31 @@ fn time_is_skipped_around_whatever_comes_between() {
             (LAST, Halt::Horizon),
         ],
         breath: 50_000,
+        window: None,
     };
     let (seen, cycles) = states(&whole, &course, Kinds::NONE, true);
     assert!(cycles > 2_000_000, "{cycles}");
     assert_eq!(seen, states(&whole, &course, Kinds::NONE, false).0);
+}
+
+/// Runs that are shorter than a search for recurring time.
+#[test]
+fn a_search_goes_on_from_run_to_run() {
+    let pieces = [Piece::Read("scratch", 9), Piece::Wait(30)];
+    let whole = chip(&[pieces.to_vec()], Perturbations::default());
+    for window in [100, 1_200, 6_000] {
+        let course = Course {
+            frames: vec![1_000_000, 2_000_000],
+            surprised: true,
+            halts: vec![(LAST, Halt::Horizon)],
+            breath: Cycle::MAX,
+            window: Some(window),
+        };
+        let (seen, cycles) = states(&whole, &course, Kinds::NONE, true);
+        assert!(cycles > 2_000_000, "{window}: {cycles}");
+        let simulated = states(&whole, &course, Kinds::NONE, false);
+        assert_eq!((seen, 0), simulated, "{window}");
+    }
 }
 
 #[test]

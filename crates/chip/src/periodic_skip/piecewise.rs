@@ -1,0 +1,235 @@
+//! A search for a period that lasts longer than a run.
+//!
+//! It does the same as the search within one run, but runs nothing itself: it looks at the chip at one
+//! cycle and says at which it has to look next, in this run or a later one. Whatever comes from outside
+//! in between ends it.
+
+use super::period::{Period, goes_on};
+use super::{EventReplay, FUTURE_COUNTS, LONGEST, MULTIPLES};
+use crate::Cycle;
+use crate::chip::Chip;
+use crate::kernel::observer::Observer;
+
+/// A search.
+#[derive(Debug)]
+pub(super) struct PiecewiseSearch {
+    /// What must not change while it goes on: what reached the outside or came from it.
+    outside: (u64, u64),
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// The microengines are to stand again as they did before.
+    Candidate {
+        begin: Cycle,
+        /// A cycle and how they stood there.
+        reference: (Cycle, u64),
+        samples: u32,
+        renew: u32,
+    },
+    /// States at distances that are multiples of a candidate are compared.
+    Verification(Verification),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Verification {
+    /// The cycle of the first state, and the distance.
+    at: Cycle,
+    unit: Cycle,
+    multiple: u64,
+    multiples: u64,
+    /// The timestamp's step.
+    step: Cycle,
+    /// What must not change beside the state's numbers.
+    quiet: (u64, u64),
+    /// How far ahead timers were set from the first state to the second, once both are joined by a
+    /// period.
+    timers: Option<u64>,
+}
+
+/// What a look at the chip comes to.
+enum Look {
+    /// The next one is at this cycle.
+    Again(Stage, Cycle),
+    /// The last of three states is that of this cycle.
+    Found(Period, Cycle),
+    Nothing,
+}
+
+impl Chip {
+    /// Begins a search.
+    pub(super) fn begin_search(&mut self) {
+        let now = self.fabric.events.next_time();
+        let begun = match self.skip_policy.last_period {
+            Some(last) => self.first_state(now, last, 1),
+            None => self.first_reference(now),
+        };
+        self.look_again(begun, now);
+    }
+
+    /// Looks at the chip, which has come to a cycle that the search has named; where it has found a
+    /// period, goes on to the last one before `end`.
+    pub(super) fn search_on(&mut self, end: Cycle, observer: &mut dyn Observer) {
+        let now = self.fabric.events.next_time();
+        let Some(search) = self.skip_policy.search.take() else {
+            return;
+        };
+        if search.outside != self.outside() {
+            self.skip_policy.search_at(now);
+            return;
+        }
+        let look = match search.stage {
+            Stage::Candidate {
+                begin,
+                reference,
+                samples,
+                renew,
+            } => self.compare_digests(begin, reference, (samples, renew)),
+            Stage::Verification(verification) => self.compare_states(verification),
+        };
+        match look {
+            Look::Found(period, at) => {
+                let states = std::mem::take(&mut self.skip_policy.states);
+                let mut observed = std::mem::take(&mut self.skip_policy.observed);
+                let mut replay = EventReplay {
+                    observer,
+                    log: Vec::new(),
+                    states: &mut observed,
+                    has_numbers: false,
+                };
+                let deadline = self.extrapolate(period, at, end, &states, &mut replay);
+                (self.skip_policy.states, self.skip_policy.observed) = (states, observed);
+                let now = self.fabric.events.next_time();
+                self.skip_policy.has_found(now, deadline);
+            }
+            // The last period is not that of this idle time.
+            Look::Nothing if self.is_of_last_period(search.stage) => {
+                let begun = self.first_reference(now);
+                self.look_again(begun, now);
+            }
+            look => self.look_again(look, now),
+        }
+    }
+
+    fn look_again(&mut self, look: Look, now: Cycle) {
+        if let Look::Again(stage, at) = look {
+            let outside = self.outside();
+            self.skip_policy.search = Some(PiecewiseSearch { outside, stage });
+            self.skip_policy.search_at(at);
+        } else {
+            self.skip_policy.give_up(now);
+        }
+    }
+
+    fn outside(&self) -> (u64, u64) {
+        (self.skip_policy.outside, self.units.sram.handovers())
+    }
+
+    fn is_of_last_period(&self, stage: Stage) -> bool {
+        matches!(stage, Stage::Verification(it) if it.multiples == 1)
+    }
+
+    fn first_reference(&mut self, now: Cycle) -> Look {
+        let Some(digest) = self.state_digest(now) else {
+            return Look::Nothing;
+        };
+        let stage = Stage::Candidate {
+            begin: now,
+            reference: (now, digest),
+            samples: 0,
+            renew: 8,
+        };
+        Look::Again(stage, now + 1)
+    }
+
+    /// As [`Self::candidate`], a cycle at a time.
+    fn compare_digests(
+        &mut self,
+        begin: Cycle,
+        reference: (Cycle, u64),
+        (samples, renew): (u32, u32),
+    ) -> Look {
+        let at = self.fabric.events.next_time();
+        let Some(digest) = self.state_digest(at).filter(|_| at - begin <= LONGEST) else {
+            return Look::Nothing;
+        };
+        if digest == reference.1 {
+            return self.first_state(at, at - reference.0, MULTIPLES);
+        }
+        let samples = samples + 1;
+        let renewed = samples == renew;
+        let stage = Stage::Candidate {
+            begin,
+            reference: if renewed { (at, digest) } else { reference },
+            samples,
+            renew: if renewed { renew * 2 } else { renew },
+        };
+        Look::Again(stage, at + 1)
+    }
+
+    /// Notes the first of three states.
+    fn first_state(&mut self, at: Cycle, candidate: Cycle, multiples: u64) -> Look {
+        let (unit, step) = self.unit(candidate);
+        self.fabric.take_timers_set();
+        if !self.note_state(0) || unit / step >= FUTURE_COUNTS {
+            return Look::Nothing;
+        }
+        let verification = Verification {
+            at,
+            unit,
+            multiple: 1,
+            multiples,
+            step,
+            quiet: self.beside_numbers(),
+            timers: None,
+        };
+        Look::Again(Stage::Verification(verification), at + unit)
+    }
+
+    /// As [`Self::verify`], a state at a time.
+    fn compare_states(&mut self, so_far: Verification) -> Look {
+        let cycles = so_far.unit * so_far.multiple;
+        let period = Period {
+            cycles,
+            steps: cycles / so_far.step,
+        };
+        if self.beside_numbers() != so_far.quiet {
+            return Look::Nothing;
+        }
+        if let Some(timers) = so_far.timers {
+            let same = self.fabric.take_timers_set() == timers && self.note_state(2);
+            let [first, second, third] = &*self.skip_policy.states;
+            if !same || !goes_on([first, second, third]) {
+                return Look::Nothing;
+            }
+            self.skip_policy.last_period = Some(cycles);
+            return Look::Found(period, so_far.at + 2 * cycles);
+        }
+        if !self.note_state(1) {
+            return Look::Nothing;
+        }
+        let [first, second, _] = &*self.skip_policy.states;
+        if period.joins(first, second) {
+            let timers = Some(self.fabric.take_timers_set());
+            let joined = Verification { timers, ..so_far };
+            return Look::Again(Stage::Verification(joined), so_far.at + 2 * cycles);
+        }
+        let multiple = so_far.multiple + 1;
+        let next = so_far.unit * multiple;
+        if multiple > so_far.multiples || next / so_far.step >= FUTURE_COUNTS {
+            return Look::Nothing;
+        }
+        let next = Verification { multiple, ..so_far };
+        let at = next.at + next.unit * multiple;
+        Look::Again(Stage::Verification(next), at)
+    }
+
+    /// Notes the state in one of the three places; whether it could be.
+    fn note_state(&mut self, which: usize) -> bool {
+        let mut states = std::mem::take(&mut self.skip_policy.states);
+        let written = self.write(&mut states[which]);
+        self.skip_policy.states = states;
+        written.is_ok()
+    }
+}
