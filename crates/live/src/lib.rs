@@ -7,6 +7,7 @@
 //!
 //! All but the interfaces runs anywhere; these need Linux.
 
+mod chip_counts;
 mod chip_observations;
 pub mod chip_watch;
 pub mod clock;

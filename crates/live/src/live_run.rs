@@ -417,7 +417,7 @@ impl<S: LiveSystem> LiveRun<S> {
                 status.map_err(|error| Problem::new(error.to_string()))
             }
             Request::Help => Ok(REQUESTS.to_owned()),
-            Request::Inside => Ok(self.system.inside().join("\n")),
+            Request::Inside(name) => Ok(self.system.inside(&name)?.join("\n")),
             Request::Counters(name) => self.system.counters(&name),
             Request::Start(kind, file) => {
                 if let Some((_, what)) = self.kept.iter().find(|it| same_file(&it.0, &file)) {
@@ -454,11 +454,15 @@ impl<S: LiveSystem> LiveRun<S> {
         if self.recorder.is_none() {
             return problem.help("begin the run with `--record FILE`; a run of the recording can be saved at any time");
         }
-        problem.help(format!(
-            "once this run is over: `npsim run TARGET --trace RECORDING --pace recorded --until {}ps --checkpoint {}` saves this moment, and `npsim debug` goes to it",
-            self.system.now(),
-            file.display()
-        ))
+        problem.help(match self.system.checkpoint_command(file) {
+            Some(command) => format!(
+                "once this run is over: `{command}` saves this moment, and `npsim debug` goes to it"
+            ),
+            None => format!(
+                "of the recording of a network there is none either: `npsim network TARGET --recorded RECORDING --until {}ps` comes to this moment",
+                self.system.now()
+            ),
+        })
     }
 
     /// Runs a system that had nothing to do to the present. What that takes is lateness as any other: else

@@ -6,7 +6,6 @@ use std::path::Path;
 use npsim_chip::Cycle;
 use npsim_chip::kernel::observer::NoObserver;
 use npsim_chip::watch::{Sampler as _, Watchers};
-use npsim_inspect::stats::Stats;
 use npsim_net::egress::TraceSink;
 use npsim_net::pace::{line_end_ps, line_free_ps};
 use npsim_net::recording::{cycle, picoseconds};
@@ -17,8 +16,8 @@ use npsim_session::links::Crossing;
 use npsim_session::node::Node;
 use npsim_session::simulation::{Ending, RunSettings};
 use npsim_transport::time::Time;
-use serde_json::{Value, json};
 
+use crate::chip_counts::{counted, encoded};
 use crate::chip_observations::Observations;
 use crate::chip_watch::ChipWatch;
 use crate::system::{
@@ -194,8 +193,12 @@ impl LiveSystem for OneChip {
             .collect()
     }
 
-    fn inside(&self) -> Vec<String> {
-        self.node.state_report()
+    fn inside(&self, name: &str) -> Result<Vec<String>, Problem> {
+        if name.is_empty() {
+            return Ok(self.node.state_report());
+        }
+        let message = format!("`{name}` is no router: this run is of one chip");
+        Err(Problem::new(message).help("leave it out"))
     }
 
     fn change(&mut self, command: &str) -> Result<(String, Time), Problem> {
@@ -210,8 +213,16 @@ impl LiveSystem for OneChip {
         Ok((command.to_owned(), self.time(at)))
     }
 
-    fn counters(&self, name: &str) -> Result<String, Problem> {
-        counted(&self.node.stats(), name)
+    fn counters(&mut self, name: &str) -> Result<String, Problem> {
+        encoded(&counted(&self.node.stats(), name)?)
+    }
+
+    fn checkpoint_command(&self, file: &Path) -> Option<String> {
+        Some(format!(
+            "npsim run TARGET --trace RECORDING --pace recorded --until {}ps --checkpoint {}",
+            self.now(),
+            file.display()
+        ))
     }
 
     fn observe(&mut self, kind: ObservationKind, file: &Path) -> Result<String, Problem> {
@@ -222,47 +233,4 @@ impl LiveSystem for OneChip {
     fn end_observation(&mut self, kind: ObservationKind) -> Result<String, Problem> {
         self.observations.end(kind, &mut self.node)
     }
-}
-
-/// A counter, a part of the statistics by the names that lead to it, or without a name what is
-/// asked for most.
-fn counted(stats: &Stats, name: &str) -> Result<String, Problem> {
-    let encoded = |value: &Value| {
-        serde_json::to_string_pretty(value).map_err(|error| Problem::new(error.to_string()))
-    };
-    let counters = { stats.counters.iter() }.map(|it| (it.name.clone(), it.value.into()));
-    let counters: serde_json::Map<String, Value> = counters.collect();
-    if name.is_empty() {
-        return encoded(&json!({
-            "counters": counters,
-            "drops": stats.media.drops,
-            "gpp": stats.gpp,
-        }));
-    }
-    if let Some(value) = counters.get(name) {
-        return encoded(&json!({ name: value }));
-    }
-    let all = serde_json::to_value(stats).map_err(|error| Problem::new(error.to_string()))?;
-    if name == "all" {
-        return encoded(&all);
-    }
-    let part = name.split('.').try_fold(&all, |part, key| match part {
-        Value::Array(rows) => rows.get(key.parse::<usize>().ok()?),
-        part => part.get(key),
-    });
-    if let Some(part) = part {
-        // What is no object or list is shown with its name.
-        return match part {
-            Value::Object(_) | Value::Array(_) => encoded(part),
-            part => encoded(&json!({ name: part })),
-        };
-    }
-    let parts = all.as_object().into_iter().flat_map(serde_json::Map::keys);
-    let names: Vec<_> = counters.keys().chain(parts).cloned().collect();
-    Err(
-        Problem::new(format!("there is no counter `{name}`")).help(format!(
-            "there are {}; `all` has everything",
-            names.join(", ")
-        )),
-    )
 }

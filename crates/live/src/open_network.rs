@@ -2,12 +2,17 @@
 //! simulation's own between hosts of the real world.
 
 use std::io;
+use std::ops::ControlFlow;
 
+use npsim_inspect::stats::Stats;
 use npsim_net::pace::line_free_ps;
 use npsim_network::{Network, NoTap, Stopped};
+use npsim_project::Project;
 use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
+use serde_json::{Map, Value};
 
+use crate::chip_counts::{counted, encoded};
 use crate::open_ends::{DepartureCapture, OpenEnds};
 use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
@@ -40,6 +45,12 @@ impl OpenNetwork {
     /// It could not be written.
     pub fn finish_capture(&mut self) -> io::Result<()> {
         self.capture.take().map_or(Ok(()), DepartureCapture::finish)
+    }
+
+    /// The number of a router that is a chip.
+    fn chip(&self, name: &str) -> Result<usize, Problem> {
+        let found = self.network.chips().position(|it| it.0 == name);
+        found.ok_or_else(|| no_such_router(&self.network, name))
     }
 
     /// The network, and what stopped it.
@@ -124,7 +135,11 @@ impl LiveSystem for OpenNetwork {
         self.counts.clone()
     }
 
-    fn inside(&self) -> Vec<String> {
+    fn inside(&self, name: &str) -> Result<Vec<String>, Problem> {
+        if !name.is_empty() {
+            let chip = self.chip(name)?;
+            return Ok(self.network.state_report(chip).unwrap_or_default());
+        }
         let outside = self.network.outside();
         let lines = 0..2 * outside.topology().links.len();
         let queues = lines.filter_map(|line| {
@@ -132,13 +147,69 @@ impl LiveSystem for OpenNetwork {
             let name = outside.topology().line_name(line);
             (packets > 0).then(|| format!("{name}: {packets} packets wait, {bytes} bytes"))
         });
-        queues.collect()
+        Ok(queues.collect())
     }
 
     fn change(&mut self, command: &str) -> Result<(String, Time), Problem> {
-        Err(
-            Problem::new(format!("there is no request `{command}` to a network"))
-                .help("`npsim live --ask SOCKET help` lists the requests"),
-        )
+        if !Project::is_route_command(command) {
+            return Err(
+                Problem::new(format!("there is no request `{command}` to a network"))
+                    .help("`npsim live --ask SOCKET help` lists the requests"),
+            );
+        }
+        let at = self.now();
+        let (router, change) = route_command(command);
+        let chip = self.chip(router)?;
+        self.network.change_routes(chip, at, |system, cycle| {
+            system.project.route_change(&change, cycle)
+        })?;
+        Ok((command.to_owned(), at))
     }
+
+    fn counters(&mut self, name: &str) -> Result<String, Problem> {
+        // Chips that had nothing to do have counted to an earlier time. A fault ends the run at its
+        // next step.
+        let _ = self.network.catch_up(&|| ControlFlow::Continue(()));
+        let chips = self.network.chips();
+        if name.is_empty() {
+            let counted = chips.map(|(router, _, chip)| {
+                let counts = counted(&Stats::collect(chip), "")?;
+                Ok((router.to_owned(), counts))
+            });
+            let all = counted.collect::<Result<Map<_, _>, Problem>>()?;
+            return encoded(&Value::Object(all));
+        }
+        // A router's name may have dots.
+        let found = chips.filter_map(|(router, _, chip)| {
+            let rest = name.strip_prefix(router)?;
+            let part = rest.strip_prefix('.').or((rest.is_empty()).then_some(""))?;
+            Some((router.len(), chip, part))
+        });
+        match found.max_by_key(|it| it.0) {
+            Some((_, chip, part)) => encoded(&counted(&Stats::collect(chip), part)?),
+            None => Err(no_such_router(&self.network, name)),
+        }
+    }
+}
+
+/// The router that a change of routes names, and the change without it: `route r1 remove PREFIX`.
+#[must_use]
+pub fn route_command(command: &str) -> (&str, String) {
+    let mut words = command.split_whitespace();
+    let word = words.next().unwrap_or_default();
+    let router = words.next().unwrap_or_default();
+    let rest: Vec<_> = std::iter::once(word).chain(words).collect();
+    (router, rest.join(" "))
+}
+
+fn no_such_router(network: &Network, name: &str) -> Problem {
+    let names: Vec<_> = network.chips().map(|it| it.0).collect();
+    let help = match &names[..] {
+        [] => "no router of the network runs microcode".to_owned(),
+        [first, ..] => format!(
+            "name one of {}, as in `counters {first}` or `route {first} remove PREFIX`",
+            names.join(", ")
+        ),
+    };
+    Problem::new(format!("there is no router `{name}` that runs microcode")).help(help)
 }

@@ -9,12 +9,14 @@ use crate::system::ObservationKind;
 /// All requests, for people.
 pub(crate) const REQUESTS: &str = "\
 status                 clocks, lateness and ports
-inside                 what each context does, or which queues hold packets
+inside [ROUTER]        what each context does; of a network which queues hold packets, or what
+                       the contexts of a router do
 counters [NAME]        drops, slow path and the project's counters; or one of these, a part of the
-                       statistics such as `media.drops`, or `all`
+                       statistics such as `media.drops`, or `all`; in a network behind the name
+                       of the router: `counters r1`, `counters r1.media.drops`
 route add PREFIX port=N mac=ADDRESS      or next_hop=ADDRESS, local, discard
 route change PREFIX port=N mac=ADDRESS
-route remove PREFIX
+route remove PREFIX    in a network with the router: `route r1 remove PREFIX`
 timeline start FILE    write what happens when from now on (`--timeline` of `npsim run`)
 timeline stop          the file is whole
 packets start FILE     write the fate of each packet that comes from now on (`--packets`)
@@ -27,7 +29,7 @@ help                   these";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Status,
-    Inside,
+    Inside(String),
     Help,
     Stop,
     Counters(String),
@@ -55,7 +57,10 @@ impl Request {
         };
         match word {
             "status" => alone(Self::Status),
-            "inside" => alone(Self::Inside),
+            "inside" => match split(rest) {
+                (name, "") => Ok(Self::Inside(name.to_owned())),
+                _ => Err(form("inside [ROUTER]")),
+            },
             "help" => alone(Self::Help),
             "stop" => alone(Self::Stop),
             "counters" => match split(rest) {
@@ -122,6 +127,7 @@ mod tests {
             ("status now", "`status`"),
             ("stop it", "`stop`"),
             ("counters a b", "counters [NAME]"),
+            ("inside a b", "inside [ROUTER]"),
             ("checkpoint", "checkpoint FILE"),
             ("timeline", "timeline start FILE"),
             ("timeline start", "timeline start FILE"),

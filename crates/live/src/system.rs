@@ -103,8 +103,12 @@ pub trait LiveSystem {
     /// What has come and gone, port by port.
     fn counts(&self) -> Vec<PortCounts>;
 
-    /// What is going on inside, in lines for people: queues, drops, slow path, contexts.
-    fn inside(&self) -> Vec<String>;
+    /// What is going on inside, in lines for people: queues, or contexts; of a network with a router's
+    /// name those of its chip.
+    ///
+    /// # Errors
+    /// There is no such router.
+    fn inside(&self, name: &str) -> Result<Vec<String>, Problem>;
 
     /// Changes the system from outside, such as `route remove 10.2.0.0/16`, at the time that it
     /// has come to. Gives the command as it is to be recorded and the time at which it takes
@@ -119,8 +123,11 @@ pub trait LiveSystem {
     ///
     /// # Errors
     /// Nothing has this name, or such a system has no counts of its own.
-    fn counters(&self, _name: &str) -> Result<String, Problem> {
-        Err(of_one_chip("counters"))
+    fn counters(&mut self, name: &str) -> Result<String, Problem>;
+
+    /// The command that makes a checkpoint of this moment from a recording, if there is one.
+    fn checkpoint_command(&self, _file: &Path) -> Option<String> {
+        None
     }
 
     /// Begins to observe, into a file that is there once it is whole. Gives the answer in words.
@@ -146,5 +153,5 @@ fn of_one_chip(request: &str) -> Problem {
     Problem::new(format!(
         "`{request}` is of one chip, and this run is of a network"
     ))
-    .help("`inside` has the queues of a network, and `--stats FILE` at the end the counts of each chip")
+    .help("`counters ROUTER` and `inside ROUTER` say what a router does; of a recording `npsim network FILE --recorded RECORDING --timeline FILE` shows any window")
 }

@@ -31,6 +31,7 @@ pub fn systems(
     let topology = &file.topology;
     let mut addresses = Vec::with_capacity(file.chips.len());
     let mut asking = Vec::with_capacity(file.chips.len());
+    let mut keeping = Vec::with_capacity(file.chips.len());
     // Which ports lead to them is known when the ports' addresses are.
     let hosts: Vec<_> = { 0..topology.nodes.len() }
         .filter_map(|node| topology.routed(node))
@@ -59,7 +60,9 @@ pub fn systems(
                 })
                 .into());
         }
-        let asks = { project.boot.tasks.iter() }.any(|task| task.name() == "arp");
+        let has_task = |name: &str| { project.boot.tasks.iter() }.any(|task| task.name() == name);
+        let asks = has_task("arp");
+        keeping.push(has_task("routes"));
         asking.push(if asks { project.addresses } else { Vec::new() });
         addresses.push(project.macs);
     }
@@ -73,7 +76,7 @@ pub fn systems(
         addresses[at].get(port).copied()
     };
     let mut systems = Vec::with_capacity(file.chips.len());
-    for (plan, asking) in file.chips.iter().zip(&asking) {
+    for ((plan, asking), keeps) in file.chips.iter().zip(&asking).zip(keeping) {
         let ports = topology.ports(plan.node);
         let neighbours: Vec<_> = { ports.iter() }
             .map(|link| {
@@ -100,6 +103,7 @@ pub fn systems(
         let overrides = Overrides {
             set,
             routes: Some(routes.clone()),
+            route_blocks: file.route_blocks.filter(|_| keeps),
             ..Overrides::default()
         };
         let project = load(plan, &overrides, registry, topology)?;

@@ -111,6 +111,8 @@ pub struct NetworkFile {
     pub interfaces: Vec<PlacedHost>,
     /// The hosts that have a stack of other people's.
     pub stacks: Vec<PlacedHost>,
+    /// Blocks of each routing table that are kept for changes which come while the network runs.
+    pub route_blocks: Option<u32>,
     /// When each flow opens at the earliest, and how much later it may, if the file says so.
     starts: Vec<(Time, Option<Spread>)>,
 }
@@ -343,6 +345,7 @@ impl NetworkFile {
             chips: reading.chips,
             interfaces: reading.interfaces,
             stacks: reading.stacks,
+            route_blocks: None,
             starts,
         };
         file.reseed(seed);

@@ -23,6 +23,7 @@ use std::ops::ControlFlow;
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::core::CoreKind;
+use npsim_chip::gpp::routes::RouteChange;
 use npsim_chip::kernel::check::Fault;
 use npsim_chip::kernel::observer::Observer;
 use npsim_engine::ENGINE;
@@ -188,6 +189,29 @@ impl Network {
     #[must_use]
     pub fn chip(&self, chip: usize) -> Option<&Chip> {
         self.chips.get(chip).map(|node| node.node.chip())
+    }
+
+    /// What each context of a chip does, in lines.
+    #[must_use]
+    pub fn state_report(&self, chip: usize) -> Option<Vec<String>> {
+        Some(self.chips.get(chip)?.node.state_report())
+    }
+
+    /// Gives a chip one more change of its routes, at a time to which the network has run or later;
+    /// `change` makes it of the cycle.
+    ///
+    /// # Errors
+    /// As of `change`, and where the chip [takes none](npsim_session::node::Node::append_route_change).
+    pub fn change_routes(
+        &mut self,
+        chip: usize,
+        at: Time,
+        change: impl FnOnce(&System, Cycle) -> Result<RouteChange, Problem>,
+    ) -> Result<(), Problem> {
+        let node = &mut self.chips[chip];
+        let change = change(&node.system, node.cycle(at))?;
+        let appended = node.node.append_route_change(change);
+        appended.map_err(|error| Problem::new(error.to_string()))
     }
 
     /// Lets an observer see all that a chip does from now on, which has no other; what the network

@@ -77,8 +77,12 @@ impl LiveSystem for Reflector {
         vec![PortCounts::default(); 2]
     }
 
-    fn inside(&self) -> Vec<String> {
-        Vec::new()
+    fn inside(&self, _name: &str) -> Result<Vec<String>, Problem> {
+        Ok(Vec::new())
+    }
+
+    fn counters(&mut self, _name: &str) -> Result<String, Problem> {
+        Ok(String::new())
     }
 
     fn change(&mut self, command: &str) -> Result<(String, Time), Problem> {

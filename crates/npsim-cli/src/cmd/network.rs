@@ -76,13 +76,16 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     outputs::claim(arguments)?;
     let recording = Recording::of(arguments, path)?;
     let mut file = load(arguments, path, recording.as_ref())?;
-    let mut recorded = if let Some(recording) = recording {
+    let mut recorded = if let Some(recording) = &recording {
         Some(recording.replay(&mut file, arguments.until.is_some())?)
     } else {
         file.refuse_interfaces()?;
         None
     };
-    let systems = systems(&file, &registry(), &assemble_project)?;
+    let mut systems = systems(&file, &registry(), &assemble_project)?;
+    if let Some(recording) = &recording {
+        recording.plan_changes(&file.topology, &mut systems)?;
+    }
     outputs::check(arguments, path, &systems)?;
     let advisories = advisories(&file, &systems);
     let outside = Simulation::new(file.topology.clone())?;

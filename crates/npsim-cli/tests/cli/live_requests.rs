@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::harness::{Dir, Done, root};
 
-/// A live run of the router that answers ARP, with its control socket at `sock`.
+/// A live run, of the router that answers ARP if no other, with its control socket at `sock`.
 struct Live {
     dir: Dir,
     child: Child,
@@ -13,7 +13,11 @@ struct Live {
 
 impl Live {
     fn start(dir: Dir, more: &str) -> Self {
-        let target = root().join("microcode/forward/arp.toml");
+        Self::start_of("microcode/forward/arp.toml", dir, more)
+    }
+
+    fn start_of(target: &str, dir: Dir, more: &str) -> Self {
+        let target = root().join(target);
         let child = Command::new(env!("CARGO_BIN_EXE_npsim"))
             .current_dir(dir.path(""))
             .arg("live")
@@ -134,6 +138,55 @@ fn a_checkpoint_is_made_of_the_recording_as_its_refusal_says() {
     dir.npsim(&format!("{command} --quiet")).expect(0, &[]);
     dir.npsim("run --resume x.checkpoint --until 5s --quiet")
         .expect(0, &[]);
+}
+
+#[test]
+fn requests_to_a_network_name_its_routers() {
+    const ROUTERS: &str = "traces/live/three-routers.toml";
+    let live = Live::start_of(ROUTERS, Dir::new(), "--record lab.pcapng --stats live.json");
+    let read = |request: &str| -> serde_json::Value {
+        serde_json::from_str(&live.ask(request).expect(0, &[]).out).expect("JSON")
+    };
+    let overview = read("counters");
+    let names: Vec<_> = { overview.as_object().into_iter() }
+        .flat_map(|it| it.keys())
+        .collect();
+    assert_eq!(names, ["r1", "r2", "r3"]);
+    assert_eq!(read("counters r2")["gpp"], overview["r2"]["gpp"]);
+    assert!(read("counters r3.media.drops").is_array());
+    live.ask("counters r3.nothing")
+        .expect(1, &["there is no counter `nothing`"]);
+    for request in [
+        "counters left",
+        "inside left",
+        "route left remove 10.2.0.0/16",
+    ] {
+        live.ask(request)
+            .expect(1, &["there is no router `left`", "r1, r2, r3"]);
+    }
+    let inside = live.ask("inside r1").expect(0, &["context"]).out;
+    assert!(inside.lines().count() > 8, "{inside}");
+    live.ask("route r2 remove 10.9.0.0/16")
+        .expect(1, &["10.9.0.0/16"]);
+    live.ask("route r2 remove 10.2.0.0/16")
+        .expect(0, &["route r2 remove"]);
+    live.ask("route r2 add 10.2.0.0/16 discard").expect(0, &[]);
+    live.ask("timeline start x.json")
+        .expect(1, &["this run is of a network", "--recorded RECORDING"]);
+    live.ask("checkpoint x")
+        .expect(1, &["npsim network TARGET --recorded RECORDING --until"]);
+    // The changes take their time of the core.
+    std::thread::sleep(Duration::from_millis(500));
+    let dir = live.stop();
+    let file = root().join(ROUTERS);
+    let again = "--recorded lab.pcapng --quiet --stats again.json";
+    dir.npsim(&format!("network {} {again}", file.display()))
+        .expect(0, &[]);
+    let stats = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&dir.read(name)).expect("JSON")
+    };
+    let (live, again) = (&stats("live.json")["network"], stats("again.json"));
+    assert_eq!(live["routers"], again["routers"]);
 }
 
 #[test]

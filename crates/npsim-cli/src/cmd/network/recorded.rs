@@ -3,12 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
+use npsim::project::Project;
 use npsim_live::open_ends::{DepartureCapture, OpenEnds, RecordedArrivals};
+use npsim_live::open_network::route_command;
 use npsim_net::capture::CaptureError;
 use npsim_net::egress::{CaptureForm, TraceSink};
 use npsim_net::pace::{Pace, PortAssignment, Replay};
 use npsim_net::recording::{RecordingHead, RecordingSurvey, survey};
 use npsim_network::Network;
+use npsim_network::chips::System;
+use npsim_network::topology::Topology;
 use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
@@ -51,12 +55,6 @@ impl<'a> Recording<'a> {
             )));
         }
         tell_differences(&survey, target, arguments.seed);
-        for command in &survey.commands {
-            output::line(&format!(
-                "note: the command `{}` of the recording changes no network and is passed over",
-                command.text
-            ));
-        }
         Ok(Some(Self { path, survey }))
     }
 
@@ -65,12 +63,50 @@ impl<'a> Recording<'a> {
         self.survey.head.seed
     }
 
+    /// Lets the chips of a network know the changes of their routes.
+    ///
+    /// # Errors
+    /// There is no such router, or it cannot make the changes.
+    pub fn plan_changes(&self, topology: &Topology, systems: &mut [System]) -> Result<(), Problem> {
+        let head = &self.survey.head;
+        let mut changes = vec![Vec::new(); systems.len()];
+        for command in &self.survey.commands {
+            if !Project::is_route_command(&command.text) {
+                output::line(&format!(
+                    "note: the command `{}` of the recording changes no routes and is passed over",
+                    command.text
+                ));
+                continue;
+            }
+            let (router, change) = route_command(&command.text);
+            let name = |system: &System| &topology.nodes[system.node].name;
+            let Some(chip) = systems.iter().position(|system| name(system) == router) else {
+                let message = format!(
+                    "the recording changes routes of `{router}`, and no router of this name runs microcode"
+                );
+                return Err(Problem::new(message).help(remedy(head)));
+            };
+            let project = &systems[chip].project;
+            let cycle = command.cycle(project.capacity.hertz);
+            changes[chip].push(project.route_change(&change, cycle)?);
+        }
+        for (system, changes) in systems.iter_mut().zip(&changes) {
+            let planned = system.project.plan_route_changes(changes);
+            planned.map_err(|problem| problem.help(remedy(head)))?;
+        }
+        Ok(())
+    }
+
     /// Puts its frames before the open ends of a network, which runs from the beginning of the
     /// recorded run to its end, unless it ends elsewhere.
     ///
     /// # Errors
     /// It is of another network, or damaged.
-    pub fn replay(self, file: &mut NetworkFile, ends_elsewhere: bool) -> Result<Recorded, Problem> {
+    pub fn replay(
+        &self,
+        file: &mut NetworkFile,
+        ends_elsewhere: bool,
+    ) -> Result<Recorded, Problem> {
         file.refuse_scale()?;
         let head = &self.survey.head;
         let ends = open_ends(file);
@@ -99,6 +135,7 @@ impl<'a> Recording<'a> {
             ));
         }
         file.from = 0;
+        file.route_blocks = head.reserved_blocks();
         if !ends_elsewhere {
             let last = Time::try_from(replay.survey().plan.end_ps()).unwrap_or(Time::MAX);
             let end = { self.survey.end_ps }.unwrap_or_else(|| last.saturating_add(DRAIN));

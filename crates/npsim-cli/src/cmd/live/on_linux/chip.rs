@@ -16,13 +16,10 @@ use serde::Serialize;
 use super::super::Arguments;
 use super::joining::Joined;
 use super::screen::ChipScreen;
-use super::{check_outputs, code, conclude, drive, unix_seconds};
+use super::{ROUTE_BLOCKS, check_outputs, code, conclude, drive, unix_seconds};
 use crate::cmd::destinations;
 use crate::cmd::run::outputs::capture_ports;
 use crate::cmd::run::results::show_fault;
-
-/// Blocks of the routing table that are kept for changes at the control socket.
-const ROUTE_BLOCKS: u32 = 32;
 
 /// What the statistics have of the chip.
 #[derive(Serialize)]

@@ -30,6 +30,9 @@ use joining::Joined;
 /// The format of the stats file; it changes when a field changes its meaning or goes.
 const SCHEMA: &str = "npsim-live-1";
 
+/// Blocks of a routing table that are kept for changes at the control socket.
+const ROUTE_BLOCKS: u32 = 32;
+
 /// What a live run came to.
 #[derive(Serialize)]
 struct LiveStats<'a, T> {

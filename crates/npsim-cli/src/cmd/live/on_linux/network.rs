@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::super::Arguments;
 use super::joining::Joined;
 use super::screen::StatusScreen;
-use super::{check_outputs, code, conclude, drive, unix_seconds};
+use super::{ROUTE_BLOCKS, check_outputs, code, conclude, drive, unix_seconds};
 use crate::cmd::network::recorded::{departures, open_ends};
 use crate::cmd::run::results::show_fault;
 
@@ -35,7 +35,8 @@ pub fn is_network(target: &Path) -> bool {
 }
 
 pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
-    let file = load(arguments, target)?;
+    let mut file = load(arguments, target)?;
+    file.route_blocks = arguments.control.as_ref().map(|_| ROUTE_BLOCKS);
     let inputs = [(target.to_owned(), "the network file")];
     check_outputs(arguments, &inputs)?;
     let ends = open_ends(&file);
@@ -46,7 +47,8 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let network = Network::on_core(outside, systems, arguments.machine.core.kind())?;
     let begin = network.outside().counters();
     let seed = arguments.machine.seed;
-    let head = recording_head(&ends, target.display().to_string(), unix_seconds(), seed);
+    let mut head = recording_head(&ends, target.display().to_string(), unix_seconds(), seed);
+    head.route_blocks = file.route_blocks.unwrap_or(0);
     let capture = { arguments.out.as_deref() }
         .map(|path| departures(path, &ends, head.start_seconds))
         .transpose()?;

@@ -163,7 +163,7 @@ impl Screen<OpenNetwork> for StatusScreen {
         late: HostTime,
     ) -> Result<ControlFlow<LiveEnding>, Problem> {
         let (bar, ports) = self.lines(status, late);
-        let mut lines = system.inside();
+        let mut lines = system.inside("")?;
         if lines.is_empty() {
             lines.push("no packet waits at a link".to_owned());
         }
