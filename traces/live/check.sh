@@ -292,7 +292,9 @@ veths down
 echo "the rate of dilated time beside that of simulated hosts"
 # An idle machine bears a dilation that is much smaller; a rate is one of the chip only without slip.
 dilation=$([ -n "$thorough" ] && echo 100 || echo 50)
-start $forwarder "${three[@]}" --dilate $dilation --stats "$work/rate.json"
+# A host that is busy for a moment wakes the simulator late, which it makes up for.
+start $forwarder "${three[@]}" --dilate $dilation --max-late 50ms --stats "$work/rate.json"
+renice -n -10 -p $live >/dev/null 2>&1 || true
 iperf np-left np-right 10.2.0.2 -t $([ -n "$thorough" ] && echo 60 -O 20 || echo 3)
 stop INT 130
 "$npsim" network traces/live/stacks.toml --quiet --stats "$work/stacks.json"
@@ -308,6 +310,8 @@ print(f"  iperf3 {real:.0f} Mb/s of simulated time, {again} retransmissions, {sl
 dropped = sum(port["dropped"] for port in live["live"]["ports"])
 if transfer["outcome"] != "done" or dropped:
     sys.exit(f"{transfer['outcome']}, {dropped} drops")
+if sys.argv[5] and slipped > 0.01:
+    sys.exit("this machine is too busy for a rate: repeat it on an idle one")
 if sys.argv[5] and abs(real / simulated - 1) > 0.05:
     sys.exit("more than 5 % apart")
 END

@@ -53,9 +53,13 @@ impl OpenNetwork {
         found.ok_or_else(|| no_such_router(&self.network, name))
     }
 
-    /// The network, and what stopped it.
+    /// The network at the end of its run, to which all its chips have come, and what stopped it.
     #[must_use]
-    pub fn finish(self) -> (Network, Option<Stopped>) {
+    pub fn finish(mut self) -> (Network, Option<Stopped>) {
+        if self.stopped.is_none() {
+            let ended = self.network.end(&mut NoTap, &|| ControlFlow::Continue(()));
+            self.stopped = ended.err();
+        }
         (self.network, self.stopped)
     }
 }
