@@ -42,11 +42,12 @@ stop() {
 send() { # RATE SECONDS
     start microcode/forward/arp.toml "${ends[@]}"
     ip netns exec np-left ping -qc 3 -i 0.2 -W 5 10.2.0.2 >/dev/null
-    ip netns exec np-right iperf3 -s -1 >/dev/null 2>&1 &
+    ip netns exec np-right timeout $(($2 + 20)) iperf3 -s -1 >/dev/null 2>&1 &
+    local server=$!
     sleep 0.5
     ip netns exec np-left iperf3 -c 10.2.0.2 -u -b "$1" -l 1000 -t "$2" >"$work/iperf.log" 2>&1 || cat "$work/iperf.log" >&2
+    wait $server || true
     stop
-    wait
 }
 figures() { # EXPRESSION
     python3 -c "import json; live = json.load(open('$work/stats.json'))['live']; late = live['departures']; $1"

@@ -48,7 +48,15 @@ struct Verification {
     timers: Option<u64>,
 }
 
+impl Stage {
+    /// Whether the period is tried that was found last.
+    fn is_of_last_period(self) -> bool {
+        matches!(self, Self::Verification(it) if it.multiples == 1)
+    }
+}
+
 /// What a look at the chip comes to.
+#[derive(Clone, Copy)]
 enum Look {
     /// The next one is at this cycle.
     Again(Stage, Cycle),
@@ -104,7 +112,7 @@ impl Chip {
                 self.skip_policy.has_found(now, deadline);
             }
             // The last period is not that of this idle time.
-            Look::Nothing if self.is_of_last_period(search.stage) => {
+            Look::Nothing if search.stage.is_of_last_period() => {
                 let begun = self.first_reference(now);
                 self.look_again(begun, now);
             }
@@ -124,10 +132,6 @@ impl Chip {
 
     fn outside(&self) -> (u64, u64) {
         (self.skip_policy.outside, self.units.sram.handovers())
-    }
-
-    fn is_of_last_period(&self, stage: Stage) -> bool {
-        matches!(stage, Stage::Verification(it) if it.multiples == 1)
     }
 
     fn first_reference(&mut self, now: Cycle) -> Look {
