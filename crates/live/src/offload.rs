@@ -363,7 +363,7 @@ mod tests {
                 } else {
                     (8, 17)
                 };
-                let mut carried = Vec::new();
+                let mut carried: Vec<u8> = Vec::new();
                 for (number, frame) in frames.iter().enumerate() {
                     let own = &frame[start..];
                     let length =
