@@ -213,9 +213,9 @@ start $routers "${two[@]}" "${recorded[@]}" --dilate 10
 left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through three routers"
 left traceroute -n -w 5 -q 1 10.2.0.2 >"$work/trace.log"
 [ "$(grep -c '^ [1-4]  [0-9]' "$work/trace.log")" = 4 ] || fail "three routers and a host are not four hops: $(cat "$work/trace.log")"
-ask route r2 remove 10.2.0.0/16 >/dev/null || fail "a route of a router in a network cannot be removed"
+ask route r3 remove 10.2.0.0/16 >/dev/null || fail "a route of a router in a network cannot be removed"
 left ping -qc 2 -i 0.2 -W 1 10.2.0.2 >"$work/ping.log" && fail "a route that was pulled from a network still leads there"
-ask route r2 add 10.2.0.0/16 port=1 next_hop=172.16.2.2 >/dev/null || fail "the route cannot be put back into a network"
+ask route r3 add 10.2.0.0/16 port=1 next_hop=10.2.0.2 >/dev/null || fail "the route cannot be put back into a network"
 left ping -qc 3 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "the route is not back in the network"
 ask counters r2.gpp | grep -q exceptions || fail "no counters of a router"
 stop INT 130
