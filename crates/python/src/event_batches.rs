@@ -1,5 +1,7 @@
 //! An observer of Python's, which gets trace events as tables of many.
 
+use std::sync::Arc;
+
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
 use npsim::chip::kernel::trace_event::{
@@ -60,6 +62,7 @@ fn columns() -> TableBuilder {
     );
     let texts = || Values::Text(vec![0], Vec::new());
     TableBuilder::new([
+        ("router", u8s()),
         ("cycle", u64s()),
         ("kind", texts()),
         ("me", u8s()),
@@ -233,8 +236,9 @@ impl EventRow {
         })
     }
 
-    fn put(self, at: Cycle, table: &mut TableBuilder) {
+    fn put(self, router: u8, at: Cycle, table: &mut TableBuilder) {
         let mut cells = table.row();
+        cells.put(Some(router));
         cells.put(Some(at));
         cells.put(Some(self.kind));
         cells.put(self.me);
@@ -250,18 +254,27 @@ impl EventRow {
     }
 }
 
-/// The events of a run in batches, each given to the method `see_batch` of an object.
+/// An object with `wants`, the names of kinds of events, and `see_batch`.
+#[derive(Debug)]
+pub struct EventObserver {
+    object: Arc<Py<PyAny>>,
+    wants: Kinds,
+}
+
+/// The events of a router in batches, each given to the method `see_batch` of the object.
 #[derive(Debug)]
 pub struct EventBatches {
-    observer: Py<PyAny>,
+    object: Arc<Py<PyAny>>,
     wants: Kinds,
+    /// From 1.
+    router: u8,
     rows: usize,
     table: TableBuilder,
     failed: bool,
 }
 
-impl EventBatches {
-    /// For an object with `wants`, the names of kinds, and `see_batch`.
+impl EventObserver {
+    /// The observer that such an object is.
     pub fn new(observer: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut wants = Kinds::NONE;
         for name in observer.getattr("wants")?.try_iter()? {
@@ -284,14 +297,25 @@ impl EventBatches {
         }
         observer.getattr("see_batch")?;
         Ok(Self {
-            observer: observer.clone().unbind(),
+            object: Arc::new(observer.clone().unbind()),
             wants,
-            rows: 0,
-            table: columns(),
-            failed: false,
         })
     }
 
+    /// What gives it the events of a router, whose number is from 1.
+    pub fn batches(&self, router: usize) -> EventBatches {
+        EventBatches {
+            object: Arc::clone(&self.object),
+            wants: self.wants,
+            router: u8::try_from(router).unwrap_or(u8::MAX),
+            rows: 0,
+            table: columns(),
+            failed: false,
+        }
+    }
+}
+
+impl EventBatches {
     fn give(&mut self) {
         if self.rows == 0 || self.failed {
             return;
@@ -300,7 +324,7 @@ impl EventBatches {
         let table = std::mem::replace(&mut self.table, columns()).finish();
         Python::attach(|py| {
             let table = Table(table.into());
-            let called = self.observer.call_method1(py, "see_batch", (table,));
+            let called = self.object.call_method1(py, "see_batch", (table,));
             if let Err(raised) = called {
                 self.failed = true;
                 raise(py, raised);
@@ -324,7 +348,7 @@ impl Observer for EventBatches {
             return;
         }
         if let Some(row) = EventRow::of(event) {
-            row.put(at, &mut self.table);
+            row.put(self.router, at, &mut self.table);
             self.rows += 1;
         }
         if self.rows == BATCH {

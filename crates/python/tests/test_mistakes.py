@@ -124,7 +124,8 @@ RUNS: dict[str, tuple[dict[str, Any], str]] = {
     "ports": ({"trace": "traces/mixed.pcap", "ports": "all"}, "ports"),
     "hops": ({"hops": 0, "load": 0.1}, "."),
     "hops: negative": ({"hops": -1}, "."),
-    "hops observed": ({"hops": 2, "load": 0.1, "packets": True}, "without observers"),
+    "hops: many": ({"hops": 256, "load": 0.1}, "1 to 255"),
+    "hops: no traffic": ({"hops": 2, "load": False}, "nothing comes in at the first router"),
     "positional": ({"packets": "yes"}, "."),
     "unknown": ({"speed": 2}, "speed"),
 }

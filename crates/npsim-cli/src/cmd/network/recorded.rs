@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
+use npsim::recorded::differences;
 use npsim_live::open_ends::{DepartureCapture, OpenEnds, RecordedArrivals};
 use npsim_net::capture::CaptureError;
 use npsim_net::egress::{CaptureForm, TraceSink};
@@ -13,7 +14,6 @@ use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
 use super::arguments::Arguments;
-use crate::cmd::run::recorded::tell_differences;
 use crate::output;
 
 /// How long a network has after the last frame of a recording that has no end: that of a run that
@@ -50,7 +50,9 @@ impl<'a> Recording<'a> {
                 path.display()
             )));
         }
-        tell_differences(&survey, target, arguments.seed);
+        for remark in differences(&survey, target, arguments.seed) {
+            output::line(&format!("note: {remark}"));
+        }
         for command in &survey.commands {
             output::line(&format!(
                 "note: the command `{}` of the recording changes no network and is passed over",
