@@ -1,9 +1,11 @@
 //! An observer of Python's, which gets trace events as tables of many.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
+use npsim::chip::kernel::recurring_state::RecurringState;
 use npsim::chip::kernel::trace_event::{
     ContextState, Kinds, LockStep, RingName, TraceEvent, TraceEventKind as Kind,
 };
@@ -50,7 +52,7 @@ struct EventRow {
     other_cycle: Option<Cycle>,
     address: Option<u32>,
     value: Option<f64>,
-    name: Option<String>,
+    name: Option<Cow<'static, str>>,
 }
 
 /// The columns of a batch.
@@ -78,12 +80,12 @@ fn columns() -> TableBuilder {
     ])
 }
 
-fn ring_name(ring: RingName) -> String {
-    match ring {
+fn ring_name(ring: RingName) -> Cow<'static, str> {
+    Cow::Owned(match ring {
         RingName::Scratch(number) => format!("scratch ring {number}"),
         RingName::Neighbour(me) => format!("next-neighbour ring of microengine {me}"),
         RingName::Sram { channel, entry } => format!("sram{channel} entry {entry}"),
-    }
+    })
 }
 
 fn state_name(state: ContextState) -> &'static str {
@@ -145,7 +147,7 @@ impl EventRow {
                 doing,
                 pc,
             } => Self {
-                name: Some(state_name(doing).to_owned()),
+                name: Some(state_name(doing).into()),
                 ..of(me, context, pc)
             },
             TraceEvent::Ring { ring, fill } => Self {
@@ -184,7 +186,7 @@ impl EventRow {
             } => Self {
                 port: Some(port),
                 frame,
-                name: Some(reason.text().to_owned()),
+                name: Some(reason.text().into()),
                 ..row
             },
             TraceEvent::Exception { handle, reason } => Self {
@@ -201,7 +203,7 @@ impl EventRow {
                     me: by.map(|by| by.0),
                     context: by.map(|by| by.1),
                     value: Some(lock.into()),
-                    name: Some(name.to_owned()),
+                    name: Some(name.into()),
                     ..row
                 }
             }
@@ -213,7 +215,7 @@ impl EventRow {
             } => Self {
                 address: Some(address),
                 value: Some(words.into()),
-                name: Some(format!("{memory:?}").to_lowercase()),
+                name: Some(format!("{memory:?}").to_lowercase().into()),
                 ..row
             },
             TraceEvent::Touched { frame, me, context } => Self {
@@ -223,12 +225,12 @@ impl EventRow {
                 ..row
             },
             TraceEvent::Level { level, value, .. } => Self {
-                name: Some(level.name.to_owned()),
+                name: Some(level.name.into()),
                 value: Some(value as f64),
                 ..row
             },
             TraceEvent::Gpp { step, until, .. } => Self {
-                name: Some(step.to_owned()),
+                name: Some(step.into()),
                 other_cycle: Some(until),
                 ..row
             },
@@ -268,6 +270,8 @@ pub struct EventBatches {
     wants: Kinds,
     /// From 1.
     router: u8,
+    /// Events that were wanted and seen.
+    seen: u64,
     rows: usize,
     table: TableBuilder,
     failed: bool,
@@ -277,8 +281,15 @@ impl EventObserver {
     /// The observer that such an object is.
     pub fn new(observer: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut wants = Kinds::NONE;
-        for name in observer.getattr("wants")?.try_iter()? {
-            let name: String = name?.extract()?;
+        let asked = observer.getattr("wants")?;
+        let names: Vec<String> = match asked.extract() {
+            Ok(one) => vec![one],
+            Err(_) => asked
+                .try_iter()?
+                .map(|it| it?.extract())
+                .collect::<PyResult<_>>()?,
+        };
+        for name in names {
             let found = KINDS.iter().find(|(known, _)| *known == name);
             let (_, kind) = found.ok_or_else(|| {
                 let names = KINDS.map(|(name, _)| name).join(", ");
@@ -308,6 +319,7 @@ impl EventObserver {
             object: Arc::clone(&self.object),
             wants: self.wants,
             router: u8::try_from(router).unwrap_or(u8::MAX),
+            seen: 0,
             rows: 0,
             table: columns(),
             failed: false,
@@ -343,12 +355,19 @@ impl Observer for EventBatches {
         self.wants
     }
 
+    /// Time in which nothing wanted happens may be skipped.
+    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+        state.value(self.seen);
+        true
+    }
+
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         if self.failed || !self.wants.has(event.kind()) {
             return;
         }
         if let Some(row) = EventRow::of(event) {
             row.put(self.router, at, &mut self.table);
+            self.seen += 1;
             self.rows += 1;
         }
         if self.rows == BATCH {

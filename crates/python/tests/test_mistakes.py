@@ -149,6 +149,9 @@ def test_results_that_were_not_asked_for_say_how_to(forward: npsim.Project) -> N
     table = forward.run(load=0.1, packets=True).packets
     with pytest.raises(KeyError, match="there are packet, flow"):
         table["fat"]
+    numbered: Any = table
+    with pytest.raises(TypeError, match=r"a row by `table.row\(0\)`"):
+        numbered[0]
     with pytest.raises(IndexError):
         table["fate"][len(table)]
     with pytest.raises(IndexError):
