@@ -72,6 +72,51 @@ impl ColumnData {
     }
 }
 
+impl ColumnData {
+    /// A column of numbers, of which some may be missing.
+    pub fn numbers_of<T: Number>(cells: impl ExactSizeIterator<Item = Option<T>>) -> Arc<Self> {
+        let len = cells.len();
+        let mut all = Vec::with_capacity(len);
+        let valid = validity(cells, |cell| all.push(cell.unwrap_or_default()));
+        let values = T::values(all);
+        Arc::new(Self { values, valid, len })
+    }
+
+    /// A column of texts, of which some may be missing.
+    pub fn texts_of<'a>(cells: impl ExactSizeIterator<Item = Option<&'a str>>) -> Arc<Self> {
+        let len = cells.len();
+        let (mut offsets, mut bytes) = (Vec::with_capacity(len + 1), Vec::new());
+        offsets.push(0);
+        let valid = validity(cells, |cell| {
+            bytes.extend_from_slice(cell.unwrap_or_default().as_bytes());
+            offsets.push(bytes.len() as i64);
+        });
+        let values = Values::Text(offsets, bytes);
+        Arc::new(Self { values, valid, len })
+    }
+}
+
+/// Hands each cell on and gives the bits of [`ColumnData::valid`].
+fn validity<T>(
+    cells: impl ExactSizeIterator<Item = Option<T>>,
+    mut each: impl FnMut(Option<T>),
+) -> Option<Vec<u8>> {
+    let mut valid = vec![0; cells.len().div_ceil(8)];
+    let mut gaps = false;
+    for (at, cell) in cells.enumerate() {
+        valid[at / 8] |= u8::from(cell.is_some()) << (at % 8);
+        gaps |= cell.is_none();
+        each(cell);
+    }
+    gaps.then_some(valid)
+}
+
+/// What columns of numbers are of.
+pub trait Number: Default {
+    /// These as values.
+    fn values(all: Vec<Self>) -> Values;
+}
+
 /// A column that is being filled.
 #[derive(Debug)]
 pub struct ColumnBuilder {
@@ -94,6 +139,12 @@ macro_rules! cell {
                 if let Values::$values(all) = values {
                     all.push(self);
                 }
+            }
+        }
+
+        impl Number for $type {
+            fn values(all: Vec<Self>) -> Values {
+                Values::$values(all)
             }
         }
     };

@@ -11,11 +11,11 @@ use npsim::chip::kernel::trace_event::{
 };
 use pyo3::prelude::*;
 
-use crate::column_data::Values;
+use crate::column_data::ColumnData;
 use crate::detached::raise;
 use crate::error::mistake;
 use crate::table::Table;
-use crate::table_data::TableBuilder;
+use crate::table_data::TableData;
 
 /// Events of a batch: large enough that a call into Python costs nothing beside them.
 const BATCH: usize = 10_000;
@@ -39,8 +39,9 @@ const KINDS: [(&str, Kind); 14] = [
 ];
 
 /// What an event is, as a row. What does not apply to its kind is missing.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct EventRow {
+    cycle: Cycle,
     kind: &'static str,
     me: Option<u8>,
     context: Option<u8>,
@@ -53,31 +54,6 @@ struct EventRow {
     address: Option<u32>,
     value: Option<f64>,
     name: Option<Cow<'static, str>>,
-}
-
-/// The columns of a batch.
-fn columns() -> TableBuilder {
-    let (u8s, u32s, u64s) = (
-        || Values::U8(Vec::new()),
-        || Values::U32(Vec::new()),
-        || Values::U64(Vec::new()),
-    );
-    let texts = || Values::Text(vec![0], Vec::new());
-    TableBuilder::new([
-        ("router", u8s()),
-        ("cycle", u64s()),
-        ("kind", texts()),
-        ("me", u8s()),
-        ("context", u8s()),
-        ("pc", u32s()),
-        ("port", u8s()),
-        ("frame", u64s()),
-        ("bytes", u32s()),
-        ("other_cycle", u64s()),
-        ("address", u32s()),
-        ("value", Values::F64(Vec::new())),
-        ("name", texts()),
-    ])
 }
 
 fn ring_name(ring: RingName) -> Cow<'static, str> {
@@ -99,10 +75,11 @@ fn state_name(state: ContextState) -> &'static str {
 }
 
 impl EventRow {
-    fn of(event: &TraceEvent) -> Option<Self> {
+    fn of(cycle: Cycle, event: &TraceEvent) -> Option<Self> {
         let kind = event.kind();
         let (name, _) = KINDS.into_iter().find(|(_, known)| *known == kind)?;
         let row = Self {
+            cycle,
             kind: name,
             ..Self::default()
         };
@@ -110,8 +87,7 @@ impl EventRow {
             me: Some(me),
             context: Some(context),
             pc: Some(pc.into()),
-            kind: name,
-            ..Self::default()
+            ..row.clone()
         };
         Some(match *event {
             TraceEvent::Issued {
@@ -237,23 +213,64 @@ impl EventRow {
             _ => return None,
         })
     }
+}
 
-    fn put(self, router: u8, at: Cycle, table: &mut TableBuilder) {
-        let mut cells = table.row();
-        cells.put(Some(router));
-        cells.put(Some(at));
-        cells.put(Some(self.kind));
-        cells.put(self.me);
-        cells.put(self.context);
-        cells.put(self.pc);
-        cells.put(self.port);
-        cells.put(self.frame);
-        cells.put(self.bytes);
-        cells.put(self.other_cycle);
-        cells.put(self.address);
-        cells.put(self.value);
-        cells.put(self.name.as_deref());
-    }
+/// Rows of one router as a table.
+fn table(router: u8, rows: &[EventRow]) -> TableData {
+    let columns = [
+        (
+            "router",
+            ColumnData::numbers_of(rows.iter().map(|_| Some(router))),
+        ),
+        (
+            "cycle",
+            ColumnData::numbers_of(rows.iter().map(|it| Some(it.cycle))),
+        ),
+        (
+            "kind",
+            ColumnData::texts_of(rows.iter().map(|it| Some(it.kind))),
+        ),
+        ("me", ColumnData::numbers_of(rows.iter().map(|it| it.me))),
+        (
+            "context",
+            ColumnData::numbers_of(rows.iter().map(|it| it.context)),
+        ),
+        ("pc", ColumnData::numbers_of(rows.iter().map(|it| it.pc))),
+        (
+            "port",
+            ColumnData::numbers_of(rows.iter().map(|it| it.port)),
+        ),
+        (
+            "frame",
+            ColumnData::numbers_of(rows.iter().map(|it| it.frame)),
+        ),
+        (
+            "bytes",
+            ColumnData::numbers_of(rows.iter().map(|it| it.bytes)),
+        ),
+        (
+            "other_cycle",
+            ColumnData::numbers_of(rows.iter().map(|it| it.other_cycle)),
+        ),
+        (
+            "address",
+            ColumnData::numbers_of(rows.iter().map(|it| it.address)),
+        ),
+        (
+            "value",
+            ColumnData::numbers_of(rows.iter().map(|it| it.value)),
+        ),
+        (
+            "name",
+            ColumnData::texts_of(rows.iter().map(|it| it.name.as_deref())),
+        ),
+    ];
+    let columns = columns.into_iter();
+    TableData::new(
+        columns
+            .map(|(name, column)| (name.to_owned(), column))
+            .collect(),
+    )
 }
 
 /// An object with `wants`, the names of kinds of events, and `see_batch`.
@@ -272,8 +289,7 @@ pub struct EventBatches {
     router: u8,
     /// Events that were wanted and seen.
     seen: u64,
-    rows: usize,
-    table: TableBuilder,
+    rows: Vec<EventRow>,
     failed: bool,
 }
 
@@ -320,8 +336,7 @@ impl EventObserver {
             wants: self.wants,
             router: u8::try_from(router).unwrap_or(u8::MAX),
             seen: 0,
-            rows: 0,
-            table: columns(),
+            rows: Vec::with_capacity(BATCH),
             failed: false,
         }
     }
@@ -329,11 +344,11 @@ impl EventObserver {
 
 impl EventBatches {
     fn give(&mut self) {
-        if self.rows == 0 || self.failed {
+        if self.rows.is_empty() || self.failed {
             return;
         }
-        self.rows = 0;
-        let table = std::mem::replace(&mut self.table, columns()).finish();
+        let table = table(self.router, &self.rows);
+        self.rows.clear();
         Python::attach(|py| {
             let table = Table(table.into());
             let called = self.object.call_method1(py, "see_batch", (table,));
@@ -365,12 +380,11 @@ impl Observer for EventBatches {
         if self.failed || !self.wants.has(event.kind()) {
             return;
         }
-        if let Some(row) = EventRow::of(event) {
-            row.put(self.router, at, &mut self.table);
+        if let Some(row) = EventRow::of(at, event) {
+            self.rows.push(row);
             self.seen += 1;
-            self.rows += 1;
         }
-        if self.rows == BATCH {
+        if self.rows.len() == BATCH {
             self.give();
         }
     }
