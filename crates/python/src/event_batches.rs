@@ -39,7 +39,7 @@ const KINDS: [(&str, Kind); 14] = [
 ];
 
 /// What an event is, as a row. What does not apply to its kind is missing.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct EventRow {
     cycle: Cycle,
     kind: &'static str,
@@ -78,7 +78,7 @@ impl EventRow {
     fn of(cycle: Cycle, event: &TraceEvent) -> Option<Self> {
         let kind = event.kind();
         let (name, _) = KINDS.into_iter().find(|(_, known)| *known == kind)?;
-        let row = Self {
+        let row = || Self {
             cycle,
             kind: name,
             ..Self::default()
@@ -87,7 +87,7 @@ impl EventRow {
             me: Some(me),
             context: Some(context),
             pc: Some(pc.into()),
-            ..row.clone()
+            ..row()
         };
         Some(match *event {
             TraceEvent::Issued {
@@ -129,7 +129,7 @@ impl EventRow {
             TraceEvent::Ring { ring, fill } => Self {
                 name: Some(ring_name(ring)),
                 value: Some(fill.into()),
-                ..row
+                ..row()
             },
             TraceEvent::Arrives {
                 port,
@@ -141,7 +141,7 @@ impl EventRow {
                 frame: Some(frame),
                 bytes: Some(bytes),
                 other_cycle: Some(until),
-                ..row
+                ..row()
             },
             TraceEvent::Departed {
                 port,
@@ -153,7 +153,7 @@ impl EventRow {
                 frame,
                 bytes: Some(bytes),
                 other_cycle: Some(from),
-                ..row
+                ..row()
             },
             TraceEvent::Dropped {
                 port,
@@ -163,12 +163,12 @@ impl EventRow {
                 port: Some(port),
                 frame,
                 name: Some(reason.text().into()),
-                ..row
+                ..row()
             },
             TraceEvent::Exception { handle, reason } => Self {
                 address: Some(handle),
                 value: Some(reason.into()),
-                ..row
+                ..row()
             },
             TraceEvent::Lock { lock, step } => {
                 let (name, by) = match step {
@@ -180,7 +180,7 @@ impl EventRow {
                     context: by.map(|by| by.1),
                     value: Some(lock.into()),
                     name: Some(name.into()),
-                    ..row
+                    ..row()
                 }
             }
             TraceEvent::Written {
@@ -192,23 +192,23 @@ impl EventRow {
                 address: Some(address),
                 value: Some(words.into()),
                 name: Some(format!("{memory:?}").to_lowercase().into()),
-                ..row
+                ..row()
             },
             TraceEvent::Touched { frame, me, context } => Self {
                 frame: Some(frame),
                 me: Some(me),
                 context: Some(context),
-                ..row
+                ..row()
             },
             TraceEvent::Level { level, value, .. } => Self {
                 name: Some(level.name.into()),
                 value: Some(value as f64),
-                ..row
+                ..row()
             },
             TraceEvent::Gpp { step, until, .. } => Self {
                 name: Some(step.into()),
                 other_cycle: Some(until),
-                ..row
+                ..row()
             },
             _ => return None,
         })
