@@ -79,8 +79,8 @@ def test_chains_of_routers_are_observed_as_by_the_command(
         assert len(router.series) > 0
         assert f"{router.number} of 3" in str(router.report())
     # The command fits lines to its terminal.
-    words = run.why().split()
-    assert words == said[said.index("router 1: bottleneck") :].split()[: len(words)]
+    why = run.why().split()
+    assert why == said[said.index("router 1: bottleneck") :].split()[: len(why)]
     for work in (lambda: run.packets, lambda: run.series, run.report):
         with pytest.raises(npsim.Error, match=r"run\.routers\[0\]"):
             work()
