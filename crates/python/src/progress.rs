@@ -30,16 +30,16 @@ pub struct Progress {
 #[pymethods]
 impl Progress {
     fn __str__(&self) -> String {
-        let mut text = format!("{} of {} points", self.done, self.total);
-        if self.done < self.total {
-            text += &format!(", {:.0} %, {}", self.fraction * 100.0, clock(self.seconds));
-            if let Some(remaining) = self.remaining {
-                text += &format!(", {} to go", clock(remaining));
-            }
-        } else {
-            text += &format!(", {}", clock(self.seconds));
+        let points = format!("{} of {} points", self.done, self.total);
+        let so_far = clock(self.seconds);
+        if self.done == self.total {
+            return format!("{points}, {so_far}");
         }
-        text
+        let share = self.fraction * 100.0;
+        match self.remaining {
+            Some(left) => format!("{points}, {share:.0} %, {so_far}, {} to go", clock(left)),
+            None => format!("{points}, {share:.0} %, {so_far}"),
+        }
     }
 
     fn __repr__(&self) -> String {
