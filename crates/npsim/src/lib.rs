@@ -16,6 +16,7 @@ pub mod core_layer;
 pub mod exercise;
 pub mod flow_tap;
 pub mod observed_run;
+pub mod recorded;
 pub mod run_limits;
 pub mod system;
 pub mod traffic;

@@ -44,6 +44,7 @@ use npsim_session::session::{Endpoints, Plan, Session};
 use npsim_session::simulation::{Ending, RunSettings};
 
 use crate::observed_run::ObservedRun;
+use crate::recorded::Recording;
 use crate::traffic::TrafficSource;
 
 pub use crate::traffic::Traffic;
@@ -88,6 +89,29 @@ impl System {
         registry: &Registry,
     ) -> Result<Self, Problems> {
         let project = Project::load_from(files, target.as_ref(), overrides, registry)?;
+        Self::assembled(files, project)
+    }
+
+    /// As [`Self::load_with`], for runs that repeat a recording. The remarks say of which commands of
+    /// the recording nothing becomes.
+    ///
+    /// # Errors
+    /// As for [`Self::load`], or the project is not what was recorded.
+    pub fn load_recorded(
+        files: &dyn Files,
+        target: impl AsRef<Path>,
+        overrides: &Overrides,
+        registry: &Registry,
+        recording: &Recording,
+    ) -> Result<(Self, Vec<String>), Problems> {
+        let mut overrides = overrides.clone();
+        recording.reserve(&mut overrides);
+        let mut project = Project::load_from(files, target.as_ref(), &overrides, registry)?;
+        let remarks = recording.prepare(&mut project)?;
+        Ok((Self::assembled(files, project)?, remarks))
+    }
+
+    fn assembled(files: &dyn Files, project: Project) -> Result<Self, Problems> {
         let (programs, messages) = assemble_project_from(files, &project, &[]);
         let programs = programs.ok_or_else(|| {
             let shown = messages.rendered.iter();

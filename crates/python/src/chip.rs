@@ -162,7 +162,13 @@ impl Chip {
             Some(Ending::Fault(fault)) => {
                 error::plain(&render_fault(fault, self.system.programs()))
             }
-            Some(Ending::Interrupted) => "the chip was interrupted and runs no further".to_owned(),
+            Some(Ending::Interrupted) => {
+                let message = "the chip was interrupted and runs no further";
+                return Err(mistake(
+                    message,
+                    "make a new one, or `restore` a state of it",
+                ));
+            }
             _ => return Ok(()),
         };
         Err(Fault::new_err(text))

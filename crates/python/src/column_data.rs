@@ -72,6 +72,59 @@ impl ColumnData {
     }
 }
 
+impl ColumnData {
+    /// A column of numbers, of which some may be missing.
+    pub fn numbers_of<T: Number>(
+        cells: impl ExactSizeIterator<Item = Option<T>> + Clone,
+    ) -> Arc<Self> {
+        let (len, valid) = (cells.len(), validity(cells.clone()));
+        let all = match &valid {
+            Some(bits) if bits.iter().all(|it| *it == 0) => vec![T::default(); len],
+            _ => cells.map(Option::unwrap_or_default).collect(),
+        };
+        let values = T::values(all);
+        Arc::new(Self { values, valid, len })
+    }
+
+    /// A column of texts, of which some may be missing.
+    pub fn texts_of<'a>(
+        cells: impl ExactSizeIterator<Item = Option<&'a str>> + Clone,
+    ) -> Arc<Self> {
+        let (len, valid) = (cells.len(), validity(cells.clone()));
+        let (mut offsets, mut bytes) = (Vec::with_capacity(len + 1), Vec::new());
+        offsets.push(0);
+        for cell in cells {
+            bytes.extend_from_slice(cell.unwrap_or_default().as_bytes());
+            offsets.push(bytes.len() as i64);
+        }
+        let values = Values::Text(offsets, bytes);
+        Arc::new(Self { values, valid, len })
+    }
+}
+
+/// The bits of [`ColumnData::valid`]. Mostly all cells of a column are there, or none.
+fn validity<T>(mut cells: impl ExactSizeIterator<Item = Option<T>> + Clone) -> Option<Vec<u8>> {
+    let mut bits = vec![0; cells.len().div_ceil(8)];
+    if cells.clone().all(|cell| cell.is_some()) {
+        return None;
+    }
+    if cells.clone().all(|cell| cell.is_none()) {
+        return Some(bits);
+    }
+    for byte in &mut bits {
+        for (at, cell) in cells.by_ref().take(8).enumerate() {
+            *byte |= u8::from(cell.is_some()) << at;
+        }
+    }
+    Some(bits)
+}
+
+/// What columns of numbers are of.
+pub trait Number: Clone + Default {
+    /// These as values.
+    fn values(all: Vec<Self>) -> Values;
+}
+
 /// A column that is being filled.
 #[derive(Debug)]
 pub struct ColumnBuilder {
@@ -94,6 +147,12 @@ macro_rules! cell {
                 if let Values::$values(all) = values {
                     all.push(self);
                 }
+            }
+        }
+
+        impl Number for $type {
+            fn values(all: Vec<Self>) -> Values {
+                Values::$values(all)
             }
         }
     };

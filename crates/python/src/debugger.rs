@@ -11,7 +11,7 @@ use npsim::debug::timeline::{NoDebug, Setup};
 use npsim::debug::view::StopView;
 use npsim::debug::{DebugError, Direction, Stop, StopCause, Thread};
 use npsim::files::{Files, Overlay};
-use npsim::problem::Problem;
+use npsim::problem::{Problem, Problems};
 use npsim::run_limits::RunLimits;
 use npsim::simulation::{RunSettings, Simulation};
 use npsim::system::System;
@@ -105,14 +105,16 @@ impl Project {
         let stop = StopFlag::default();
         let budget = memory.saturating_mul(MEGABYTE);
         let made = detached(py, &stop, || {
-            open(&self.system, traffic, limits, machine, budget)
+            let (system, _) = self.system_for(&traffic, seed)?;
+            let debugger = open(&system, traffic, limits, machine, budget)?;
+            Ok((system, debugger))
         })?;
-        let mut debugger = made.map_err(|it| error::problem(&it))?;
+        let (system, mut debugger) = made.map_err(|it: Problems| error::problems(&it))?;
         let asked = Arc::clone(&stop);
         debugger.ask(move |_| asked.load(Ordering::Relaxed));
         Ok(Debugger {
-            system: self.system.clone(),
-            files: Arc::clone(&self.files),
+            system,
+            files: Arc::clone(&self.reading.files),
             travel: Mutex::new(debugger),
             stop,
         })

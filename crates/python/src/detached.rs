@@ -47,6 +47,17 @@ pub fn detached<T: Send>(
     flag: &StopFlag,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    attended(py, flag, |_| Ok(()), work)
+}
+
+/// As [`detached`]; meanwhile `attend` is called on this thread again and again. What it raises ends
+/// the work as a signal does.
+pub fn attended<T: Send>(
+    py: Python<'_>,
+    flag: &StopFlag,
+    mut attend: impl FnMut(Python<'_>) -> PyResult<()> + Send,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
     flag.store(false, Ordering::Relaxed);
     let (done, raised) = py.detach(|| {
         thread::scope(|scope| {
@@ -63,7 +74,8 @@ pub fn detached<T: Send>(
             let mut raised = None;
             while receiver.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none() {
-                    raised = Python::attach(handle_signals).err();
+                    let looked = |py: Python<'_>| py.check_signals().and_then(|()| attend(py));
+                    raised = Python::attach(looked).err();
                 }
                 // A callback may have asked for the same.
                 if raised.is_some() {
@@ -80,11 +92,6 @@ pub fn detached<T: Send>(
         Some(raised) => Err(raised),
         None => done.map_err(|panic| defect(&*panic)),
     }
-}
-
-/// Runs the handlers of signals that have come.
-fn handle_signals(py: Python<'_>) -> PyResult<()> {
-    py.check_signals()
 }
 
 fn defect(panic: &(dyn Any + Send)) -> PyErr {

@@ -1,17 +1,21 @@
 //! An observer of Python's, which gets trace events as tables of many.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
+use npsim::chip::kernel::recurring_state::RecurringState;
 use npsim::chip::kernel::trace_event::{
     ContextState, Kinds, LockStep, RingName, TraceEvent, TraceEventKind as Kind,
 };
 use pyo3::prelude::*;
 
-use crate::column_data::Values;
+use crate::column_data::ColumnData;
 use crate::detached::raise;
 use crate::error::mistake;
 use crate::table::Table;
-use crate::table_data::TableBuilder;
+use crate::table_data::TableData;
 
 /// Events of a batch: large enough that a call into Python costs nothing beside them.
 const BATCH: usize = 10_000;
@@ -35,8 +39,9 @@ const KINDS: [(&str, Kind); 14] = [
 ];
 
 /// What an event is, as a row. What does not apply to its kind is missing.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct EventRow {
+    cycle: Cycle,
     kind: &'static str,
     me: Option<u8>,
     context: Option<u8>,
@@ -48,39 +53,15 @@ struct EventRow {
     other_cycle: Option<Cycle>,
     address: Option<u32>,
     value: Option<f64>,
-    name: Option<String>,
+    name: Option<Cow<'static, str>>,
 }
 
-/// The columns of a batch.
-fn columns() -> TableBuilder {
-    let (u8s, u32s, u64s) = (
-        || Values::U8(Vec::new()),
-        || Values::U32(Vec::new()),
-        || Values::U64(Vec::new()),
-    );
-    let texts = || Values::Text(vec![0], Vec::new());
-    TableBuilder::new([
-        ("cycle", u64s()),
-        ("kind", texts()),
-        ("me", u8s()),
-        ("context", u8s()),
-        ("pc", u32s()),
-        ("port", u8s()),
-        ("frame", u64s()),
-        ("bytes", u32s()),
-        ("other_cycle", u64s()),
-        ("address", u32s()),
-        ("value", Values::F64(Vec::new())),
-        ("name", texts()),
-    ])
-}
-
-fn ring_name(ring: RingName) -> String {
-    match ring {
+fn ring_name(ring: RingName) -> Cow<'static, str> {
+    Cow::Owned(match ring {
         RingName::Scratch(number) => format!("scratch ring {number}"),
         RingName::Neighbour(me) => format!("next-neighbour ring of microengine {me}"),
         RingName::Sram { channel, entry } => format!("sram{channel} entry {entry}"),
-    }
+    })
 }
 
 fn state_name(state: ContextState) -> &'static str {
@@ -94,10 +75,11 @@ fn state_name(state: ContextState) -> &'static str {
 }
 
 impl EventRow {
-    fn of(event: &TraceEvent) -> Option<Self> {
+    fn of(cycle: Cycle, event: &TraceEvent) -> Option<Self> {
         let kind = event.kind();
         let (name, _) = KINDS.into_iter().find(|(_, known)| *known == kind)?;
-        let row = Self {
+        let row = || Self {
+            cycle,
             kind: name,
             ..Self::default()
         };
@@ -105,8 +87,7 @@ impl EventRow {
             me: Some(me),
             context: Some(context),
             pc: Some(pc.into()),
-            kind: name,
-            ..Self::default()
+            ..row()
         };
         Some(match *event {
             TraceEvent::Issued {
@@ -142,13 +123,13 @@ impl EventRow {
                 doing,
                 pc,
             } => Self {
-                name: Some(state_name(doing).to_owned()),
+                name: Some(state_name(doing).into()),
                 ..of(me, context, pc)
             },
             TraceEvent::Ring { ring, fill } => Self {
                 name: Some(ring_name(ring)),
                 value: Some(fill.into()),
-                ..row
+                ..row()
             },
             TraceEvent::Arrives {
                 port,
@@ -160,7 +141,7 @@ impl EventRow {
                 frame: Some(frame),
                 bytes: Some(bytes),
                 other_cycle: Some(until),
-                ..row
+                ..row()
             },
             TraceEvent::Departed {
                 port,
@@ -172,7 +153,7 @@ impl EventRow {
                 frame,
                 bytes: Some(bytes),
                 other_cycle: Some(from),
-                ..row
+                ..row()
             },
             TraceEvent::Dropped {
                 port,
@@ -181,13 +162,13 @@ impl EventRow {
             } => Self {
                 port: Some(port),
                 frame,
-                name: Some(reason.text().to_owned()),
-                ..row
+                name: Some(reason.text().into()),
+                ..row()
             },
             TraceEvent::Exception { handle, reason } => Self {
                 address: Some(handle),
                 value: Some(reason.into()),
-                ..row
+                ..row()
             },
             TraceEvent::Lock { lock, step } => {
                 let (name, by) = match step {
@@ -198,8 +179,8 @@ impl EventRow {
                     me: by.map(|by| by.0),
                     context: by.map(|by| by.1),
                     value: Some(lock.into()),
-                    name: Some(name.to_owned()),
-                    ..row
+                    name: Some(name.into()),
+                    ..row()
                 }
             }
             TraceEvent::Written {
@@ -210,62 +191,121 @@ impl EventRow {
             } => Self {
                 address: Some(address),
                 value: Some(words.into()),
-                name: Some(format!("{memory:?}").to_lowercase()),
-                ..row
+                name: Some(format!("{memory:?}").to_lowercase().into()),
+                ..row()
             },
             TraceEvent::Touched { frame, me, context } => Self {
                 frame: Some(frame),
                 me: Some(me),
                 context: Some(context),
-                ..row
+                ..row()
             },
             TraceEvent::Level { level, value, .. } => Self {
-                name: Some(level.name.to_owned()),
+                name: Some(level.name.into()),
                 value: Some(value as f64),
-                ..row
+                ..row()
             },
             TraceEvent::Gpp { step, until, .. } => Self {
-                name: Some(step.to_owned()),
+                name: Some(step.into()),
                 other_cycle: Some(until),
-                ..row
+                ..row()
             },
             _ => return None,
         })
     }
-
-    fn put(self, at: Cycle, table: &mut TableBuilder) {
-        let mut cells = table.row();
-        cells.put(Some(at));
-        cells.put(Some(self.kind));
-        cells.put(self.me);
-        cells.put(self.context);
-        cells.put(self.pc);
-        cells.put(self.port);
-        cells.put(self.frame);
-        cells.put(self.bytes);
-        cells.put(self.other_cycle);
-        cells.put(self.address);
-        cells.put(self.value);
-        cells.put(self.name.as_deref());
-    }
 }
 
-/// The events of a run in batches, each given to the method `see_batch` of an object.
+/// Rows of one router as a table.
+fn table(router: u8, rows: &[EventRow]) -> TableData {
+    let columns = [
+        (
+            "router",
+            ColumnData::numbers_of(rows.iter().map(|_| Some(router))),
+        ),
+        (
+            "cycle",
+            ColumnData::numbers_of(rows.iter().map(|it| Some(it.cycle))),
+        ),
+        (
+            "kind",
+            ColumnData::texts_of(rows.iter().map(|it| Some(it.kind))),
+        ),
+        ("me", ColumnData::numbers_of(rows.iter().map(|it| it.me))),
+        (
+            "context",
+            ColumnData::numbers_of(rows.iter().map(|it| it.context)),
+        ),
+        ("pc", ColumnData::numbers_of(rows.iter().map(|it| it.pc))),
+        (
+            "port",
+            ColumnData::numbers_of(rows.iter().map(|it| it.port)),
+        ),
+        (
+            "frame",
+            ColumnData::numbers_of(rows.iter().map(|it| it.frame)),
+        ),
+        (
+            "bytes",
+            ColumnData::numbers_of(rows.iter().map(|it| it.bytes)),
+        ),
+        (
+            "other_cycle",
+            ColumnData::numbers_of(rows.iter().map(|it| it.other_cycle)),
+        ),
+        (
+            "address",
+            ColumnData::numbers_of(rows.iter().map(|it| it.address)),
+        ),
+        (
+            "value",
+            ColumnData::numbers_of(rows.iter().map(|it| it.value)),
+        ),
+        (
+            "name",
+            ColumnData::texts_of(rows.iter().map(|it| it.name.as_deref())),
+        ),
+    ];
+    let columns = columns.into_iter();
+    TableData::new(
+        columns
+            .map(|(name, column)| (name.to_owned(), column))
+            .collect(),
+    )
+}
+
+/// An object with `wants`, the names of kinds of events, and `see_batch`.
+#[derive(Debug)]
+pub struct EventObserver {
+    object: Arc<Py<PyAny>>,
+    wants: Kinds,
+}
+
+/// The events of a router in batches, each given to the method `see_batch` of the object.
 #[derive(Debug)]
 pub struct EventBatches {
-    observer: Py<PyAny>,
+    object: Arc<Py<PyAny>>,
     wants: Kinds,
-    rows: usize,
-    table: TableBuilder,
+    /// From 1.
+    router: u8,
+    /// Events that were wanted and seen.
+    seen: u64,
+    rows: Vec<EventRow>,
     failed: bool,
 }
 
-impl EventBatches {
-    /// For an object with `wants`, the names of kinds, and `see_batch`.
+impl EventObserver {
+    /// The observer that such an object is.
     pub fn new(observer: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut wants = Kinds::NONE;
-        for name in observer.getattr("wants")?.try_iter()? {
-            let name: String = name?.extract()?;
+        let asked = observer.getattr("wants")?;
+        let names: Vec<String> = match asked.extract() {
+            Ok(one) => vec![one],
+            Err(_) => asked
+                .try_iter()?
+                .map(|it| it?.extract())
+                .collect::<PyResult<_>>()?,
+        };
+        for name in names {
             let found = KINDS.iter().find(|(known, _)| *known == name);
             let (_, kind) = found.ok_or_else(|| {
                 let names = KINDS.map(|(name, _)| name).join(", ");
@@ -284,23 +324,34 @@ impl EventBatches {
         }
         observer.getattr("see_batch")?;
         Ok(Self {
-            observer: observer.clone().unbind(),
+            object: Arc::new(observer.clone().unbind()),
             wants,
-            rows: 0,
-            table: columns(),
-            failed: false,
         })
     }
 
+    /// What gives it the events of a router, whose number is from 1.
+    pub fn batches(&self, router: usize) -> EventBatches {
+        EventBatches {
+            object: Arc::clone(&self.object),
+            wants: self.wants,
+            router: u8::try_from(router).unwrap_or(u8::MAX),
+            seen: 0,
+            rows: Vec::with_capacity(BATCH),
+            failed: false,
+        }
+    }
+}
+
+impl EventBatches {
     fn give(&mut self) {
-        if self.rows == 0 || self.failed {
+        if self.rows.is_empty() || self.failed {
             return;
         }
-        self.rows = 0;
-        let table = std::mem::replace(&mut self.table, columns()).finish();
+        let table = table(self.router, &self.rows);
+        self.rows.clear();
         Python::attach(|py| {
             let table = Table(table.into());
-            let called = self.observer.call_method1(py, "see_batch", (table,));
+            let called = self.object.call_method1(py, "see_batch", (table,));
             if let Err(raised) = called {
                 self.failed = true;
                 raise(py, raised);
@@ -319,15 +370,21 @@ impl Observer for EventBatches {
         self.wants
     }
 
+    /// Time in which nothing wanted happens may be skipped.
+    fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
+        state.value(self.seen);
+        true
+    }
+
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         if self.failed || !self.wants.has(event.kind()) {
             return;
         }
-        if let Some(row) = EventRow::of(event) {
-            row.put(at, &mut self.table);
-            self.rows += 1;
+        if let Some(row) = EventRow::of(at, event) {
+            self.rows.push(row);
+            self.seen += 1;
         }
-        if self.rows == BATCH {
+        if self.rows.len() == BATCH {
             self.give();
         }
     }

@@ -27,6 +27,7 @@ mod packet_table;
 mod packet_task;
 mod pickled;
 mod program;
+mod progress;
 mod project;
 mod run;
 mod series_table;
@@ -49,6 +50,7 @@ fn _npsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<program::Program>()?;
     module.add_class::<project::Project>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<run::Router>()?;
     module.add_class::<run::Page>()?;
     module.add_class::<chip::Chip>()?;
     module.add_class::<chip::Departure>()?;
@@ -61,6 +63,7 @@ fn _npsim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<network::NetworkRun>()?;
     module.add_class::<sweep::Sweep>()?;
     module.add_class::<sweep::Point>()?;
+    module.add_class::<progress::Progress>()?;
     module.add_function(wrap_pyfunction!(program::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(program::disassemble, module)?)?;
     module.add_function(wrap_pyfunction!(program::read_image, module)?)?;

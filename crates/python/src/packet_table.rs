@@ -33,7 +33,8 @@ impl PacketSink for PacketTable {
     fn put(&mut self, row: &PacketRow<'_>) -> io::Result<()> {
         let mut cells = self.0.row();
         cells.put(row.packet);
-        cells.put(row.flow);
+        // Behind the first router of a chain nothing says of flows.
+        cells.put(row.flow.filter(|flow| !flow.is_empty()));
         cells.put(row.bytes);
         cells.put(row.port_in);
         cells.put(row.first_bit_in);

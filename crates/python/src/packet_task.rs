@@ -13,6 +13,7 @@ use npsim::project::keys::Spanned;
 use npsim::project::registry::{PlannedTask, TaskKind};
 use npsim::project::resolve::Resolver;
 use npsim::protocols::routed_reply::{ReplyOutcome, RoutedReply};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::{Deserialize, Serialize};
@@ -144,13 +145,19 @@ impl PacketTask {
             let py = answer.py();
             let about = SlowPathPacket::of(py, &packet);
             let answer = answer.call1((about, PyBytes::new(py, frame)))?;
-            answer.extract::<Option<Vec<u8>>>()
+            answer.extract::<Option<Vec<u8>>>().map_err(|_| {
+                let kind = answer.get_type().name();
+                let kind = kind.map_or_else(|_| String::new(), |it| it.to_string());
+                PyTypeError::new_err(format!(
+                    "`answer` gives a {kind}; give the bytes of a datagram of IPv4, or None"
+                ))
+            })
         });
         match answer.flatten() {
             None => (RoutedReply::none(packet), false),
             Some(datagram) if datagram.len() < DESTINATION.end => {
                 self.instance.call("answer", |_| {
-                    Err::<(), _>(pyo3::exceptions::PyValueError::new_err(format!(
+                    Err::<(), _>(PyValueError::new_err(format!(
                         "an answer of {} bytes is no datagram of IPv4",
                         datagram.len()
                     )))

@@ -1,12 +1,13 @@
 //! Projects: what is assembled and run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use npsim::files::{Files, Overlay};
-use npsim::problem::{Problem, Problems};
+use npsim::files::Overlay;
+use npsim::problem::Problems;
 use npsim::project::{Overrides, Registry, Setting};
-use npsim::system::System;
+use npsim::recorded::{Recording, differences};
+use npsim::system::{System, Traffic};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -24,15 +25,45 @@ use crate::text::{pairs, read, text_of};
 #[pyclass(frozen, module = "npsim")]
 pub struct Project {
     pub system: System,
-    pub files: Arc<Overlay>,
+    pub reading: Reading,
     /// How it was asked for, to ask again in another process.
     source: Source,
+}
+
+/// What a project is read from.
+pub struct Reading {
+    pub files: Arc<Overlay>,
+    path: PathBuf,
+    document: Option<Document>,
+    overrides: Overrides,
+    registry: Registry,
+}
+
+impl Reading {
+    /// Reads and assembles the project, for runs that repeat a recording if one is given. The remarks
+    /// are about the recording.
+    fn system(&self, recording: Option<&Recording>) -> Result<(System, Vec<String>), Problems> {
+        let (files, path) = (self.files.as_ref(), &self.path);
+        let (overrides, registry) = (&self.overrides, &self.registry);
+        let read = match recording {
+            Some(it) => System::load_recorded(files, path, overrides, registry, it),
+            None => System::load_with(files, path, overrides, registry).map(|it| (it, Vec::new())),
+        };
+        read.map_err(|Problems(all)| {
+            let all = all.into_iter();
+            Problems(match &self.document {
+                Some(document) => all.map(|it| document.relocated(it)).collect(),
+                None => all.collect(),
+            })
+        })
+    }
 }
 
 /// What `load` was called with.
 struct Source {
     target: Py<PyAny>,
     options: Py<PyDict>,
+    has_python: bool,
 }
 
 /// Settings from a dictionary of paths of keys, as of `--set`.
@@ -153,41 +184,55 @@ pub fn load(
         }
         Err(_) => (base.join(read_path(&target)?), None),
     };
-    let registry = registry(tasks.as_ref(), devices.as_ref())?;
-    let system = detached(py, &StopFlag::default(), || {
-        open(&overlay, &path, &overrides, &registry)
-    })?;
-    let system = system.map_err(|Problems(all)| {
-        let all = all.into_iter();
-        error::problems(&Problems(match &document {
-            Some(document) => all.map(|it| document.relocated(it)).collect(),
-            None => all.collect(),
-        }))
-    })?;
+    let reading = Reading {
+        files: Arc::new(overlay),
+        path,
+        document,
+        overrides,
+        registry: registry(tasks.as_ref(), devices.as_ref())?,
+    };
+    let read = detached(py, &StopFlag::default(), || reading.system(None))?;
+    let (system, _) = read.map_err(|it| error::problems(&it))?;
+    if system.programs().is_empty() {
+        let message = "there is nothing to run: no instruction was assembled";
+        let help = "run a program that includes the macros";
+        return Err(error::mistake(message, help));
+    }
     Ok(Project {
         system,
-        files: Arc::new(overlay),
+        reading,
         source: Source {
             target: target.unbind(),
             options: options.unbind(),
+            has_python: tasks.is_some() || devices.is_some(),
         },
     })
 }
 
-fn open(
-    files: &dyn Files,
-    path: &Path,
-    overrides: &Overrides,
-    registry: &Registry,
-) -> Result<System, Problems> {
-    let system = System::load_with(files, path, overrides, registry)?;
-    if system.programs().is_empty() {
-        let problem = Problem::new("there is nothing to run: no instruction was assembled");
-        return Err(problem
-            .help("run a program that includes the macros")
-            .into());
+impl Project {
+    /// What runs with this traffic: what was read, or, where the traffic is a recording, what is read
+    /// for it, with remarks.
+    pub fn system_for(
+        &self,
+        traffic: &Traffic,
+        seed: Option<u64>,
+    ) -> Result<(System, Vec<String>), Problems> {
+        let recording = match traffic {
+            Traffic::Capture(capture) => Recording::of(capture)?,
+            _ => None,
+        };
+        let Some(recording) = recording else {
+            return Ok((self.system.clone(), Vec::new()));
+        };
+        let (system, mut remarks) = self.reading.system(Some(&recording))?;
+        remarks.extend(differences(recording.survey(), &self.reading.path, seed));
+        Ok((system, remarks))
     }
-    Ok(system)
+
+    /// Whether classes of Python's are part of the chip.
+    pub fn has_python(&self) -> bool {
+        self.source.has_python
+    }
 }
 
 pub fn read_path(target: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
@@ -262,7 +307,9 @@ impl Project {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
-        let Source { target, options } = &self.source;
+        let Source {
+            target, options, ..
+        } = &self.source;
         pickled(py, "load", target, options)
     }
 }

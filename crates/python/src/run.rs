@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use npsim::advisories;
 use npsim::chip::Cycle;
 use npsim::chip::core::CoreKind;
 use npsim::chip::kernel::check::Check;
@@ -29,7 +30,7 @@ use pyo3::prelude::*;
 
 use crate::detached::{StopFlag, detached};
 use crate::error::{self, fault_of, mistake, not_pickled};
-use crate::event_batches::EventBatches;
+use crate::event_batches::EventObserver;
 use crate::observers::RunObservers;
 use crate::packet_table::PacketTable;
 use crate::project::{Project, time};
@@ -67,7 +68,7 @@ struct Wanted {
     packets: bool,
     series: bool,
     report: bool,
-    events: Option<EventBatches>,
+    observer: Option<EventObserver>,
 }
 
 /// A run that has come to its end.
@@ -77,8 +78,14 @@ struct Done {
     ending: String,
     fault: Option<String>,
     failed: Option<Problem>,
-    packets: Option<TableData>,
-    series: Option<TableData>,
+    notes: Vec<String>,
+    routers: Vec<Seen>,
+}
+
+/// What was seen of one router.
+struct Seen {
+    packets: Option<Arc<TableData>>,
+    series: Option<Arc<TableData>>,
     analysis: Option<bottleneck::Analysis>,
     page: Option<Result<String, String>>,
 }
@@ -98,6 +105,14 @@ impl Project {
     /// counters and depths over time, and what `Run.why` and `Run.report` need. An `observer` is an
     /// object with `wants`, names of kinds of events, and `see_batch(table)`, called for each
     /// 10,000 of them. The run is the same with and without.
+    ///
+    /// With `hops` so many routers stand one behind the other, each this project: what leaves one by a
+    /// port comes in at the same port of the next. `threads` of them run at a time (one, where classes
+    /// or an observer of Python's take part), with the same results. `Run.routers` has what was
+    /// observed of each.
+    ///
+    /// `pace="recorded"` repeats a recording of `npsim live`: each frame begins in its cycle, routes
+    /// change when they did, and the run ends where it ended.
     ///
     /// Raises `npsim.Error` for mistakes in what is given, and `npsim.Fault` where a check stops
     /// the run; `KeyboardInterrupt` ends it within a second. Other threads of Python go on
@@ -125,19 +140,12 @@ impl Project {
         observer: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Run> {
         let capture = CaptureArguments::of(trace, pace.as_ref(), ports.as_ref(), link, pad)?;
-        let observed = packets || series || report || observer.is_some();
-        if hops > 1 && observed {
-            return Err(mistake(
-                "a chain of routers is run without observers",
-                "leave `packets`, `series`, `report` and `observer` out, or run one router",
-            ));
-        }
         let stop = StopFlag::default();
         let wanted = Wanted {
             packets,
             series,
             report,
-            events: observer.map(|it| EventBatches::new(&it)).transpose()?,
+            observer: observer.map(|it| EventObserver::new(&it)).transpose()?,
         };
         let traffic = traffic(self.system.project(), capture, load.as_ref(), seed)?;
         let mut limits = RunLimits {
@@ -152,18 +160,16 @@ impl Project {
             seed,
             ..RunSettings::new(crate::run::core(core)?)
         };
-        let chain = (hops, threads.max(1));
+        // What Python raises comes out of the thread that began the run.
+        let alone = wanted.observer.is_some() || self.has_python();
+        let chain = (hops, if alone { 1 } else { threads.max(1) });
         let done = detached(py, &stop, || {
-            simulate(
-                &self.system,
-                traffic,
-                (limits, machine),
-                chain,
-                wanted,
-                &stop,
-            )
+            let (system, remarks) = self.system_for(&traffic, seed)?;
+            let mut done = simulate(&system, traffic, (limits, machine), chain, wanted, &stop)?;
+            done.notes.splice(..0, remarks);
+            Ok(done)
         })?;
-        let done = done.map_err(|problem| error::problem(&problem))?;
+        let done = done.map_err(|problems| error::problems(&problems))?;
         Run::of(py, done)
     }
 }
@@ -179,6 +185,10 @@ fn simulate(
 ) -> Result<Done, Problem> {
     let project = system.project();
     let source = TrafficSource::open(traffic, project)?;
+    if hops > 1 && !source.comes() {
+        let problem = Problem::new("nothing comes in at the first router");
+        return Err(problem.help("give it traffic with `trace` or `load`, or leave `hops` out"));
+    }
     let settings = limits.settings(machine, project.capacity.hertz, &source);
     let flows = Flows::default();
     let mut ends = source.ends()?;
@@ -186,20 +196,28 @@ fn simulate(
         ends.entry = Some(Box::new(FlowTap::new(&flows)));
     }
     let mut session = Session::new(&system.plan(settings, hops, threads), ends)?;
-    let chip = session.node(0).chip();
-    let mut config = ObserverConfig::default();
-    if wanted.report {
-        config = config.and_report();
+    let mut observers = Vec::with_capacity(hops);
+    for (index, node) in session.nodes().iter().enumerate() {
+        let mut config = ObserverConfig::default();
+        if wanted.report {
+            config = config.and_report();
+        }
+        config.series |= wanted.series;
+        // Behind the first router frames have other numbers.
+        let flows = if index == 0 {
+            flows.clone()
+        } else {
+            Flows::default()
+        };
+        let chip = node.chip();
+        observers.push(RunObservers {
+            set: config.open(project, chip)?,
+            packets: wanted
+                .packets
+                .then(|| PacketRows::new(PacketTable::new(), chip, flows)),
+            events: { wanted.observer.as_ref() }.map(|it| it.batches(index + 1)),
+        });
     }
-    config.series |= wanted.series;
-    let mut observers: Vec<RunObservers> = session.nodes().iter().map(|_| <_>::default()).collect();
-    observers[0] = RunObservers {
-        set: config.open(project, chip)?,
-        packets: wanted
-            .packets
-            .then(|| PacketRows::new(PacketTable::new(), chip, flows)),
-        events: wanted.events,
-    };
     let go_on = &mut |_: Cycle| {
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
@@ -212,33 +230,68 @@ fn simulate(
     let host_seconds = started.elapsed().as_secs_f64();
     let finished = session.finish();
     finished.map_err(|error| Problem::new(error.to_string()))?;
-    let restless = limits.are_open(&source);
-    let seen = observers.swap_remove(0);
+    let open_end = limits.are_open(&source);
+    let capture = source.survey().map(advisories::of_capture);
     Ok(Done {
         host_seconds,
-        ..done(&session, seen, wanted.report, restless)
+        notes: capture.unwrap_or_default(),
+        ..done(&session, observers, wanted.report, open_end)
     })
 }
 
-/// What came of a run.
-fn done(session: &Session, seen: RunObservers, page: bool, open_end: bool) -> Done {
-    let report = session.stats();
+/// What was seen of a router, whose number is from 0.
+fn seen(session: &Session, report: &Report, number: usize, seen: RunObservers, page: bool) -> Seen {
     if let Some(events) = seen.events {
         events.finish();
     }
+    let node = session.node(number);
     let packets = seen.packets.and_then(|rows| rows.finish().ok());
-    let observed: Observations = seen.set.finish(session.node(0).chip());
+    let observed: Observations = seen.set.finish(node.chip());
     let series = observed.series.as_ref().map(series_table::table);
-    let node = report.nodes.first().filter(|_| page);
-    let shown = node.and_then(|own| {
+    let own = report.nodes.get(number).filter(|_| page);
+    let shown = own.and_then(|own| {
         let system = (session.project(), session.programs());
-        ObservedRun::of(system, (own, session.node(0).traffic()), &observed)
+        ObservedRun::of(system, (own, node.traffic()), &observed)
     });
     let analysis = shown.map(|it| it.analysis());
     let page = shown.zip(analysis.as_ref()).map(|(shown, analysis)| {
-        let settings = [("Project".to_owned(), session.project().name.clone())];
+        let mut settings = vec![("Project".to_owned(), session.project().name.clone())];
+        if report.nodes.len() > 1 {
+            let place = format!("{} of {}", number + 1, report.nodes.len());
+            settings.push(("Router".to_owned(), place));
+        }
         shown.page(analysis, &settings).map_err(|it| it.to_string())
     });
+    Seen {
+        packets: packets.map(Arc::new),
+        series: series.map(Arc::new),
+        analysis,
+        page,
+    }
+}
+
+/// What stands before a line about a router, where there are several.
+fn prefix(number: usize, of: usize) -> String {
+    if of > 1 {
+        format!("router {}: ", number + 1)
+    } else {
+        String::new()
+    }
+}
+
+/// What came of a run.
+fn done(session: &Session, observers: Vec<RunObservers>, page: bool, open_end: bool) -> Done {
+    let report = session.stats();
+    let routers = { observers.into_iter().enumerate() }
+        .map(|(number, observers)| seen(session, &report, number, observers, page));
+    let routers = routers.collect();
+    let of = report.nodes.len();
+    let nodes = report.nodes.iter().zip(session.nodes()).enumerate();
+    let notes = nodes.flat_map(|(number, (report, node))| {
+        let lines = advisories::of_results(report, node.chip()).into_iter();
+        lines.map(move |line| format!("{}{line}", prefix(number, of)))
+    });
+    let notes = notes.collect();
     let ending = session.ending().map(|(_, ending)| ending.clone());
     let fault = match &ending {
         Some(Ending::Fault(fault)) => Some(error::plain(&render_fault(fault, session.programs()))),
@@ -258,10 +311,8 @@ fn done(session: &Session, seen: RunObservers, page: bool, open_end: bool) -> Do
         ending: ending.map_or("interrupted", |it| it.name()).to_owned(),
         fault,
         failed,
-        packets,
-        series,
-        analysis,
-        page,
+        notes,
+        routers,
     }
 }
 
@@ -271,10 +322,15 @@ pub struct Run {
     json: String,
     summary: String,
     ending: String,
-    packets: Option<Arc<TableData>>,
-    series: Option<Arc<TableData>>,
-    analysis: Option<bottleneck::Analysis>,
-    page: Option<Result<String, String>>,
+    notes: Vec<String>,
+    routers: Vec<Arc<Seen>>,
+}
+
+/// What was observed of one router of a run.
+#[pyclass(frozen, module = "npsim")]
+pub struct Router {
+    number: usize,
+    seen: Arc<Seen>,
 }
 
 impl Run {
@@ -288,14 +344,54 @@ impl Run {
             json,
             summary: summary::summary(&done.report, done.host_seconds, WIDTH),
             ending: done.ending,
-            packets: done.packets.map(Arc::new),
-            series: done.series.map(Arc::new),
-            analysis: done.analysis,
-            page: done.page,
+            notes: done.notes,
+            routers: done.routers.into_iter().map(Arc::new).collect(),
         };
         match done.fault {
             None => Ok(run),
             Some(text) => Err(fault_of(py, text, run)?),
+        }
+    }
+
+    /// What was observed of the only router.
+    fn only(&self) -> PyResult<&Seen> {
+        match self.routers.as_slice() {
+            [only] => Ok(only),
+            several => Err(mistake(
+                format!(
+                    "the run is of {} routers, each observed by itself",
+                    several.len()
+                ),
+                "take one of them, such as `run.routers[0]`, which has the same names",
+            )),
+        }
+    }
+}
+
+impl Seen {
+    fn report(&self) -> PyResult<Page> {
+        match &self.page {
+            Some(Ok(html)) => Ok(Page(html.clone())),
+            Some(Err(error)) => Err(mistake(
+                format!("the report could not be made: {error}"),
+                "",
+            )),
+            None => Err(unobserved("report")),
+        }
+    }
+
+    fn why(&self) -> PyResult<String> {
+        let analysis = self.analysis.as_ref();
+        analysis
+            .map(bottleneck::as_text)
+            .ok_or_else(|| unobserved("report"))
+    }
+
+    /// The page in a frame, or, where there is none, these words.
+    fn html(&self, words: &str) -> String {
+        match &self.page {
+            Some(Ok(html)) => framed(html),
+            _ => format!("<pre>{}</pre>", escaped(words)),
         }
     }
 }
@@ -325,7 +421,7 @@ impl Run {
     /// cycles, lengths bytes. Only of a run with `packets=True`.
     #[getter]
     fn packets(&self) -> PyResult<Table> {
-        observed(self.packets.as_ref(), "packets")
+        observed(self.only()?.packets.as_ref(), "packets")
     }
 
     /// Counters and depths over time, at even intervals: what was counted until each sample, and
@@ -333,29 +429,41 @@ impl Run {
     /// with `series=True` or `report=True`.
     #[getter]
     fn series(&self) -> PyResult<Table> {
-        observed(self.series.as_ref(), "series")
+        observed(self.only()?.series.as_ref(), "series")
     }
 
-    /// What limits the run, in words: a sentence, the numbers behind it, what would help. Only of a
-    /// run with `report=True`.
+    /// What was observed of each router, in the order of the chain: `packets`, `series`, `why()` and
+    /// `report()`. A run without `hops` has one, and these names itself.
+    #[getter]
+    fn routers(&self) -> Vec<Router> {
+        let routers = self.routers.iter().enumerate();
+        let routers = routers.map(|(number, seen)| Router {
+            number: number + 1,
+            seen: Arc::clone(seen),
+        });
+        routers.collect()
+    }
+
+    /// What should be known of the run besides its numbers, a text each, as the command prints them:
+    /// how a capture was played, why frames stayed inside, which locks are still held.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// What limits the run, in words: a sentence, the numbers behind it, what would help; of several
+    /// routers for each. Only of a run with `report=True`.
     fn why(&self) -> PyResult<String> {
-        let analysis = self.analysis.as_ref();
-        analysis
-            .map(bottleneck::as_text)
-            .ok_or_else(|| unobserved("report"))
+        let of = self.routers.len();
+        let routers = self.routers.iter().enumerate();
+        let texts = routers.map(|(number, it)| Ok(format!("{}{}", prefix(number, of), it.why()?)));
+        Ok(texts.collect::<PyResult<Vec<_>>>()?.join("\n"))
     }
 
     /// The run as a page, which a notebook shows; `str(page)` is its HTML, which needs no other
     /// file. Only of a run with `report=True`.
     fn report(&self) -> PyResult<Page> {
-        match &self.page {
-            Some(Ok(html)) => Ok(Page(html.clone())),
-            Some(Err(error)) => Err(mistake(
-                format!("the report could not be made: {error}"),
-                "",
-            )),
-            None => Err(unobserved("report")),
-        }
+        self.only()?.report()
     }
 
     fn __str__(&self) -> &str {
@@ -367,8 +475,8 @@ impl Run {
     }
 
     fn _repr_html_(&self) -> String {
-        match &self.page {
-            Some(Ok(html)) => framed(html),
+        match self.routers.as_slice() {
+            [only] => only.html(&self.summary),
             _ => format!("<pre>{}</pre>", escaped(&self.summary)),
         }
     }
@@ -377,6 +485,52 @@ impl Run {
         Err(not_pickled(
             "a run",
             "send its `stats`, or its tables as Arrow's,",
+        ))
+    }
+}
+
+#[pymethods]
+impl Router {
+    /// Its place in the chain, from 1.
+    #[getter]
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    /// As `Run.packets`, of what came in at this router.
+    #[getter]
+    fn packets(&self) -> PyResult<Table> {
+        observed(self.seen.packets.as_ref(), "packets")
+    }
+
+    /// As `Run.series`, of this router.
+    #[getter]
+    fn series(&self) -> PyResult<Table> {
+        observed(self.seen.series.as_ref(), "series")
+    }
+
+    /// What limits this router, in words. Only of a run with `report=True`.
+    fn why(&self) -> PyResult<String> {
+        self.seen.why()
+    }
+
+    /// This router as a page, as `Run.report` has it. Only of a run with `report=True`.
+    fn report(&self) -> PyResult<Page> {
+        self.seen.report()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<npsim.Router {}>", self.number)
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.seen.html(&self.__repr__())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled(
+            "a router of a run",
+            "send its tables as Arrow's,",
         ))
     }
 }

@@ -16,10 +16,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::column_data::{ColumnBuilder, Values};
-use crate::detached::{StopFlag, detached};
+use crate::detached::{StopFlag, attended};
 use crate::document::{DICTIONARY_FILE, Document};
 use crate::error;
 use crate::pickled::{Pickled, again, pickled};
+use crate::progress::{Shown, Tally};
 use crate::project;
 use crate::table::Table;
 use crate::table_data::TableData;
@@ -101,9 +102,12 @@ impl Plan {
         points: Vec<points::Point>,
         results: Option<PathBuf>,
         jobs: usize,
+        mut shown: Shown,
     ) -> PyResult<Vec<(CachedPoint, PointOutcome)>> {
         let stop = StopFlag::default();
-        let ran = detached(py, &stop, || {
+        let tally = Tally::new(points.len());
+        let attend = |py: Python<'_>| shown.show(py, &tally);
+        let ran = attended(py, &stop, attend, || {
             let passing = match &results {
                 Some(_) => None,
                 None => Some(tempfile::tempdir().map_err(|error| {
@@ -115,14 +119,22 @@ impl Plan {
                 (None, Some(passing)) => passing.path(),
                 (None, None) => Path::new("."),
             };
-            let results = self.campaign(folder, jobs).run(points, &stop, &())?;
+            let results = self.campaign(folder, jobs).run(points, &stop, &tally)?;
             let outcomes = results.points.iter().filter_map(|cached| {
                 let outcome = results.outcome(cached)?;
                 Some((cached.clone(), outcome.clone()))
             });
             Ok(outcomes.collect())
-        })?;
-        ran.map_err(|it: Problems| error::problems(&it))
+        });
+        let ran = ran.and_then(|ran| {
+            let ran = ran.map_err(|it: Problems| error::problems(&it))?;
+            shown.show(py, &tally)?;
+            Ok(ran)
+        });
+        let closed = shown.close(py);
+        let ran = ran?;
+        closed?;
+        Ok(ran)
     }
 }
 
@@ -207,10 +219,22 @@ impl Sweep {
     /// Runs all points, `jobs` at a time, and gives a row for each: its number, its place on each
     /// axis, which of several runs it is, and the value of each metric. With `results` outcomes are
     /// kept in this folder, as by the command, and those that are there are not run again.
-    #[pyo3(signature = (*, jobs = 1, results = None))]
-    fn run(&self, py: Python<'_>, jobs: usize, results: Option<PathBuf>) -> PyResult<Table> {
+    ///
+    /// In a terminal or notebook a line shows how far it is. `progress` is False for none, True for one
+    /// anywhere, or a callable that gets an `npsim.Progress`, in this thread, whenever something is new, up
+    /// to twenty times a second. What it raises ends the sweep, as Ctrl-C does within a second; with
+    /// `results` the points that are done stay.
+    #[pyo3(signature = (*, jobs = 1, results = None, progress = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        jobs: usize,
+        results: Option<PathBuf>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Table> {
         let points = self.0.points.clone();
-        let outcomes = self.0.run(py, points, results, jobs.max(1))?;
+        let shown = Shown::of(py, progress)?;
+        let outcomes = self.0.run(py, points, results, jobs.max(1), shown)?;
         Ok(Table(Arc::new(table(&outcomes))))
     }
 
@@ -270,7 +294,8 @@ impl Point {
     /// by the command, and taken from there if it is there already.
     #[pyo3(signature = (*, results = None))]
     fn run<'py>(&self, py: Python<'py>, results: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
-        let ran = self.plan.run(py, vec![self.point().clone()], results, 1)?;
+        let points = vec![self.point().clone()];
+        let ran = self.plan.run(py, points, results, 1, Shown::default())?;
         let outcome = ran.first().map(|(_, outcome)| outcome);
         let json = serde_json::to_string(&outcome);
         let json = json.map_err(|it| error::mistake(it.to_string(), ""))?;

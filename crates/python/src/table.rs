@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyKeyError, PyModuleNotFoundError};
+use pyo3::exceptions::{PyKeyError, PyModuleNotFoundError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
@@ -40,7 +40,11 @@ impl Table {
         self.column(name).is_some()
     }
 
-    fn __getitem__(&self, name: &str) -> PyResult<Column> {
+    fn __getitem__(&self, name: &Bound<'_, PyAny>) -> PyResult<Column> {
+        let name: String = name.extract().map_err(|_| {
+            PyTypeError::new_err("a column is found by its name, a row by `table.row(0)`")
+        })?;
+        let name = name.as_str();
         let found = self.column(name).map(|column| Column(Arc::clone(column)));
         found.ok_or_else(|| {
             let names = self.keys().join(", ");

@@ -69,12 +69,6 @@ pub fn traffic(
             ));
         }
         let pace: Pace = parsed("pace", &capture.pace)?;
-        if pace == Pace::Recorded {
-            return Err(mistake(
-                "recordings of live runs are replayed by the command",
-                "`npsim run TARGET --trace FILE --pace recorded`",
-            ));
-        }
         let padding = capture.pad.as_deref();
         let padding: Option<Padding> = padding.map(|it| parsed("pad", it)).transpose()?;
         return Ok(Traffic::Capture(Box::new(CaptureTraffic {

@@ -124,7 +124,8 @@ RUNS: dict[str, tuple[dict[str, Any], str]] = {
     "ports": ({"trace": "traces/mixed.pcap", "ports": "all"}, "ports"),
     "hops": ({"hops": 0, "load": 0.1}, "."),
     "hops: negative": ({"hops": -1}, "."),
-    "hops observed": ({"hops": 2, "load": 0.1, "packets": True}, "without observers"),
+    "hops: many": ({"hops": 256, "load": 0.1}, "1 to 255"),
+    "hops: no traffic": ({"hops": 2, "load": False}, "nothing comes in at the first router"),
     "positional": ({"packets": "yes"}, "."),
     "unknown": ({"speed": 2}, "speed"),
 }
@@ -148,6 +149,9 @@ def test_results_that_were_not_asked_for_say_how_to(forward: npsim.Project) -> N
     table = forward.run(load=0.1, packets=True).packets
     with pytest.raises(KeyError, match="there are packet, flow"):
         table["fat"]
+    numbered: Any = table
+    with pytest.raises(TypeError, match=r"a row by `table.row\(0\)`"):
+        numbered[0]
     with pytest.raises(IndexError):
         table["fate"][len(table)]
     with pytest.raises(IndexError):

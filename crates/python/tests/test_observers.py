@@ -80,6 +80,44 @@ def test_a_callback_may_run_the_project_again(forward: npsim.Project) -> None:
     assert inner and set(inner) == {forward.run(load=0.1).stats_json}
 
 
+def test_one_kind_may_be_a_text(forward: npsim.Project) -> None:
+    collector, both = Collector(), Collector("departed")
+    wants: Any = "departed"
+    collector.wants = wants
+    forward.run(load=0.3, observer=collector)
+    forward.run(load=0.3, observer=both)
+    assert collector.rows == both.rows and {row["router"] for row in both.rows} == {1}
+
+
+def test_time_without_wanted_events_is_skipped_alike() -> None:
+    """Routers that poll, and a frame now and then."""
+    project = npsim.load("microcode/forward")
+    load = {"rate": "10kpps", "time": "2ms"}
+    wanted, all_kinds = Collector("departed"), Collector("departed", "issued")
+    plain = project.run(load=load).stats_json
+    assert project.run(load=load, observer=wanted).stats_json == plain
+    assert project.run(load=load, observer=all_kinds).stats_json == plain
+    assert wanted.rows == [row for row in all_kinds.rows if row["kind"] == "departed"]
+    assert len(wanted.rows) > 10
+
+
+def test_routers_of_a_chain_are_told_apart(forward: npsim.Project) -> None:
+    collector = Collector("departed")
+    run = forward.run(load=0.2, hops=3, threads=3, observer=collector, packets=True)
+    for router in run.routers:
+        sent = router.packets.polars().filter(fate="sent")["ended"]
+        own = [row["cycle"] for row in collector.rows if row["router"] == router.number]
+        assert sorted(own) == sorted(sent) and own
+
+    class Broken(Collector):
+        def see_batch(self, table: npsim.Table) -> None:
+            if table["router"][0] == 2:
+                raise LookupError("in the second")
+
+    with pytest.raises(LookupError, match="in the second"):
+        forward.run(load=0.2, hops=3, threads=3, observer=Broken("departed"))
+
+
 WRONG: list[tuple[Any, str]] = [
     (object(), "wants"),
     (type("A", (), {"wants": ()})(), "see_batch|empty"),
@@ -87,7 +125,7 @@ WRONG: list[tuple[Any, str]] = [
     (type("A", (), {"wants": {"everything"}, "see_batch": print})(), "no kind of events"),
     (type("A", (), {"wants": [3], "see_batch": print})(), "."),
     (type("A", (), {"wants": 3, "see_batch": print})(), "."),
-    (type("A", (), {"wants": "departed", "see_batch": print})(), "."),
+    (type("A", (), {"wants": "departing", "see_batch": print})(), "no kind of events `departing`"),
     (7, "wants"),
 ]
 

@@ -64,6 +64,30 @@ def test_chains_of_routers_run_as_by_the_command(
     assert forward.run(load=0.2, hops=3, threads=2).stats_json == file.read_text()
 
 
+def test_chains_of_routers_are_observed_as_by_the_command(
+    forward: npsim.Project, command: Command, tmp_path: Path
+) -> None:
+    csv, stats = tmp_path / "packets.csv", tmp_path / "stats.json"
+    words = ["--hops", "3", "--packets", csv, "--stats", stats, "--report", tmp_path / "page"]
+    said = command("run", "microcode/forward", "--load", "0.9", *words).stdout
+    run = forward.run(load=0.9, hops=3, threads=2, packets=True, series=True, report=True)
+    assert run.stats_json == stats.read_text()
+    assert [router.number for router in run.routers] == [1, 2, 3]
+    for router in run.routers:
+        expected = (tmp_path / f"packets.{router.number}.csv").read_text()
+        assert router.packets.polars().write_csv() == expected
+        assert len(router.series) > 0
+        assert f"{router.number} of 3" in str(router.report())
+    # The command fits lines to its terminal.
+    why = run.why().split()
+    assert why == said[said.index("router 1: bottleneck") :].split()[: len(why)]
+    for work in (lambda: run.packets, lambda: run.series, run.report):
+        with pytest.raises(npsim.Error, match=r"run\.routers\[0\]"):
+            work()
+    alone = forward.run(load=0.2, packets=True)
+    assert alone.routers[0].packets.polars().equals(alone.packets.polars())
+
+
 @pytest.mark.parametrize(
     ("name", "until"), [("dumbbell", "40s"), ("stack", "1s"), ("short-flows-chip", "12s")]
 )

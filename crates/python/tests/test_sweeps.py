@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
+import threading
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -120,6 +126,76 @@ def test_a_sweep_is_a_table(sweep: npsim.Sweep, expected: Outcomes, tmp_path: Pa
     times = [path.stat().st_mtime_ns for path in kept]
     assert sweep.run(results=tmp_path / "kept").polars().equals(table.polars())
     assert [path.stat().st_mtime_ns for path in kept] == times
+
+
+def test_a_sweep_says_how_far_it_is(sweep: npsim.Sweep, tmp_path: Path) -> None:
+    seen: list[npsim.Progress] = []
+    threads: set[threading.Thread] = set()
+
+    def see(progress: npsim.Progress) -> None:
+        threads.add(threading.current_thread())
+        seen.append(progress)
+
+    table = sweep.run(progress=see)
+    assert threads == {threading.current_thread()}
+    assert {one.total for one in seen} == {6}
+    done = [one.done for one in seen]
+    assert done == sorted(done) and done[-1] == 6
+    fractions = [one.fraction for one in seen]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+    assert seen[-1].remaining == 0 and str(seen[-1]).startswith("6 of 6 points, 0:0")
+    assert table.polars().equals(sweep.run(progress=False, results=tmp_path).polars())
+    # Points that were run before count as done.
+    seen.clear()
+    sweep.run(progress=see, results=tmp_path)
+    assert {one.done for one in seen} <= {0, 6} and seen[-1].done == 6
+
+
+def test_what_a_callable_of_progress_raises_ends_the_sweep() -> None:
+    long = npsim.sweep("baseline")
+
+    def see(progress: npsim.Progress) -> None:
+        if progress.fraction > 0:
+            raise LookupError("enough")
+
+    begun = time.perf_counter()
+    with pytest.raises(LookupError, match="enough"):
+        long.run(progress=see)
+    assert time.perf_counter() - begun < 30
+    wrong: Any = 7
+    with pytest.raises(TypeError, match="`progress` is a int"):
+        long.run(progress=wrong)
+
+
+SHOWING = """
+import npsim
+npsim._progress.PATIENCE = 0
+sweep = npsim.sweep("benches/sweeps/forward-load.toml")
+assert sweep.run({}).keys()
+"""
+
+
+def test_a_line_of_progress_is_for_terminals(tmp_path: Path) -> None:
+    def said(arguments: str, terminal: bool) -> str:
+        ours, theirs = os.openpty() if terminal else os.pipe()
+        program = [sys.executable, "-c", "import npsim._progress" + SHOWING.format(arguments)]
+        with subprocess.Popen(program, stderr=theirs) as process:
+            os.close(theirs)
+            parts = []
+            # The end of a terminal is an error on Linux.
+            with contextlib.suppress(OSError):
+                while part := os.read(ours, 4096):
+                    parts.append(part)
+        os.close(ours)
+        assert process.returncode == 0
+        return b"".join(parts).decode()
+
+    told = said("", True)
+    assert "of 60 points" in told and " %, 0:0" in told
+    assert told.endswith("\r\x1b[K"), "the line is taken away"
+    assert said("progress=False", True) == ""
+    assert said("", False) == ""
+    assert "of 60 points" in said("progress=True", False)
 
 
 def test_a_study_is_a_sweep_by_its_name() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from scapy.layers.inet import ICMP, IP
 from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
 
 import npsim
 
@@ -69,6 +71,25 @@ def test_what_a_task_raises_comes_out_of_the_run() -> None:
 
     with pytest.raises(ValueError, match="no datagram of IPv4"):
         pinged(forwarder(Short)).run_for("1ms")
+
+    class Worded(Silent):
+        def answer(self, packet: npsim.SlowPathPacket, frame: bytes) -> Any:
+            return "no bytes"
+
+    with pytest.raises(TypeError, match="`answer` gives a str; give the bytes"):
+        pinged(forwarder(Worded)).run_for("1ms")
+
+
+def test_what_a_task_raises_comes_out_of_a_chain(tmp_path: Path) -> None:
+    class Broken(Silent):
+        def takes(self, packet: npsim.SlowPathPacket) -> bool:
+            raise LookupError("in a chain")
+
+    trace = tmp_path / "ping.pcap"
+    ping = Ether(dst="02:00:00:00:01:00") / IP(src="10.1.0.77", dst="10.1.0.1") / ICMP()
+    wrpcap(str(trace), [ping])
+    with pytest.raises(LookupError, match="in a chain"):
+        forwarder(Broken).run(trace=trace, hops=2, threads=2)
 
 
 def test_a_task_that_cannot_be_saved_is_refused_where_states_are_kept() -> None:

@@ -160,10 +160,21 @@ pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
     })
 }
 
+/// What may explain the results of a run that is over; a fault mostly explains itself.
+#[must_use]
+pub fn of_results(report: &NodeReport, chip: &Chip) -> Vec<String> {
+    let mut lines = of_frames_inside(report, chip);
+    if report.fault.is_none() {
+        lines.extend(of_long_holds(chip));
+    }
+    // A lock that is never released may be why it came to the fault.
+    lines.extend(of_held_locks(report));
+    lines
+}
+
 /// Why frames did not leave, as far as the media interface shows it. A run that was
 /// stopped part of the way or whose time was up has frames inside that mean nothing.
-#[must_use]
-pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
+fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
     let mut lines = Vec::new();
     if report.packets.lost == 0 {
         return lines;
@@ -216,8 +227,7 @@ pub fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
 /// microengine wait for it. One that looks at nothing is stopped in the end by
 /// [`Check::NeverYields`](npsim_chip::kernel::check::Check::NeverYields); one that polls, or
 /// a run that ends before that, is reported here.
-#[must_use]
-pub fn of_long_holds(chip: &Chip) -> Vec<String> {
+fn of_long_holds(chip: &Chip) -> Vec<String> {
     const LONG: Cycle = 1 << 16;
     let mut lines = Vec::new();
     for (me, core) in chip.microengines().iter().enumerate() {
@@ -244,8 +254,7 @@ pub fn of_long_holds(chip: &Chip) -> Vec<String> {
 /// Locks that a context still holds although the run is over. A run that is stopped early
 /// may well end in the middle of a section, so there only a hold counts that is longer
 /// than all before it.
-#[must_use]
-pub fn of_held_locks(report: &NodeReport) -> Vec<String> {
+fn of_held_locks(report: &NodeReport) -> Vec<String> {
     let chip = &report.chip;
     let at_rest = matches!(report.ending, "drained" | "quiet");
     let lines = chip.locks.iter().filter_map(|lock| {

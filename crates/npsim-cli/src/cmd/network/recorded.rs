@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use npsim::problem::Problem;
 use npsim::project::Project;
+use npsim::recorded::differences;
 use npsim_live::open_ends::{DepartureCapture, OpenEnds, RecordedArrivals};
 use npsim_live::open_network::route_command;
 use npsim_net::capture::CaptureError;
@@ -17,7 +18,6 @@ use npsim_network_file::file::NetworkFile;
 use npsim_transport::time::Time;
 
 use super::arguments::Arguments;
-use crate::cmd::run::recorded::tell_differences;
 use crate::output;
 
 /// How long a network has after the last frame of a recording that has no end: that of a run that
@@ -54,7 +54,9 @@ impl<'a> Recording<'a> {
                 path.display()
             )));
         }
-        tell_differences(&survey, target, arguments.seed);
+        for remark in differences(&survey, target, arguments.seed) {
+            output::line(&format!("note: {remark}"));
+        }
         Ok(Some(Self { path, survey }))
     }
 

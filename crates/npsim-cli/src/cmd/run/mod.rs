@@ -4,7 +4,6 @@ mod arguments;
 pub mod observers;
 pub mod outputs;
 pub mod progress;
-pub mod recorded;
 pub mod report;
 pub mod results;
 pub mod routers;

@@ -304,22 +304,13 @@ fn after_fault(
     Ok(ExitCode::from(3))
 }
 
-/// What may explain the results; a fault mostly explains itself.
+/// What may explain the results.
 fn hints(arguments: &Arguments, report: &Report, session: &Session) {
     let mut lines = Vec::new();
     let nodes = report.nodes.iter().zip(session.nodes());
     for (router, (report, node)) in arguments.chain.all().zip(nodes) {
-        let inside = advisories::of_frames_inside(report, node.chip());
-        let mut own = inside;
-        if report.fault.is_none() {
-            own.extend(advisories::of_long_holds(node.chip()));
-        }
-        // A lock that is never released may be why it came to the fault.
-        own.extend(advisories::of_held_locks(report));
-        lines.extend(
-            own.into_iter()
-                .map(|line| format!("{}{line}", router.prefix())),
-        );
+        let own = advisories::of_results(report, node.chip()).into_iter();
+        lines.extend(own.map(|line| format!("{}{line}", router.prefix())));
     }
     let first = report.nodes.first().filter(|first| first.fault.is_none());
     lines.extend(first.and_then(|first| slow_arrivals(arguments, first)));

@@ -9,15 +9,15 @@ use npsim::problem::Problem;
 use npsim::project::Project;
 use npsim::project::disturb::StallOption;
 use npsim::quantity::Time;
+use npsim::recorded::{Recording, differences};
 use npsim::run_limits::RunLimits;
 use npsim::simulation::RunSettings;
-use npsim::traffic::TrafficSource;
+use npsim::traffic::{Traffic, TrafficSource};
 use npsim_net::Ratio;
 use npsim_net::capture::Padding;
 use npsim_net::pace::{Pace, PortAssignment};
-use npsim_net::recording::{RecordingSurvey, survey};
 
-use super::recorded;
+use super::source;
 use crate::cmd::load_options::LoadOptions;
 use crate::cmd::machine_options::MachineOptions;
 use crate::cmd::message_options::MessageOptions;
@@ -109,11 +109,16 @@ impl SystemArguments {
         let recording = self.recording()?;
         let mut overrides = self.source.overrides(self.me.clone());
         overrides.stalls.clone_from(&self.stall);
-        overrides.route_blocks = recording.as_ref().and_then(|it| it.head.reserved_blocks());
+        if let Some(recording) = &recording {
+            recording.reserve(&mut overrides);
+        }
         let mut project = Project::load(target, &overrides, &npsim::registry())?;
         if let Some(recording) = &recording {
-            recorded::prepare(&mut project, recording)?;
-            recorded::tell_differences(recording, target, self.machine.seed);
+            let mut remarks = recording.prepare(&mut project)?;
+            remarks.extend(differences(recording.survey(), target, self.machine.seed));
+            for remark in remarks {
+                output::line(&format!("note: {remark}"));
+            }
         }
         if let Some(remark) = advisories::of_ports(&project, self.source.board()) {
             output::line(&format!("note: {remark}"));
@@ -121,17 +126,12 @@ impl SystemArguments {
         Ok(project)
     }
 
-    /// What the recording says that is replayed in its cycles, if one is.
-    fn recording(&self) -> anyhow::Result<Option<RecordingSurvey>> {
-        let (Some(path), Pace::Recorded) = (&self.trace, self.pace) else {
-            return Ok(None);
-        };
-        if self.link || self.pad.is_some() {
-            let message = "frames of a recording are whole and have Ethernet headers";
-            let problem = Problem::new(message).help("leave `--link` and `--pad` out");
-            return Err(problem.into());
+    /// The recording that is replayed in its cycles, if one is.
+    fn recording(&self) -> Result<Option<Recording>, Problem> {
+        match source::traffic(self, None) {
+            Traffic::Capture(capture) => Recording::of(&capture),
+            _ => Ok(None),
         }
-        Ok(Some(survey(path)?))
     }
 
     /// The programs, and what the assembler said of them; nothing where that was errors.

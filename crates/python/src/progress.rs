@@ -1,0 +1,181 @@
+//! How far a sweep is, for a callable of Python's.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use npsim::chip::Cycle;
+use npsim::lab::campaign;
+use npsim::lab::points::Point;
+use npsim::lab::store::PointOutcome;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+
+/// How far a sweep is.
+#[pyclass(frozen, get_all, module = "npsim")]
+pub struct Progress {
+    /// Points that are done, with those that were run before.
+    done: usize,
+    /// All points.
+    total: usize,
+    /// How much of what is to be simulated has been, from 0 to 1. It grows within a point as well.
+    fraction: f64,
+    /// Seconds since the beginning.
+    seconds: f64,
+    /// Seconds to go, if it goes on like that; `None` as long as there is nothing to go by.
+    remaining: Option<f64>,
+}
+
+#[pymethods]
+impl Progress {
+    fn __str__(&self) -> String {
+        let points = format!("{} of {} points", self.done, self.total);
+        let so_far = clock(self.seconds);
+        if self.done == self.total {
+            return format!("{points}, {so_far}");
+        }
+        let share = self.fraction * 100.0;
+        match self.remaining {
+            Some(left) => format!("{points}, {share:.0} %, {so_far}, {} to go", clock(left)),
+            None => format!("{points}, {share:.0} %, {so_far}"),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<npsim.Progress: {}>", self.__str__())
+    }
+}
+
+/// Seconds as minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds as u64;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+/// Counts how far a campaign is, from any thread.
+#[derive(Debug)]
+pub struct Tally {
+    begun: Instant,
+    /// Since when points run: which of them are to be run takes a while to see.
+    running: OnceLock<Instant>,
+    points: usize,
+    to_run: AtomicUsize,
+    finished: AtomicUsize,
+    cycles: AtomicU64,
+    simulated: AtomicU64,
+}
+
+impl Tally {
+    /// For so many points, none of which is known to be done.
+    pub fn new(points: usize) -> Self {
+        Self {
+            begun: Instant::now(),
+            running: OnceLock::new(),
+            points,
+            to_run: points.into(),
+            finished: 0.into(),
+            cycles: 0.into(),
+            simulated: 0.into(),
+        }
+    }
+
+    /// How far it is.
+    fn progress(&self) -> Progress {
+        let to_run = self.to_run.load(Ordering::Relaxed);
+        let left = to_run.saturating_sub(self.finished.load(Ordering::Relaxed));
+        let cycles = self.cycles.load(Ordering::Relaxed);
+        let simulated = self.simulated.load(Ordering::Relaxed).min(cycles);
+        let fraction = match (left, cycles) {
+            (0, _) => 1.0,
+            (_, 0) => 0.0,
+            _ => simulated as f64 / cycles as f64,
+        };
+        let seconds = self.begun.elapsed().as_secs_f64();
+        Progress {
+            done: self.points - left,
+            total: self.points,
+            fraction,
+            seconds,
+            remaining: self.running.get().filter(|_| fraction > 0.0).map(|since| {
+                let seconds = since.elapsed().as_secs_f64();
+                seconds * (1.0 - fraction) / fraction
+            }),
+        }
+    }
+}
+
+impl campaign::Progress for Tally {
+    fn begins(&self, to_run: usize, cycles: Cycle, _: usize) {
+        self.running.get_or_init(Instant::now);
+        self.cycles.store(cycles, Ordering::Relaxed);
+        self.to_run.store(to_run, Ordering::Relaxed);
+    }
+
+    fn advanced(&self, cycles: Cycle) {
+        self.simulated.fetch_add(cycles, Ordering::Relaxed);
+    }
+
+    fn finished(&self, _: &Point, _: &PointOutcome) {
+        self.finished.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What is called with the progress, and what it was called with last.
+#[derive(Default)]
+pub struct Shown {
+    call: Option<Py<PyAny>>,
+    last: Option<(usize, f64)>,
+}
+
+impl Shown {
+    /// What `progress` asks for: a callable; `False` for nothing; `True` for a line; without one of these
+    /// a line in a terminal or notebook.
+    pub fn of(py: Python<'_>, progress: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let line = |always: bool| -> PyResult<Option<Py<PyAny>>> {
+            let line = py
+                .import("npsim._progress")?
+                .call_method1("line", (always,))?;
+            Ok(Some(line.unbind()).filter(|line| !line.is_none(py)))
+        };
+        let call = match progress {
+            None => line(false)?,
+            Some(asked) => match asked.cast::<PyBool>() {
+                Ok(asked) if asked.is_true() => line(true)?,
+                Ok(_) => None,
+                Err(_) if asked.is_callable() => Some(asked.unbind()),
+                Err(_) => {
+                    let kind = asked.get_type().name()?;
+                    let message =
+                        format!("`progress` is a {kind}, and a callable, True or False is wanted");
+                    return Err(PyTypeError::new_err(message));
+                }
+            },
+        };
+        Ok(Self { call, last: None })
+    }
+
+    /// Calls it if there is something new.
+    pub fn show(&mut self, py: Python<'_>, tally: &Tally) -> PyResult<()> {
+        let Some(call) = &self.call else {
+            return Ok(());
+        };
+        let progress = tally.progress();
+        let now = Some((progress.done, progress.fraction));
+        if self.last != now {
+            self.last = now;
+            call.call1(py, (progress,))?;
+        }
+        Ok(())
+    }
+
+    /// Takes a line away, however the sweep has ended.
+    pub fn close(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.call {
+            Some(call) if call.bind(py).get_type().module()? == "npsim._progress" => {
+                call.call_method0(py, "close").map(|_| ())
+            }
+            _ => Ok(()),
+        }
+    }
+}
