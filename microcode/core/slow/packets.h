@@ -28,6 +28,9 @@ struct exception {
     uint32_t header[KNOWN / 4]; /* its first bytes */
 };
 
+/* Flag of a next hop: packets are for the core. */
+enum { HOP_LOCAL = 0x100 };
+
 /* An entry of the table of next hops. */
 struct way {
     uint32_t index, words[4];
@@ -83,7 +86,7 @@ static inline int way_leads_out(const struct way *way)
 /* Whether it stands for a next hop whose address on the link is to be found. */
 static inline int way_is_unresolved(const struct way *way)
 {
-    return (way->words[0] & 0x100) && (way->words[1] | way->words[2] >> 16);
+    return (way->words[0] & HOP_LOCAL) && (way->words[1] | way->words[2] >> 16);
 }
 
 /* Puts destination and source address of the Ethernet header in front of a frame. */
