@@ -351,14 +351,12 @@ static uint64_t do_due(void)
     return next;
 }
 
-void arp_due(void)
+uint64_t arp_due(void)
 {
     uint64_t next;
-    rang = 0;
     do {
         more_due = 0;
         next = do_due();
     } while (more_due);
-    if (next)
-        time_alarm(next);
+    return next;
 }

@@ -17,7 +17,11 @@ int main(void)
             if (!arp_take(&packet) && !icmp_take(&packet))
                 buffer_free(packet.handle);
         }
-        if (rang)
-            arp_due();
+        if (rang) {
+            rang = 0;
+            uint64_t next = arp_due();
+            if (next)
+                time_alarm(next);
+        }
     }
 }

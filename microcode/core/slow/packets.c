@@ -15,8 +15,6 @@ IMPORT(NEXT_HOPS);
 TABLE(PORTS, struct port, MOST_PORTS);
 TABLE(CLOCKS, struct clocks, 1);
 
-enum { HANDLE = 0x00ffffff };
-
 /* ---- buffers ---- */
 
 static uint32_t data_of(uint32_t handle)
@@ -32,7 +30,7 @@ static uint32_t descriptor_of(uint32_t handle)
 uint32_t buffer_take(void)
 {
     /* Above the handle stand the bits of the link. */
-    return queue_dequeue(VALUE(FREE_BUFFERS_CHANNEL), VALUE(FREE_BUFFERS_ENTRY)) & HANDLE;
+    return queue_dequeue(VALUE(FREE_BUFFERS_CHANNEL), VALUE(FREE_BUFFERS_ENTRY)) & 0x00ffffff;
 }
 
 void buffer_free(uint32_t handle)
@@ -64,7 +62,7 @@ void packet_write(uint32_t handle, const uint8_t *frame, uint32_t bytes)
 void exception_read(struct exception *packet, uint32_t entry)
 {
     packet->reason = entry >> 24;
-    packet->handle = entry & HANDLE;
+    packet->handle = exception_handle(entry);
     uint32_t descriptor = descriptor_of(packet->handle);
     packet->length = sram_read(descriptor + 4);
     packet->input = sram_read(descriptor + 8);
@@ -148,7 +146,6 @@ void time_alarm(uint64_t at)
         rang = 1;
         return;
     }
-    rang = 0;
     uint64_t ticks = at - now;
     timer_start(1, ticks >> 31 ? 0x7fffffffu : (uint32_t)ticks);
 }

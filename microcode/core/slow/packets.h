@@ -17,7 +17,8 @@ enum reason { REASON_TOO_BIG = 252, REASON_EXPIRED, REASON_NO_WAY, REASON_NO_HOS
 
 IMPORT(EXCEPTION_RING_NUMBER);
 
-/* Whether the alarm went off. */
+/* Whether the alarm went off, or something came by the UART. The program sets it back before it looks what is
+ * due. */
 extern volatile uint32_t rang;
 
 /* A packet that came to the core. */
@@ -49,6 +50,12 @@ static inline uint32_t exception_wait(void)
     while (!(entry = ring_get(VALUE(EXCEPTION_RING_NUMBER))) && !rang)
         ;
     return entry;
+}
+
+/* The packet's buffer. */
+static inline uint32_t exception_handle(uint32_t entry)
+{
+    return entry & 0x00ffffff;
 }
 
 /* Reads the packet of an entry. */
