@@ -317,6 +317,19 @@ impl Start<'_> {
         place.put(word, self.scratch, self.sram);
     }
 
+    /// Writes longwords of DRAM, from a byte address that is a multiple of 4 on.
+    ///
+    /// # Errors
+    /// They do not lie in the memory.
+    pub fn write_dram(&mut self, address: u32, words: &[u32]) -> Result<(), LoadError> {
+        let image = MemoryImage {
+            space: Space::Dram,
+            address,
+            words: words.to_vec(),
+        };
+        load_image(&image, self.scratch, self.sram, self.dram)
+    }
+
     /// Writes a table, from a byte address of a memory on.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 
 use npsim_isa::cap_csr;
 
-use super::access::Access;
+use super::access::{Access, LongwordAddress};
 use crate::Cycle;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::sideband::CsrBank;
@@ -84,17 +84,11 @@ impl Access<'_> {
         Some(self.costs.sram + self.sram.core_enqueue(channel, self.fabric))
     }
 
-    /// Whether an SRAM channel has a longword, or a device a register, at a byte address.
+    /// A longword of scratch or SRAM as it stands, or a device's register, in no time; `None` where there
+    /// is neither.
     #[must_use]
-    pub fn has_sram(&self, channel: u8, address: u32) -> bool {
-        let address = u32::from(channel) << 30 | address & 0x3fff_fffc;
-        self.sram.read_word(address).is_some()
-    }
-
-    /// Whether scratch has a longword at a byte address.
-    #[must_use]
-    pub fn has_scratch(&self, address: u32) -> bool {
-        self.scratch.read(address).is_some()
+    pub fn peek(&self, place: LongwordAddress) -> Option<u32> {
+        place.look(self.scratch, self.sram)
     }
 
     /// Reads a register behind the CSR proxy, of those at [`cap_csr`]; gives it and how long it takes,
