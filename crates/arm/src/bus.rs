@@ -44,9 +44,9 @@ pub struct CoprocessorRegister {
     pub coprocessor: u8,
     /// The first operation code, 0 to 7.
     pub opcode1: u8,
-    /// The register CRn, 0 to 15.
+    /// The register `CRn`, 0 to 15.
     pub crn: u8,
-    /// The register CRm, 0 to 15.
+    /// The register `CRm`, 0 to 15.
     pub crm: u8,
     /// The second operation code, 0 to 7.
     pub opcode2: u8,

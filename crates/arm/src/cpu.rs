@@ -1,66 +1,68 @@
-//! The processor.
+//! The processor as others see it: its registers, its status, its time.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bus::{Bus, ByteOrder};
-use crate::exception::{Exception, Line, RunEnd, Step};
+use crate::code::{self, Code};
+use crate::exception::{Event, Line};
 use crate::instruction::Instruction;
+use crate::pipeline::Pipeline;
+use crate::registers::Registers;
 use crate::status::{F, I, Mode, T};
+use crate::system::System;
 use crate::timing::Timing;
 
 /// The processor: registers, status, coprocessor registers, and how far its pipeline is.
 ///
-/// Equality and serialization leave out decoded code, which is read again from the bus.
+/// Equality and serialization leave out decoded code, which is read again from the bus; a clone begins without.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
-    registers: [u32; 16],
-    pc: u32,
-    cpsr: u32,
-    spsr: u32,
-    order: ByteOrder,
-    timing: Timing,
+    pub(crate) registers: Registers,
+    /// The instruction to be executed, or being executed.
+    pub(crate) pc: u32,
+    /// The one after the instruction being executed.
+    pub(crate) next: u32,
+    pub(crate) cpsr: u32,
+    pub(crate) order: ByteOrder,
+    pub(crate) timing: Timing,
     vectors: u32,
-    cycles: u64,
-    instructions: u64,
+    pub(crate) system: System,
+    pub(crate) pipeline: Pipeline,
+    /// The cycles that were returned by `step` and `run`.
+    pub(crate) accounted: u64,
+    pub(crate) instructions: u64,
     irq: bool,
     fiq: bool,
+    #[serde(skip)]
+    pub(crate) code: Code,
+    /// What happened at the instruction being executed.
+    #[serde(skip)]
+    pub(crate) event: Option<Event>,
 }
 
 impl Cpu {
-    /// A processor at an entry (bit 0: Thumb), in supervisor mode with interrupts masked, registers 0, vectors at 0.
+    /// A processor at an entry (bit 0: Thumb), in supervisor mode with interrupts masked, registers 0, vectors at 0,
+    /// caches and branch prediction switched on as a boot monitor leaves them.
     #[must_use]
     pub fn new(entry: u32, order: ByteOrder, timing: Timing) -> Self {
         let thumb = if entry & 1 == 0 { 0 } else { T };
         Self {
-            registers: [0; 16],
+            registers: Registers::new(Mode::Supervisor),
             pc: entry & !1,
+            next: 0,
             cpsr: Mode::Supervisor.bits() | I | F | thumb,
-            spsr: 0,
             order,
             timing,
             vectors: 0,
-            cycles: 0,
+            system: System::new(order == ByteOrder::Big),
+            pipeline: Pipeline::new(),
+            accounted: 0,
             instructions: 0,
             irq: false,
             fiq: false,
+            code: Code::default(),
+            event: None,
         }
-    }
-
-    /// Makes one instruction, or takes a pending interrupt.
-    ///
-    /// # Errors
-    ///
-    /// Where the bus refuses an access; nothing has changed then.
-    pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<Step, B::Refusal> {
-        let _ = bus;
-        todo!()
-    }
-
-    /// Makes instructions until as many cycles are spent, or something happens; the cycles spent, which the last
-    /// instruction may take beyond.
-    pub fn run<B: Bus>(&mut self, bus: &mut B, cycles: u64) -> (u64, RunEnd<B::Refusal>) {
-        let _ = (bus, cycles);
-        todo!()
     }
 
     /// Sets an interrupt line, which stays so. An interrupt is taken before the next instruction, unless masked.
@@ -77,16 +79,16 @@ impl Cpu {
         self.irq || self.fiq
     }
 
-    /// Takes an exception at the instruction at PC, as after an access that the bus refused for good.
-    pub fn take(&mut self, kind: Exception) {
-        let _ = kind;
-        todo!()
-    }
-
-    /// Takes a data abort at the instruction at PC: fault address and fault status can be read from CP15.
-    pub fn data_abort(&mut self, address: u32, status: u32) {
-        let _ = (address, status);
-        todo!()
+    /// The line whose interrupt is taken before the next instruction.
+    #[must_use]
+    pub fn interrupt_due(&self) -> Option<Line> {
+        if self.fiq && self.cpsr & F == 0 {
+            Some(Line::Fiq)
+        } else if self.irq && self.cpsr & I == 0 {
+            Some(Line::Irq)
+        } else {
+            None
+        }
     }
 
     /// The address of the next instruction.
@@ -97,7 +99,7 @@ impl Cpu {
 
     /// Sets the address of the next instruction; the state, ARM or Thumb, stays.
     pub fn set_pc(&mut self, address: u32) {
-        self.pc = address;
+        self.pc = address & if self.thumb() { !1 } else { !3 };
     }
 
     /// A register of the present mode, 0 to 14, or 15: the address of the next instruction.
@@ -107,11 +109,7 @@ impl Cpu {
     /// If there is no such register.
     #[must_use]
     pub fn register(&self, number: usize) -> u32 {
-        if number == 15 {
-            self.pc
-        } else {
-            self.registers[number]
-        }
+        self.banked_register(self.mode(), number)
     }
 
     /// Sets a register of the present mode, as [`Cpu::register`] reads it.
@@ -120,11 +118,7 @@ impl Cpu {
     ///
     /// If there is no such register.
     pub fn set_register(&mut self, number: usize, value: u32) {
-        if number == 15 {
-            self.set_pc(value);
-        } else {
-            self.registers[number] = value;
-        }
+        self.set_banked_register(self.mode(), number, value);
     }
 
     /// A register as another mode sees it.
@@ -134,8 +128,11 @@ impl Cpu {
     /// If there is no such register.
     #[must_use]
     pub fn banked_register(&self, mode: Mode, number: usize) -> u32 {
-        let _ = mode;
-        self.register(number)
+        if number == 15 {
+            self.pc
+        } else {
+            self.registers.banked(mode, number)
+        }
     }
 
     /// Sets a register as another mode sees it.
@@ -144,8 +141,11 @@ impl Cpu {
     ///
     /// If there is no such register.
     pub fn set_banked_register(&mut self, mode: Mode, number: usize, value: u32) {
-        let _ = mode;
-        self.set_register(number, value);
+        if number == 15 {
+            self.set_pc(value);
+        } else {
+            self.registers.set_banked(mode, number, value);
+        }
     }
 
     /// The current program status register.
@@ -154,20 +154,21 @@ impl Cpu {
         self.cpsr
     }
 
-    /// Sets the current program status register with its mode and state.
+    /// Sets the current program status register with its mode and state. Bits that name no mode leave it.
     pub fn set_cpsr(&mut self, value: u32) {
-        self.cpsr = value;
+        self.change_status(value);
+        self.event = None;
     }
 
     /// The saved program status register of the present mode; `None` in user and system mode.
     #[must_use]
     pub fn spsr(&self) -> Option<u32> {
-        Some(self.spsr)
+        self.registers.saved_status()
     }
 
     /// Sets the saved program status register of the present mode, if it has one.
     pub fn set_spsr(&mut self, value: u32) {
-        self.spsr = value;
+        self.registers.set_saved_status(value);
     }
 
     /// The present mode.
@@ -197,12 +198,13 @@ impl Cpu {
     /// The core cycles that were spent, with those of [`Cpu::idle`].
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        self.cycles
+        self.pipeline.cycles
     }
 
-    /// Lets cycles pass that the processor waits.
+    /// Lets cycles pass in which the processor waits. Neither [`Cpu::step`] nor [`Cpu::run`] returns them.
     pub fn idle(&mut self, cycles: u64) {
-        self.cycles += cycles;
+        self.pipeline.cycles += cycles;
+        self.accounted += cycles;
     }
 
     /// Sets the address of the vectors, at first 0.
@@ -210,29 +212,30 @@ impl Cpu {
         self.vectors = base;
     }
 
-    /// Where the vectors are.
+    /// Where the vectors are: where [`Cpu::set_vectors`] put them, or at 0xffff0000 if the program chose so in CP15.
     #[must_use]
     pub fn vectors(&self) -> u32 {
-        self.vectors
+        self.system.high_vectors().unwrap_or(self.vectors)
     }
 
     /// Forgets decoded code: what is executed next is read from the bus.
-    pub fn forget_code(&mut self) {}
+    pub fn forget_code(&mut self) {
+        self.code = Code::default();
+    }
 
     /// The address that an access goes to. No memory management unit is modelled: addresses remain as they are,
     /// but for those below 32 MB, which the process number of CP15 moves.
     #[must_use]
     pub fn translate(&self, address: u32) -> u32 {
-        address
+        self.system.translate(address)
     }
 
-    /// The instruction at PC as it will be decoded, or why the bus does not give it.
+    /// The instruction at PC, decoded from what the bus holds there now.
     ///
     /// # Errors
     ///
     /// Where the bus refuses the code.
     pub fn next_instruction<B: Bus>(&self, bus: &mut B) -> Result<Instruction, B::Refusal> {
-        let _ = bus;
-        todo!()
+        code::decode(bus, &self.system, self.pc, self.thumb(), self.order)
     }
 }

@@ -86,7 +86,7 @@ pub enum Event {
         kind: Exception,
         /// The instruction that led to it, or the one before which an interrupt was taken.
         address: u32,
-        /// The instruction itself, in Thumb state 16 bits; 0 for interrupts.
+        /// The undefined word (in Thumb state 16 bits), the number that SWI or BKPT gives, 0 for others.
         word: u32,
     },
     /// The instruction before this PC asked to wait for an interrupt. Waiting is up to the caller, until
@@ -98,8 +98,6 @@ pub enum Event {
         why: Unpredictable,
         /// The instruction.
         address: u32,
-        /// Its word, in Thumb state 16 bits.
-        word: u32,
     },
 }
 

@@ -27,7 +27,57 @@ pub enum Condition {
     Always,
 }
 
-/// A data operation. The last four of its kind only set flags.
+impl Condition {
+    pub(crate) const ALL: [Self; 15] = [
+        Self::Eq,
+        Self::Ne,
+        Self::Cs,
+        Self::Cc,
+        Self::Mi,
+        Self::Pl,
+        Self::Vs,
+        Self::Vc,
+        Self::Hi,
+        Self::Ls,
+        Self::Ge,
+        Self::Lt,
+        Self::Gt,
+        Self::Le,
+        Self::Always,
+    ];
+
+    /// The condition of four bits; `None` for 1111, which is none.
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Option<Self> {
+        Self::ALL.get(bits as usize).copied()
+    }
+
+    /// Whether it holds with the flags N, Z, C and V, which are bits 3 to 0.
+    #[must_use]
+    pub const fn holds(self, flags: u32) -> bool {
+        let (n, z) = (flags >> 3 & 1 != 0, flags >> 2 & 1 != 0);
+        let (c, v) = (flags >> 1 & 1 != 0, flags & 1 != 0);
+        match self {
+            Self::Eq => z,
+            Self::Ne => !z,
+            Self::Cs => c,
+            Self::Cc => !c,
+            Self::Mi => n,
+            Self::Pl => !n,
+            Self::Vs => v,
+            Self::Vc => !v,
+            Self::Hi => c && !z,
+            Self::Ls => !c || z,
+            Self::Ge => n == v,
+            Self::Lt => n != v,
+            Self::Gt => !z && n == v,
+            Self::Le => z || n != v,
+            Self::Always => true,
+        }
+    }
+}
+
+/// A data operation, in the order of its codes. Tst, Teq, Cmp and Cmn only set flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 #[repr(u8)]
@@ -48,6 +98,44 @@ pub enum DataOp {
     Mov,
     Bic,
     Mvn,
+}
+
+impl DataOp {
+    const ALL: [Self; 16] = [
+        Self::And,
+        Self::Eor,
+        Self::Sub,
+        Self::Rsb,
+        Self::Add,
+        Self::Adc,
+        Self::Sbc,
+        Self::Rsc,
+        Self::Tst,
+        Self::Teq,
+        Self::Cmp,
+        Self::Cmn,
+        Self::Orr,
+        Self::Mov,
+        Self::Bic,
+        Self::Mvn,
+    ];
+
+    /// The operation of four bits.
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self::ALL[bits as usize & 15]
+    }
+
+    /// Whether it only sets flags.
+    #[must_use]
+    pub const fn compares(self) -> bool {
+        matches!(self, Self::Tst | Self::Teq | Self::Cmp | Self::Cmn)
+    }
+
+    /// Whether it has the second operand alone.
+    #[must_use]
+    pub const fn moves(self) -> bool {
+        matches!(self, Self::Mov | Self::Mvn)
+    }
 }
 
 /// How a register is shifted.
@@ -175,6 +263,7 @@ pub enum HalfMultiply {
 }
 
 /// Registers moved to or from ascending addresses.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Block {
     /// The base.
@@ -304,8 +393,8 @@ pub enum Operation {
     },
     /// A form of registers that the architecture leaves open.
     Unpredictable(Unpredictable),
-    /// No instruction of ARMv5TE, or of a coprocessor that is not there.
-    Undefined,
+    /// A word, or in Thumb state 16 bits, that is no instruction of ARMv5TE or of a coprocessor that is not there.
+    Undefined(u32),
 }
 
 /// An instruction with its condition.

@@ -9,12 +9,20 @@
 //! [`Cpu::step`] makes one instruction, [`Cpu::run`] many. An instruction whose access the bus refuses has changed
 //! nothing and is begun again by the next call.
 
+// The loop over instructions is one function.
+#![allow(clippy::inline_always)]
+
 mod bus;
+mod code;
 mod cpu;
 mod decode;
 mod exception;
+mod execute;
 mod instruction;
+mod pipeline;
+mod registers;
 pub mod status;
+mod system;
 mod timing;
 
 pub use bus::{Bus, ByteOrder, CoprocessorEffect, CoprocessorRegister, Size};
