@@ -65,6 +65,7 @@ impl Resolver<'_> {
         let listed = file.gpp.tasks.iter().find(|task| task.get_ref() == name);
         let section = file.sections.tasks.iter().find(|it| it.name == name);
         match (listed, section) {
+            (None, Some(section)) if section.runs => return (section.resolve)(self),
             (Some(_), Some(section)) => return (section.resolve)(self),
             (None, Some(section)) => self.fail(
                 section.span.clone(),
