@@ -242,6 +242,21 @@ impl ExtendsReader<'_> {
         {
             change(value, vec![key("routes"), key("changes")]);
         }
+        let gpp = document.get_mut("gpp").and_then(Item::as_table_like_mut);
+        match gpp.and_then(|gpp| gpp.get_mut("program")) {
+            Some(Item::Value(value)) if value.is_str() => {
+                change(value, vec![key("gpp"), key("program")]);
+            }
+            Some(program) => {
+                for name in ["elf", "input"] {
+                    let value = program.as_table_like_mut().and_then(|it| it.get_mut(name));
+                    if let Some(Item::Value(value)) = value {
+                        change(value, vec![key("gpp"), key("program"), key(name)]);
+                    }
+                }
+            }
+            None => {}
+        }
         if let Some(Item::Table(chip)) = document.get_mut("chip") {
             for name in ["profile", "board"] {
                 if let Some(Item::Value(value)) = chip.get_mut(name)

@@ -5,7 +5,8 @@
         .arm
         .text
 
-@ r0 / r1: quotient in r0, remainder in r1. Division by 0 gives 0 and leaves the numerator.
+@ r0 / r1: quotient in r0, remainder in r1. Division by 0 goes by way of __aeabi_idiv0, where
+@ npsim stops; on a board the quotient is 0 and the remainder the numerator.
         .global __aeabi_uidiv, __aeabi_uidivmod
         .type   __aeabi_uidivmod, %function
 __aeabi_uidiv:
@@ -13,7 +14,7 @@ __aeabi_uidivmod:
         cmp     r1, #0
         moveq   r1, r0
         moveq   r0, #0
-        bxeq    lr
+        beq     __aeabi_idiv0
         cmp     r0, r1
         movlo   r1, r0
         movlo   r0, #0
@@ -54,3 +55,13 @@ __aeabi_idivmod:
         rsbne   r1, r1, #0
         pop     {r4, pc}
         .size   __aeabi_idivmod, . - __aeabi_idivmod
+
+        .global __aeabi_idiv0, __aeabi_ldiv0
+        .type   __aeabi_idiv0, %function
+        .type   __aeabi_ldiv0, %function
+__aeabi_idiv0:
+        bx      lr
+        .size   __aeabi_idiv0, . - __aeabi_idiv0
+__aeabi_ldiv0:
+        bx      lr
+        .size   __aeabi_ldiv0, . - __aeabi_ldiv0

@@ -3,11 +3,14 @@
 #include <stdint.h>
 
 uint64_t divide64(uint64_t numerator, uint64_t denominator, uint64_t *rest);
+void __aeabi_ldiv0(void);
 
 uint64_t divide64(uint64_t numerator, uint64_t denominator, uint64_t *rest)
 {
     uint64_t quotient = 0;
-    if (denominator && numerator >= denominator) {
+    if (!denominator) {
+        __aeabi_ldiv0();
+    } else if (numerator >= denominator) {
         if (!(numerator >> 32)) {
             uint32_t n = (uint32_t)numerator, d = (uint32_t)denominator;
             *rest = n % d;
