@@ -243,19 +243,18 @@ impl ExtendsReader<'_> {
             change(value, vec![key("routes"), key("changes")]);
         }
         let gpp = document.get_mut("gpp").and_then(Item::as_table_like_mut);
-        match gpp.and_then(|gpp| gpp.get_mut("program")) {
-            Some(Item::Value(value)) if value.is_str() => {
-                change(value, vec![key("gpp"), key("program")]);
+        if let Some(program) = gpp.and_then(|gpp| gpp.get_mut("program")) {
+            let mut steps = vec![key("gpp"), key("program")];
+            if let Item::Value(value) = program
+                && value.is_str()
+            {
+                change(value, steps);
+            } else if let Some(Item::Value(value)) =
+                { program.as_table_like_mut() }.and_then(|it| it.get_mut("elf"))
+            {
+                steps.push(key("elf"));
+                change(value, steps);
             }
-            Some(program) => {
-                for name in ["elf", "input"] {
-                    let value = program.as_table_like_mut().and_then(|it| it.get_mut(name));
-                    if let Some(Item::Value(value)) = value {
-                        change(value, vec![key("gpp"), key("program"), key(name)]);
-                    }
-                }
-            }
-            None => {}
         }
         if let Some(Item::Table(chip)) = document.get_mut("chip") {
             for name in ["profile", "board"] {

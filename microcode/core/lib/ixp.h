@@ -35,7 +35,8 @@
     static const volatile struct { uint32_t count; type record[room]; } table_##name \
         __attribute__((section(".imports"), used)) = { 0 }
 
-/* A port: the router's own IPv4 address and its network, the address on the link, the rate. */
+/* A port: the router's own IPv4 address and the length of its network's prefix, the upper 32 and the lower
+ * 16 bits of the address on the link, the rate. */
 struct port {
     uint32_t address, length, mac_high, mac_low, mbps;
 };

@@ -107,7 +107,7 @@ static uint32_t operation(const uint8_t *frame)
 static void put_mac(uint8_t *at, const struct port *port)
 {
     put32(at, port->mac_high);
-    put16(at + 4, port->mac_low >> 16);
+    put16(at + 4, port->mac_low);
 }
 
 /* Makes a message by a port; a request has no address of its target. */
@@ -169,7 +169,7 @@ static void entry_words(const volatile struct hop_entry *entry, const struct nei
     words[0] = entry->mtu << 16 | it->port;
     words[1] = get32(it->mac);
     words[2] = get16(it->mac + 4) << 16 | port->mac_high >> 16;
-    words[3] = port->mac_high << 16 | port->mac_low >> 16;
+    words[3] = port->mac_high << 16 | port->mac_low;
 }
 
 /* Sends a packet as the fast path would, which has left the time to live as it was. What the router itself has

@@ -357,21 +357,32 @@ static void enter(struct route *it, uint32_t prefix, uint32_t length, uint32_t h
 
 void fib_start(void)
 {
-    uint32_t most = 0;
     grace = (uint64_t)(time_second() / 1000000) * VALUE_OR(ROUTE_GRACE);
     /* Blocks of the first routes lie behind the root, in the order of the list. */
     all_blocks = first_blocks = MOST_BLOCKS;
     free_count = MOST_BLOCKS;
     for (uint32_t block = 0; block < MOST_BLOCKS; block++)
         free_blocks[block].block = (uint16_t)block;
-    for (uint32_t route = 0; route < table_ROUTES.count; route++) {
-        uint32_t prefix = table_ROUTES.record[route].prefix, length = table_ROUTES.record[route].length;
-        uint32_t hop = table_ROUTES.record[route].hop;
+    /* As the loader: shorter prefixes first, and then by address. */
+    uint64_t before = 0;
+    for (;;) {
+        uint64_t next = ~0ull;
+        uint32_t hop = 0;
+        for (uint32_t route = 0; route < table_ROUTES.count; route++) {
+            const volatile struct route_entry *it = &table_ROUTES.record[route];
+            uint64_t key = ((uint64_t)it->length << 32 | it->prefix) + 1;
+            if (key > before && key < next) {
+                next = key;
+                hop = it->hop;
+            }
+        }
+        if (next == ~0ull)
+            break;
+        before = next;
+        uint32_t prefix = (uint32_t)(next - 1), length = (uint32_t)((next - 1) >> 32);
         enter(slot_of(prefix, length), prefix, length, hop);
         add(prefix, length, (struct found){ hop, (uint8_t)(length + 1) });
         count_in(prefix, length, 1);
-        if (hop > most)
-            most = hop;
     }
     first_blocks = used_blocks;
     all_blocks = first_blocks + VALUE(ROUTE_BLOCKS_SIZE) / (4 * BLOCK);

@@ -160,7 +160,7 @@ static void change_route(enum change what)
         hop[0] = mtu << 16 | port;
         hop[1] = high;
         hop[2] = low | ports[port].mac_high >> 16;
-        hop[3] = ports[port].mac_high << 16 | ports[port].mac_low >> 16;
+        hop[3] = ports[port].mac_high << 16 | ports[port].mac_low;
     }
     tell(fib_change(what, address, length, hop));
 }
