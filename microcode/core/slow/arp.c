@@ -182,7 +182,7 @@ static void forward(struct exception *packet, struct way *way)
     struct neighbour *it = entry ? find(entry->port, entry->address) : 0;
     if (it && it->known)
         entry_words(entry, it, way->words);
-    if (!datagram_in_frame(&datagram, frame, KNOWN)) {
+    if (!datagram_in_frame(&datagram, frame, packet->known)) {
         arp_counts.given_up++;
         buffer_free(packet->handle);
         return;
@@ -303,7 +303,7 @@ int arp_take(struct exception *packet)
     if (packet->reason != VALUE_OR(LOCAL_REASON))
         return 0;
     struct datagram datagram;
-    if (!datagram_in_frame(&datagram, frame, KNOWN))
+    if (!datagram_in_frame(&datagram, frame, packet->known))
         return 0;
     for (uint32_t own = 0; own < port_count; own++)
         if (ports[own].address == datagram_destination(&datagram))

@@ -108,8 +108,8 @@ static int reply(struct exception *packet, uint32_t length, uint32_t bytes, uint
     if (way_is_unresolved(&way)) {
         packet->reason = REASON_NO_WAY;
         packet->length = length;
-        packet->output = way_port(&way) << 24;
-        memcpy(packet->header, frame, length < KNOWN ? length : KNOWN);
+        packet->known = KNOWN;
+        memcpy(packet->header, frame, KNOWN);
         icmp_resolve(packet);
         return 1;
     }
@@ -159,7 +159,7 @@ int icmp_take(struct exception *packet)
 {
     struct datagram about;
     struct trouble what;
-    if (!datagram_in_frame(&about, header_of(packet), KNOWN))
+    if (!datagram_in_frame(&about, header_of(packet), packet->known))
         return 0;
     enum answer how = answer(packet->reason, &about, &what);
     if (how == ANSWER_NOTHING)
@@ -177,14 +177,15 @@ int icmp_take(struct exception *packet)
     /* All that the answer needs of the packet: the first bytes have been read. */
     uint8_t *frame = (uint8_t *)request_words;
     uint32_t needed = LINK_HEADER + (how == ANSWER_ECHO ? about.length : datagram_quoted(&about));
-    memcpy(request_words, packet->header, KNOWN);
-    if (needed > KNOWN) {
+    uint32_t known = packet->known;
+    memcpy(request_words, packet->header, known);
+    if (needed > known) {
         uint32_t most = needed < FRAME_MOST ? needed : FRAME_MOST;
-        uint32_t known = KNOWN + packet_read(packet->handle, KNOWN, (most - KNOWN + 3) & ~3u, frame + KNOWN);
-        datagram_in_frame(&about, frame, known < most ? known : most);
-    } else {
-        datagram_in_frame(&about, frame, KNOWN);
+        known += packet_read(packet->handle, known, (most - known + 3) & ~3u, frame + known);
+        if (known > most)
+            known = most;
     }
+    datagram_in_frame(&about, frame, known);
     if (how == ANSWER_ECHO) {
         send_echo(packet, &about);
     } else if (how == ANSWER_ERROR) {

@@ -66,8 +66,11 @@ void exception_read(struct exception *packet, uint32_t entry)
     uint32_t descriptor = descriptor_of(packet->handle);
     packet->length = sram_read(descriptor + 4);
     packet->input = sram_read(descriptor + 8);
-    packet->output = sram_read(descriptor + 12);
-    packet_read(packet->handle, 0, KNOWN, header_of(packet));
+    uint8_t *header = header_of(packet);
+    packet->known = packet_read(packet->handle, 0, KNOWN, header);
+    /* Each longword is an access to DRAM: most packets need no more. */
+    if (get16(header + 12) == 0x0800 && header[14] != 0x45)
+        packet->known += packet_read(packet->handle, KNOWN, KNOWN_WITH_OPTIONS - KNOWN, header + KNOWN);
 }
 
 int packet_send(uint32_t handle, uint32_t length, uint32_t input, uint32_t port, uint32_t next_hop)

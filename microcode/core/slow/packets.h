@@ -6,8 +6,9 @@
 
 #include "ixp.h"
 
-/* Bytes of a packet that are read before anything is decided about it. */
-enum { KNOWN = 64 };
+/* Bytes of a packet that are read before anything is decided about it: the headers of a link and of IPv4 without
+ * options, and eight bytes behind them; and with options. */
+enum { KNOWN = 44, KNOWN_WITH_OPTIONS = 64 };
 /* The largest frame. */
 enum { FRAME_MOST = 9232 };
 enum { MOST_PORTS = 16 };
@@ -25,8 +26,9 @@ extern volatile uint32_t rang;
 struct exception {
     uint32_t reason;
     uint32_t handle; /* longword address of its descriptor */
-    uint32_t length, input, output;
-    uint32_t header[KNOWN / 4]; /* its first bytes */
+    uint32_t length, input;
+    uint32_t known;                          /* bytes of `header` that were read */
+    uint32_t header[KNOWN_WITH_OPTIONS / 4]; /* its first bytes */
 };
 
 /* Flag of a next hop: packets are for the core. */
