@@ -366,7 +366,10 @@ impl<'a, 'b> Board<'a, 'b> {
         };
         if size != Size::Word && (place.space == Space::Scratch || alias != Alias::Write) {
             return Self::fatal(
-                format!("writes {} bytes at 0x{address:08x}, where only longwords can be written", size.bytes()),
+                format!(
+                    "writes {} bytes at 0x{address:08x}, where only longwords can be written",
+                    size.bytes()
+                ),
                 "scratch and the atomic aliases have no byte writes: write the longword",
             );
         }
@@ -413,7 +416,9 @@ fn nowhere<T>(does: &str, address: u32) -> Made<T> {
 
 fn no_queue<T>(does: &str, channel: u8, entry: u8) -> Made<T> {
     Board::fatal(
-        format!("{does} entry {entry} of SRAM channel {channel}, where no queue is or a link leads out of memory"),
+        format!(
+            "{does} entry {entry} of SRAM channel {channel}, where no queue is or a link leads out of memory"
+        ),
         "take channel and entry of a [[queue]] of the project",
     )
 }
@@ -442,7 +447,9 @@ impl Bus for Board<'_, '_> {
                 "look for a function pointer or a return address that was overwritten",
             );
         }
-        if self.setup.division.contains(&address) {
+        if self.setup.division.contains(&address) && !self.devices.divided {
+            // Once: the code is asked for again after a copy of the processor.
+            self.devices.divided = self.tolerant;
             self.find(Problem::checked(
                 Check::CoreDivision,
                 "divides by zero".to_owned(),
@@ -533,7 +540,10 @@ mod tests {
         let big = |address, size| lane(ByteOrder::Big, address, size).0;
         let little = |address, size| lane(ByteOrder::Little, address, size).0;
         assert_eq!([0, 1, 2, 3].map(|at| big(at, Size::Byte)), [24, 16, 8, 0]);
-        assert_eq!([0, 1, 2, 3].map(|at| little(at, Size::Byte)), [0, 8, 16, 24]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|at| little(at, Size::Byte)),
+            [0, 8, 16, 24]
+        );
         assert_eq!([0, 2].map(|at| big(at, Size::Half)), [16, 0]);
         assert_eq!([0, 2].map(|at| little(at, Size::Half)), [0, 16]);
     }

@@ -137,7 +137,11 @@ mod tests {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let (address, write) = (random >> 20 & 0x7ff, random & 0x100 != 0);
             let hit = cache.hit(address, write);
-            let back = if hit { None } else { cache.fill(address, write) };
+            let back = if hit {
+                None
+            } else {
+                cache.fill(address, write)
+            };
             assert_eq!((hit, back), lists.access(address, write));
         }
     }

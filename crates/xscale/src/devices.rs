@@ -64,6 +64,8 @@ pub(crate) struct Devices {
     pub written: BTreeMap<u32, u64>,
     pub counts: Counts,
     pub footprint: Footprint,
+    /// A division by zero was found and allowed.
+    pub divided: bool,
     /// The job moved something beyond the program.
     pub active: bool,
 }
@@ -80,6 +82,7 @@ impl Devices {
             written: BTreeMap::new(),
             counts: Counts::default(),
             footprint: Footprint::default(),
+            divided: false,
             active: false,
         }
     }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use npsim_arm::ByteOrder;
+use object::Endianness;
 use object::elf::{self, FileHeader32};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader, Sym};
-use object::{Endianness, Object};
 
 use crate::lines::{Lines, Place};
 
@@ -60,7 +60,9 @@ impl ElfError {
             }
             Self::Be8 => "the XScale has BE32: link without `--be8`",
             Self::Damaged(_) | Self::Empty => "build the file again",
-            Self::Entry(_) => "name an entry that the code has: `ENTRY(_start)` in the linker script",
+            Self::Entry(_) => {
+                "name an entry that the code has: `ENTRY(_start)` in the linker script"
+            }
         }
     }
 }
@@ -136,7 +138,7 @@ impl Program {
             elf::ET_DYN => return Err(ElfError::Kind("a shared or position-independent file")),
             _ => return Err(ElfError::Kind("of no kind that can run")),
         }
-        if header.e_flags(endian) & BE8 != 0 {
+        if header.e_flags(endian).0 & BE8 != 0 {
             return Err(ElfError::Be8);
         }
         let order = match endian {
@@ -188,7 +190,7 @@ impl Program {
             if load != at {
                 self.memory.push(load..load_end);
             }
-            if header.p_flags(endian) & elf::PF_X != 0 {
+            if header.p_flags(endian).0 & elf::PF_X.0 != 0 {
                 self.code.push(at..at + data.len() as u32);
             }
             if !data.is_empty() {
@@ -259,7 +261,8 @@ impl Program {
         }
         self.imports.sort_by(|one, other| one.name.cmp(&other.name));
         self.imports.dedup();
-        self.tables.sort_by(|one, other| one.address.cmp(&other.address));
+        self.tables
+            .sort_by(|one, other| one.address.cmp(&other.address));
         self.stack = low.zip(high).map(|(low, high)| low..high);
         self.lines.sort();
         Ok(())
@@ -298,17 +301,19 @@ fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
     if bytes.len() < size_of::<FileHeader32<Endianness>>() {
         return Err(ElfError::Damaged("its header is not whole".to_owned()));
     }
-    let half = |at: usize| match bytes[5] {
-        elf::ELFDATA2MSB => u16::from_be_bytes([bytes[at], bytes[at + 1]]),
-        _ => u16::from_le_bytes([bytes[at], bytes[at + 1]]),
+    let is_big = bytes[5] == elf::ELFDATA2MSB.0;
+    let half = |at: usize| match is_big {
+        true => u16::from_be_bytes([bytes[at], bytes[at + 1]]),
+        false => u16::from_le_bytes([bytes[at], bytes[at + 1]]),
     };
-    if bytes[4] == elf::ELFCLASS64 {
+    if bytes[4] == elf::ELFCLASS64.0 {
         return Err(ElfError::Wide);
     }
-    match half(18) {
-        elf::EM_ARM => Ok(()),
-        other => Err(ElfError::Machine(other)),
+    let machine = half(18);
+    if machine != elf::EM_ARM.0 {
+        return Err(ElfError::Machine(machine));
     }
+    Ok(())
 }
 
 fn import_of(name: &str, address: u32) -> Option<Import> {

@@ -175,7 +175,11 @@ mod tests {
     fn an_interrupt_passes_the_levels_that_are_enabled() {
         let mut controller = InterruptController::default();
         controller.raise(InterruptLine::B, 70);
-        assert_eq!(controller.read(0x88, 0), Some(1 << 6), "raw status B, word 2");
+        assert_eq!(
+            controller.read(0x88, 0),
+            Some(1 << 6),
+            "raw status B, word 2"
+        );
         assert_eq!(controller.raised(0), (false, false));
         assert!(controller.write(0x188, 1 << 6));
         assert_eq!(controller.lines(0), 1 << 26);

@@ -120,9 +120,8 @@ impl Timers {
     #[must_use]
     pub fn next(&self, lines: u32, clock: TimerClock) -> Option<Cycle> {
         let timers = self.0.iter().enumerate();
-        let counting = timers.filter(|(at, timer)| {
-            timer.runs() && !timer.raised && lines & TIMER_1 << at != 0
-        });
+        let counting = timers
+            .filter(|(at, timer)| timer.runs() && !timer.raised && lines & TIMER_1 << at != 0);
         counting.map(|(_, it)| it.end(it.ends + 1, clock)).min()
     }
 
@@ -180,7 +179,11 @@ mod tests {
         assert_eq!(timers.lines(), 0);
         timers.advance(2200, CLOCK);
         assert_eq!(timers.lines(), TIMER_1 << 1);
-        assert_eq!(timers.next(u32::MAX, CLOCK), None, "until it is acknowledged");
+        assert_eq!(
+            timers.next(u32::MAX, CLOCK),
+            None,
+            "until it is acknowledged"
+        );
         timers.advance(5000, CLOCK);
         assert!(timers.write(0x34, 1, 5000));
         assert_eq!(timers.lines(), 0);

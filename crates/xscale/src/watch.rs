@@ -134,7 +134,10 @@ mod tests {
             cycles: 500,
             instructions: 150,
         };
-        assert!(matches!(found, Some((job, it)) if job < 300 && it == lap), "{found:?}");
+        assert!(
+            matches!(found, Some((job, it)) if job < 300 && it == lap),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -142,7 +142,8 @@ impl Resolver<'_> {
             Err(error) => {
                 let label = "looked for relative to the project's folder";
                 let problem = Problem::io("read", &path, &error);
-                self.problems.push(problem.at(self.text.excerpt(span, label)));
+                self.problems
+                    .push(problem.at(self.text.excerpt(span, label)));
                 None
             }
         }
