@@ -240,7 +240,10 @@ fn arp_is_the_same_in_c() {
         ];
         let capture = pcapng(&sent);
         let input = ("in.pcapng", &capture[..]);
-        let retry = ["[gpp.arp]\nretry = \"1ms\"\n", "[gpp.program.import]\nARP_RETRY = 1\n"];
+        let retry = [
+            "[gpp.arp]\nretry = \"1ms\"\n",
+            "[gpp.program.import]\nARP_RETRY = 1\n",
+        ];
         let one = run(task, retry[0], input, "--until 8ms");
         let other = run(program, retry[1], input, "--until 8ms");
         assert!(one.frames.len() > 8, "{}", one.frames.len());

@@ -71,10 +71,16 @@ impl Resolver<'_> {
                 (format!("there is no task `{name}`"), help)
             } else if has_task(file, name) {
                 let message = format!("the task `{name}` runs, and a program does its work");
-                (message, "remove it from `tasks` or from `replaced`".to_owned())
+                (
+                    message,
+                    "remove it from `tasks` or from `replaced`".to_owned(),
+                )
             } else if !program {
                 let message = format!("nothing does the work of the task `{name}`");
-                (message, "add [gpp.program] with `elf = \"FILE\"`".to_owned())
+                (
+                    message,
+                    "add [gpp.program] with `elf = \"FILE\"`".to_owned(),
+                )
             } else {
                 continue;
             };
@@ -314,10 +320,8 @@ impl Resolver<'_> {
             }
             return;
         };
-        if is_replaced(file, "exceptions") {
-            return;
-        }
-        if !has_task(file, "exceptions") {
+        let replaced = is_replaced(file, "exceptions");
+        if !replaced && !has_task(file, "exceptions") {
             self.fail(
                 section.ring.span(),
                 "[gpp.exceptions] is given, but the task does not run",
@@ -370,12 +374,17 @@ impl Resolver<'_> {
             "polls ring {number} every {}",
             show_nanoseconds(period as f64 * 1e9 / hertz as f64)
         );
-        let task = Box::new(Exceptions::new(ExceptionsSetup {
+        let setup = ExceptionsSetup {
             ring: number,
             period,
             reasons: section.reasons.clone(),
             buffers,
-        }));
+        };
+        if replaced {
+            self.replaced_exceptions = Some(setup);
+            return;
+        }
+        let task = Box::new(Exceptions::new(setup));
         self.plan(PlannedTask { task, text });
     }
 }
