@@ -86,7 +86,7 @@ fn a_ring_is_polled_asleep_and_answered() {
     assert!(running.count("instructions") > running.count("polls"));
     // Bursts of all lengths come out whole and in order.
     let mut sent = vec![42];
-    for burst in 1..20 {
+    for burst in 1..15 {
         for word in 0..burst {
             running.put(ring, 100 * burst + word);
             sent.push(100 * burst + word + 1);
@@ -94,11 +94,8 @@ fn a_ring_is_polled_asleep_and_answered() {
         running.run_until(10_000_000 + u64::from(burst) * 50_000);
     }
     let out = running.on_ring(running.ring(1));
-    assert!(
-        sent.ends_with(&out[..]) && out.len() == 128 || out == sent,
-        "{out:?}"
-    );
-    assert!(running.fault().is_some() || out == sent);
+    assert_eq!(out, sent);
+    assert_eq!(running.fault(), None);
 }
 
 #[test]
@@ -139,8 +136,10 @@ fn a_timer_interrupts_at_its_period() {
     assert_eq!(running.fault(), None);
     assert_eq!(running.text(), "tick\ntick\ntick\ntick\ntick\n00000005\n");
     let gaps: Vec<u64> = ticks.windows(2).map(|two| two[1] - two[0]).collect();
+    // The first handler runs in an empty cache.
+    assert!(gaps[0].abs_diff(12_000) < 1_500, "{gaps:?}");
     assert!(
-        gaps.iter().all(|gap| gap.abs_diff(12_000) <= 300),
+        gaps[1..].iter().all(|gap| gap.abs_diff(12_000) <= 100),
         "{gaps:?}"
     );
     assert!(running.processor().has_ended());
