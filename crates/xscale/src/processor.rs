@@ -173,6 +173,10 @@ impl Task for Processor {
         self.devices.active
     }
 
+    fn signals_threads(&self) -> bool {
+        !self.has_ended()
+    }
+
     fn interrupted(&mut self, line: InterruptLine, thread: u8, _costs: &Costs) -> Cycle {
         self.devices.interrupts.raise(line, thread);
         self.interrupt_delay

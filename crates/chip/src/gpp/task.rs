@@ -145,6 +145,11 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         false
     }
 
+    /// Whether it may raise signals of threads from now on, so that no thread waits in vain for certain.
+    fn signals_threads(&self) -> bool {
+        false
+    }
+
     /// Packets that the task made and sent.
     fn made(&self) -> u64 {
         0
