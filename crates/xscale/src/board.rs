@@ -240,6 +240,7 @@ impl<'a, 'b> Board<'a, 'b> {
                 } else {
                     self.devices.footprint.changed = true;
                     self.devices.active = true;
+                    self.takes(ring, word);
                 }
                 (word, cycles)
             }
@@ -294,6 +295,19 @@ impl<'a, 'b> Board<'a, 'b> {
         Ok(word)
     }
 
+    /// Counts a longword off a ring that is a packet which ended at the core.
+    fn takes(&mut self, ring: u8, entry: u32) {
+        let exceptions = self.setup.exceptions.as_ref();
+        if exceptions.is_some_and(|exceptions| exceptions.ring == ring) {
+            self.access.tell_exception(entry);
+            *self
+                .devices
+                .by_reason
+                .entry((entry >> 24) as u8)
+                .or_default() += 1;
+        }
+    }
+
     fn write_outside(&mut self, address: u32, size: Size, value: u32) -> Made<()> {
         self.permit()?;
         self.devices.footprint.changed = true;
@@ -315,6 +329,7 @@ impl<'a, 'b> Board<'a, 'b> {
                     ))?;
                 }
                 self.devices.active = true;
+                self.devices.made += u64::from(self.setup.core_ring == Some(ring));
                 self.access.ring_store(ring, value)
             }
             Target::Queue { channel, entry } => {

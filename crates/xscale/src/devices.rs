@@ -63,6 +63,10 @@ pub(crate) struct Devices {
     /// Longwords that were written in memory that neither the file nor the project has, a bit each.
     pub written: BTreeMap<u32, u64>,
     pub counts: Counts,
+    /// Packets that ended at the program, by reason.
+    pub by_reason: BTreeMap<u8, u64>,
+    /// Packets that it sent.
+    pub made: u64,
     pub footprint: Footprint,
     /// A division by zero was found and allowed.
     pub divided: bool,
@@ -81,6 +85,8 @@ impl Devices {
             fetched: [u32::MAX; 2],
             written: BTreeMap::new(),
             counts: Counts::default(),
+            by_reason: BTreeMap::new(),
+            made: 0,
             footprint: Footprint::default(),
             divided: false,
             active: false,

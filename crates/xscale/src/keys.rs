@@ -162,6 +162,8 @@ impl TaskKind for ProgramKind {
                 Some(CacheKind::Model) | None => CacheMode::Model,
             },
             foreign_rings: foreign_rings(section, resolver),
+            exceptions: resolver.replaced_exceptions().cloned(),
+            core_ring: resolver.core_ring(),
             input: input(section, resolver),
             imports: imports::values(&program, &own, &span, resolver),
             tables: imports::tables(&program, &span, resolver),

@@ -182,6 +182,19 @@ impl Task for Processor {
         self.interrupt_delay
     }
 
+    fn made(&self) -> u64 {
+        self.devices.made
+    }
+
+    fn packets(&self) -> Vec<(String, u64)> {
+        let exceptions = self.setup().and_then(|setup| setup.exceptions.as_ref());
+        let named = |(code, count): (&u8, &u64)| {
+            let name = exceptions.map_or_else(|| format!("reason {code}"), |it| it.reason(*code));
+            (name, *count)
+        };
+        self.devices.by_reason.iter().map(named).collect()
+    }
+
     fn has_work(&self, scratch: &Scratch) -> bool {
         (0..16).any(|ring| self.polled >> ring & 1 != 0 && !scratch.ring(ring).is_empty())
     }

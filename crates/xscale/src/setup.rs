@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use npsim_chip::Cycle;
-use npsim_chip::gpp::boot::of_router;
+use npsim_chip::gpp::boot::{ExceptionsSetup, of_router};
 
 use crate::cache::CacheMode;
 use crate::elf::Program;
@@ -21,6 +21,10 @@ pub struct Setup {
     pub cache: CacheMode,
     /// Rings of which the program may use none, one bit each.
     pub foreign_rings: u16,
+    /// The exceptions that it takes in place of the task.
+    pub exceptions: Option<ExceptionsSetup>,
+    /// The ring by which packets of the core leave.
+    pub core_ring: Option<u8>,
     /// What the UART receives.
     pub input: Vec<(Cycle, u8)>,
     /// Longwords that get values of the project.

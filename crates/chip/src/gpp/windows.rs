@@ -6,9 +6,10 @@ use npsim_isa::cap_csr;
 
 use super::access::{Access, LongwordAddress};
 use crate::Cycle;
+use crate::kernel::buffers::HANDLE;
 use crate::kernel::check::{Check, Fault};
 use crate::kernel::sideband::CsrBank;
-use crate::kernel::trace_event::MemoryName;
+use crate::kernel::trace_event::{MemoryName, TraceEvent};
 
 impl Access<'_> {
     /// A longword of DRAM as it stands, in no time; `None` where there is no memory.
@@ -52,6 +53,14 @@ impl Access<'_> {
         let word = self.scratch.ring_get(ring, self.fabric);
         let waited = self.scratch.core_read(1, self.fabric);
         (word, self.costs.ring + waited)
+    }
+
+    /// Tells observers that the longword which was taken off a ring is a packet that ended at the core.
+    pub fn tell_exception(&mut self, entry: u32) {
+        let (handle, reason) = (entry & HANDLE, (entry >> 24) as u8);
+        let now = self.fabric.now;
+        let trace = &mut self.fabric.trace;
+        trace.record(now, || TraceEvent::Exception { handle, reason });
     }
 
     /// Whether a scratch ring is full, so that a put would overwrite its oldest longword.

@@ -1,6 +1,7 @@
 //! What tasks need that answer packets: rings, buffers, the routing table.
 
 use npsim_asm::spelling::closest;
+use npsim_chip::gpp::boot::ExceptionsSetup;
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::lookup::TablePlace;
 use npsim_chip::gpp::packets::{PacketSender, reason};
@@ -115,6 +116,19 @@ impl Resolver<'_> {
                 "add \"exceptions\" to `tasks` in [gpp], with [gpp.exceptions]: it takes them off their ring",
             );
         }
+    }
+
+    /// Ring, reasons and buffers of the exceptions that a program takes in place of the task.
+    #[must_use]
+    pub const fn replaced_exceptions(&self) -> Option<&ExceptionsSetup> {
+        self.replaced_exceptions.as_ref()
+    }
+
+    /// The ring by which the shipped microcode takes packets of the core, if the project has it.
+    #[must_use]
+    pub fn core_ring(&self) -> Option<u8> {
+        let number = self.value_of_name(&format!("{CORE_RING}_NUMBER"))?;
+        u8::try_from(number).ok()
     }
 
     /// The value of a name that sources see, if that is a number.
