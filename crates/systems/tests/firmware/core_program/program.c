@@ -16,11 +16,13 @@ int main(void)
 {
     INTERRUPTS(0x160) = 0xffffffff;
     INTERRUPTS(0x10) = 1 << 16;
-    irq_on();
     for (;;) {
+        /* Interrupts are masked but here, so that none is taken between the last look at the ring and the wait. */
+        wait_for_interrupt();
+        irq_on();
+        irq_off();
         u32 number;
         while ((number = RING(import_TO_CORE_NUMBER)))
             RING(import_FROM_CORE_NUMBER) = number + 1;
-        wait_for_interrupt();
     }
 }
