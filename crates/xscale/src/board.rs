@@ -94,8 +94,10 @@ impl<'a, 'b> Board<'a, 'b> {
         self.burst.replace(line) == Some(line)
     }
 
-    /// Finds fault with an access, which is then not made, unless it was announced.
+    /// Finds fault with an access, which is then not made, unless it was announced. The first instruction of a
+    /// job is the one that is told, at its own cycle.
     fn find(&mut self, problem: Box<Problem>) -> Made<()> {
+        self.permit()?;
         if self.tolerant && problem.check.is_some() {
             return Ok(());
         }

@@ -302,9 +302,13 @@ fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
         return Err(ElfError::Damaged("its header is not whole".to_owned()));
     }
     let is_big = bytes[5] == elf::ELFDATA2MSB.0;
-    let half = |at: usize| match is_big {
-        true => u16::from_be_bytes([bytes[at], bytes[at + 1]]),
-        false => u16::from_le_bytes([bytes[at], bytes[at + 1]]),
+    let half = |at: usize| {
+        let bytes = [bytes[at], bytes[at + 1]];
+        if is_big {
+            u16::from_be_bytes(bytes)
+        } else {
+            u16::from_le_bytes(bytes)
+        }
     };
     if bytes[4] == elf::ELFCLASS64.0 {
         return Err(ElfError::Wide);

@@ -152,14 +152,17 @@ impl InterruptController {
             return false;
         };
         match register {
-            Register::Raw | Register::IrqStatus | Register::FiqStatus | Register::ErrorStatus => {}
+            Register::Raw
+            | Register::IrqStatus
+            | Register::FiqStatus
+            | Register::ErrorStatus
+            | Register::ThreadStatus(..) => {}
             Register::IrqEnable => self.irq_enable |= value,
             Register::IrqDisable => self.irq_enable &= !value,
             Register::FiqEnable => self.fiq_enable |= value,
             Register::FiqDisable => self.fiq_enable &= !value,
             Register::Soft => self.soft = value & SOFT,
             Register::ThreadRaw(line, word) => self.raw[line][word] &= !value,
-            Register::ThreadStatus(..) => {}
             Register::ThreadEnable(line, word) => self.enable[line][word] |= value,
             Register::ThreadDisable(line, word) => self.enable[line][word] &= !value,
         }

@@ -132,6 +132,7 @@ impl Processor {
         let now = access.now();
         let unmasked = self.cpu.cpsr() & (I | F) != I | F;
         let Footprint { rings, looked, .. } = self.devices.footprint;
+        let looked = looked && lap.is_some();
         let heeds = lap.is_none() || unmasked || looked;
         let next = self.devices.next(now, looked, setup, self.clocks.timers());
         let due = next.filter(|_| heeds);

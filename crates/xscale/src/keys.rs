@@ -146,8 +146,9 @@ impl TaskKind for ProgramKind {
         let program = match Program::read(&bytes) {
             Ok(program) => program,
             Err(error) => {
-                let message = format!("`{}` is no program for the core", path.display());
-                resolver.fail(span, message, error.to_string(), error.help());
+                let path = path.display();
+                let message = format!("`{path}` is no program for the core: {error}");
+                resolver.fail(span, message, "", error.help());
                 return None;
             }
         };

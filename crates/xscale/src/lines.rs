@@ -135,6 +135,8 @@ impl Lines {
         let dwarf = Dwarf::load(section).ok()?;
         let context = Context::from_dwarf(dwarf).ok()?;
         let found = context.find_location(address.into()).ok()??;
-        Some((found.file?.to_owned(), found.line?))
+        let file = found.file?;
+        let file = file.strip_prefix("./").unwrap_or(file);
+        Some((file.to_owned(), found.line?))
     }
 }

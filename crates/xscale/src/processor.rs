@@ -1,5 +1,6 @@
 //! The processor as a task of the general-purpose core.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use npsim_arm::{Cpu, Timing};
@@ -173,6 +174,10 @@ impl Task for Processor {
         self.devices.active
     }
 
+    fn signals_threads(&self) -> bool {
+        !self.has_ended()
+    }
+
     fn interrupted(&mut self, line: InterruptLine, thread: u8, _costs: &Costs) -> Cycle {
         self.devices.interrupts.raise(line, thread);
         self.interrupt_delay
@@ -189,6 +194,15 @@ impl Task for Processor {
             (name, *count)
         };
         self.devices.by_reason.iter().map(named).collect()
+    }
+
+    /// Whatever stands in registers may be one.
+    fn keeps(&self) -> Vec<u32> {
+        (0..15).map(|number| self.cpu.register(number)).collect()
+    }
+
+    fn memory(&self) -> &[Range<u32>] {
+        self.setup().map_or(&[], |setup| &setup.program.memory)
     }
 
     fn has_work(&self, scratch: &Scratch) -> bool {

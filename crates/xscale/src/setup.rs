@@ -75,9 +75,8 @@ impl Setup {
     #[must_use]
     pub fn owner(&self, address: u32) -> Owner {
         let within = |range: &Range<u32>| range.contains(&address);
-        if self.program.memory.iter().any(within) {
-            Owner::Program
-        } else if self.program.stack.as_ref().is_some_and(within) {
+        let mut own = self.program.memory.iter().chain(&self.program.stack);
+        if own.any(within) {
             Owner::Program
         } else if self.shared.iter().any(within) {
             Owner::Shared

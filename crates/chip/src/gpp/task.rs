@@ -8,6 +8,7 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -145,6 +146,11 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         false
     }
 
+    /// Whether it may raise signals of threads from now on, so that no thread waits in vain for certain.
+    fn signals_threads(&self) -> bool {
+        false
+    }
+
     /// Packets that the task made and sent.
     fn made(&self) -> u64 {
         0
@@ -153,6 +159,12 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     /// Handles of the packet buffers that the task keeps between two jobs.
     fn keeps(&self) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// Where in DRAM it keeps what only it knows how to read, handles of packet buffers among it perhaps:
+    /// ranges of byte addresses.
+    fn memory(&self) -> &[Range<u32>] {
+        &[]
     }
 
     /// Whether there is something on a scratch ring for a task whose last poll

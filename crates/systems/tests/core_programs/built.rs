@@ -31,7 +31,11 @@ fn is_installed() -> bool {
 
 fn make(folder: &Path, arguments: &[&str]) {
     let mut command = Command::new("make");
-    let made = command.args(arguments).current_dir(folder).output().unwrap();
+    let made = command
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&made.stderr);
     assert!(made.status.success() && !said.contains("warning"), "{said}");
 }
@@ -67,7 +71,10 @@ fn programs_are_what_their_sources_become() {
     };
     assert_eq!(names(&committed), names(&built));
     for ((name, committed), (_, built)) in committed.iter().zip(&built) {
-        assert!(committed == built, "{name} is older than its sources: run make");
+        assert!(
+            committed == built,
+            "{name} is older than its sources: run make"
+        );
         for path in ["/home", "/tmp", "/work", "/usr"] {
             let path = path.as_bytes();
             let has = built.windows(path.len()).any(|bytes| bytes == path);

@@ -116,7 +116,11 @@ impl Random {
     /// A number of at most so many bits.
     fn bits(&mut self, most: u32) -> u64 {
         let bits = self.next() % (u64::from(most) + 1);
-        if bits == 0 { 0 } else { self.next() >> (64 - bits) }
+        if bits == 0 {
+            0
+        } else {
+            self.next() >> (64 - bits)
+        }
     }
 
     fn word(&mut self) -> u32 {

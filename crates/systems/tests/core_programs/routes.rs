@@ -181,7 +181,8 @@ fn ten_thousand_route_changes_in_c_leave_the_table_of_the_task() {
     let base = base.display();
     std::fs::write(folder.path().join("changes.csv"), text).unwrap();
     let task = folder.path().join("task.toml");
-    let project = format!("extends = \"{base}/forward/arp.toml\"\n[routes]\nchanges = \"changes.csv\"\n");
+    let project =
+        format!("extends = \"{base}/forward/arp.toml\"\n[routes]\nchanges = \"changes.csv\"\n");
     std::fs::write(&task, project).unwrap();
     let program = folder.path().join("program.toml");
     let project = format!(
