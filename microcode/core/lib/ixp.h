@@ -21,19 +21,20 @@
 /* A longword that has the value of a name of the project before the program starts:
  *     IMPORT(EXCEPTION_RING_NUMBER);   ...   ring_get(VALUE(EXCEPTION_RING_NUMBER))
  * The names are those that sources of microcode see, and those of `import` of [gpp.program]. A file that
- * uses a name declares it; several may. A name that the project does not have is an error. */
+ * uses a name declares it; several may. A name that the project does not have is an error. A section of its own lets
+ * the linker leave out what no function of the program uses. */
 #define IMPORT(name) \
-    const volatile uint32_t __attribute__((weak, section(".imports"))) import_##name = 0
+    const volatile uint32_t __attribute__((weak, section(".imports." #name))) import_##name = 0
 /* As IMPORT, with the value where the project has no such name. */
 #define IMPORT_OR(name, value) \
-    const volatile uint32_t __attribute__((weak, section(".imports"))) default_##name = (value)
+    const volatile uint32_t __attribute__((weak, section(".imports." #name))) default_##name = (value)
 #define VALUE(name) (import_##name)
 #define VALUE_OR(name) (default_##name)
 
 /* A table of the project: the loader puts the number of records and then the records there. */
 #define TABLE(name, type, room) \
     static const volatile struct { uint32_t count; type record[room]; } table_##name \
-        __attribute__((section(".imports"), used)) = { 0 }
+        __attribute__((section(".imports." #name))) = { 0 }
 
 /* A port: the router's own IPv4 address and the length of its network's prefix, the upper 32 and the lower
  * 16 bits of the address on the link, the rate. */
