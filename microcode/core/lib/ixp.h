@@ -94,6 +94,47 @@ static inline uint32_t ixp_swap(uint32_t address, uint32_t value)
 #endif
 }
 
+/* ---- bursts ---- */
+
+/* Consecutive longwords outside of the program's own memory, at an address that is a multiple of their bytes: LDM
+ * and STM make one access to a line of 32 bytes, where single loads and stores make one each. */
+#ifdef __arm__
+static inline void burst_read_4(uint32_t from, uint32_t *to)
+{
+    __asm__ volatile("ldmia %0, {r3-r6}\n\tstmia %1, {r3-r6}"
+                     : : "r"(from), "r"(to) : "r3", "r4", "r5", "r6", "memory");
+}
+
+static inline void burst_read_8(uint32_t from, uint32_t *to)
+{
+    __asm__ volatile("ldmia %0, {r3-r10}\n\tstmia %1, {r3-r10}"
+                     : : "r"(from), "r"(to) : "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "memory");
+}
+
+static inline void burst_write_4(uint32_t to, const uint32_t *from)
+{
+    __asm__ volatile("ldmia %1, {r3-r6}\n\tstmia %0, {r3-r6}"
+                     : : "r"(to), "r"(from) : "r3", "r4", "r5", "r6", "memory");
+}
+
+static inline void burst_write_8(uint32_t to, const uint32_t *from)
+{
+    __asm__ volatile("ldmia %1, {r3-r10}\n\tstmia %0, {r3-r10}"
+                     : : "r"(to), "r"(from) : "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "memory");
+}
+#else
+static inline void burst_read(uint32_t from, uint32_t *to, uint32_t count)
+{
+    for (uint32_t word = 0; word < count; word++)
+        to[word] = *ixp_register(from + 4 * word);
+}
+
+static inline void burst_read_4(uint32_t from, uint32_t *to)
+{
+    burst_read(from, to, 4);
+}
+#endif
+
 /* ---- SRAM ---- */
 
 /* The core's address of an SRAM address of the microengines. */

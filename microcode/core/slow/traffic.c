@@ -12,7 +12,8 @@ enum { RECORD = 64, BYTES_IN = 12, BYTES_OUT = 28 };
 void record_read(uint32_t address, uint32_t *words, uint32_t count)
 {
     do {
-        for (uint32_t word = 0; word < count; word++)
+        burst_read_4(IXP_SCRATCH + address, words);
+        for (uint32_t word = 4; word < count; word++)
             words[word] = scratch_read(address + 4 * word);
     } while (scratch_read(address) != words[0]);
 }

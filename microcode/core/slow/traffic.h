@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Reads a record of a thread in scratch as it was at one time. The core reads a longword at a time, while
+/* Reads a record of a thread in scratch, of four longwords or more, as it was at one time. The core reads a longword at a time, while
  * threads write a record in one access, of which the first longword always changes: it is read again. */
 void record_read(uint32_t address, uint32_t *words, uint32_t count);
 
