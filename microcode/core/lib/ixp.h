@@ -133,6 +133,11 @@ static inline void burst_read_4(uint32_t from, uint32_t *to)
 {
     burst_read(from, to, 4);
 }
+
+static inline void burst_read_8(uint32_t from, uint32_t *to)
+{
+    burst_read(from, to, 8);
+}
 #endif
 
 /* ---- SRAM ---- */
