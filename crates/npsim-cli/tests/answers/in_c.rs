@@ -242,6 +242,7 @@ fn arp_is_the_same_in_c() {
             // Behind the default route a next hop is silent: three requests, then a message.
             (1100, 0, datagram([203, 0, 113, 7], 64, 6)),
             (1200, 0, datagram([203, 0, 113, 8], 1, 7)),
+            (6000, 0, datagram(far, 64, 8)),
         ];
         let capture = pcapng(&sent);
         let input = ("in.pcapng", &capture[..]);
