@@ -30,7 +30,7 @@ use uses::{Register, is_used};
 const GROUPS_SHOWN: usize = 5;
 
 /// Where [`lost_buffers`] looks, and where it does not.
-const SEARCHED: &str = "searched were rings, queues, scratch, local memory, commands in flight, tasks of the core and registers that are still used; tables in SRAM and DRAM were not";
+const SEARCHED: &str = "searched were rings, queues, scratch, local memory, commands in flight, tasks and programs of the core and registers that are still used; tables in SRAM and DRAM were not";
 
 /// How many packet buffers there are, and how many are on their freelist, if the boot plan
 /// has some and their freelist is in the Q-array.
@@ -72,6 +72,12 @@ pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
     }
     for handle in chip.gpp().kept_buffers() {
         keep(&mut kept, buffers, handle);
+    }
+    let memories = chip.gpp().tasks().iter().flat_map(|task| task.memory());
+    for address in memories.flat_map(|memory| memory.clone().step_by(4)) {
+        if let Some(word) = chip.units().dram.read_word(address) {
+            keep(&mut kept, buffers, word);
+        }
     }
     for flight in chip.fabric().flights() {
         keep(&mut kept, buffers, flight.command.address);

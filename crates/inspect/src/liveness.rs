@@ -84,6 +84,9 @@ pub fn deadlocked(chip: &Chip, outlook: Outlook) -> Vec<Deadlocked> {
 /// The deadlocked contexts with the search that has found them; `None` where nothing had to be
 /// searched.
 fn search_for_deadlocked(chip: &Chip, outlook: Outlook) -> Option<(Search<'_>, Vec<Deadlocked>)> {
+    if chip.gpp().tasks().iter().any(|task| task.signals_threads()) {
+        return None;
+    }
     let mut threads = threads(chip);
     if !threads.iter().any(|it| it.is_open()) {
         return None;

@@ -49,3 +49,4 @@ pub use npsim_session::{
     advisories, checkpoint, histogram, links, measure, memory_dump, node, registers, report,
     session, simulation, stats_file, summary,
 };
+pub use npsim_xscale as xscale;

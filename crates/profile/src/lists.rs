@@ -25,12 +25,13 @@ pub(crate) mod microengine;
 pub(crate) mod msf;
 pub(crate) mod scratch;
 pub(crate) mod sram;
+pub(crate) mod xscale;
 
 /// The lists of all parts, in the order in which profiles have them.
 macro_rules! lists {
     ($collect:ident) => {
         $collect! {
-        clock microengine command scratch sram dram hash msf cap gpp feedback
+        clock microengine command scratch sram dram hash msf cap gpp xscale feedback
             }
     };
 }

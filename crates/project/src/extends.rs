@@ -242,6 +242,20 @@ impl ExtendsReader<'_> {
         {
             change(value, vec![key("routes"), key("changes")]);
         }
+        let gpp = document.get_mut("gpp").and_then(Item::as_table_like_mut);
+        if let Some(program) = gpp.and_then(|gpp| gpp.get_mut("program")) {
+            let mut steps = vec![key("gpp"), key("program")];
+            if let Item::Value(value) = program
+                && value.is_str()
+            {
+                change(value, steps);
+            } else if let Some(Item::Value(value)) =
+                { program.as_table_like_mut() }.and_then(|it| it.get_mut("elf"))
+            {
+                steps.push(key("elf"));
+                change(value, steps);
+            }
+        }
         if let Some(Item::Table(chip)) = document.get_mut("chip") {
             for name in ["profile", "board"] {
                 if let Some(Item::Value(value)) = chip.get_mut(name)

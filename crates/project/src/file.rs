@@ -424,6 +424,10 @@ pub struct GppSection {
     #[serde(default)]
     #[schemars(extend("x-names" = "tasks"))]
     pub tasks: Vec<Spanned<String>>,
+    /// Tasks whose work a program does: they do not run, and their sections are kept.
+    #[serde(default)]
+    #[schemars(extend("x-names" = "tasks"))]
+    pub replaced: Vec<Spanned<String>>,
     /// The slow path.
     pub exceptions: Option<ExceptionsSection>,
 }

@@ -123,6 +123,7 @@ impl Registry {
         self.add_device(RegisteredKind {
             name,
             listed: true,
+            runs: true,
             schema: section::schema::<WindowKeys, L::Keys>,
             read: Box::new(read),
         })

@@ -26,6 +26,8 @@ pub trait TaskKind: Send + Sync + 'static {
     const NAME: &'static str;
     /// Whether statistics have a list of its rows even where no such task runs.
     const LISTED: bool = true;
+    /// Whether a task runs that has a section, listed or not.
+    const RUNS: bool = false;
     /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt. Their
     /// texts are what editors say of them.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
@@ -70,6 +72,7 @@ pub(crate) type SectionReader<T> =
 pub(crate) struct RegisteredKind<T> {
     pub name: &'static str,
     pub listed: bool,
+    pub runs: bool,
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     pub read: SectionReader<T>,
 }
@@ -101,6 +104,7 @@ impl Registry {
         self.add_task(RegisteredKind {
             name,
             listed: K::LISTED,
+            runs: K::RUNS,
             schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
         })
@@ -118,6 +122,7 @@ impl Registry {
         self.add_device(RegisteredKind {
             name: K::NAME,
             listed: true,
+            runs: true,
             schema: SchemaGenerator::subschema_for::<K::Keys>,
             read: Box::new(read),
         })
@@ -222,6 +227,7 @@ impl fmt::Debug for Registry {
 /// A section of a kind.
 pub(crate) struct Section<T> {
     pub name: &'static str,
+    pub runs: bool,
     pub span: Range<usize>,
     pub resolve: ReadSection<T>,
 }
@@ -230,6 +236,7 @@ impl<T> Section<T> {
     fn of(kind: &RegisteredKind<T>, value: toml::Spanned<DeValue<'_>>) -> Result<Self, KeyError> {
         Ok(Self {
             name: kind.name,
+            runs: kind.runs,
             span: value.span(),
             resolve: (kind.read)(value)?,
         })

@@ -155,6 +155,7 @@ impl Registry {
         self.add_task(RegisteredKind {
             name,
             listed: true,
+            runs: false,
             schema: section::schema::<TimerKeys, J::Keys>,
             read: Box::new(read),
         })

@@ -49,12 +49,13 @@ pub use parameter::ParameterError;
 /// Everything that this crate brings to projects, with what projects have without it.
 #[must_use]
 pub fn registry() -> Registry {
-    Registry::default()
+    let registry = Registry::default()
         .with_task(quick_start::keys::QuickStartKind)
         .with_task(xcp::keys::XcpKind)
         .with_task(rcp::keys::RcpKind)
         .with_task(srp::keys::SrpKind)
         .with_task(arp::keys::ArpKind)
         .with_task(icmp::keys::IcmpKind)
-        .with_device(feedback::keys::CoprocessorKind)
+        .with_device(feedback::keys::CoprocessorKind);
+    npsim_xscale::with_program(registry)
 }

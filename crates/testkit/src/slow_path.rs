@@ -93,14 +93,7 @@ impl Bench {
         while self.fabric.events.next_time() < until {
             if let Some((time, Event::Gpp(task))) = self.fabric.events.pop() {
                 self.fabric.now = time;
-                let units = &mut self.units;
-                self.gpp.event(
-                    task,
-                    &mut self.fabric,
-                    &mut units.scratch,
-                    &mut units.sram,
-                    &mut units.dram,
-                );
+                self.gpp.event(task, &mut self.fabric, &mut self.units);
             }
         }
         self.fabric.now = until;

@@ -333,13 +333,7 @@ impl Chip {
                 if !self.open && self.gpp.stop_alone(task, &fabric.events) {
                     return;
                 }
-                self.gpp.event(
-                    task,
-                    fabric,
-                    &mut self.units.scratch,
-                    &mut self.units.sram,
-                    &mut self.units.dram,
-                );
+                self.gpp.event(task, fabric, &mut self.units);
             }
             _ => unreachable!("an event in another queue than its own"),
         }

@@ -12,7 +12,9 @@ use super::{Costs, STATUS_WORDS};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::{Level, MemoryName, TraceEvent, TraceEventKind, Writer};
+use crate::units::cap::Cap;
 use crate::units::dram::Dram;
+use crate::units::hash::Hash;
 use crate::units::scratch::Scratch;
 use crate::units::sram::{QueueEntry, Sram};
 
@@ -95,6 +97,8 @@ pub struct Access<'a> {
     pub(super) scratch: &'a mut Scratch,
     pub(super) sram: &'a mut Sram,
     pub(super) dram: &'a mut Dram,
+    pub(super) cap: &'a mut Cap,
+    pub(super) hash: &'a mut Hash,
     /// Offers a packet to the other tasks at a cycle; says whether one takes it.
     pub(super) offer: &'a mut dyn FnMut(&Exception, Cycle) -> bool,
 }
@@ -212,12 +216,18 @@ impl Access<'_> {
     }
 
     fn change_bit(&mut self, place: LongwordAddress, set: bool) -> (u32, Cycle) {
+        self.change(place, |old| old & !1 | u32::from(set))
+    }
+
+    /// An atomic operation: makes another longword of the one that is there. Gives it as it was,
+    /// and how long that takes. DRAM has no such operations.
+    pub fn change(&mut self, place: LongwordAddress, new: impl FnOnce(u32) -> u32) -> (u32, Cycle) {
         self.tell_written(place.space.name(), place.address, 1);
         let (old, waited) = match place.space {
-            Space::Scratch => self.scratch.core_bit(place.address, set, self.fabric),
+            Space::Scratch => self.scratch.core_change(place.address, new, self.fabric),
             Space::Sram(channel) => {
                 let address = place.in_channel(channel);
-                self.sram.core_bit(address, set, self.fabric)
+                self.sram.core_change(address, new, self.fabric)
             }
             Space::Dram => (0, 0),
         };

@@ -246,3 +246,15 @@ pub struct ExceptionsSetup {
     /// Buffer geometry and the free list that takes the buffers back.
     pub buffers: BufferSetup,
 }
+
+impl ExceptionsSetup {
+    /// The name of a reason, or its code where it has none.
+    #[must_use]
+    pub fn reason(&self, code: u8) -> String {
+        let name = self.reasons.get(usize::from(code));
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => name.clone(),
+            None => format!("reason {code}"),
+        }
+    }
+}

@@ -85,17 +85,8 @@ impl Exceptions {
 
     /// Packets by reason: the name where the code has one.
     pub fn by_reason(&self) -> impl Iterator<Item = (String, u64)> + '_ {
-        self.by_reason.iter().map(|(&code, &count)| {
-            let name = self
-                .setup
-                .reasons
-                .get(code as usize)
-                .filter(|name| !name.is_empty());
-            (
-                name.cloned().unwrap_or_else(|| format!("reason {code}")),
-                count,
-            )
-        })
+        let named = move |(code, count): (&u8, &u64)| (self.setup.reason(*code), *count);
+        self.by_reason.iter().map(named)
     }
 
     /// Polls the ring; true if it was empty.

@@ -31,6 +31,7 @@ pub mod routes;
 mod schedule;
 mod space;
 pub mod task;
+mod windows;
 
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,7 @@ use crate::kernel::saved_memory::StateError;
 pub use crate::kernel::sideband::InterruptLine;
 use crate::kernel::sideband::Interrupts;
 use crate::kernel::trace_event::TraceEvent;
+use crate::units::Units;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
@@ -55,7 +57,8 @@ use boot::{BootPlan, CounterSetup};
 use exception::Exception;
 use npsim_profile::Profile;
 use routes::{ChangeError, RouteChange, Routes};
-use schedule::{IdlePoll, Schedule};
+pub use schedule::IdlePoll;
+use schedule::Schedule;
 use serde::{Deserialize, Serialize};
 
 /// Words of a thread status register: 32 threads each.
@@ -329,18 +332,16 @@ impl Gpp {
     }
 
     /// A task goes on.
-    pub fn event(
-        &mut self,
-        task: u16,
-        fabric: &mut Fabric,
-        scratch: &mut Scratch,
-        sram: &mut Sram,
-        dram: &mut Dram,
-    ) {
+    pub fn event(&mut self, task: u16, fabric: &mut Fabric, units: &mut Units) {
         let (now, index) = (fabric.now, usize::from(task));
-        let Some(schedule) = self.schedules.get(index) else {
+        if index >= self.schedules.len() {
             return;
-        };
+        }
+        if self.schedules[index].ends_sleep(now) {
+            self.bring_up_to(index, now);
+            self.schedules[index].wake(now, Some(now));
+        }
+        let schedule = &self.schedules[index];
         if schedule.due != now || schedule.parked || schedule.stopped {
             return;
         }
@@ -370,9 +371,11 @@ impl Gpp {
             costs: &self.costs,
             status: &mut self.status,
             fabric,
-            scratch,
-            sram,
-            dram,
+            scratch: &mut units.scratch,
+            sram: &mut units.sram,
+            dram: &mut units.dram,
+            cap: &mut units.cap,
+            hash: &mut units.hash,
             offer: &mut offer,
         };
         let (step, next) = own.step(&mut access);
@@ -380,13 +383,14 @@ impl Gpp {
         | NextAction::Done { cost, .. }
         | NextAction::Idle { cost, .. }
         | NextAction::Wait { cost, .. }
+        | NextAction::Sleep { cost, .. }
         | NextAction::Exit(cost)) = next;
         schedule.counts.busy += cost;
         let until = now + cost;
         fabric
             .trace
             .record(now, || TraceEvent::Gpp { task, step, until });
-        if !own.is_timer() && !matches!(next, NextAction::Idle { .. }) {
+        if own.is_active() && !matches!(next, NextAction::Idle { .. }) {
             schedule.last_activity = now;
         }
         match next {
@@ -410,6 +414,14 @@ impl Gpp {
             NextAction::Wait { due, .. } => {
                 let due = due.map(|due| due.max(until).max(now + 1));
                 schedule.waits_for_packet(due);
+                self.hand_on(task, until, fabric);
+                if let Some(due) = due {
+                    fabric.events.post(due, Event::Gpp(task));
+                }
+            }
+            NextAction::Sleep { polls, due, .. } => {
+                schedule.falls_asleep(polls, now, until, due);
+                let due = schedule.sleeps_until();
                 self.hand_on(task, until, fabric);
                 if let Some(due) = due {
                     fabric.events.post(due, Event::Gpp(task));
@@ -489,10 +501,11 @@ impl Interrupts for Gpp {
     fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric) {
         self.interrupts += 1;
         self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);
-        let (now, costs) = (fabric.now, self.costs);
+        let now = fabric.now;
         for index in 0..self.tasks.len() {
             self.bring_up_to(index, now);
-            if let Some(at) = self.schedules[index].wake(now, Some(now + costs.interrupt)) {
+            let delay = self.tasks[index].interrupted(line, thread, &self.costs);
+            if let Some(at) = self.schedules[index].wake(now, Some(now + delay)) {
                 fabric.events.post(at, Event::Gpp(index as u16));
             }
         }

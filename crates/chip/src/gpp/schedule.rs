@@ -32,7 +32,7 @@ impl TaskCounts {
 
 /// Polls that find nothing: counted, not simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct IdlePoll {
+pub struct IdlePoll {
     /// Cycles from one poll to the next; at least 1.
     pub interval: Cycle,
     /// Cycles that one keeps the core.
@@ -63,8 +63,10 @@ pub(super) struct Schedule {
     pub stopped: bool,
     /// What it waits for besides the time at which it is due.
     waits: WakeCause,
-    /// No event is posted: its polls are only counted.
+    /// Its polls are only counted: no event is posted for them.
     idle_poll: Option<IdlePoll>,
+    /// When it wakes in any case, of a task that sleeps.
+    until: Option<Cycle>,
     /// When it last did more than poll an empty ring or run by the clock.
     pub last_activity: Cycle,
     pub counts: TaskCounts,
@@ -84,6 +86,7 @@ impl Schedule {
                 WakeCause::Poll
             },
             idle_poll: None,
+            until: None,
             last_activity: 0,
             counts: TaskCounts::default(),
         }
@@ -105,6 +108,35 @@ impl Schedule {
     /// The task makes an access.
     pub fn works(&mut self) {
         self.waits = WakeCause::Nothing;
+        self.until = None;
+    }
+
+    /// The task sleeps from `until` on, at which its job is over, and polls meanwhile if it polls;
+    /// at the latest to `due`.
+    pub fn falls_asleep(
+        &mut self,
+        polls: Option<IdlePoll>,
+        now: Cycle,
+        until: Cycle,
+        due: Option<Cycle>,
+    ) {
+        self.waits = WakeCause::Poll;
+        self.until = due.map(|due| due.max(until).max(now + 1));
+        self.idle_poll = polls;
+        self.due = match polls {
+            Some(poll) => (now + poll.interval).max(until),
+            None => self.until.unwrap_or(Cycle::MAX),
+        };
+    }
+
+    /// When a task that sleeps wakes in any case.
+    pub const fn sleeps_until(&self) -> Option<Cycle> {
+        self.until
+    }
+
+    /// Whether a task that polls in its sleep is to wake now.
+    pub fn ends_sleep(&self, now: Cycle) -> bool {
+        self.until == Some(now) && self.is_idle()
     }
 
     /// The task waits for a packet, until a cycle if one is given.

@@ -8,18 +8,22 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Costs;
 use super::access::{Access, LongwordAddress, Memories};
 use super::exception::Exception;
 use super::load_error::LoadError;
 use super::memory_image::{MemoryImage, load_image};
+use super::schedule::IdlePoll;
 use super::space::Space;
 use crate::Cycle;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
+use crate::kernel::sideband::InterruptLine;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
@@ -53,6 +57,16 @@ pub enum NextAction {
     Wait {
         /// Cycles until the core is free for another job.
         cost: Cycle,
+        /// When a job is due in any case.
+        due: Option<Cycle>,
+    },
+    /// The job is done, and the task sleeps: until an interrupt, until it [has work](Task::has_work)
+    /// if it polls, or until a cycle.
+    Sleep {
+        /// Cycles until the core is free for another job.
+        cost: Cycle,
+        /// The polls that it makes meanwhile, which are counted and not simulated.
+        polls: Option<IdlePoll>,
         /// When a job is due in any case.
         due: Option<Cycle>,
     },
@@ -102,6 +116,17 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         true
     }
 
+    /// Whether its last step did more than poll or run by the clock, which a run that drains waits
+    /// for.
+    fn is_active(&self) -> bool {
+        !self.is_timer()
+    }
+
+    /// A thread raised an interrupt; gives how many cycles later a job that waits for one begins.
+    fn interrupted(&mut self, _line: InterruptLine, _thread: u8, costs: &Costs) -> Cycle {
+        costs.interrupt
+    }
+
     /// Whether the outside gives it jobs while the chip runs, before they are due. Each begins behind
     /// what other tasks do in its cycle, so that how early it is known changes nothing, and the
     /// end of all else does not stop it.
@@ -121,6 +146,11 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         false
     }
 
+    /// Whether it may raise signals of threads from now on, so that no thread waits in vain for certain.
+    fn signals_threads(&self) -> bool {
+        false
+    }
+
     /// Packets that the task made and sent.
     fn made(&self) -> u64 {
         0
@@ -129,6 +159,12 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     /// Handles of the packet buffers that the task keeps between two jobs.
     fn keeps(&self) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// Where in DRAM it keeps what only it knows how to read, handles of packet buffers among it perhaps:
+    /// ranges of byte addresses.
+    fn memory(&self) -> &[Range<u32>] {
+        &[]
     }
 
     /// Whether there is something on a scratch ring for a task whose last poll
@@ -161,6 +197,14 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     {
         true
     }
+
+    /// Completes the task, which was read from a file, with what saving leaves out: `loaded` is the
+    /// one that was loaded from the project.
+    fn complete(&mut self, _loaded: &Self)
+    where
+        Self: Sized,
+    {
+    }
 }
 
 /// Copies, saves and restores a task of which only the trait is known.
@@ -191,10 +235,11 @@ impl<T: Task + Clone + Serialize + DeserializeOwned> StoredTask for T {
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
-        let saved: T = postcard::from_bytes(state)?;
+        let mut saved: T = postcard::from_bytes(state)?;
         if !self.is_like(&saved) {
             return Err(StateError::OtherChip("tasks"));
         }
+        saved.complete(self);
         *self = saved;
         Ok(())
     }
@@ -282,6 +327,19 @@ impl Start<'_> {
     /// Writes a longword, where there is memory.
     pub fn write(&mut self, place: LongwordAddress, word: u32) {
         place.put(word, self.scratch, self.sram);
+    }
+
+    /// Writes longwords of DRAM, from a byte address that is a multiple of 4 on.
+    ///
+    /// # Errors
+    /// They do not lie in the memory.
+    pub fn write_dram(&mut self, address: u32, words: &[u32]) -> Result<(), LoadError> {
+        let image = MemoryImage {
+            space: Space::Dram,
+            address,
+            words: words.to_vec(),
+        };
+        load_image(&image, self.scratch, self.sram, self.dram)
     }
 
     /// Writes a table, from a byte address of a memory on.

@@ -7,6 +7,7 @@ use super::routes::{NextHop, Route, Routes};
 use super::*;
 use crate::kernel::buffers::BufferSetup;
 use crate::units::Units;
+use crate::units::msf::MediaSetup;
 
 mod appended_changes;
 mod route_changes;
@@ -14,9 +15,7 @@ mod route_changes;
 /// A chip without microengines.
 struct Bench {
     pub fabric: Fabric,
-    pub scratch: Scratch,
-    pub sram: Sram,
-    pub dram: Dram,
+    pub units: Units,
     pub gpp: Gpp,
 }
 
@@ -73,9 +72,7 @@ fn plan() -> BootPlan {
 fn load(boot: &BootPlan) -> Result<Bench, LoadError> {
     let profile = Profile::load("ixp2400").unwrap();
     let mut bench = Bench {
-        scratch: Scratch::new(&profile),
-        sram: Sram::new(&profile),
-        dram: Dram::new(&profile),
+        units: Units::new(&profile, &MediaSetup::default()),
         gpp: Gpp::new(&profile, boot),
         fabric: Fabric::new(profile.clone(), Units::inlets),
     };
@@ -83,9 +80,9 @@ fn load(boot: &BootPlan) -> Result<Bench, LoadError> {
     boot.load(
         &profile,
         &mut b.fabric,
-        &mut b.scratch,
-        &mut b.sram,
-        &mut b.dram,
+        &mut b.units.scratch,
+        &mut b.units.sram,
+        &mut b.units.dram,
         &mut b.gpp,
     )?;
     Ok(bench)
@@ -110,13 +107,7 @@ impl Bench {
             {
                 self.fabric.now = time;
                 let b = &mut *self;
-                b.gpp.event(
-                    task,
-                    &mut b.fabric,
-                    &mut b.scratch,
-                    &mut b.sram,
-                    &mut b.dram,
-                );
+                b.gpp.event(task, &mut b.fabric, &mut b.units);
             }
         }
         self.fabric.now = until;
@@ -126,14 +117,14 @@ impl Bench {
 #[test]
 fn a_plan_is_in_place_before_the_start() {
     let mut bench = load(&plan()).unwrap();
-    assert_eq!(bench.dram.read_word(0x8000), Some(0x0102_0304));
-    assert_eq!(bench.scratch.ring(2).size(), 128);
+    assert_eq!(bench.units.dram.read_word(0x8000), Some(0x0102_0304));
+    assert_eq!(bench.units.scratch.ring(2).size(), 128);
     assert!(
         bench.fabric.ring_status(2, 0),
         "an empty ring with the empty status"
     );
     let free: Vec<u32> = (0..17)
-        .map(|_| bench.sram.dequeue(0, 3).unwrap() & 0xff_ffff)
+        .map(|_| bench.units.sram.dequeue(0, 3).unwrap() & 0xff_ffff)
         .collect();
     let want: Vec<u32> = (0..16).map(|i| 0x40 + 4 * i).chain([0]).collect();
     assert_eq!(free, want);
@@ -172,7 +163,7 @@ fn routes_stand_in_sram_as_the_microcode_walks_them() {
         changes: None,
     })));
     let bench = load(&boot).unwrap();
-    let word = |address: u32| bench.sram.read_word(1 << 30 | address).unwrap();
+    let word = |address: u32| bench.units.sram.read_word(1 << 30 | address).unwrap();
     let walk = |address: u32| {
         let mut entry = word(root + 4 * (address >> 16));
         for shift in [8, 0] {
@@ -193,10 +184,10 @@ fn routes_stand_in_sram_as_the_microcode_walks_them() {
 fn exception_packets_are_read_counted_and_given_back() {
     let mut bench = load(&plan()).unwrap();
     let buffers: Vec<u32> = (0..3)
-        .map(|_| bench.sram.dequeue(0, 3).unwrap() & 0xff_ffff)
+        .map(|_| bench.units.sram.dequeue(0, 3).unwrap() & 0xff_ffff)
         .collect();
-    bench.dram.write_bytes(buffers[1] << 9, &[0x5a; 64]);
-    bench.sram.write_word(buffers[1] * 4 + 4, 99);
+    bench.units.dram.write_bytes(buffers[1] << 9, &[0x5a; 64]);
+    bench.units.sram.write_word(buffers[1] * 4 + 4, 99);
     for (buffer, reason) in buffers.iter().zip([1, 1, 7]) {
         bench
             .scratch
@@ -223,7 +214,7 @@ fn exception_packets_are_read_counted_and_given_back() {
     );
     assert_eq!(bench.counts(bench.fabric.now).busy, 3 * each + 60);
     let mut free = Vec::new();
-    while let Some(buffer @ 1..) = bench.sram.dequeue(0, 3).map(|b| b & 0xff_ffff) {
+    while let Some(buffer @ 1..) = bench.units.sram.dequeue(0, 3).map(|b| b & 0xff_ffff) {
         free.push(buffer);
     }
     assert_eq!(free.len(), 16);
@@ -262,9 +253,14 @@ fn an_idle_core_costs_no_events_and_counts_its_looks() {
     assert_eq!(bench.counts(12_001).jobs, 10);
     // A word that comes at 12,500 is found by the poll at 13,200.
     bench.run_until(12_500);
-    bench.scratch.ring_put(2, 1 << 24 | 0x40, &mut bench.fabric);
-    assert!(bench.scratch.take_ring_written());
-    bench.gpp.wake_pollers(&bench.scratch, &mut bench.fabric);
+    bench
+        .units
+        .scratch
+        .ring_put(2, 1 << 24 | 0x40, &mut bench.fabric);
+    assert!(bench.units.scratch.take_ring_written());
+    bench
+        .gpp
+        .wake_pollers(&bench.units.scratch, &mut bench.fabric);
     assert_eq!(bench.fabric.events.next_time(), 13_200);
     bench.run_until(13_201);
     assert_eq!((bench.counts(13_201).jobs, bench.packets()), (11, 1));
@@ -273,7 +269,10 @@ fn an_idle_core_costs_no_events_and_counts_its_looks() {
 #[test]
 fn word_that_is_no_buffer_on_the_ring_is_a_fault() {
     let mut bench = load(&plan()).unwrap();
-    bench.scratch.ring_put(2, 1 << 24 | 0x41, &mut bench.fabric);
+    bench
+        .units
+        .scratch
+        .ring_put(2, 1 << 24 | 0x41, &mut bench.fabric);
     bench.run_until(1201);
     let fault = bench.fabric.checks.fault().unwrap();
     assert!(fault.message.contains("0x01000041"), "{}", fault.message);

@@ -59,6 +59,18 @@ checks! {
     LostUpdate = "lost-update",
     /// Control flow entered the defer slots of a branch from elsewhere.
     DeferSlotEntry = "defer-slot-entry",
+    /// The core's program read memory that neither it nor the project ever wrote.
+    CoreUnwrittenRead = "core-unwritten-read",
+    /// The core's program stored into its own code.
+    CoreCodeWrite = "core-code-write",
+    /// The stack pointer of the core's program left its stack.
+    CoreStack = "core-stack",
+    /// The core's program waits for something that nothing can bring.
+    CoreEndlessWait = "core-endless-wait",
+    /// The core's program did what the architecture leaves open, such as an access across the alignment.
+    CoreUnpredictable = "core-unpredictable",
+    /// The core's program divided by zero.
+    CoreDivision = "core-division",
 }
 
 /// Cycles for which a context may run without yielding, issuing a command or polling shared state

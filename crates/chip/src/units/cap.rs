@@ -136,6 +136,30 @@ impl Cap {
         fabric.pull(slot, command.count, start + self.reflect_lead);
     }
 
+    /// A register as the general-purpose core reads it now; `None` where the proxy has none of its own.
+    pub(crate) fn core_read(&mut self, address: u16) -> Option<u32> {
+        self.uses.reads += 1;
+        self.read_own(address)
+    }
+
+    /// The general-purpose core writes a register now; false where the proxy has none of its own
+    /// that can be written.
+    pub(crate) fn core_write(&mut self, address: u16, value: u32) -> bool {
+        self.uses.writes += 1;
+        self.write_own(address, value)
+    }
+
+    /// The general-purpose core raises a signal of a thread now, as [`Self::interthread`] does;
+    /// false if there is no such thread or signal.
+    pub(crate) fn core_signal(&mut self, value: u32, fabric: &mut Fabric) -> bool {
+        let Some(event) = signal_event(value, SignalSource::UNKNOWN, &fabric.profile) else {
+            return false;
+        };
+        self.uses.interthread_signals += 1;
+        fabric.events.post(fabric.now, event);
+        true
+    }
+
     fn read_mailbox(&self, address: u32) -> Option<u32> {
         self.mailbox.get(address as usize / 4).copied()
     }
@@ -150,6 +174,14 @@ impl Cap {
     fn read(&mut self, address: u32, behind: &BehindProxy<'_>) -> Option<u32> {
         self.uses.reads += 1;
         let address = known(address)?;
+        // Write-only registers and the loader's clock, reset and strap
+        // registers read as zero.
+        let own = self.read_own(address);
+        Some(own.or_else(|| behind.read(address)).unwrap_or(0))
+    }
+
+    /// A register of the proxy's own.
+    fn read_own(&mut self, address: u16) -> Option<u32> {
         Some(match address {
             cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
                 let thread = usize::from(address - cap_csr::THREAD_MESSAGE_0) / 4;
@@ -164,10 +196,25 @@ impl Cap {
             ),
             cap_csr::PRODUCT_ID => self.product_id,
             cap_csr::CAP_MISC_CONTROL => self.misc_control,
-            // Write-only registers and the loader's clock, reset and strap
-            // registers read as zero.
-            _ => behind.read(address).unwrap_or(0),
+            _ => return None,
         })
+    }
+
+    /// Writes a register of the proxy's own; false if there is none.
+    fn write_own(&mut self, address: u16, value: u32) -> bool {
+        match address {
+            cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
+                let thread = usize::from(address - cap_csr::THREAD_MESSAGE_0) / 4;
+                self.messages[thread] = value;
+                self.summary[thread / 32] |= 1 << (thread % 32);
+            }
+            cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => {
+                self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4] |= value;
+            }
+            cap_csr::CAP_MISC_CONTROL => self.misc_control = value,
+            _ => return false,
+        }
+        true
     }
 
     fn write(
@@ -195,15 +242,7 @@ impl Cap {
                     .core
                     .interrupt(InterruptLine::B, thread_of(slot, fabric), fabric);
             }
-            cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
-                let thread = usize::from(address - cap_csr::THREAD_MESSAGE_0) / 4;
-                self.messages[thread] = value;
-                self.summary[thread / 32] |= 1 << (thread % 32);
-            }
-            cap_csr::SELF_DESTRUCT_0 | cap_csr::SELF_DESTRUCT_1 => {
-                self.self_destruct[usize::from(address - cap_csr::SELF_DESTRUCT_0) / 4] |= value;
-            }
-            cap_csr::CAP_MISC_CONTROL => self.misc_control = value,
+            _ if self.write_own(address, value) => {}
             _ if behind.write(address, value, fabric) => {}
             _ => {
                 let name = cap_csr::name(address).unwrap_or("this register");
@@ -216,34 +255,22 @@ impl Cap {
 
     /// Raises a signal: microengine number in bits 11-7, context 6-4, signal 3-0.
     fn interthread(&mut self, slot: CommandId, value: u32, fabric: &mut Fabric) {
-        let number = (value >> 7 & 0x1f) as u8;
-        let (context, signal) = ((value >> 4) as u8 % CONTEXTS, (value & 15) as u8);
-        match fabric.profile.index_of(number) {
-            Some(me) if signal != 0 => {
-                self.uses.interthread_signals += 1;
-                let command = fabric.flight(slot).command;
-                fabric.events.post(
-                    fabric.now,
-                    Event::Signal {
-                        me,
-                        context,
-                        signal,
-                        by: SignalSource::at(command.me, command.context, command.pc),
-                    },
-                );
-            }
-            found => {
-                let wrong = if found.is_none() {
-                    format!("microengine {number}")
-                } else {
-                    "signal 0".to_owned()
-                };
-                let message =
-                    format!("INTERTHREAD_SIGNAL: 0x{value:x} names {wrong}, which does not exist");
-                let help = "bits 11-7 are the five-bit microengine number (cluster in bit 4), 6-4 the context, 3-0 the signal";
-                fabric.fault(slot, None, message, Some(help.to_owned()));
-            }
+        let command = fabric.flight(slot).command;
+        let by = SignalSource::at(command.me, command.context, command.pc);
+        if let Some(event) = signal_event(value, by, &fabric.profile) {
+            self.uses.interthread_signals += 1;
+            fabric.events.post(fabric.now, event);
+            return;
         }
+        let wrong = if value & 15 == 0 {
+            "signal 0".to_owned()
+        } else {
+            format!("microengine {}", value >> 7 & 0x1f)
+        };
+        let message =
+            format!("INTERTHREAD_SIGNAL: 0x{value:x} names {wrong}, which does not exist");
+        let help = "bits 11-7 are the five-bit microengine number (cluster in bit 4), 6-4 the context, 3-0 the signal";
+        fabric.fault(slot, None, message, Some(help.to_owned()));
     }
 }
 
@@ -381,6 +408,18 @@ impl Unit for Cap {
     fn counters(&self) -> impl Iterator<Item = &UnitCounters> {
         std::iter::once(&self.counters)
     }
+}
+
+/// What a write of `INTERTHREAD_SIGNAL` raises; `None` if there is no such microengine or signal.
+fn signal_event(value: u32, by: SignalSource, profile: &Profile) -> Option<Event> {
+    let me = profile.index_of((value >> 7 & 0x1f) as u8)?;
+    let (context, signal) = ((value >> 4) as u8 % CONTEXTS, (value & 15) as u8);
+    (signal != 0).then_some(Event::Signal {
+        me,
+        context,
+        signal,
+        by,
+    })
 }
 
 /// The number of the issuing thread: 64 for each cluster, 8 for each

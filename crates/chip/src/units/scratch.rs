@@ -174,18 +174,18 @@ impl Scratch {
         self.core_access(0, words.len() as u8, fabric)
     }
 
-    /// The core sets or clears bit 0 of the longword at a byte address now; gives
-    /// the longword as it was, and how long the core waits.
-    pub(crate) fn core_bit(
+    /// The core changes the longword at a byte address now, as an atomic operation; gives the
+    /// longword as it was, and how long the core waits.
+    pub(crate) fn core_change(
         &mut self,
         address: u32,
-        set: bool,
+        new: impl FnOnce(u32) -> u32,
         fabric: &mut Fabric,
     ) -> (u32, Cycle) {
         let mut old = 0;
         if let Some(range) = self.range(address, 1) {
             old = self.words[range.start];
-            let new = old & !1 | u32::from(set);
+            let new = new(old);
             self.words[range.start] = new;
             if !self.locks.is_empty() {
                 let longword = (range.start as u32, 1);

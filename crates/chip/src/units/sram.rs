@@ -260,19 +260,19 @@ impl Sram {
         waited
     }
 
-    /// The core sets or clears bit 0 of a longword now, as an atomic operation;
-    /// gives the longword as it was, and how long the core waits.
-    pub(crate) fn core_bit(
+    /// The core changes a longword of memory now, as an atomic operation; gives the longword as
+    /// it was, and how long the core waits.
+    pub(crate) fn core_change(
         &mut self,
         address: u32,
-        set: bool,
+        new: impl FnOnce(u32) -> u32,
         fabric: &mut Fabric,
     ) -> (u32, Cycle) {
         let leads = &self.leads;
         self.channels
             .get_mut((address >> 30) as usize)
             .map_or((0, 0), |channel| {
-                let old = channel.core_bit(address, set, fabric);
+                let old = channel.core_change(address, new, fabric);
                 (old, channel.core_access(1, 1, fabric, leads))
             })
     }

@@ -178,5 +178,33 @@ const fn advice(check: Check) -> (&'static str, &'static str) {
              enters them from elsewhere executes a part of them only.",
             "Move the label in front of the branch or behind its defer slots.",
         ),
+        Check::CoreUnwrittenRead => (
+            "Memory that nothing has written holds what was left in it; a pointer that was not set \
+             leads there.",
+            "Follow the pointer to where it should be set. Memory that microengines write for the program \
+             is to have a [[memory]] section.",
+        ),
+        Check::CoreCodeWrite => (
+            "The processor may have the old instruction in its cache or run the new one: nothing says which.",
+            "Follow the pointer that leads into the code. A program that changes itself invalidates the \
+             instruction cache behind each change.",
+        ),
+        Check::CoreStack => (
+            "Below the stack lies other data of the program, which is overwritten without a word.",
+            "Give the stack more room in the linker script, or end the recursion sooner.",
+        ),
+        Check::CoreEndlessWait => (
+            "The processor stands still for ever, and with it all that it was to do.",
+            "Enable the interrupt that is waited for, at each level of the interrupt controller; a program that \
+             has nothing more to do returns from `main`, or ends in `halt` or `_exit`.",
+        ),
+        Check::CoreUnpredictable => (
+            "The architecture leaves open what such an instruction does; processors differ.",
+            "Align the address to the size of the access, and use registers that the instruction allows.",
+        ),
+        Check::CoreDivision => (
+            "The processor has no divider: the compiler's function returns something and goes on.",
+            "Look at the divisor before the division.",
+        ),
     }
 }

@@ -78,7 +78,7 @@ fn run_in(dir: Dir, project: &str, sent: &[(u32, u32, Vec<u8>)], options: &str) 
 }
 
 /// A pcapng capture of frames on the interfaces 0 to 2.
-fn pcapng(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
+pub fn pcapng(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
     let block = |kind: u32, body: Vec<u8>| {
         let length = body.len() as u32 + 12;
         let parts = [

@@ -12,6 +12,7 @@ mod harness;
 mod arp;
 mod capture;
 mod icmp;
+mod in_c;
 mod probes;
 mod saved;
 mod tshark;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use npsim_chip::gpp::boot::{self, BootPlan};
+use npsim_chip::gpp::boot::{self, BootPlan, ExceptionsSetup};
 
 use super::port_address::{Gateway, PortAddress};
 use crate::capacity::Capacity;
@@ -80,6 +80,8 @@ pub struct Resolver<'a> {
     /// Where a name was defined that another had, and whose it was.
     pub(super) clashes: Vec<(usize, String)>,
     pub(super) boot: BootPlan,
+    /// The exceptions that a program takes in place of the task.
+    pub(super) replaced_exceptions: Option<ExceptionsSetup>,
     /// What each task will do, for people.
     pub(super) tasks: Vec<String>,
 }
@@ -108,6 +110,7 @@ impl<'a> Resolver<'a> {
             node_stalls: Vec::new(),
             clashes: Vec::new(),
             boot: BootPlan::default(),
+            replaced_exceptions: None,
             tasks: Vec::new(),
         }
     }

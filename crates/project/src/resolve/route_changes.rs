@@ -10,7 +10,7 @@ use npsim_chip::gpp::routes::{
     RouteChange, RoutePrefix, needs,
 };
 
-use super::routing::{Mistake, TypedRoute, has_task, network};
+use super::routing::{Mistake, TypedRoute, finds_next_hops, network};
 use super::{ProjectText, Resolver};
 use crate::file::{ProjectFile, RouteChangeSection, RoutesSection};
 use crate::files::join;
@@ -89,7 +89,7 @@ impl Resolver<'_> {
         let in_text = text.as_ref().unwrap_or(self.text);
         let mut list = Vec::with_capacity(sections.len());
         for section in sections {
-            match self.route_change(has_task(file, "arp"), section) {
+            match self.route_change(finds_next_hops(file), section) {
                 Ok(change) => list.push(change),
                 Err(mistake) if self.problems.len() - before < REPORTED => {
                     self.problems.push(mistake.at(in_text));

@@ -52,6 +52,7 @@ impl Resolver<'_> {
                 );
             }
         }
+        self.replaced(file, &known);
         self.exceptions(file);
         for name in registry.tasks() {
             if let Some(planned) = self.registered(file, name) {
@@ -60,12 +61,41 @@ impl Resolver<'_> {
         }
     }
 
+    /// Checks the list of tasks whose work a program does.
+    fn replaced(&mut self, file: &ProjectFile, known: &[&str]) {
+        let program = file.sections.tasks.iter().any(|section| section.runs);
+        for task in &file.gpp.replaced {
+            let name = task.get_ref().as_str();
+            let mistake = if !known.contains(&name) {
+                let help = suggestion(name, known.iter().copied(), "task");
+                (format!("there is no task `{name}`"), help)
+            } else if has_task(file, name) {
+                let message = format!("the task `{name}` runs, and a program does its work");
+                (
+                    message,
+                    "remove it from `tasks` or from `replaced`".to_owned(),
+                )
+            } else if !program {
+                let message = format!("nothing does the work of the task `{name}`");
+                (
+                    message,
+                    "add [gpp.program] with `elf = \"FILE\"`".to_owned(),
+                )
+            } else {
+                continue;
+            };
+            self.fail(task.span(), mistake.0, "", &mistake.1);
+        }
+    }
+
     /// A task of a registered kind, if it runs and has a section.
     fn registered(&mut self, file: &ProjectFile, name: &str) -> Option<PlannedTask> {
         let listed = file.gpp.tasks.iter().find(|task| task.get_ref() == name);
         let section = file.sections.tasks.iter().find(|it| it.name == name);
         match (listed, section) {
+            (None, Some(section)) if section.runs => return (section.resolve)(self),
             (Some(_), Some(section)) => return (section.resolve)(self),
+            (None, Some(_)) if is_replaced(file, name) => {}
             (None, Some(section)) => self.fail(
                 section.span.clone(),
                 format!("[gpp.{name}] is given, but the task does not run"),
@@ -226,7 +256,7 @@ impl Resolver<'_> {
             discard: section.discard,
             next_hop: section.next_hop.as_ref(),
         };
-        let made = self.typed_route(has_task(file, "arp"), &typed);
+        let made = self.typed_route(finds_next_hops(file), &typed);
         made.map_err(|mistake| self.problems.push(mistake.at(self.text)))
             .ok()
     }
@@ -290,7 +320,8 @@ impl Resolver<'_> {
             }
             return;
         };
-        if !has_task(file, "exceptions") {
+        let replaced = is_replaced(file, "exceptions");
+        if !replaced && !has_task(file, "exceptions") {
             self.fail(
                 section.ring.span(),
                 "[gpp.exceptions] is given, but the task does not run",
@@ -343,12 +374,17 @@ impl Resolver<'_> {
             "polls ring {number} every {}",
             show_nanoseconds(period as f64 * 1e9 / hertz as f64)
         );
-        let task = Box::new(Exceptions::new(ExceptionsSetup {
+        let setup = ExceptionsSetup {
             ring: number,
             period,
             reasons: section.reasons.clone(),
             buffers,
-        }));
+        };
+        if replaced {
+            self.replaced_exceptions = Some(setup);
+            return;
+        }
+        let task = Box::new(Exceptions::new(setup));
         self.plan(PlannedTask { task, text });
     }
 }
@@ -500,4 +536,14 @@ fn first_change(file: &ProjectFile) -> Option<Range<usize>> {
 
 pub(super) fn has_task(file: &ProjectFile, name: &str) -> bool {
     file.gpp.tasks.iter().any(|task| task.get_ref() == name)
+}
+
+/// Whether the core finds next hops of which the IPv4 address is given.
+pub(super) fn finds_next_hops(file: &ProjectFile) -> bool {
+    has_task(file, "arp") || is_replaced(file, "arp")
+}
+
+/// Whether a program does the work of a task.
+fn is_replaced(file: &ProjectFile, name: &str) -> bool {
+    file.gpp.replaced.iter().any(|task| task.get_ref() == name)
 }

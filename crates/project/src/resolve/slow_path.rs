@@ -1,12 +1,20 @@
 //! What tasks need that answer packets: rings, buffers, the routing table.
 
+use npsim_asm::spelling::closest;
+use npsim_chip::gpp::boot::ExceptionsSetup;
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::lookup::TablePlace;
 use npsim_chip::gpp::packets::{PacketSender, reason};
 use npsim_chip::gpp::routes::{NEXT_HOP_LONGWORDS, Routes};
 
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
 use super::{Resolver, suggestion};
+use crate::files::{join, tidy};
 use crate::keys::Spanned;
+use crate::layout::{NoPlace, Region};
+use crate::problem::Problem;
 
 /// The ring by whose name the shipped microcode knows that there are packets of the core.
 const CORE_RING: &str = "CORE_RING";
@@ -67,7 +75,7 @@ impl Resolver<'_> {
     }
 
     /// Where the routing table is; `span` is the section that needs it.
-    pub fn table_place(&mut self, span: std::ops::Range<usize>) -> Option<TablePlace> {
+    pub fn table_place(&mut self, span: Range<usize>) -> Option<TablePlace> {
         if let Some(routes) = self.boot.task::<Routes>() {
             return Some(TablePlace::of(routes.setup()));
         }
@@ -99,7 +107,7 @@ impl Resolver<'_> {
 
     /// Reports a task for which no `exceptions` task takes packets off their ring, unless something of its own
     /// was wrong that may be why: `span` is its section, `before` how many mistakes there were.
-    pub fn exceptions_required(&mut self, task: &str, span: std::ops::Range<usize>, before: usize) {
+    pub fn exceptions_required(&mut self, task: &str, span: Range<usize>, before: usize) {
         if self.boot.task::<Exceptions>().is_none() && self.problems.len() == before {
             self.fail(
                 span,
@@ -108,6 +116,65 @@ impl Resolver<'_> {
                 "add \"exceptions\" to `tasks` in [gpp], with [gpp.exceptions]: it takes them off their ring",
             );
         }
+    }
+
+    /// Ring, reasons and buffers of the exceptions that a program takes in place of the task.
+    #[must_use]
+    pub const fn replaced_exceptions(&self) -> Option<&ExceptionsSetup> {
+        self.replaced_exceptions.as_ref()
+    }
+
+    /// The ring by which the shipped microcode takes packets of the core, if the project has it.
+    #[must_use]
+    pub fn core_ring(&self) -> Option<u8> {
+        let number = self.value_of_name(&format!("{CORE_RING}_NUMBER"))?;
+        u8::try_from(number).ok()
+    }
+
+    /// The value of a name that sources see, if that is a number.
+    #[must_use]
+    pub fn value_of_name(&self, name: &str) -> Option<u32> {
+        let text = self.defines.get(name)?.value.as_str();
+        match text.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        }
+    }
+
+    /// The name that sources see which a wrong one may have been meant as.
+    #[must_use]
+    pub fn nearest_name(&self, wrong: &str) -> Option<&str> {
+        closest(wrong, self.defines.keys().map(String::as_str))
+    }
+
+    /// A file that the project names: its path, and its bytes.
+    pub fn file(&mut self, typed: &str, span: Range<usize>) -> Option<(PathBuf, Vec<u8>)> {
+        let path = join(&self.text.folder, Path::new(typed));
+        let path = tidy(self.files, Path::new("."), &path);
+        match self.files.read(&path) {
+            Ok(bytes) => Some((path, bytes)),
+            Err(error) => {
+                let label = "looked for relative to the project's folder";
+                let problem = Problem::io("read", &path, &error);
+                self.problems
+                    .push(problem.at(self.text.excerpt(span, label)));
+                None
+            }
+        }
+    }
+
+    /// What has a place in DRAM so far, in address order.
+    #[must_use]
+    pub fn dram_regions(&self) -> &[Region] {
+        self.dram.regions()
+    }
+
+    /// Gives something a place in DRAM that is its own.
+    ///
+    /// # Errors
+    /// Something else lies there, or DRAM ends before.
+    pub fn take_dram(&mut self, name: &str, start: u32, bytes: u32) -> Result<(), NoPlace> {
+        self.dram.reserve(name, start.into(), bytes.into())
     }
 
     /// A reason code of the microcode.

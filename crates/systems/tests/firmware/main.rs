@@ -3,6 +3,7 @@
 
 mod concurrency;
 mod coprocessor;
+mod core_program;
 mod disturbances;
 mod exact;
 mod locks;

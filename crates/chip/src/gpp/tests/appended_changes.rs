@@ -91,14 +91,14 @@ fn seen(bench: &mut Bench) -> (Vec<Option<u32>>, Vec<Row>, Vec<TaskCounts>) {
     bench.run_until(END);
     let trie = (ROOT..ROOT + 4 * 0x1_0200).step_by(4);
     let places = trie.chain((NEXT_HOPS..NEXT_HOPS + 0x100).step_by(4));
-    let words = places.map(|at| bench.sram.read_word(1 << 30 | at));
+    let words = places.map(|at| bench.units.sram.read_word(1 << 30 | at));
     let noted = (0x1000..0x2000)
         .step_by(4)
-        .map(|at| bench.sram.read_word(at));
+        .map(|at| bench.units.sram.read_word(at));
     let words = words.chain(noted).collect();
     let memories = Memories {
-        scratch: &bench.scratch,
-        sram: &bench.sram,
+        scratch: &bench.units.scratch,
+        sram: &bench.units.sram,
     };
     let rows = bench.gpp.tasks()[1].rows(memories);
     let counts = (0..3).map(|task| bench.gpp.counts(task, END)).collect();

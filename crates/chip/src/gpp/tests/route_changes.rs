@@ -48,7 +48,7 @@ fn bench(blocks: u32, changes: &[(Cycle, Change)]) -> Result<Bench, LoadError> {
 }
 
 fn port(bench: &Bench, address: u32) -> u32 {
-    let word = |address: u32| bench.sram.read_word(1 << 30 | address).unwrap();
+    let word = |address: u32| bench.units.sram.read_word(1 << 30 | address).unwrap();
     let mut entry = word(ROOT + 4 * (address >> 16));
     for shift in [8, 0] {
         if entry >> 31 == 1 {
@@ -60,8 +60,8 @@ fn port(bench: &Bench, address: u32) -> u32 {
 
 fn row(bench: &Bench, name: &str) -> i128 {
     let memories = Memories {
-        scratch: &bench.scratch,
-        sram: &bench.sram,
+        scratch: &bench.units.scratch,
+        sram: &bench.units.sram,
     };
     let rows = bench.gpp.tasks()[0].rows(memories);
     rows[0].get(name).unwrap()

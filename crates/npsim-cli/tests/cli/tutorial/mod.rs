@@ -142,6 +142,13 @@ fn traceroute() {
 }
 
 #[test]
+fn slow_path_in_c() {
+    let folder = follow("slow-path-in-c.md");
+    let frames = |name: &str| frames(&folder.path().join(name), None);
+    assert_eq!(frames("task.pcap"), frames("program.pcap"));
+}
+
+#[test]
 fn networks() {
     follow("networks.md");
 }

@@ -53,11 +53,16 @@ impl Channel {
         self.locks.change(true, None, longwords, old, new, fabric);
     }
 
-    /// The core sets or clears bit 0 of a longword; gives it as it was.
-    pub(crate) fn core_bit(&mut self, address: u32, set: bool, fabric: &mut Fabric) -> u32 {
+    /// The core changes a longword of memory; gives it as it was.
+    pub(crate) fn core_change(
+        &mut self,
+        address: u32,
+        new: impl FnOnce(u32) -> u32,
+        fabric: &mut Fabric,
+    ) -> u32 {
         let first = longword(address);
         let old = self.memory.get(first as usize).unwrap_or(0);
-        let new = old & !1 | u32::from(set);
+        let new = new(old);
         if !self.locks.is_empty() {
             let longword = (first, 1);
             self.locks

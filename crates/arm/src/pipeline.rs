@@ -1,0 +1,154 @@
+//! How far the pipeline is: time, results that are still to come, and the branch target buffer.
+
+use serde::{Deserialize, Serialize};
+
+/// The entries of the branch target buffer.
+const BRANCHES: usize = 128;
+
+/// The bits of an address that an entry's place says.
+const PLACE: u32 = 0x1fc;
+
+/// An entry's history predicts a taken branch from here on.
+const WEAKLY_TAKEN: u32 = 2;
+
+/// Time, the scoreboard and the branch target buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pipeline {
+    /// The core cycles spent.
+    pub cycles: u64,
+    /// When the result of a register can be used, where `pending` has its bit.
+    ready: [u64; 16],
+    /// The registers whose result may still be to come.
+    pub pending: u16,
+    /// When the multiplier takes another multiplication.
+    multiplier: u64,
+    /// The line of code that was entered last, and that there is one.
+    line: u32,
+    /// The branch target buffer: an address without the bits of its place, the history in bits 3 and 2, valid in
+    /// bit 0. Empty while no branch was taken.
+    branches: Vec<u32>,
+}
+
+impl Pipeline {
+    pub fn new() -> Self {
+        Self {
+            cycles: 0,
+            ready: [0; 16],
+            pending: 0,
+            multiplier: 0,
+            // No line begins there.
+            line: 1,
+            branches: Vec::new(),
+        }
+    }
+
+    /// Whether an address is in another line of code than the one before, which it enters.
+    #[inline(always)]
+    pub fn enters_line(&mut self, address: u32) -> bool {
+        let other = (address ^ self.line) & !31 != 0 || self.line & 1 != 0;
+        if other {
+            self.line = address & !31;
+        }
+        other
+    }
+
+    /// Waits until the results of these registers can be used.
+    #[inline(never)]
+    pub fn wait(&mut self, uses: u16) {
+        let mut waited = self.pending & uses;
+        self.pending &= !uses;
+        while waited != 0 {
+            let n = waited.trailing_zeros() as usize;
+            self.cycles = self.cycles.max(self.ready[n]);
+            self.ready[n] = 0;
+            waited &= waited - 1;
+        }
+    }
+
+    /// Lets a register's result be usable so many cycles after the present instruction.
+    #[inline(always)]
+    pub fn result(&mut self, register: u8, latency: u32) {
+        if latency > 1 {
+            self.pending |= 1 << register;
+            self.ready[register as usize & 15] = self.cycles + u64::from(latency);
+        }
+    }
+
+    /// Waits for the multiplier, and occupies it.
+    #[inline(always)]
+    pub fn multiply(&mut self, occupied: u32) {
+        self.cycles = self.cycles.max(self.multiplier);
+        self.multiplier = self.cycles + u64::from(occupied);
+    }
+
+    /// Whether the branch target buffer foresaw what a branch at an address does, which it learns.
+    #[inline(always)]
+    pub fn foresees(&mut self, address: u32, taken: bool) -> bool {
+        let place = (address & PLACE) as usize / 4 % BRANCHES;
+        // Thumb's addresses have bit 1, which the low bit of a tag's history leaves free.
+        let tag = address & !PLACE | 1;
+        match self.branches.get_mut(place) {
+            Some(entry) if *entry & !0xc == tag => {
+                let history = *entry >> 2 & 3;
+                let next = if taken {
+                    (history + 1).min(3)
+                } else {
+                    history.saturating_sub(1)
+                };
+                *entry = tag | next << 2;
+                (history >= WEAKLY_TAKEN) == taken
+            }
+            _ => {
+                if taken {
+                    self.learn(place, tag);
+                }
+                !taken
+            }
+        }
+    }
+
+    fn learn(&mut self, place: usize, tag: u32) {
+        self.branches.resize(BRANCHES, 0);
+        self.branches[place] = tag | WEAKLY_TAKEN << 2;
+    }
+
+    /// Forgets the branches, as CP15 has a program do.
+    pub fn forget_branches(&mut self) {
+        self.branches.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_is_foreseen_after_it_was_taken_once() {
+        let mut pipeline = Pipeline::new();
+        assert!(!pipeline.foresees(0x8000, true));
+        assert!(pipeline.foresees(0x8000, true));
+        assert!(pipeline.foresees(0x8000, true));
+        // Strongly taken: one way out is unforeseen and does not unlearn.
+        assert!(!pipeline.foresees(0x8000, false));
+        assert!(pipeline.foresees(0x8000, true));
+    }
+
+    #[test]
+    fn branches_512_bytes_apart_share_an_entry() {
+        let mut pipeline = Pipeline::new();
+        assert!(!pipeline.foresees(0x8000, true));
+        assert!(!pipeline.foresees(0x8200, true));
+        assert!(!pipeline.foresees(0x8000, true));
+    }
+
+    #[test]
+    fn a_result_is_waited_for_once() {
+        let mut pipeline = Pipeline::new();
+        pipeline.result(3, 3);
+        pipeline.cycles += 1;
+        pipeline.wait(1 << 3 | 1 << 4);
+        assert_eq!((pipeline.cycles, pipeline.pending), (3, 0));
+        pipeline.wait(1 << 3);
+        assert_eq!(pipeline.cycles, 3);
+    }
+}

@@ -1,0 +1,99 @@
+//! The ELF files are what the sources become, where the compiler that made them is installed.
+
+use std::path::Path;
+use std::process::Command;
+
+use npsim_testkit::microcode::shipped;
+
+/// The compiler, and the version that the committed files are from.
+const COMPILER: &str = "arm-none-eabi-gcc";
+const VERSION: &str = "12.2.1";
+
+/// Copies the folder of sources, so that the build has another path than the one that made the files.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else if path.extension().is_none_or(|kind| kind != "elf") {
+            std::fs::copy(&path, target).unwrap();
+        }
+    }
+}
+
+fn is_installed() -> bool {
+    let version = Command::new(COMPILER).arg("-dumpversion").output();
+    version.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).trim() == VERSION)
+        && Command::new("make").arg("--version").output().is_ok()
+}
+
+fn make(folder: &Path, arguments: &[&str]) {
+    let mut command = Command::new("make");
+    let made = command
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success() && !said.contains("warning"), "{said}");
+}
+
+/// The programs in a folder, by name.
+fn programs(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut programs: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|kind| kind == "elf"))
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read(path).unwrap())
+        })
+        .collect();
+    programs.sort();
+    programs
+}
+
+#[test]
+fn programs_are_what_their_sources_become() {
+    if !is_installed() {
+        eprintln!("{COMPILER} {VERSION} is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    copy(&shipped().join("core"), folder.path());
+    make(folder.path(), &[]);
+    let committed = programs(&shipped().join("core"));
+    let built = programs(folder.path());
+    let names = |all: &[(String, Vec<u8>)]| -> Vec<String> {
+        all.iter().map(|program| program.0.clone()).collect()
+    };
+    assert_eq!(names(&committed), names(&built));
+    for ((name, committed), (_, built)) in committed.iter().zip(&built) {
+        assert!(
+            committed == built,
+            "{name} is older than its sources: run make"
+        );
+        for path in ["/home", "/tmp", "/work", "/usr"] {
+            let path = path.as_bytes();
+            let has = built.windows(path.len()).any(|bytes| bytes == path);
+            assert!(!has, "{name} has a path of the machine in it");
+        }
+    }
+}
+
+#[test]
+fn programs_build_for_a_little_endian_core() {
+    if !is_installed() {
+        eprintln!("{COMPILER} {VERSION} is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    copy(&shipped().join("core"), folder.path());
+    make(folder.path(), &["ORDER=little", "BUILD=little"]);
+    for (name, bytes) in programs(&folder.path().join("little")) {
+        let program = npsim_xscale::Program::read(&bytes).unwrap();
+        assert_eq!(program.order, npsim_arm::ByteOrder::Little, "{name}");
+    }
+}

@@ -1,0 +1,567 @@
+//! The processor's bus: each access to its place, with its cost.
+//!
+//! An access that leaves the program's own cached memory takes effect at its own cycle. So only the first
+//! instruction of a job may make one; where others would, the bus refuses, and the next job begins with
+//! that instruction.
+
+use npsim_arm::{Bus, ByteOrder, Size};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::boot::Space;
+use npsim_chip::gpp::{Access, LongwordAddress};
+use npsim_chip::kernel::check::Check;
+
+use crate::cache::{CacheMode, LINE};
+use crate::clocks::Clocks;
+use crate::devices::Devices;
+use crate::map::{self, Alias, Target};
+use crate::problem::Problem;
+use crate::setup::{Owner, Setup};
+
+/// Why an access is not made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It is one for the next job.
+    Later,
+    /// The program must not make it.
+    Stop(Box<Problem>),
+}
+
+type Made<T> = Result<T, Refusal>;
+
+/// What surrounds the processor during one job.
+pub(crate) struct Board<'a, 'b> {
+    pub access: &'a mut Access<'b>,
+    pub devices: &'a mut Devices,
+    pub setup: &'a Setup,
+    pub clocks: &'a Clocks,
+    /// Accesses are made that leave the program's cached memory.
+    pub open: bool,
+    /// The check that this instruction would stop at is allowed.
+    pub tolerant: bool,
+    /// ME cycles that such accesses took.
+    pub spent: Cycle,
+    /// A longword of code was written.
+    pub code_written: bool,
+    /// What was found in the middle of an instruction.
+    pub late: Option<Box<Problem>>,
+    /// Accesses of a block that were announced and are still to come.
+    announced: u32,
+    /// The line that was accessed last, and whether it was written: one burst.
+    burst: Option<(u32, bool)>,
+}
+
+impl<'a, 'b> Board<'a, 'b> {
+    pub fn new(
+        access: &'a mut Access<'b>,
+        devices: &'a mut Devices,
+        setup: &'a Setup,
+        clocks: &'a Clocks,
+    ) -> Self {
+        Self {
+            access,
+            devices,
+            setup,
+            clocks,
+            open: true,
+            tolerant: false,
+            spent: 0,
+            code_written: false,
+            late: None,
+            announced: 0,
+            burst: None,
+        }
+    }
+
+    /// Refuses what is not the first of a job.
+    fn permit(&self) -> Made<()> {
+        if self.open || self.announced > 0 {
+            Ok(())
+        } else {
+            Err(Refusal::Later)
+        }
+    }
+
+    /// An access outside of the program's memory took so long.
+    fn pay(&mut self, cycles: Cycle) {
+        self.spent += cycles;
+        self.devices.counts.outside += 1;
+        self.devices.counts.outside_cycles += cycles;
+    }
+
+    /// Whether an access goes on with the burst of the one before, which costs nothing more.
+    fn goes_on(&mut self, address: u32, write: bool) -> bool {
+        let line = (address / LINE, write);
+        self.burst.replace(line) == Some(line)
+    }
+
+    /// Finds fault with an access, which is then not made, unless it was announced. The first instruction of a
+    /// job is the one that is told, at its own cycle.
+    fn find(&mut self, problem: Box<Problem>) -> Made<()> {
+        self.permit()?;
+        if self.tolerant && problem.check.is_some() {
+            return Ok(());
+        }
+        if self.announced > 0 {
+            self.late.get_or_insert(problem);
+            return Ok(());
+        }
+        Err(Refusal::Stop(problem))
+    }
+
+    fn fatal<T>(what: String, help: &str) -> Made<T> {
+        Err(Refusal::Stop(Problem::fatal(what, help)))
+    }
+
+    /// Time at the program's memory where its line is not in the cache; refuses that within a job.
+    fn reach(&mut self, address: u32, write: bool) -> Made<()> {
+        match self.setup.cache {
+            CacheMode::Perfect => {}
+            CacheMode::Model => {
+                if self.devices.data.hit(address, write) {
+                    self.devices.counts.data_hits += 1;
+                    return Ok(());
+                }
+                self.permit()?;
+                let line = address / LINE * LINE;
+                if let Some(back) = self.devices.data.fill(address, write) {
+                    self.access.dram_write_back(back);
+                }
+                let cycles = self.access.dram_read(line, LINE);
+                self.devices.counts.data_misses += 1;
+                self.devices.counts.memory_cycles += cycles;
+                self.spent += cycles;
+            }
+            CacheMode::None => {
+                self.permit()?;
+                self.devices.counts.data_misses += 1;
+                if !self.goes_on(address, write) {
+                    let cycles = self.access.dram_read(address & !3, 4);
+                    self.devices.counts.memory_cycles += cycles;
+                    self.spent += cycles;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_dram(&mut self, address: u32) -> Made<u32> {
+        let Some(word) = self.access.dram_word(address) else {
+            return nowhere("reads", address);
+        };
+        match self.setup.owner(address) {
+            Owner::Program => self.reach(address, false)?,
+            Owner::Free => {
+                if !self.devices.was_written(address) {
+                    self.find(Problem::checked(
+                        Check::CoreUnwrittenRead,
+                        format!("reads DRAM at 0x{address:08x}, where neither it nor the project has written anything"),
+                        "look for a pointer that was not set; memory that microengines fill is to have a [[memory]] section",
+                    ))?;
+                }
+                self.reach(address, false)?;
+            }
+            Owner::Shared => {
+                self.permit()?;
+                self.devices.footprint.changed = true;
+                let cycles = if self.goes_on(address, false) {
+                    0
+                } else {
+                    self.access.dram_read(address & !3, 4)
+                };
+                self.pay(cycles);
+            }
+        }
+        Ok(word)
+    }
+
+    fn write_dram(&mut self, address: u32, size: Size, value: u32) -> Made<()> {
+        let Some(old) = self.access.dram_word(address) else {
+            return nowhere("writes", address);
+        };
+        let word = self.merge(old, address, size, value);
+        let owner = self.setup.owner(address);
+        if owner == Owner::Shared {
+            self.permit()?;
+            self.devices.footprint.changed = true;
+            self.devices.active = true;
+            let goes_on = self.goes_on(address, true);
+            let cycles = self.access.dram_write(address, word).unwrap_or_default();
+            self.pay(if goes_on { 0 } else { cycles });
+            return Ok(());
+        }
+        if self.setup.program.is_code(address) {
+            self.find(Problem::checked(
+                Check::CoreCodeWrite,
+                format!("stores into its own code at 0x{address:08x}"),
+                "look for a pointer that went astray; a program that changes itself can allow the check",
+            ))?;
+            self.code_written = true;
+        }
+        self.reach(address, true)?;
+        if owner == Owner::Free {
+            self.devices.note_written(address);
+        }
+        if word != old {
+            self.devices.footprint.changed = true;
+            self.access.set_dram_word(address & !3, word);
+        }
+        Ok(())
+    }
+
+    /// A longword in which some bytes are replaced.
+    fn merge(&self, old: u32, address: u32, size: Size, value: u32) -> u32 {
+        let (shift, mask) = lane(self.setup.program.order, address, size);
+        old & !(mask << shift) | (value & mask) << shift
+    }
+
+    fn read_outside(&mut self, address: u32) -> Made<u32> {
+        self.permit()?;
+        let now = self.access.now();
+        let register = self.access.costs().ring;
+        let (word, cycles) = match map::target(address) {
+            Target::Dram => return self.read_dram(address),
+            Target::Memory(place, _) => {
+                let Some(word) = self.access.peek(place) else {
+                    return nowhere("reads", address);
+                };
+                self.devices.footprint.changed = true;
+                let cycles = if self.goes_on(address, false) {
+                    0
+                } else {
+                    self.access.read_words(place, 1).1
+                };
+                (word, cycles)
+            }
+            Target::Ring(ring) => {
+                self.own_ring(ring, "takes from")?;
+                let (word, cycles) = self.access.ring_get(ring);
+                if word == 0 {
+                    self.devices.footprint.rings |= 1 << ring;
+                } else {
+                    self.devices.footprint.changed = true;
+                    self.devices.active = true;
+                    self.takes(ring, word);
+                }
+                (word, cycles)
+            }
+            Target::Queue { channel, entry } => {
+                self.devices.footprint.changed = true;
+                match self.access.dequeue(channel, entry) {
+                    Some((word, cycles)) => {
+                        self.devices.active |= word != 0;
+                        (word, cycles)
+                    }
+                    None => return no_queue("dequeues from", channel, entry),
+                }
+            }
+            Target::Proxy(register) => {
+                self.devices.footprint.changed = true;
+                match self.access.register(register) {
+                    Some(read) => read,
+                    None => return unknown("reads", address),
+                }
+            }
+            Target::Timers(offset) => {
+                self.devices.footprint.looked = true;
+                self.devices.footprint.changed |= offset / 0x10 == 2;
+                let clock = self.clocks.timers();
+                match self.devices.timers.read(offset, now, clock) {
+                    Some(word) => (word, register),
+                    None => return unknown("reads", address),
+                }
+            }
+            Target::Uart(offset) => {
+                self.devices.footprint.looked = true;
+                let before = self.devices.uart.clone();
+                let word = self.devices.uart.read(offset, now, &self.setup.input);
+                self.devices.footprint.changed |= before != self.devices.uart;
+                match word {
+                    Some(word) => (word, register),
+                    None => return unknown("reads", address),
+                }
+            }
+            Target::Interrupts(offset) => {
+                self.devices.footprint.looked = true;
+                let lines = self.devices.lines(now, self.setup);
+                match self.devices.interrupts.read(offset, lines) {
+                    Some(word) => (word, register),
+                    None => return unknown("reads", address),
+                }
+            }
+            Target::Missing(name) => return missing("reads", name, address),
+            Target::Nothing => return nowhere("reads", address),
+        };
+        self.pay(cycles);
+        Ok(word)
+    }
+
+    /// Counts a longword off a ring that is a packet which ended at the core.
+    fn takes(&mut self, ring: u8, entry: u32) {
+        let exceptions = self.setup.exceptions.as_ref();
+        if exceptions.is_some_and(|exceptions| exceptions.ring == ring) {
+            self.access.tell_exception(entry);
+            *self
+                .devices
+                .by_reason
+                .entry((entry >> 24) as u8)
+                .or_default() += 1;
+        }
+    }
+
+    fn write_outside(&mut self, address: u32, size: Size, value: u32) -> Made<()> {
+        self.permit()?;
+        self.devices.footprint.changed = true;
+        let now = self.access.now();
+        let register = self.access.costs().ring;
+        let cycles = match map::target(address) {
+            Target::Dram => return self.write_dram(address, size, value),
+            Target::Memory(place, alias) => {
+                self.devices.active = true;
+                self.write_memory(address, place, alias, size, value)?
+            }
+            Target::Ring(ring) => {
+                self.own_ring(ring, "puts onto")?;
+                if self.access.ring_is_full(ring) {
+                    self.find(Problem::checked(
+                        Check::RingOverflow,
+                        format!("puts 0x{value:08x} onto scratch ring {ring}, which is full: that overwrites its oldest longword"),
+                        "compare the ring's head and tail before the put, or make the ring larger",
+                    ))?;
+                }
+                self.devices.active = true;
+                self.devices.made += u64::from(self.setup.core_ring == Some(ring));
+                self.access.ring_store(ring, value)
+            }
+            Target::Queue { channel, entry } => {
+                self.devices.active = true;
+                match self.access.append_to_queue(channel, entry, value) {
+                    Some(cycles) => cycles,
+                    None => return no_queue("enqueues to", channel, entry),
+                }
+            }
+            Target::Proxy(register) => match self.access.set_register(register, value) {
+                Some(cycles) => cycles,
+                None => return unknown("writes", address),
+            },
+            Target::Timers(offset) => {
+                if !self.devices.timers.write(offset, value, now) {
+                    return unknown("writes", address);
+                }
+                register
+            }
+            Target::Uart(offset) => {
+                let lane = lane(self.setup.program.order, address, size).0;
+                if !self.devices.uart.write(offset, value << lane) {
+                    return unknown("writes", address);
+                }
+                self.devices.active = true;
+                register
+            }
+            Target::Interrupts(offset) => {
+                if !self.devices.interrupts.write(offset, value) {
+                    return unknown("writes", address);
+                }
+                register
+            }
+            Target::Missing(name) => return missing("writes", name, address),
+            Target::Nothing => return nowhere("writes", address),
+        };
+        self.pay(cycles);
+        Ok(())
+    }
+
+    fn write_memory(
+        &mut self,
+        address: u32,
+        place: LongwordAddress,
+        alias: Alias,
+        size: Size,
+        value: u32,
+    ) -> Made<Cycle> {
+        let Some(old) = self.access.peek(place) else {
+            return nowhere("writes", address);
+        };
+        if size != Size::Word && (place.space == Space::Scratch || alias != Alias::Write) {
+            return Self::fatal(
+                format!(
+                    "writes {} bytes at 0x{address:08x}, where only longwords can be written",
+                    size.bytes()
+                ),
+                "scratch and the atomic aliases have no byte writes: write the longword",
+            );
+        }
+        if alias != Alias::Write {
+            return Ok(self.access.change(place, |old| alias.apply(old, value)).1);
+        }
+        let word = self.merge(old, address, size, value);
+        let goes_on = self.goes_on(address, true);
+        let cycles = self.access.write(place, &[word]);
+        Ok(if goes_on { 0 } else { cycles })
+    }
+
+    fn own_ring(&self, ring: u8, does: &str) -> Made<()> {
+        if self.setup.has_ring(ring) {
+            return Ok(());
+        }
+        Self::fatal(
+            format!("{does} scratch ring {ring}, which belongs to another"),
+            "name the program's rings in `rings` of [gpp.program]; a ring that a task takes from is that task's",
+        )
+    }
+}
+
+fn unknown<T>(does: &str, address: u32) -> Made<T> {
+    Board::fatal(
+        format!("{does} 0x{address:08x}: there is no such register, or none that can be used so"),
+        "the page on programs of the core has the registers that are modelled",
+    )
+}
+
+fn missing<T>(does: &str, name: &str, address: u32) -> Made<T> {
+    Board::fatal(
+        format!("{does} 0x{address:08x}: {name} is not modelled"),
+        "the page on programs of the core has the windows that are modelled",
+    )
+}
+
+fn nowhere<T>(does: &str, address: u32) -> Made<T> {
+    Board::fatal(
+        format!("{does} 0x{address:08x}, where nothing is"),
+        "look for a pointer that was not set, or memory that this chip does not have",
+    )
+}
+
+fn no_queue<T>(does: &str, channel: u8, entry: u8) -> Made<T> {
+    Board::fatal(
+        format!(
+            "{does} entry {entry} of SRAM channel {channel}, where no queue is or a link leads out of memory"
+        ),
+        "take channel and entry of a [[queue]] of the project",
+    )
+}
+
+/// Where the bytes of an access stand in their longword: how far above bit 0, and as many ones as it has bits.
+const fn lane(order: ByteOrder, address: u32, size: Size) -> (u32, u32) {
+    let at = 8 * (address & 3);
+    match (size, order) {
+        (Size::Word, _) => (0, u32::MAX),
+        (Size::Half, ByteOrder::Big) => (16 - (at & 16), 0xffff),
+        (Size::Half, ByteOrder::Little) => (at & 16, 0xffff),
+        (Size::Byte, ByteOrder::Big) => (24 - at, 0xff),
+        (Size::Byte, ByteOrder::Little) => (at, 0xff),
+    }
+}
+
+impl Bus for Board<'_, '_> {
+    type Refusal = Refusal;
+
+    fn code(&mut self, address: u32) -> Made<u32> {
+        let vectors = self.setup.program.vectors.unwrap_or(0);
+        let vector = address.wrapping_sub(vectors) < 0x20;
+        if !vector && !self.setup.program.is_code(address) {
+            return Self::fatal(
+                "runs there, where none of its code is".to_owned(),
+                "look for a function pointer or a return address that was overwritten",
+            );
+        }
+        if self.setup.division.contains(&address) && !self.devices.divided {
+            // Once: the code is asked for again after a copy of the processor.
+            self.devices.divided = self.tolerant;
+            self.find(Problem::checked(
+                Check::CoreDivision,
+                "divides by zero".to_owned(),
+                "look at the divisor before the division",
+            ))?;
+        }
+        match self.access.dram_word(address) {
+            Some(word) => Ok(word),
+            None => nowhere("runs", address),
+        }
+    }
+
+    fn enter_line(&mut self, address: u32) -> u32 {
+        if !self.devices.fetch(address, self.setup.cache) {
+            return 0;
+        }
+        let cycles = self.access.dram_read(address / LINE * LINE, LINE);
+        self.devices.counts.memory_cycles += cycles;
+        self.clocks.core_cycles(cycles) as u32
+    }
+
+    fn begin_block(&mut self, address: u32, longwords: u32) -> Made<()> {
+        self.announced = 0;
+        for address in (0..longwords).map(|at| address.wrapping_add(4 * at)) {
+            let populated = match map::target(address) {
+                Target::Dram => {
+                    let cached = self.setup.cache != CacheMode::None
+                        && self.setup.owner(address) != Owner::Shared;
+                    let stays = cached
+                        && (self.setup.cache == CacheMode::Perfect
+                            || self.devices.data.hit(address, false));
+                    if !stays {
+                        self.permit()?;
+                    }
+                    self.access.dram_word(address).is_some()
+                }
+                Target::Memory(place, _) => {
+                    self.permit()?;
+                    self.access.peek(place).is_some()
+                }
+                Target::Missing(name) => return missing("accesses", name, address),
+                Target::Nothing => false,
+                _ => {
+                    self.permit()?;
+                    true
+                }
+            };
+            if !populated {
+                return nowhere("accesses", address);
+            }
+        }
+        self.announced = longwords;
+        Ok(())
+    }
+
+    fn read(&mut self, address: u32, size: Size) -> Made<(u32, u32)> {
+        let word = if address < 0x8000_0000 {
+            self.read_dram(address)?
+        } else {
+            self.read_outside(address)?
+        };
+        self.announced = self.announced.saturating_sub(1);
+        let (shift, mask) = lane(self.setup.program.order, address, size);
+        Ok((word >> shift & mask, 0))
+    }
+
+    fn write(&mut self, address: u32, size: Size, value: u32) -> Made<u32> {
+        if address < 0x8000_0000 {
+            self.write_dram(address, size, value)?;
+        } else {
+            self.write_outside(address, size, value)?;
+        }
+        self.announced = self.announced.saturating_sub(1);
+        Ok(0)
+    }
+
+    fn ends_run(&mut self) -> bool {
+        self.late.is_some() || self.code_written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_stand_in_the_lanes_of_their_order() {
+        let big = |address, size| lane(ByteOrder::Big, address, size).0;
+        let little = |address, size| lane(ByteOrder::Little, address, size).0;
+        assert_eq!([0, 1, 2, 3].map(|at| big(at, Size::Byte)), [24, 16, 8, 0]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|at| little(at, Size::Byte)),
+            [0, 8, 16, 24]
+        );
+        assert_eq!([0, 2].map(|at| big(at, Size::Half)), [16, 0]);
+        assert_eq!([0, 2].map(|at| little(at, Size::Half)), [0, 16]);
+    }
+}

@@ -1,0 +1,352 @@
+//! Reads a program: an ELF file for a 32-bit ARM of either byte order, as linkers make it.
+
+use std::ops::Range;
+
+use npsim_arm::ByteOrder;
+use object::Endianness;
+use object::elf::{self, FileHeader32};
+use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader, Sym};
+
+use crate::lines::{Lines, Place};
+
+/// Code whose bytes have the other order than data, as newer big-endian processors have them.
+const BE8: u32 = 0x0080_0000;
+/// The prefix of longwords that the project gives a value.
+const IMPORT: &str = "import_";
+/// The prefix of longwords that keep their value where the project has none.
+const DEFAULT: &str = "default_";
+/// The prefix of tables that the loader fills.
+const TABLE: &str = "table_";
+
+/// Why a file is no program for the core.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ElfError {
+    /// It is no ELF file.
+    #[error("it is no ELF file")]
+    NoElf,
+    /// It is for 64-bit processors.
+    #[error("it is for a 64-bit processor")]
+    Wide,
+    /// It is for another processor.
+    #[error("it is for another processor than ARM (its machine number is {0})")]
+    Machine(u16),
+    /// It is no linked program.
+    #[error("it is {0}, not a linked program")]
+    Kind(&'static str),
+    /// Its code has the other byte order than its data.
+    #[error("its code is little-endian and its data big-endian (BE8)")]
+    Be8,
+    /// It ends too early, or its headers contradict one another.
+    #[error("it is damaged or ends too early: {0}")]
+    Damaged(String),
+    /// It has nothing to be loaded.
+    #[error("it has no segment to be loaded")]
+    Empty,
+    /// Its entry lies in none of its code.
+    #[error("its entry 0x{0:08x} lies in none of its code")]
+    Entry(u32),
+}
+
+impl ElfError {
+    /// What to do about it.
+    #[must_use]
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::NoElf | Self::Wide | Self::Machine(_) => {
+                "compile for the XScale: `arm-none-eabi-gcc -mcpu=xscale -mbig-endian`, or with `-mlittle-endian`"
+            }
+            Self::Kind(_) => {
+                "link it with a linker script that gives it fixed addresses, as microcode/core/lib/core.ld"
+            }
+            Self::Be8 => "the XScale has BE32: link without `--be8`",
+            Self::Damaged(_) | Self::Empty => "build the file again",
+            Self::Entry(_) => {
+                "name an entry that the code has: `ENTRY(_start)` in the linker script"
+            }
+        }
+    }
+}
+
+/// A longword that the project gives a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The name in the project.
+    pub name: String,
+    /// Where it is.
+    pub address: u32,
+    /// Whether it keeps its value where the project has none.
+    pub optional: bool,
+}
+
+/// A table that the loader fills: the number of records, and the records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableSymbol {
+    /// The name of the table.
+    pub name: String,
+    /// Where it is.
+    pub address: u32,
+    /// Bytes that it has.
+    pub bytes: u32,
+}
+
+/// Bytes that stand in memory before the first cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The first longword's address, a multiple of 4.
+    pub address: u32,
+    /// Longwords in the order of addresses.
+    pub words: Vec<u32>,
+}
+
+/// A program as its file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The first instruction; bit 0 says Thumb.
+    pub entry: u32,
+    /// Which byte of a longword has the lowest address.
+    pub order: ByteOrder,
+    /// What is loaded.
+    pub segments: Vec<Segment>,
+    /// Memory that belongs to it: segments with what they have beyond the file.
+    pub memory: Vec<Range<u32>>,
+    /// Memory that holds instructions.
+    pub code: Vec<Range<u32>>,
+    /// Where its exception vectors are, if a symbol `__vectors` says so.
+    pub vectors: Option<u32>,
+    /// Its stack, if symbols say so.
+    pub stack: Option<Range<u32>>,
+    /// Longwords that the project gives a value.
+    pub imports: Vec<Import>,
+    /// Tables that the loader fills.
+    pub tables: Vec<TableSymbol>,
+    lines: Lines,
+}
+
+impl Program {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It is no program for the core.
+    pub fn read(bytes: &[u8]) -> Result<Self, ElfError> {
+        look_at_header(bytes)?;
+        let damaged = |error: object::Error| ElfError::Damaged(error.to_string());
+        let file = ElfFile32::<Endianness>::parse(bytes).map_err(damaged)?;
+        let (header, endian) = (file.elf_header(), file.endian());
+        match header.e_type(endian) {
+            elf::ET_EXEC => {}
+            elf::ET_REL => return Err(ElfError::Kind("an object file")),
+            elf::ET_DYN => return Err(ElfError::Kind("a shared or position-independent file")),
+            _ => return Err(ElfError::Kind("of no kind that can run")),
+        }
+        if header.e_flags(endian).0 & BE8 != 0 {
+            return Err(ElfError::Be8);
+        }
+        let order = match endian {
+            Endianness::Big => ByteOrder::Big,
+            Endianness::Little => ByteOrder::Little,
+        };
+        let mut program = Self {
+            entry: header.e_entry(endian),
+            order,
+            segments: Vec::new(),
+            memory: Vec::new(),
+            code: Vec::new(),
+            vectors: None,
+            stack: None,
+            imports: Vec::new(),
+            tables: Vec::new(),
+            lines: Lines::default(),
+        };
+        program.take_segments(&file, bytes)?;
+        program.take_code(&file);
+        program.take_symbols(&file)?;
+        let entry = program.entry & !1;
+        if !program.code.iter().any(|code| code.contains(&entry)) {
+            return Err(ElfError::Entry(entry));
+        }
+        program.lines.take_debug_sections(&file);
+        Ok(program)
+    }
+
+    fn take_segments(
+        &mut self,
+        file: &ElfFile32<'_, Endianness>,
+        bytes: &[u8],
+    ) -> Result<(), ElfError> {
+        let endian = file.endian();
+        for header in file.elf_program_headers() {
+            if header.p_type(endian) != elf::PT_LOAD || header.p_memsz(endian) == 0 {
+                continue;
+            }
+            let data = header.data(endian, bytes).map_err(|()| {
+                ElfError::Damaged("a segment lies behind the end of the file".to_owned())
+            })?;
+            let wrong = || ElfError::Damaged("a segment ends beyond 4 GB".to_owned());
+            let at = header.p_vaddr(endian);
+            let end = at.checked_add(header.p_memsz(endian)).ok_or_else(wrong)?;
+            self.memory.push(at..end);
+            let load = header.p_paddr(endian);
+            let load_end = load.checked_add(data.len() as u32).ok_or_else(wrong)?;
+            if load != at {
+                self.memory.push(load..load_end);
+            }
+            if header.p_flags(endian).0 & elf::PF_X.0 != 0 {
+                self.code.push(at..at + data.len() as u32);
+            }
+            if !data.is_empty() {
+                self.segments.push(longwords(load, data, self.order));
+            }
+        }
+        if self.segments.is_empty() {
+            return Err(ElfError::Empty);
+        }
+        self.memory.sort_by_key(|range| range.start);
+        Ok(())
+    }
+
+    /// Sections say more exactly than segments what is code, where there are any.
+    fn take_code(&mut self, file: &ElfFile32<'_, Endianness>) {
+        let endian = file.endian();
+        let wanted = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
+        let sections = file.elf_section_table().iter();
+        let code: Vec<_> = sections
+            .filter(|section| section.sh_flags(endian) & wanted == wanted)
+            .map(|section| {
+                let at = section.sh_addr(endian);
+                at..at.saturating_add(section.sh_size(endian))
+            })
+            .filter(|range| !range.is_empty())
+            .collect();
+        if !code.is_empty() {
+            self.code = code;
+        }
+    }
+
+    fn take_symbols(&mut self, file: &ElfFile32<'_, Endianness>) -> Result<(), ElfError> {
+        let endian = file.endian();
+        let table = file.elf_symbol_table();
+        let strings = table.strings();
+        let (mut low, mut high) = (None, None);
+        for symbol in table.iter() {
+            if symbol.is_undefined(endian) {
+                continue;
+            }
+            let name = symbol.name(endian, strings);
+            let name = name.map_err(|error| ElfError::Damaged(error.to_string()))?;
+            let Ok(name) = std::str::from_utf8(name) else {
+                continue;
+            };
+            let (address, bytes) = (symbol.st_value(endian), symbol.st_size(endian));
+            match name {
+                "__vectors" => self.vectors = Some(address),
+                "__stack_limit" | "__stack_start" => low = Some(address),
+                "__stack_top" | "__stack_end" => high = Some(address),
+                _ => {}
+            }
+            if let Some(import) = import_of(name, address) {
+                self.imports.push(import);
+            } else if let Some(table) = name.strip_prefix(TABLE) {
+                self.tables.push(TableSymbol {
+                    name: table.to_owned(),
+                    address,
+                    bytes,
+                });
+            }
+            let is_label = symbol.st_type() == elf::STT_NOTYPE
+                && symbol.st_bind() == elf::STB_GLOBAL
+                && self.is_code(address);
+            if symbol.st_type() == elf::STT_FUNC || is_label {
+                self.lines.add_function(name, address & !1, bytes);
+            }
+        }
+        self.imports.sort_by(|one, other| one.name.cmp(&other.name));
+        self.imports.dedup();
+        self.tables
+            .sort_by(|one, other| one.address.cmp(&other.address));
+        self.stack = low.zip(high).map(|(low, high)| low..high);
+        self.lines.sort();
+        Ok(())
+    }
+
+    /// Whether instructions stand at an address.
+    #[must_use]
+    pub fn is_code(&self, address: u32) -> bool {
+        self.code.iter().any(|code| code.contains(&address))
+    }
+
+    /// The place in the sources to which an address belongs.
+    #[must_use]
+    pub fn place(&self, address: u32) -> Place {
+        self.lines.place(address)
+    }
+
+    /// The function that an address lies in.
+    #[must_use]
+    pub fn function(&self, address: u32) -> Option<&str> {
+        self.lines.function(address).map(|(name, _)| name)
+    }
+
+    /// Where a function begins.
+    #[must_use]
+    pub fn address_of(&self, function: &str) -> Option<u32> {
+        self.lines.address_of(function)
+    }
+}
+
+/// Says what a file is before all of it is read, in words of its own.
+fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
+    if bytes.get(..4) != Some(&b"\x7fELF"[..]) {
+        return Err(ElfError::NoElf);
+    }
+    if bytes.len() < size_of::<FileHeader32<Endianness>>() {
+        return Err(ElfError::Damaged("its header is not whole".to_owned()));
+    }
+    let is_big = bytes[5] == elf::ELFDATA2MSB.0;
+    let half = |at: usize| {
+        let bytes = [bytes[at], bytes[at + 1]];
+        if is_big {
+            u16::from_be_bytes(bytes)
+        } else {
+            u16::from_le_bytes(bytes)
+        }
+    };
+    if bytes[4] == elf::ELFCLASS64.0 {
+        return Err(ElfError::Wide);
+    }
+    let machine = half(18);
+    if machine != elf::EM_ARM.0 {
+        return Err(ElfError::Machine(machine));
+    }
+    Ok(())
+}
+
+fn import_of(name: &str, address: u32) -> Option<Import> {
+    let (name, optional) = match name.strip_prefix(IMPORT) {
+        Some(name) => (name, false),
+        None => (name.strip_prefix(DEFAULT)?, true),
+    };
+    Some(Import {
+        name: name.to_owned(),
+        address,
+        optional,
+    })
+}
+
+/// Bytes as the longwords of the chip's memory, those around them 0.
+fn longwords(address: u32, bytes: &[u8], order: ByteOrder) -> Segment {
+    let before = (address % 4) as usize;
+    let mut padded = vec![0; before];
+    padded.extend_from_slice(bytes);
+    padded.resize(padded.len().next_multiple_of(4), 0);
+    let words = padded.chunks_exact(4).map(|four| {
+        let four = [four[0], four[1], four[2], four[3]];
+        match order {
+            ByteOrder::Big => u32::from_be_bytes(four),
+            ByteOrder::Little => u32::from_le_bytes(four),
+        }
+    });
+    Segment {
+        address: address & !3,
+        words: words.collect(),
+    }
+}

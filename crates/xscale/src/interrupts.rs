@@ -1,0 +1,210 @@
+//! The interrupt controller: at each level, what is pending and enabled goes to the next.
+//!
+//! Threads of microengines raise bits of the raw status, 32 threads a word; words with an enabled bit are
+//! lines of the controller, beside those of timers and UART. The enabled lines make IRQ and FIQ.
+
+use npsim_chip::gpp::InterruptLine;
+use serde::{Deserialize, Serialize};
+
+/// Words of threads: 32 each, cluster 1 in words 2 and 3.
+const WORDS: usize = 4;
+
+/// The line that software raises.
+pub const SOFT: u32 = 1 << 0;
+/// The line of the UART.
+pub const UART: u32 = 1 << 2;
+/// The line of the first of four timers.
+pub const TIMER_1: u32 = 1 << 4;
+/// The line of the first word of threads that raised interrupt A.
+const THREADS_A: u32 = 1 << 16;
+/// The line of the first word of threads that raised interrupt B.
+const THREADS_B: u32 = 1 << 24;
+
+/// The controller.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterruptController {
+    soft: u32,
+    irq_enable: u32,
+    fiq_enable: u32,
+    raw: [[u32; WORDS]; 2],
+    enable: [[u32; WORDS]; 2],
+}
+
+/// A register, by its offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Register {
+    Raw,
+    IrqStatus,
+    FiqStatus,
+    IrqEnable,
+    FiqEnable,
+    IrqDisable,
+    FiqDisable,
+    Soft,
+    ErrorStatus,
+    ThreadRaw(usize, usize),
+    ThreadStatus(usize, usize),
+    ThreadEnable(usize, usize),
+    ThreadDisable(usize, usize),
+}
+
+/// The offsets of raw status, FIQ status, FIQ enable and soft interrupts are assumed.
+fn register(offset: u32) -> Option<Register> {
+    let threads = |first: u32| {
+        let at = offset.wrapping_sub(first);
+        let (line, word) = ((at / 0x20) as usize, (at % 0x20 / 4) as usize);
+        (line < 2 && word < WORDS).then_some((line, word))
+    };
+    Some(match offset {
+        0x00 => Register::Raw,
+        0x04 => Register::Soft,
+        0x08 => Register::IrqStatus,
+        0x0c => Register::FiqStatus,
+        0x10 => Register::IrqEnable,
+        0x14 => Register::FiqDisable,
+        0x18 => Register::IrqDisable,
+        0x1c => Register::FiqEnable,
+        0x24..=0x34 => Register::ErrorStatus,
+        _ => {
+            if let Some((line, word)) = threads(0x60) {
+                Register::ThreadRaw(line, word)
+            } else if let Some((line, word)) = threads(0xe0) {
+                Register::ThreadStatus(line, word)
+            } else if let Some((line, word)) = threads(0x160) {
+                Register::ThreadEnable(line, word)
+            } else {
+                let (line, word) = threads(0x1e0)?;
+                Register::ThreadDisable(line, word)
+            }
+        }
+    })
+}
+
+impl InterruptController {
+    /// A thread raises an interrupt.
+    pub fn raise(&mut self, line: InterruptLine, thread: u8) {
+        let line = usize::from(line == InterruptLine::B);
+        self.raw[line][usize::from(thread) / 32 % WORDS] |= 1 << (thread % 32);
+    }
+
+    /// All lines that are set; `devices` are those of timers and UART.
+    #[must_use]
+    pub fn lines(&self, devices: u32) -> u32 {
+        let mut lines = devices | self.soft;
+        for (first, (raw, enable)) in [THREADS_A, THREADS_B]
+            .into_iter()
+            .zip(self.raw.iter().zip(&self.enable))
+        {
+            for word in 0..WORDS {
+                if raw[word] & enable[word] != 0 {
+                    lines |= first << word;
+                }
+            }
+        }
+        lines
+    }
+
+    /// Whether IRQ and FIQ are raised.
+    #[must_use]
+    pub fn raised(&self, devices: u32) -> (bool, bool) {
+        let lines = self.lines(devices);
+        (lines & self.irq_enable != 0, lines & self.fiq_enable != 0)
+    }
+
+    /// The lines that lead to the processor.
+    #[must_use]
+    pub const fn enabled(&self) -> u32 {
+        self.irq_enable | self.fiq_enable
+    }
+
+    /// Whether an interrupt of a thread could reach the processor.
+    #[must_use]
+    pub fn awaits_threads(&self) -> bool {
+        let firsts = [THREADS_A, THREADS_B].into_iter().zip(&self.enable);
+        firsts.into_iter().any(|(first, enable)| {
+            (0..WORDS).any(|word| enable[word] != 0 && self.enabled() & first << word != 0)
+        })
+    }
+
+    /// Reads a register; `None` if there is none.
+    #[must_use]
+    pub fn read(&self, offset: u32, devices: u32) -> Option<u32> {
+        let lines = self.lines(devices);
+        Some(match register(offset)? {
+            Register::Raw => lines,
+            Register::IrqStatus => lines & self.irq_enable,
+            Register::FiqStatus => lines & self.fiq_enable,
+            Register::IrqEnable | Register::IrqDisable => self.irq_enable,
+            Register::FiqEnable | Register::FiqDisable => self.fiq_enable,
+            Register::Soft => self.soft,
+            Register::ErrorStatus => 0,
+            Register::ThreadRaw(line, word) => self.raw[line][word],
+            Register::ThreadStatus(line, word) => self.raw[line][word] & self.enable[line][word],
+            Register::ThreadEnable(line, word) | Register::ThreadDisable(line, word) => {
+                self.enable[line][word]
+            }
+        })
+    }
+
+    /// Writes a register; false if there is none.
+    pub fn write(&mut self, offset: u32, value: u32) -> bool {
+        let Some(register) = register(offset) else {
+            return false;
+        };
+        match register {
+            Register::Raw
+            | Register::IrqStatus
+            | Register::FiqStatus
+            | Register::ErrorStatus
+            | Register::ThreadStatus(..) => {}
+            Register::IrqEnable => self.irq_enable |= value,
+            Register::IrqDisable => self.irq_enable &= !value,
+            Register::FiqEnable => self.fiq_enable |= value,
+            Register::FiqDisable => self.fiq_enable &= !value,
+            Register::Soft => self.soft = value & SOFT,
+            Register::ThreadRaw(line, word) => self.raw[line][word] &= !value,
+            Register::ThreadEnable(line, word) => self.enable[line][word] |= value,
+            Register::ThreadDisable(line, word) => self.enable[line][word] &= !value,
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupt_passes_the_levels_that_are_enabled() {
+        let mut controller = InterruptController::default();
+        controller.raise(InterruptLine::B, 70);
+        assert_eq!(
+            controller.read(0x88, 0),
+            Some(1 << 6),
+            "raw status B, word 2"
+        );
+        assert_eq!(controller.raised(0), (false, false));
+        assert!(controller.write(0x188, 1 << 6));
+        assert_eq!(controller.lines(0), 1 << 26);
+        assert_eq!(controller.raised(0), (false, false));
+        assert!(!controller.awaits_threads());
+        assert!(controller.write(0x10, 1 << 26));
+        assert_eq!(controller.raised(0), (true, false));
+        assert!(controller.awaits_threads());
+        assert!(controller.write(0x1c, 1 << 26));
+        assert_eq!(controller.raised(0), (true, true));
+        assert!(controller.write(0x88, 1 << 6), "ones clear raw status");
+        assert_eq!(controller.raised(0), (false, false));
+    }
+
+    #[test]
+    fn lines_of_devices_need_no_level_of_their_own() {
+        let mut controller = InterruptController::default();
+        assert!(controller.write(0x10, TIMER_1));
+        assert_eq!(controller.raised(TIMER_1), (true, false));
+        assert_eq!(controller.read(0x08, TIMER_1 | UART), Some(TIMER_1));
+        assert!(controller.write(0x18, TIMER_1));
+        assert_eq!(controller.raised(TIMER_1), (false, false));
+        assert!(!controller.write(0x400, 0));
+    }
+}

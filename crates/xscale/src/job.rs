@@ -1,0 +1,417 @@
+//! One job of the processor: instructions until one is to make an access beyond the program's memory, or for a
+//! quantum.
+
+use std::sync::Arc;
+
+use npsim_arm::status::{F, I};
+use npsim_arm::{Event, Exception, Line, Mode, RunEnd};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::task::NextAction;
+use npsim_chip::gpp::{Access, IdlePoll};
+use npsim_chip::kernel::check::Check;
+
+use crate::board::{Board, Refusal};
+use crate::devices::Footprint;
+use crate::problem::Problem;
+use crate::processor::{Processor, Rest};
+use crate::setup::Setup;
+use crate::watch::{Key, Lap, Verdict};
+
+/// Core cycles of a job in which nothing beyond the program's memory happens. Interrupts are taken between
+/// two jobs.
+const QUANTUM: u64 = 512;
+/// Instructions of a loop that is looked for where a job did nothing beyond the processor.
+const SHORT_LOOP: u32 = 64;
+/// Functions in which a program has come to its end.
+const ENDS: [&str; 4] = ["halt", "_halt", "exit", "_exit"];
+
+/// How the instructions of a job ended.
+enum End {
+    /// The next job goes on.
+    GoesOn,
+    /// The processor waits for an interrupt.
+    Waits,
+    /// It goes round in a loop of instructions.
+    Loops(Lap),
+    /// The chip stops.
+    Stops,
+}
+
+impl Processor {
+    fn key(&self) -> Key {
+        std::array::from_fn(|at| match at {
+            16 => self.cpu.cpsr(),
+            number => self.cpu.register(number),
+        })
+    }
+
+    /// Makes the instructions of a job.
+    pub(crate) fn job(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
+        let Some(setup) = self.setup.clone() else {
+            return ("nothing", NextAction::Exit(0));
+        };
+        let now = access.now();
+        self.devices.active = false;
+        self.wakes(now);
+        self.set_lines(now, &setup);
+        if let Rest::Waits { since } = self.rest {
+            self.cpu.idle(self.clocks.core_cycles(now - since));
+            self.rest = Rest::Waits { since: now };
+            if !self.cpu.interrupt_asserted() {
+                return self.sleep(0, None, access, &setup);
+            }
+            self.rest = Rest::None;
+        }
+        let footprint = self.devices.footprint;
+        let instructions = self.cpu.instructions();
+        match self
+            .watch
+            .begins(&self.key(), now, instructions, footprint.changed)
+        {
+            Verdict::Keep => {}
+            Verdict::Forget => self.devices.footprint = Footprint::default(),
+            Verdict::Loop(lap) => return self.sleep(0, Some(lap), access, &setup),
+        }
+        let (cost, end) = self.run(access, &setup);
+        match end {
+            End::GoesOn => {
+                let due = now + cost;
+                ("run", NextAction::Done { cost, due })
+            }
+            End::Waits => {
+                self.rest = Rest::Waits { since: now + cost };
+                self.set_lines(now, &setup);
+                if self.cpu.interrupt_asserted() {
+                    let due = now + cost;
+                    return ("run", NextAction::Done { cost, due });
+                }
+                self.sleep(cost, None, access, &setup)
+            }
+            End::Loops(lap) => self.sleep(cost, Some(lap), access, &setup),
+            End::Stops => {
+                self.rest = Rest::Ended;
+                ("stop", NextAction::Exit(cost))
+            }
+        }
+    }
+
+    /// Makes up for laps that were not simulated.
+    fn wakes(&mut self, now: Cycle) {
+        if let Rest::Loops { since, lap } = self.rest {
+            let laps = (now - since) / lap.cycles;
+            self.devices.counts.polls += laps;
+            self.skipped += laps * lap.instructions;
+            self.cpu.idle(self.clocks.core_cycles(now - since));
+            self.rest = Rest::None;
+            self.polled = 0;
+            self.watch.reset();
+            self.devices.footprint = Footprint {
+                changed: true,
+                ..Footprint::default()
+            };
+        }
+    }
+
+    /// Sets the processor's interrupt lines as the devices have them at a cycle.
+    fn set_lines(&mut self, now: Cycle, setup: &Setup) {
+        self.devices.timers.advance(now, self.clocks.timers());
+        let lines = self.devices.lines(now, setup);
+        let (irq, fiq) = self.devices.interrupts.raised(lines);
+        self.cpu.interrupt(Line::Irq, irq);
+        self.cpu.interrupt(Line::Fiq, fiq);
+    }
+
+    /// The processor does nothing that matters until something wakes it.
+    fn sleep(
+        &mut self,
+        cost: Cycle,
+        lap: Option<Lap>,
+        access: &mut Access<'_>,
+        setup: &Setup,
+    ) -> (&'static str, NextAction) {
+        let now = access.now();
+        let unmasked = self.cpu.cpsr() & (I | F) != I | F;
+        let Footprint { rings, looked, .. } = self.devices.footprint;
+        let looked = looked && lap.is_some();
+        let heeds = lap.is_none() || unmasked || looked;
+        let next = self.devices.next(now, looked, setup, self.clocks.timers());
+        let due = next.filter(|_| heeds);
+        let threads = heeds && (looked || self.devices.interrupts.awaits_threads());
+        let polled = if lap.is_some() { rings } else { 0 };
+        if due.is_none() && !threads && polled == 0 {
+            if self.is_at_its_end(setup) {
+                self.rest = Rest::Ended;
+                return ("end", NextAction::Exit(cost));
+            }
+            let what = match lap {
+                Some(_) => "goes round in a loop in which nothing changes, and nothing can end it",
+                None => "waits for an interrupt, and none is enabled that could come",
+            };
+            let problem = Problem::checked(
+                Check::CoreEndlessWait,
+                what.to_owned(),
+                "enable an interrupt in the controller before the wait; a program that has nothing more to do returns from main",
+            );
+            if self.stops(&problem, self.cpu.pc(), access, setup) {
+                self.rest = Rest::Ended;
+                return ("stop", NextAction::Exit(cost));
+            }
+        }
+        self.polled = polled;
+        self.devices.counts.sleeps += 1;
+        let Some(lap) = lap else {
+            let next = NextAction::Sleep {
+                cost,
+                polls: None,
+                due,
+            };
+            return ("wait", next);
+        };
+        self.rest = Rest::Loops {
+            since: now + cost,
+            lap,
+        };
+        let polls = IdlePoll {
+            interval: lap.cycles,
+            poll: lap.cycles,
+        };
+        let next = NextAction::Sleep {
+            cost,
+            polls: Some(polls),
+            due,
+        };
+        ("poll", next)
+    }
+
+    fn is_at_its_end(&self, setup: &Setup) -> bool {
+        let function = setup.program.function(self.cpu.pc());
+        function.is_some_and(|name| ENDS.contains(&name))
+    }
+
+    /// Makes instructions; the ME cycles that they take, and what follows.
+    fn run(&mut self, access: &mut Access<'_>, setup: &Arc<Setup>) -> (Cycle, End) {
+        let now = access.now();
+        let (mut core, mut spent) = (0, 0);
+        let (mut tolerant, mut open) = (false, true);
+        let mut budget = QUANTUM;
+        let end = loop {
+            let pc = self.cpu.pc();
+            let mut board = Board::new(access, &mut self.devices, setup, &self.clocks);
+            (board.open, board.tolerant) = (open, tolerant);
+            let (mut event, mut refusal, mut is_over) = (None, None, false);
+            if open || tolerant {
+                match self.cpu.step(&mut board) {
+                    Ok(step) => {
+                        core += u64::from(step.cycles);
+                        event = step.event;
+                    }
+                    Err(refused) => refusal = Some(refused),
+                }
+            } else {
+                let (cycles, ended) = self.cpu.run(&mut board, budget.saturating_sub(core).max(1));
+                core += cycles;
+                match ended {
+                    RunEnd::Spent => is_over = true,
+                    RunEnd::Bus => {}
+                    RunEnd::Refused(refused) => refusal = Some(refused),
+                    RunEnd::Event(happened) => event = Some(happened),
+                }
+            }
+            spent += board.spent;
+            let (late, code_written) = (board.late.take(), board.code_written);
+            if code_written {
+                self.cpu.forget_code();
+            }
+            let was_open = open;
+            (open, tolerant) = (false, false);
+            if let Some(problem) = late
+                && self.stops(&problem, pc, access, setup)
+            {
+                break End::Stops;
+            }
+            match refusal {
+                Some(Refusal::Later) => break End::GoesOn,
+                Some(Refusal::Stop(problem)) => {
+                    let pc = self.cpu.pc();
+                    if self.stops(&problem, pc, access, setup) {
+                        break End::Stops;
+                    }
+                    (open, tolerant) = (was_open, true);
+                    continue;
+                }
+                None => {}
+            }
+            match event {
+                Some(Event::WaitForInterrupt) => break End::Waits,
+                Some(event) => {
+                    if self.heeds(event, access, setup) {
+                        break End::Stops;
+                    }
+                }
+                None => {}
+            }
+            if is_over {
+                let (cycles, end) = self.goes_round(access, setup);
+                core += cycles;
+                break end;
+            }
+            if was_open {
+                // The access may have been one to a device.
+                self.set_lines(now, setup);
+                budget = self.budget(now, setup);
+            }
+        };
+        self.devices.counts.core_cycles += core;
+        self.cpu.idle(self.clocks.core_cycles(spent));
+        let cost = self.clocks.pass(core) + spent;
+        let end = match end {
+            End::GoesOn | End::Waits if self.leaves_stack(access, setup) => End::Stops,
+            end => end,
+        };
+        (cost.max(1), end)
+    }
+
+    /// Core cycles of a job: an interrupt of a timer or the UART that is to come is not passed by.
+    fn budget(&self, now: Cycle, setup: &Setup) -> u64 {
+        let next = self.devices.next(now, false, setup, self.clocks.timers());
+        let left = next.map_or(QUANTUM, |next| self.clocks.core_cycles(next - now));
+        left.min(QUANTUM)
+    }
+
+    /// Whether the chip stops for an event.
+    fn heeds(&mut self, event: Event, access: &mut Access<'_>, setup: &Setup) -> bool {
+        match event {
+            Event::WaitForInterrupt => false,
+            Event::Exception {
+                kind,
+                address,
+                word,
+            } => {
+                if matches!(kind, Exception::Irq | Exception::Fiq) {
+                    self.devices.counts.interrupts += 1;
+                }
+                let vector = self.cpu.vectors().wrapping_add(kind.vector());
+                if access.dram_word(vector).is_some_and(|handler| handler != 0) {
+                    return false;
+                }
+                let what = match kind {
+                    Exception::Undefined => {
+                        format!("runs 0x{word:08x}, which is no instruction of the processor")
+                    }
+                    Exception::SoftwareInterrupt => "makes a software interrupt".to_owned(),
+                    Exception::PrefetchAbort => "runs a breakpoint".to_owned(),
+                    Exception::DataAbort => "makes an access that is aborted".to_owned(),
+                    Exception::Irq => "takes an interrupt".to_owned(),
+                    Exception::Fiq => "takes a fast interrupt".to_owned(),
+                };
+                let problem = Problem::fatal(
+                    format!("{what}, and nothing handles that: its vector at 0x{vector:08x} is 0"),
+                    "put a branch to a handler there, or look at why it comes to this",
+                );
+                self.stops(&problem, address, access, setup)
+            }
+            Event::Unpredictable { why, address } => {
+                let problem = Problem::checked(
+                    Check::CoreUnpredictable,
+                    format!("does what the architecture leaves open: {why:?}"),
+                    "align the address to the size of the access, or use registers that the instruction allows",
+                );
+                self.stops(&problem, address, access, setup)
+            }
+        }
+    }
+
+    /// A job without an access beyond the processor came to its end: goes on a little, and finds out whether
+    /// the instructions go round in a loop that changes nothing. Gives the core cycles as well.
+    fn goes_round(&mut self, access: &mut Access<'_>, setup: &Arc<Setup>) -> (u64, End) {
+        let mut core = 0;
+        if self.devices.footprint != Footprint::default() {
+            return (core, End::GoesOn);
+        }
+        let (key, instructions) = (self.key(), self.cpu.instructions());
+        for _ in 0..SHORT_LOOP {
+            let mut board = Board::new(access, &mut self.devices, setup, &self.clocks);
+            board.open = false;
+            // What is refused is refused again, at its own cycle, by the next job.
+            let Ok(step) = self.cpu.step(&mut board) else {
+                break;
+            };
+            let code_written = board.code_written;
+            core += u64::from(step.cycles);
+            match step.event {
+                Some(Event::WaitForInterrupt) => return (core, End::Waits),
+                Some(event) if self.heeds(event, access, setup) => return (core, End::Stops),
+                _ => {}
+            }
+            if code_written {
+                self.cpu.forget_code();
+            }
+            if self.devices.footprint.changed || step.event.is_some() {
+                break;
+            }
+            if self.key() == key {
+                let lap = Lap {
+                    cycles: self.clocks.clone().pass(core).max(1),
+                    instructions: self.cpu.instructions() - instructions,
+                };
+                return (core, End::Loops(lap));
+            }
+        }
+        (core, End::GoesOn)
+    }
+
+    /// Whether the chip stops because the stack pointer has left the stack.
+    fn leaves_stack(&mut self, access: &mut Access<'_>, setup: &Setup) -> bool {
+        let Some(stack) = &setup.program.stack else {
+            return false;
+        };
+        let which = match self.cpu.mode() {
+            Mode::Supervisor => 0,
+            Mode::User | Mode::System => 1,
+            _ => return false,
+        };
+        let pointer = self.cpu.register(13);
+        if stack.contains(&pointer) || pointer == stack.end {
+            self.armed[which] = true;
+            return false;
+        }
+        if !self.armed[which] {
+            return false;
+        }
+        self.armed[which] = false;
+        let problem = Problem::checked(
+            Check::CoreStack,
+            format!(
+                "has its stack pointer at 0x{pointer:08x}: the stack is 0x{:08x} to 0x{:08x}",
+                stack.start, stack.end
+            ),
+            "give the stack more room in the linker script, or look for a recursion without an end",
+        );
+        self.stops(&problem, self.cpu.pc(), access, setup)
+    }
+
+    /// Tells the chip of a problem; whether the chip stops.
+    fn stops(&self, problem: &Problem, pc: u32, access: &mut Access<'_>, setup: &Setup) -> bool {
+        let program = &setup.program;
+        let message = format!(
+            "{}: at {} the program {}",
+            setup.name,
+            program.place(pc),
+            problem.what
+        );
+        let caller = self.cpu.register(14).wrapping_sub(4);
+        let mut notes = Vec::new();
+        if program.is_code(caller) {
+            notes.push(format!(
+                "the link register leads back to {}",
+                program.place(caller)
+            ));
+        }
+        for first in (0..16).step_by(8) {
+            let registers = (first..first + 8)
+                .map(|number| format!("r{number} {:08x}", self.cpu.register(number)));
+            notes.push(registers.collect::<Vec<_>>().join("  "));
+        }
+        access.stop(problem.check, message, notes, &problem.help)
+    }
+}

@@ -1,0 +1,45 @@
+//! The general-purpose core as a processor: an XScale that runs a program from an ELF file beside the
+//! microengines.
+//!
+//! The [`Processor`] is one more task of the core (`npsim_chip::gpp`). Its instructions are made by
+//! `npsim-arm`; here stands what surrounds them: the [memory map](map), caches as a model of time, interrupt
+//! controller, timers, UART, and checks of what silicon lets pass. [`with_program`] lets project files have its
+//! section, `[gpp.program]`.
+//!
+//! A job of the task runs instructions up to the next access beyond the program's cached memory, or for a
+//! quantum, all in one cycle of the chip; the access itself begins the next job, and so takes effect at its own
+//! cycle and at the costs that the core's other tasks pay. A program that waits for an interrupt, or goes round
+//! in a loop in which nothing changes, sleeps: that costs the simulation nothing.
+
+mod board;
+mod cache;
+mod clocks;
+mod devices;
+mod elf;
+mod imports;
+pub mod interrupts;
+mod job;
+mod keys;
+mod lines;
+pub mod map;
+mod problem;
+mod processor;
+mod setup;
+pub mod timers;
+pub mod uart;
+mod watch;
+
+pub use cache::{Cache, CacheMode};
+pub use devices::Counts;
+pub use elf::{ElfError, Import, Program, Segment, TableSymbol};
+pub use lines::Place;
+pub use processor::Processor;
+pub use setup::{LoadedTable, Owner, Setup};
+
+use npsim_project::Registry;
+
+/// The registry with the program of the core, `[gpp.program]`.
+#[must_use]
+pub fn with_program(registry: Registry) -> Registry {
+    registry.with_task(keys::ProgramKind)
+}

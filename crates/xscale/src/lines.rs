@@ -1,0 +1,142 @@
+//! The functions of a program, and the lines of its sources, by address.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use addr2line::Context;
+use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
+use object::read::elf::ElfFile32;
+use object::{Endianness, Object, ObjectSection};
+
+/// A place in the sources, as far as the file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The address.
+    pub address: u32,
+    /// The function, and how far behind its beginning the address is.
+    pub function: Option<(String, u32)>,
+    /// File and line.
+    pub line: Option<(String, u32)>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:08x}", self.address)?;
+        if let Some((name, offset)) = &self.function {
+            write!(f, " in {name}")?;
+            if *offset > 0 && self.line.is_none() {
+                write!(f, "+0x{offset:x}")?;
+            }
+        }
+        if let Some((file, line)) = &self.line {
+            write!(f, " ({file}:{line})")?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that a label without a size stands for at most.
+const LABEL: u32 = 64;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Function {
+    address: u32,
+    bytes: u32,
+    name: String,
+}
+
+/// What a program's file says of its sources.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lines {
+    functions: Vec<Function>,
+    /// The sections of DWARF, by name.
+    sections: BTreeMap<&'static str, Vec<u8>>,
+    is_big: bool,
+}
+
+impl Lines {
+    pub(crate) fn add_function(&mut self, name: &str, address: u32, bytes: u32) {
+        self.functions.push(Function {
+            address,
+            bytes,
+            name: name.to_owned(),
+        });
+    }
+
+    /// All functions are there.
+    pub(crate) fn sort(&mut self) {
+        self.functions
+            .sort_by(|one, other| (one.address, &one.name).cmp(&(other.address, &other.name)));
+        // A label of assembler code without a size reaches to the next.
+        for at in 1..self.functions.len() {
+            let next = self.functions[at].address;
+            let label = &mut self.functions[at - 1];
+            if label.bytes == 0 {
+                label.bytes = (next - label.address).min(LABEL);
+            }
+        }
+    }
+
+    pub(crate) fn take_debug_sections(&mut self, file: &ElfFile32<'_, Endianness>) {
+        self.is_big = file.endian() == Endianness::Big;
+        let wanted = [
+            SectionId::DebugAbbrev,
+            SectionId::DebugAddr,
+            SectionId::DebugAranges,
+            SectionId::DebugInfo,
+            SectionId::DebugLine,
+            SectionId::DebugLineStr,
+            SectionId::DebugRanges,
+            SectionId::DebugRngLists,
+            SectionId::DebugStr,
+            SectionId::DebugStrOffsets,
+        ];
+        for name in wanted.map(|id| id.name()) {
+            let section = file.section_by_name(name);
+            if let Some(Ok(bytes)) = section.map(|section| section.data()) {
+                self.sections.insert(name, bytes.to_vec());
+            }
+        }
+    }
+
+    /// The function at an address and how far behind its beginning that is.
+    pub(crate) fn function(&self, address: u32) -> Option<(&str, u32)> {
+        let behind = self.functions.partition_point(|it| it.address <= address);
+        let found = self.functions[..behind].last()?;
+        let offset = address - found.address;
+        let bytes = if found.bytes == 0 { LABEL } else { found.bytes };
+        (offset < bytes).then_some((&found.name, offset))
+    }
+
+    pub(crate) fn address_of(&self, name: &str) -> Option<u32> {
+        let found = self.functions.iter().find(|it| it.name == name)?;
+        Some(found.address)
+    }
+
+    pub(crate) fn place(&self, address: u32) -> Place {
+        let function = self.function(address);
+        Place {
+            address,
+            function: function.map(|(name, offset)| (name.to_owned(), offset)),
+            line: self.line(address),
+        }
+    }
+
+    fn line(&self, address: u32) -> Option<(String, u32)> {
+        let endian = if self.is_big {
+            RunTimeEndian::Big
+        } else {
+            RunTimeEndian::Little
+        };
+        let section = |id: SectionId| {
+            let bytes = self.sections.get(id.name()).map_or(&[][..], Vec::as_slice);
+            Ok::<_, addr2line::gimli::Error>(EndianSlice::new(bytes, endian))
+        };
+        let dwarf = Dwarf::load(section).ok()?;
+        let context = Context::from_dwarf(dwarf).ok()?;
+        let found = context.find_location(address.into()).ok()??;
+        let file = found.file?;
+        let file = file.strip_prefix("./").unwrap_or(file);
+        Some((file.to_owned(), found.line?))
+    }
+}

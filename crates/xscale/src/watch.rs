@@ -1,0 +1,151 @@
+//! Recognises a program that goes round in a loop in which nothing changes, so that its laps need not be
+//! simulated.
+//!
+//! The state of the processor at the beginning of a job is compared with that at an earlier job, which is
+//! renewed at growing distances. Where the two are equal and nothing was changed in between, and nothing was
+//! read that can change without a wake, the laps go on like that.
+
+use npsim_chip::Cycle;
+use serde::{Deserialize, Serialize};
+
+/// Registers and status.
+pub(crate) type Key = [u32; 17];
+
+/// Jobs after which the state to be compared with is renewed for the first time, and the most.
+const FIRST: u32 = 4;
+const MOST: u32 = 1024;
+/// Equal laps that are needed.
+const LAPS: u32 = 2;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Anchor {
+    key: Key,
+    at: Cycle,
+    instructions: u64,
+}
+
+/// A lap of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lap {
+    /// ME cycles; at least 1.
+    pub cycles: Cycle,
+    /// Instructions.
+    pub instructions: u64,
+}
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LoopWatch {
+    anchor: Option<Anchor>,
+    jobs: u32,
+    limit: u32,
+    laps: u32,
+}
+
+/// What to do with what was noted of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It belongs to the lap in progress.
+    Keep,
+    /// A lap begins: it is void.
+    Forget,
+    /// The program goes round and round.
+    Loop(Lap),
+}
+
+impl Default for LoopWatch {
+    fn default() -> Self {
+        Self {
+            anchor: None,
+            jobs: 0,
+            limit: FIRST,
+            laps: 0,
+        }
+    }
+}
+
+impl LoopWatch {
+    /// A job begins at a cycle.
+    pub fn begins(&mut self, key: &Key, at: Cycle, instructions: u64, changed: bool) -> Verdict {
+        let now = || Anchor {
+            key: *key,
+            at,
+            instructions,
+        };
+        let Some(anchor) = self.anchor.as_mut().filter(|_| !changed) else {
+            *self = Self {
+                anchor: Some(now()),
+                ..Self::default()
+            };
+            return Verdict::Forget;
+        };
+        if anchor.key == *key {
+            let lap = Lap {
+                cycles: (at - anchor.at).max(1),
+                instructions: instructions - anchor.instructions,
+            };
+            *anchor = now();
+            self.laps += 1;
+            self.jobs = 0;
+            return if self.laps >= LAPS {
+                Verdict::Loop(lap)
+            } else {
+                Verdict::Keep
+            };
+        }
+        self.jobs += 1;
+        if self.jobs < self.limit {
+            return Verdict::Keep;
+        }
+        *self = Self {
+            anchor: Some(now()),
+            jobs: 0,
+            limit: (self.limit * 2).min(MOST),
+            laps: 0,
+        };
+        Verdict::Forget
+    }
+
+    /// Begins anew, as after a sleep.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(state: u32) -> Key {
+        [state; 17]
+    }
+
+    #[test]
+    fn a_loop_of_many_jobs_is_found() {
+        let mut watch = LoopWatch::default();
+        let found = (0_u32..400).find_map(|job| {
+            let state = job.max(30) % 50;
+            match watch.begins(&key(state), u64::from(job) * 10, u64::from(job) * 3, false) {
+                Verdict::Loop(lap) => Some((job, lap)),
+                _ => None,
+            }
+        });
+        let lap = Lap {
+            cycles: 500,
+            instructions: 150,
+        };
+        assert!(
+            matches!(found, Some((job, it)) if job < 300 && it == lap),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_change_ends_a_lap() {
+        let mut watch = LoopWatch::default();
+        for job in 0..100 {
+            let verdict = watch.begins(&key(1), job, job, job % 2 == 0);
+            assert!(!matches!(verdict, Verdict::Loop(_)));
+        }
+    }
+}

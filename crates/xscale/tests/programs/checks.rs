@@ -1,0 +1,122 @@
+//! What programs must not do stops the chip and says where.
+
+use npsim_chip::kernel::check::Check;
+
+use crate::bench::Running;
+
+/// Runs a case of `faults.c` and gives the message that it stops with.
+fn message(case: u32) -> (Option<Check>, String) {
+    let mut running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));
+    running.run_until(3_000_000);
+    let fault = running
+        .fault()
+        .unwrap_or_else(|| panic!("case {case} stops nothing"));
+    assert!(fault.help.is_some(), "{fault:?}");
+    assert!(running.processor().has_ended());
+    (fault.check, fault.message.clone())
+}
+
+#[test]
+fn each_mistake_is_told_with_its_place() {
+    let cases: &[(u32, Option<Check>, &str, &str)] = &[
+        (
+            1,
+            Some(Check::CoreUnwrittenRead),
+            "main (faults.c:",
+            "reads DRAM at 0x00500000",
+        ),
+        (
+            2,
+            Some(Check::CoreCodeWrite),
+            "main (faults.c:",
+            "stores into its own code",
+        ),
+        (
+            3,
+            Some(Check::CoreStack),
+            "deeper (faults.c:",
+            "stack pointer",
+        ),
+        (
+            4,
+            Some(Check::CoreEndlessWait),
+            "main (",
+            "waits for an interrupt",
+        ),
+        (
+            5,
+            Some(Check::CoreDivision),
+            "__aeabi_idiv0",
+            "divides by zero",
+        ),
+        (6, None, "0x00500000", "where none of its code is"),
+        (7, None, "undefined", "no instruction"),
+        (
+            8,
+            Some(Check::CoreUnpredictable),
+            "main (faults.c:",
+            "leaves open",
+        ),
+        (9, None, "main (faults.c:", "flash memory is not modelled"),
+        (11, None, "main (faults.c:", "where nothing is"),
+        (
+            12,
+            Some(Check::CoreEndlessWait),
+            "main (faults.c:",
+            "goes round in a loop",
+        ),
+        (13, None, "main (faults.c:", "where nothing is"),
+        (14, None, "main (faults.c:", "software interrupt"),
+        (15, None, "main (faults.c:", "only longwords"),
+        (
+            16,
+            Some(Check::RingOverflow),
+            "main (faults.c:",
+            "which is full",
+        ),
+        (18, None, "main (faults.c:", "no such register"),
+    ];
+    for (case, check, place, what) in cases {
+        let (found, message) = message(*case);
+        assert_eq!(found, *check, "case {case}: {message}");
+        assert!(
+            message.contains(place) && message.contains(what),
+            "case {case}: {message}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_mistake_is_not_told() {
+    for case in [0, 17] {
+        let running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));
+        let running = running.well(3_000_000);
+        assert!(running.processor().has_ended(), "case {case}");
+    }
+}
+
+#[test]
+fn a_ring_of_another_is_refused() {
+    let keys = "import = { CASE = 10 }\nrings = [\"IN\", \"OUT\"]\n";
+    let mut running = Running::new("faults", keys);
+    running.run_until(1_000_000);
+    let fault = running.fault().unwrap();
+    assert!(fault.message.contains("belongs to another"), "{fault:?}");
+}
+
+#[test]
+fn a_check_that_is_allowed_lets_the_program_go_on() {
+    for (case, check) in [
+        (1, Check::CoreUnwrittenRead),
+        (2, Check::CoreCodeWrite),
+        (5, Check::CoreDivision),
+        (8, Check::CoreUnpredictable),
+    ] {
+        let mut running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));
+        running.bench.fabric.checks.allow(check);
+        let running = running.well(3_000_000);
+        assert!(running.processor().has_ended(), "{check}");
+        let passed: Vec<_> = running.bench.fabric.checks.passed_over().collect();
+        assert_eq!(passed, [(check, 1)]);
+    }
+}

@@ -1,0 +1,44 @@
+#include "chip.h"
+
+const volatile u32 default_CASE = 0;
+
+void undefined(void);
+int __aeabi_idiv0(int);
+
+static int deeper(volatile int depth)
+{
+    volatile int here[16];
+    here[0] = depth;
+    return deeper(depth + 1) + here[0];
+}
+
+static int divide(int dividend, int divisor)
+{
+    return divisor == 0 ? __aeabi_idiv0(dividend) : dividend;
+}
+
+int main(void)
+{
+    volatile unsigned char bytes[8];
+    switch (default_CASE) {
+    case 1: return (int)AT(0x00500000);
+    case 2: *(volatile u32 *)(u32)main = 0; break;
+    case 3: return deeper(0);
+    case 4: wait_for_interrupt(); break;
+    case 5: return divide(3, 0);
+    case 6: ((void (*)(void))0x00500000)(); break;
+    case 7: undefined(); break;
+    case 8: return *(volatile short *)(((u32)bytes & ~3u) + 1);
+    case 9: return (int)AT(0xc4000000);
+    case 10: return (int)RING(5);
+    case 11: return (int)AT(0xcb400100);
+    case 12: for (;;) ;
+    case 13: return (int)AT(0x7ff00000);
+    case 14: __asm__ volatile("swi 1"); break;
+    case 15: *(volatile unsigned char *)0xca000001 = 1; break;
+    case 16: for (;;) RING(0) = 1;
+    case 17: AT(0x00500000) = 5; return (int)AT(0x00500000);
+    case 18: return (int)AT(0xd6000400);
+    }
+    return 0;
+}

@@ -1,0 +1,50 @@
+        .section .vectors, "ax", %progbits
+        .global __vectors
+__vectors:
+        b       _start
+        .word   0, 0, 0, 0, 0
+        b       on_irq
+        .word   0
+
+        .text
+        .global _start
+        .type   _start, %function
+_start:
+        msr     cpsr_c, #0xd2
+        ldr     sp, =irq_stack
+        msr     cpsr_c, #0xd3
+        ldr     sp, =__stack_top
+        bl      main
+        .global halt
+halt:
+        mov     r0, #1
+        mcr     p14, 0, r0, c7, c0, 0
+        b       halt
+        .size   _start, . - _start
+
+        .type   on_irq, %function
+on_irq:
+        sub     lr, lr, #4
+        push    {r0-r3, ip, lr}
+        bl      irq
+        ldm     sp!, {r0-r3, ip, pc}^
+        .size   on_irq, . - on_irq
+
+        .weak   irq
+irq:    bx      lr
+
+        @ A word that is no instruction.
+        .global undefined
+        .type   undefined, %function
+undefined:
+        .word   0xe7f000f0
+        bx      lr
+        .size   undefined, . - undefined
+
+        @ What compilers call where a divisor is 0.
+        .global __aeabi_idiv0
+        .type   __aeabi_idiv0, %function
+__aeabi_idiv0:
+        mov     r0, #0
+        bx      lr
+        .size   __aeabi_idiv0, . - __aeabi_idiv0

@@ -1,0 +1,89 @@
+/* IPv4 packets in Ethernet frames, as far as their bytes are known, and ICMP messages about them. Knows
+ * no chip. */
+#ifndef IP_H
+#define IP_H
+
+#include <stdint.h>
+
+#include "bytes.h"
+
+enum { LINK_HEADER = 14, IP_HEADER = 20, MESSAGE_HEADER = 8, QUOTED = 8, ICMP = 1, UDP = 17 };
+/* Bytes of the least frame without its check sequence. */
+enum { LEAST_FRAME = 60 };
+
+/* A packet of which the fixed part of the header is known and says what can be. */
+struct datagram {
+    const uint8_t *link;   /* of its frame, 0 if there is none */
+    const uint8_t *packet; /* from the IPv4 header on */
+    uint32_t known;        /* bytes of it, without what pads the frame */
+    uint32_t header;       /* bytes of its header */
+    uint32_t length;       /* bytes of the packet */
+};
+
+/* An address of the router and its network. */
+struct network {
+    uint32_t address, length;
+};
+
+/* What an error message says: type, code, and the longword behind the checksum. */
+struct trouble {
+    uint8_t type, code;
+    uint32_t rest;
+};
+
+/* Adds the carries back until 16 bits are left. */
+uint32_t checksum_fold(uint32_t sum);
+/* The ones' complement sum of 16-bit words; an odd last byte is the upper half of a word. */
+uint32_t checksum_sum(const uint8_t *bytes, uint32_t count);
+/* The checksum of a header whose time to live has gone down by one. */
+uint32_t checksum_ttl_step(uint32_t checksum);
+
+/* The packet in the first bytes of a frame; whether there is one. */
+int datagram_in_frame(struct datagram *it, const uint8_t *frame, uint32_t known);
+
+static inline uint32_t datagram_source(const struct datagram *it)
+{
+    return get32(it->packet + 12);
+}
+
+static inline uint32_t datagram_destination(const struct datagram *it)
+{
+    return get32(it->packet + 16);
+}
+
+static inline uint32_t datagram_protocol(const struct datagram *it)
+{
+    return it->packet[9];
+}
+
+/* The byte behind the header, -1 if it is not known. */
+static inline int datagram_first(const struct datagram *it)
+{
+    return it->known > it->header ? it->packet[it->header] : -1;
+}
+
+/* Whether a packet must not be fragmented. */
+static inline int datagram_keeps_whole(const struct datagram *it)
+{
+    return (it->packet[6] & 0x40) != 0;
+}
+
+/* Bytes of the packet from its header on that an error message needs. */
+uint32_t datagram_quoted(const struct datagram *it);
+
+/* Whether an address may be that of a single host (RFC 1812, 4.3.2.7). */
+int is_host(uint32_t address, const struct network *networks, uint32_t count);
+/* Whether nothing may be said about a packet (RFC 1812, 4.3.2.7). */
+int must_be_silent(const struct datagram *about, const struct network *networks, uint32_t count);
+
+/* Fields of what the router itself sends. */
+struct sending {
+    uint32_t source, ttl, identification;
+};
+
+/* Writes an error message about a packet, from the IPv4 header on; gives its bytes. */
+uint32_t icmp_error(uint8_t *to, struct trouble what, const struct datagram *about, struct sending sending);
+/* Writes the answer to an echo request; gives its bytes, 0 if it is none, or broken. */
+uint32_t icmp_echo_reply(uint8_t *to, const struct datagram *request, struct sending sending);
+
+#endif
