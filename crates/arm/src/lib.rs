@@ -16,6 +16,7 @@ mod bus;
 mod code;
 mod cpu;
 mod decode;
+mod display;
 mod exception;
 mod execute;
 mod instruction;

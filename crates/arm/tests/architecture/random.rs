@@ -8,13 +8,6 @@ impl Random {
         Self(seed)
     }
 
-    /// Repeats for each name.
-    pub fn named(name: &str, seed: u64) -> Self {
-        Self(name.bytes().fold(seed, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        }))
-    }
-
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
