@@ -1,4 +1,4 @@
-//! Decoded code, kept by pages of 1024 instructions.
+//! Decoded code, kept by pages of 512 instructions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::instruction::{Condition, Instruction, Operation};
 use crate::system::System;
 
 /// The entries of a page.
-const PAGE: usize = 1024;
+const PAGE: usize = 512;
 
 /// The places of the table that finds most pages without a search.
 const RECENT: usize = 64;
@@ -76,7 +76,7 @@ pub struct Pages {
     place: usize,
 }
 
-/// The key of no page: Thumb and ARM differ in bit 0, bits 1 to 10 are clear.
+/// The key of no page: Thumb and ARM differ in bit 0, bits 1 to 9 are clear.
 const NONE: u32 = u32::MAX;
 
 impl Default for Pages {
@@ -122,7 +122,7 @@ impl Pages {
         order: ByteOrder,
     ) -> Result<&Decoded, B::Refusal> {
         let shift = if thumb { 1 } else { 2 };
-        let key = (address >> (shift + 10) << (shift + 10)) | u32::from(thumb);
+        let key = (address >> (shift + 9) << (shift + 9)) | u32::from(thumb);
         if key != self.key {
             self.find(key);
         }
@@ -137,7 +137,7 @@ impl Pages {
     /// Makes a page the one found last.
     #[inline(never)]
     fn find(&mut self, key: u32) {
-        let slot = &mut self.recent[((key >> 11) ^ (key << 5)) as usize % RECENT];
+        let slot = &mut self.recent[((key >> 10) ^ (key << 5)) as usize % RECENT];
         if slot.0 != key {
             let pages = &mut self.pages;
             let place = *self.places.entry(key).or_insert_with(|| {

@@ -1,6 +1,6 @@
 //! Random numbers that repeat, corner values among them.
 
-/// SplitMix64.
+/// `SplitMix64`.
 pub struct Random(u64);
 
 impl Random {
@@ -21,7 +21,7 @@ impl Random {
     }
 
     pub fn below(&mut self, end: u32) -> u32 {
-        (u64::from(self.word()) * u64::from(end) >> 32) as u32
+        ((u64::from(self.word()) * u64::from(end)) >> 32) as u32
     }
 
     pub fn one_in(&mut self, n: u32) -> bool {

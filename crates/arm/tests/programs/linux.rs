@@ -1,6 +1,6 @@
 //! As much of Linux as programs need that read standard input, compute and write standard output.
 
-use npsim_arm::{Cpu, Event, Exception, Mode, RunEnd, Timing};
+use npsim_arm::{Bus, Cpu, Event, Exception, Mode, RunEnd, Size, Timing};
 
 use crate::image::Image;
 use crate::memory::Memory;
@@ -153,6 +153,12 @@ impl Process<'_> {
                 }
                 0
             }
+            // ugetrlimit: eight megabytes of stack
+            191 => {
+                self.memory.set_word(b, 8 << 20)?;
+                self.memory.set_word(b + 4, u32::MAX)?;
+                0
+            }
             // getrandom
             384 => {
                 self.memory.set_bytes(a, &vec![7; b as usize])?;
@@ -175,13 +181,9 @@ impl Process<'_> {
 
     fn write_vector(&mut self, file: u32, vector: u32, count: u32) -> Result<i32, String> {
         let mut sum = 0;
-        for i in 0..count {
-            let word = |memory: &mut Memory, at| {
-                use npsim_arm::{Bus, Size};
-                memory.read(at, Size::Word).map(|(value, _)| value)
-            };
-            let address = word(&mut self.memory, vector + 8 * i)?;
-            let length = word(&mut self.memory, vector + 8 * i + 4)?;
+        for part in (0..count).map(|i| vector + 8 * i) {
+            let (address, _) = self.memory.read(part, Size::Word)?;
+            let (length, _) = self.memory.read(part + 4, Size::Word)?;
             if file == 1 {
                 let bytes = self.memory.bytes(address, length)?;
                 self.written.extend(bytes);
