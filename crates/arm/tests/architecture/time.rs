@@ -54,8 +54,8 @@ const PROGRAM: [u32; 10] = [
     0xe780_3001, // str r3, [r0, r1]
     0xe281_1004, // add r1, r1, #4
     0xe313_0003, // tst r3, #3
-    0x0aff_fff8, // beq to the second
-    0xeaff_fff7, // b to the second
+    0x0aff_fff7, // beq to the second
+    0xeaff_fff6, // b to the second
 ];
 
 #[test]
