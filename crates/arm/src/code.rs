@@ -1,4 +1,4 @@
-//! Decoded code, kept by pages of 1024 instructions.
+//! Decoded code, kept by pages of 512 instructions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::instruction::{Condition, Instruction, Operation};
 use crate::system::System;
 
 /// The entries of a page.
-const PAGE: usize = 1024;
+const PAGE: usize = 512;
 
 /// The places of the table that finds most pages without a search.
 const RECENT: usize = 64;
@@ -47,8 +47,25 @@ impl Decoded {
 
 type Page = Box<[Decoded; PAGE]>;
 
-/// The decoded code of a processor. A copy begins without, and all are equal: what is decoded follows from memory.
-pub struct Code {
+/// The decoded code of a processor, while it is not in use. A copy begins without, and all are equal: what is decoded
+/// follows from memory.
+#[derive(Default)]
+pub struct Code(Option<Box<Pages>>);
+
+impl Code {
+    /// Takes the code for use, which [`Code::keep`] ends.
+    pub fn take(&mut self) -> Box<Pages> {
+        self.0.take().unwrap_or_default()
+    }
+
+    /// Keeps code for later use.
+    pub fn keep(&mut self, pages: Box<Pages>) {
+        self.0 = Some(pages);
+    }
+}
+
+/// Decoded code in use.
+pub struct Pages {
     pages: Vec<Page>,
     /// From the key of a page to its place.
     places: BTreeMap<u32, usize>,
@@ -59,10 +76,10 @@ pub struct Code {
     place: usize,
 }
 
-/// The key of no page: Thumb and ARM differ in bit 0, bits 1 to 10 are clear.
+/// The key of no page: Thumb and ARM differ in bit 0, bits 1 to 9 are clear.
 const NONE: u32 = u32::MAX;
 
-impl Default for Code {
+impl Default for Pages {
     fn default() -> Self {
         Self {
             pages: Vec::new(),
@@ -88,11 +105,12 @@ impl PartialEq for Code {
 
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} pages", self.pages.len())
+        let pages = self.0.as_ref().map_or(0, |code| code.pages.len());
+        write!(f, "{pages} pages")
     }
 }
 
-impl Code {
+impl Pages {
     /// The instruction at an address, decoded now if it was not.
     #[inline(always)]
     pub fn fetch<B: Bus>(
@@ -102,23 +120,24 @@ impl Code {
         address: u32,
         thumb: bool,
         order: ByteOrder,
-    ) -> Result<Decoded, B::Refusal> {
+    ) -> Result<&Decoded, B::Refusal> {
         let shift = if thumb { 1 } else { 2 };
-        let key = (address >> (shift + 10) << (shift + 10)) | u32::from(thumb);
+        let key = (address >> (shift + 9) << (shift + 9)) | u32::from(thumb);
         if key != self.key {
             self.find(key);
         }
-        let entry = self.pages[self.place][(address >> shift) as usize % PAGE];
-        if entry.known {
-            return Ok(entry);
+        let at = (address >> shift) as usize % PAGE;
+        if !self.pages[self.place][at].known {
+            let decoded = Decoded::new(decode(bus, system, address, thumb, order)?);
+            self.pages[self.place][at] = decoded;
         }
-        self.decode(bus, system, address, thumb, order)
+        Ok(&self.pages[self.place][at])
     }
 
     /// Makes a page the one found last.
     #[inline(never)]
     fn find(&mut self, key: u32) {
-        let slot = &mut self.recent[((key >> 11) ^ (key << 5)) as usize % RECENT];
+        let slot = &mut self.recent[((key >> 10) ^ (key << 5)) as usize % RECENT];
         if slot.0 != key {
             let pages = &mut self.pages;
             let place = *self.places.entry(key).or_insert_with(|| {
@@ -129,25 +148,11 @@ impl Code {
         }
         (self.key, self.place) = *slot;
     }
-
-    #[cold]
-    #[inline(never)]
-    fn decode<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        system: &System,
-        address: u32,
-        thumb: bool,
-        order: ByteOrder,
-    ) -> Result<Decoded, B::Refusal> {
-        let decoded = Decoded::new(decode(bus, system, address, thumb, order)?);
-        let shift = if thumb { 1 } else { 2 };
-        self.pages[self.place][(address >> shift) as usize % PAGE] = decoded;
-        Ok(decoded)
-    }
 }
 
 /// The instruction at an address, read from the bus.
+#[cold]
+#[inline(never)]
 pub fn decode<B: Bus>(
     bus: &mut B,
     system: &System,

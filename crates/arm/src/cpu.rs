@@ -35,6 +35,9 @@ pub struct Cpu {
     fiq: bool,
     #[serde(skip)]
     pub(crate) code: Code,
+    /// The instruction being executed has decoded code forgotten.
+    #[serde(skip)]
+    pub(crate) forgets_code: bool,
     /// What happened at the instruction being executed.
     #[serde(skip)]
     pub(crate) event: Option<Event>,
@@ -61,6 +64,7 @@ impl Cpu {
             irq: false,
             fiq: false,
             code: Code::default(),
+            forgets_code: false,
             event: None,
         }
     }

@@ -9,8 +9,9 @@ mod multiply;
 mod status;
 
 use crate::bus::Bus;
+use crate::code::Pages;
 use crate::cpu::Cpu;
-use crate::exception::{Exception, Line, RunEnd, Step, Unpredictable};
+use crate::exception::{Event, Exception, Line, RunEnd, Step, Unpredictable};
 use crate::instruction::{Condition, Operation};
 use crate::status::T;
 use crate::system::PREDICTION;
@@ -53,7 +54,10 @@ impl Cpu {
     /// those of the next step.
     pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<Step, B::Refusal> {
         if !self.take_interrupt() {
-            self.advance(bus)?;
+            let mut code = self.code.take();
+            let advanced = self.advance(bus, &mut code);
+            self.keep_code(code);
+            advanced?;
         }
         Ok(Step {
             cycles: self.account() as u32,
@@ -65,17 +69,26 @@ impl Cpu {
     /// instruction may take beyond.
     pub fn run<B: Bus>(&mut self, bus: &mut B, cycles: u64) -> (u64, RunEnd<B::Refusal>) {
         let end = self.accounted + cycles;
+        let mut code = self.code.take();
         let ended = loop {
             if self.take_interrupt() {
                 break None;
             }
-            if let Some(ended) = self.run_until_status(bus, end) {
+            if let Some(ended) = self.run_until_status(bus, &mut code, end) {
                 break Some(ended);
+            }
+            if self.forgets_code {
+                self.forgets_code = false;
+                *code = Pages::default();
             }
             if self.event.is_some() {
                 break None;
             }
+            if bus.ends_run() {
+                break Some(RunEnd::Bus);
+            }
         };
+        self.keep_code(code);
         let spent = self.account();
         let ended = match (ended, self.event.take()) {
             (_, Some(event)) => RunEnd::Event(event),
@@ -86,9 +99,14 @@ impl Cpu {
     }
 
     /// The loop that time is spent in. `None`: status is to be looked at.
-    fn run_until_status<B: Bus>(&mut self, bus: &mut B, end: u64) -> Option<RunEnd<B::Refusal>> {
+    fn run_until_status<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        code: &mut Pages,
+        end: u64,
+    ) -> Option<RunEnd<B::Refusal>> {
         while self.pipeline.cycles < end {
-            match self.advance(bus) {
+            match self.advance(bus, code) {
                 Ok(Outcome::Next) => {}
                 Ok(Outcome::Access) => {
                     if bus.ends_run() {
@@ -100,6 +118,15 @@ impl Cpu {
             }
         }
         Some(RunEnd::Spent)
+    }
+
+    /// Keeps decoded code, unless the program had it forgotten.
+    fn keep_code(&mut self, code: Box<Pages>) {
+        if self.forgets_code {
+            self.forgets_code = false;
+        } else {
+            self.code.keep(code);
+        }
     }
 
     /// The cycles since they were last accounted for.
@@ -114,7 +141,7 @@ impl Cpu {
         let Some(line) = self.interrupt_due() else {
             return false;
         };
-        self.next = self.pc;
+        self.spend(1);
         self.except(
             match line {
                 Line::Irq => Exception::Irq,
@@ -128,14 +155,14 @@ impl Cpu {
 
     /// Makes the instruction at PC.
     #[inline(always)]
-    fn advance<B: Bus>(&mut self, bus: &mut B) -> Result<Outcome, B::Refusal> {
+    fn advance<B: Bus>(&mut self, bus: &mut B, code: &mut Pages) -> Result<Outcome, B::Refusal> {
         let pc = self.pc;
         if self.pipeline.enters_line(pc) {
             let cost = bus.enter_line(self.system.translate(pc));
             self.spend(cost);
         }
         let thumb = self.cpsr & T != 0;
-        let decoded = self.code.fetch(bus, &self.system, pc, thumb, self.order)?;
+        let decoded = code.fetch(bus, &self.system, pc, thumb, self.order)?;
         let size = if thumb { 2 } else { 4 };
         self.registers.set(15, pc.wrapping_add(2 * size));
         self.next = pc.wrapping_add(size);
@@ -182,25 +209,31 @@ impl Cpu {
                 set: false,
                 rd,
                 rn,
-                operand,
+                ref operand,
             } => self.data(op, rd, rn, operand),
             Operation::Data {
                 op,
                 set: true,
                 rd,
                 rn,
-                operand,
+                ref operand,
             } => self.data_with_flags(op, rd, rn, operand),
             Operation::Load {
-                width, rd, address, ..
+                width,
+                rd,
+                ref address,
+                ..
             } => return self.load(bus, width, rd, address),
             Operation::Store {
-                width, rd, address, ..
+                width,
+                rd,
+                ref address,
+                ..
             } => return self.store(bus, width, rd, address),
             Operation::Branch { link, offset } => self.branch(link, offset),
             Operation::BranchExchange { link, rm } => self.branch_exchange(link, rm),
-            Operation::LoadBlock(block) => return self.load_block(bus, block),
-            Operation::StoreBlock(block) => return self.store_block(bus, block),
+            Operation::LoadBlock(ref block) => return self.load_block(bus, block),
+            Operation::StoreBlock(ref block) => return self.store_block(bus, block),
             Operation::Adr { rd, offset } => {
                 let base = self.registers.get(15) & !3;
                 self.registers.set(rd, base.wrapping_add(offset));
@@ -244,8 +277,10 @@ impl Cpu {
                 self.registers.set(rd, value);
                 Outcome::Next
             }
-            Operation::LoadDouble { rd, address } => return self.load_double(bus, rd, address),
-            Operation::StoreDouble { rd, address } => return self.store_double(bus, rd, address),
+            Operation::LoadDouble { rd, ref address } => return self.load_double(bus, rd, address),
+            Operation::StoreDouble { rd, ref address } => {
+                return self.store_double(bus, rd, address);
+            }
             Operation::Preload { .. } => Outcome::Next,
             Operation::Swap { byte, rd, rm, rn } => return self.swap(bus, byte, rd, rm, rn),
             Operation::BranchToThumb { offset } => self.branch_to_thumb(offset),
@@ -253,7 +288,7 @@ impl Cpu {
             Operation::WriteStatus {
                 saved,
                 fields,
-                operand,
+                ref operand,
             } => self.write_status(saved, fields, operand),
             Operation::SoftwareInterrupt { comment } => {
                 self.except(Exception::SoftwareInterrupt, comment)
@@ -273,7 +308,7 @@ impl Cpu {
     /// Tells that the instruction does what the architecture leaves open.
     #[cold]
     fn note(&mut self, why: Unpredictable) -> Outcome {
-        self.event = Some(crate::exception::Event::Unpredictable {
+        self.event = Some(Event::Unpredictable {
             why,
             address: self.pc,
         });

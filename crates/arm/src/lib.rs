@@ -11,11 +11,14 @@
 
 // The loop over instructions is one function.
 #![allow(clippy::inline_always)]
+// Decoded instructions are read where they are kept: copying one takes longer than executing it.
+#![allow(clippy::trivially_copy_pass_by_ref)]
 
 mod bus;
 mod code;
 mod cpu;
 mod decode;
+mod display;
 mod exception;
 mod execute;
 mod instruction;

@@ -21,7 +21,7 @@ fn registers(list: u16) -> impl Iterator<Item = u8> {
 impl Cpu {
     /// The lowest address of a block, and what the base becomes.
     #[inline(always)]
-    fn extent(&self, block: Block) -> (u32, u32) {
+    fn extent(&self, block: &Block) -> (u32, u32) {
         let base = self.registers.get(block.rn);
         let bytes = block.list.count_ones() * 4;
         if block.increment {
@@ -35,7 +35,7 @@ impl Cpu {
 
     /// The time of a block, but for what the bus costs.
     #[inline(always)]
-    fn spend_block(&mut self, block: Block) {
+    fn spend_block(&mut self, block: &Block) {
         self.spend((u32::from(self.timing.block) + block.list.count_ones()).saturating_sub(1));
     }
 
@@ -51,7 +51,7 @@ impl Cpu {
     pub(super) fn load_block<B: Bus>(
         &mut self,
         bus: &mut B,
-        block: Block,
+        block: &Block,
     ) -> Result<Outcome, B::Refusal> {
         let (lowest, base) = self.extent(block);
         if lowest & 3 != 0 && self.system.control & ALIGNMENT != 0 {
@@ -102,7 +102,7 @@ impl Cpu {
     pub(super) fn store_block<B: Bus>(
         &mut self,
         bus: &mut B,
-        block: Block,
+        block: &Block,
     ) -> Result<Outcome, B::Refusal> {
         let (lowest, base) = self.extent(block);
         if lowest & 3 != 0 && self.system.control & ALIGNMENT != 0 {

@@ -57,8 +57,8 @@ impl Cpu {
 
     /// The second operand, and the carry of its shift.
     #[inline(always)]
-    pub(super) fn operand(&mut self, operand: Operand) -> (u32, bool) {
-        match operand {
+    pub(super) fn operand(&mut self, operand: &Operand) -> (u32, bool) {
+        match *operand {
             Operand::Constant { value, carry } => (value, carry.unwrap_or(self.carry())),
             Operand::Register(rm) => (self.registers.get(rm), self.carry()),
             Operand::Shifted { rm, shift, amount } => shift_by(
@@ -80,7 +80,7 @@ impl Cpu {
     }
 
     #[inline(always)]
-    pub(super) fn data(&mut self, op: DataOp, rd: u8, rn: u8, operand: Operand) -> Outcome {
+    pub(super) fn data(&mut self, op: DataOp, rd: u8, rn: u8, operand: &Operand) -> Outcome {
         let (b, _) = self.operand(operand);
         let a = self.registers.get(rn);
         let carry = u32::from(self.carry());
@@ -113,7 +113,7 @@ impl Cpu {
         op: DataOp,
         rd: u8,
         rn: u8,
-        operand: Operand,
+        operand: &Operand,
     ) -> Outcome {
         let (b, shifted_out) = self.operand(operand);
         let a = self.registers.get(rn);

@@ -10,6 +10,7 @@ impl Cpu {
     /// Takes an exception at the instruction at PC, as after an access that the bus refused for good. The next step
     /// is the instruction of its vector.
     pub fn take(&mut self, kind: Exception) {
+        self.spend(1);
         self.except(kind, 0);
         self.event = None;
         self.pc = self.next;

@@ -20,7 +20,7 @@ impl Width {
 impl Cpu {
     /// The address of an access, and what the base becomes.
     #[inline(always)]
-    fn address(&self, address: Address) -> (u32, u32) {
+    fn address(&self, address: &Address) -> (u32, u32) {
         let base = self.registers.get(address.rn);
         // In Thumb state PC can be two bytes beyond a multiple of four.
         let base = if address.rn == 15 { base & !3 } else { base };
@@ -56,7 +56,7 @@ impl Cpu {
     }
 
     #[inline(always)]
-    fn write_back(&mut self, address: Address, base: u32) {
+    fn write_back(&mut self, address: &Address, base: u32) {
         if address.index != Index::Offset {
             self.registers.set(address.rn, base);
         }
@@ -73,7 +73,7 @@ impl Cpu {
         bus: &mut B,
         width: Width,
         rd: u8,
-        address: Address,
+        address: &Address,
     ) -> Result<Outcome, B::Refusal> {
         let (at, base) = self.address(address);
         let size = width.size();
@@ -109,7 +109,7 @@ impl Cpu {
         bus: &mut B,
         width: Width,
         rd: u8,
-        address: Address,
+        address: &Address,
     ) -> Result<Outcome, B::Refusal> {
         let (at, base) = self.address(address);
         let size = width.size();
@@ -131,7 +131,7 @@ impl Cpu {
         &mut self,
         bus: &mut B,
         rd: u8,
-        address: Address,
+        address: &Address,
     ) -> Result<Outcome, B::Refusal> {
         let (at, base) = self.address(address);
         if at & 7 != 0 && self.checks_alignment() {
@@ -154,7 +154,7 @@ impl Cpu {
         &mut self,
         bus: &mut B,
         rd: u8,
-        address: Address,
+        address: &Address,
     ) -> Result<Outcome, B::Refusal> {
         let (at, base) = self.address(address);
         if at & 7 != 0 && self.checks_alignment() {

@@ -105,7 +105,7 @@ impl Cpu {
         let short = u32::from(self.timing.multiply);
         let halves = half(a, x).wrapping_mul(b);
         // The high 32 bits of 48.
-        let wide = (i64::from(a as i32) * i64::from(b) >> 16) as i32;
+        let wide = ((i64::from(a as i32) * i64::from(b)) >> 16) as i32;
         let (result, latency) = match kind {
             HalfMultiply::Smul => (halves, short),
             HalfMultiply::Smulw => (wide, short + 1),

@@ -47,7 +47,7 @@ impl Cpu {
         }
     }
 
-    pub(super) fn write_status(&mut self, saved: bool, fields: u8, operand: Operand) -> Outcome {
+    pub(super) fn write_status(&mut self, saved: bool, fields: u8, operand: &Operand) -> Outcome {
         let (value, _) = self.operand(operand);
         let control = fields & 1 != 0;
         let mut mask = (0..4).fold(0, |mask, field| {
@@ -123,7 +123,7 @@ impl Cpu {
         self.take_cycles(self.timing.write_coprocessor);
         match effect {
             CoprocessorEffect::Nothing => {}
-            CoprocessorEffect::InvalidateCode => self.forget_code(),
+            CoprocessorEffect::InvalidateCode => self.forgets_code = true,
             CoprocessorEffect::WaitForInterrupt => self.event = Some(Event::WaitForInterrupt),
         }
         Outcome::Status

@@ -1,4 +1,6 @@
 //! Random instructions of ARM state, by form.
+// Forms are functions of one type.
+#![allow(clippy::unnecessary_wraps)]
 
 use crate::case::{ARM_PADS, CASE, Case, Code, FLAGS, STUB, WINDOW, WINDOW_WORDS};
 use crate::random::Random;

@@ -1,18 +1,11 @@
 //! Random numbers that repeat, corner values among them.
 
-/// SplitMix64.
+/// `SplitMix64`.
 pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
         Self(seed)
-    }
-
-    /// Repeats for each name.
-    pub fn named(name: &str, seed: u64) -> Self {
-        Self(name.bytes().fold(seed, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        }))
     }
 
     pub fn bits(&mut self) -> u64 {
@@ -28,7 +21,7 @@ impl Random {
     }
 
     pub fn below(&mut self, end: u32) -> u32 {
-        (u64::from(self.word()) * u64::from(end) >> 32) as u32
+        ((u64::from(self.word()) * u64::from(end)) >> 32) as u32
     }
 
     pub fn one_in(&mut self, n: u32) -> bool {

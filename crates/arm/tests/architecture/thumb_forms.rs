@@ -1,4 +1,6 @@
 //! Random instructions of Thumb state, by form.
+// Forms are functions of one type.
+#![allow(clippy::unnecessary_wraps)]
 
 use crate::case::{Code, NOP, STUB, THUMB_ARM_PAD, THUMB_PAD};
 use crate::forms::{Form, State};

@@ -1,0 +1,113 @@
+//! What instructions cost, and that time is the same however a program is run.
+
+use npsim_arm::{Line, RunEnd};
+
+use crate::machine::{Machine, START};
+
+#[test]
+fn a_loaded_register_is_waited_for() {
+    // ldr r1, [r0]; add r2, r1, #1
+    let mut machine = Machine::new(&[0xe590_1000, 0xe281_2001]);
+    assert_eq!(machine.steps(2), [1, 3]);
+    // One instruction between.
+    let mut machine = Machine::new(&[0xe590_1000, 0xe283_3001, 0xe281_2001]);
+    assert_eq!(machine.steps(3), [1, 1, 2]);
+    // What the bus takes comes on top, and is not waited for by others.
+    let mut machine = Machine::new(&[0xe590_1000, 0xe283_3001, 0xe281_2001]);
+    machine.memory.cost = 10;
+    assert_eq!(machine.steps(3), [1, 1, 12]);
+}
+
+#[test]
+fn a_product_takes_longer_the_larger_its_multiplier() {
+    for (multiplier, cycles) in [(0x7fff, 2), (0xffff_8000, 2), (0x8000, 3), (0x0800_0000, 4)] {
+        // mul r2, r0, r1; mov r3, r2
+        let mut machine = Machine::new(&[0xe002_0190, 0xe1a0_3002]);
+        machine.cpu.set_register(1, multiplier);
+        assert_eq!(machine.steps(2), [1, cycles], "{multiplier:x}");
+    }
+}
+
+#[test]
+fn registers_moved_in_a_block_take_a_cycle_each() {
+    // ldm r0, {r1-r4}; add r5, r4, r1
+    let mut machine = Machine::new(&[0xe890_001e, 0xe084_5001]);
+    assert_eq!(machine.steps(2), [6, 1]);
+}
+
+#[test]
+fn a_loop_pays_for_its_first_branch_and_its_last() {
+    // mov r0, #10; subs r0, r0, #1; bne; nop
+    let mut machine = Machine::new(&[0xe3a0_000a, 0xe250_0001, 0x1aff_fffd, 0xe1a0_0000]);
+    let cycles = machine.steps(21);
+    let branches: Vec<_> = cycles[2..].iter().step_by(2).copied().collect();
+    assert_eq!(branches, [5, 1, 1, 1, 1, 1, 1, 1, 1, 5]);
+}
+
+/// A loop with loads, stores, a multiplication and a branch that is seldom taken.
+const PROGRAM: [u32; 10] = [
+    0xe3a0_0c02, // mov r0, #0x200
+    0xe201_10fc, // and r1, r1, #0xfc
+    0xe790_2001, // ldr r2, [r0, r1]
+    0xe023_2392, // mla r3, r2, r3, r2
+    0xe083_3002, // add r3, r3, r2
+    0xe780_3001, // str r3, [r0, r1]
+    0xe281_1004, // add r1, r1, #4
+    0xe313_0003, // tst r3, #3
+    0x0aff_fff7, // beq to the second
+    0xeaff_fff6, // b to the second
+];
+
+#[test]
+fn steps_portions_and_a_copy_give_the_same_state() {
+    let mut whole = Machine::new(&PROGRAM);
+    whole.cpu.set_register(3, 12345);
+    let mut portions = whole.clone();
+    let mut steps = whole.clone();
+    assert_eq!(whole.run(5000).1, RunEnd::Spent);
+    while portions.cpu.cycles() < 5000 {
+        let left = 5000 - portions.cpu.cycles();
+        portions.run(left.min(7));
+        // A checkpoint leaves decoded code out.
+        let text = serde_json::to_string(&portions.cpu).unwrap();
+        portions.cpu = serde_json::from_str(&text).unwrap();
+    }
+    let mut cycles = 0;
+    while cycles < 5000 {
+        cycles += steps.step().0;
+    }
+    assert_eq!(portions, whole);
+    assert_eq!(steps, whole);
+    assert!(whole.cpu.instructions() > 2500);
+    assert_ne!(whole.cpu.register(3), 12345);
+}
+
+#[test]
+fn a_refused_access_keeps_the_cycles_that_were_waited() {
+    // ldr r1, [r0]; str r1, [r2], whose store is refused once
+    let program = [0xe590_1000, 0xe582_1000];
+    let mut machine = Machine::new(&program);
+    machine.cpu.set_register(2, 0x800);
+    let mut refused = machine.clone();
+    machine.steps(2);
+    refused.memory.closed = 0x800;
+    let (spent, end) = refused.run(100);
+    assert_eq!((spent, end), (3, RunEnd::Refused(0x800)));
+    assert_eq!(refused.cpu.pc(), START + 4);
+    refused.memory.closed = u32::MAX;
+    assert_eq!(refused.steps(1), [1]);
+    assert_eq!(refused.cpu.cycles(), machine.cpu.cycles());
+}
+
+#[test]
+fn the_cycle_counter_counts_idle_time() {
+    // mov r0, #5; mcr p14, 0, r0, c0, c0, 0; mrc p14, 0, r1, c1, c0, 0
+    let mut machine = Machine::new(&[0xe3a0_0005, 0xee00_0e10, 0xee11_1e10]);
+    machine.steps(2);
+    machine.cpu.idle(1000);
+    machine.cpu.interrupt(Line::Irq, true);
+    machine.steps(1);
+    let counted = machine.cpu.register(1);
+    assert!((1000..1010).contains(&counted), "{counted}");
+    assert!(machine.cpu.cycles() > 1000);
+}
