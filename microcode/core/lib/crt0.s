@@ -1,5 +1,7 @@
-@ The start of every program: vectors, stacks, zeroed data, main.
+@ The start of every program: vectors, stacks, main. Data that the file has no bytes for is
+@ zero already: loaders of ELF files see to it, npsim's as well.
 
+        .file   "crt0.s"
         .syntax unified
         .arm
 
@@ -28,12 +30,6 @@ _start:
         ldr     sp, =__irq_stack_end
         msr     cpsr_c, #0xd3           @ supervisor mode
         ldr     sp, =__stack_end
-        ldr     r0, =__bss_start
-        ldr     r1, =__bss_end
-        mov     r2, #0
-1:      cmp     r0, r1
-        strlo   r2, [r0], #4
-        blo     1b
         mov     fp, #0
         bl      main
         @ main returned: the program has nothing more to do.

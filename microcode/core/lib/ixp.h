@@ -21,19 +21,20 @@
 /* A longword that has the value of a name of the project before the program starts:
  *     IMPORT(EXCEPTION_RING_NUMBER);   ...   ring_get(VALUE(EXCEPTION_RING_NUMBER))
  * The names are those that sources of microcode see, and those of `import` of [gpp.program]. A file that
- * uses a name declares it; several may. A name that the project does not have is an error. */
+ * uses a name declares it; several may. A name that the project does not have is an error. A section of its own lets
+ * the linker leave out what no function of the program uses. */
 #define IMPORT(name) \
-    const volatile uint32_t __attribute__((weak, section(".imports"))) import_##name = 0
+    const volatile uint32_t __attribute__((weak, section(".imports." #name))) import_##name = 0
 /* As IMPORT, with the value where the project has no such name. */
 #define IMPORT_OR(name, value) \
-    const volatile uint32_t __attribute__((weak, section(".imports"))) default_##name = (value)
+    const volatile uint32_t __attribute__((weak, section(".imports." #name))) default_##name = (value)
 #define VALUE(name) (import_##name)
 #define VALUE_OR(name) (default_##name)
 
 /* A table of the project: the loader puts the number of records and then the records there. */
 #define TABLE(name, type, room) \
     static const volatile struct { uint32_t count; type record[room]; } table_##name \
-        __attribute__((section(".imports"), used)) = { 0 }
+        __attribute__((section(".imports." #name))) = { 0 }
 
 /* A port: the router's own IPv4 address and the length of its network's prefix, the upper 32 and the lower
  * 16 bits of the address on the link, the rate. */
@@ -92,6 +93,68 @@ static inline uint32_t ixp_swap(uint32_t address, uint32_t value)
     return old;
 #endif
 }
+
+/* ---- bursts ---- */
+
+/* Consecutive longwords outside of the program's own memory, at an address that is a multiple of their bytes: LDM
+ * and STM make one access to a line of 32 bytes, where single loads and stores make one each. */
+#ifdef __arm__
+static inline void burst_read_4(uint32_t from, uint32_t *to)
+{
+    __asm__ volatile("ldmia %0, {r3-r6}\n\tstmia %1, {r3-r6}"
+                     : : "r"(from), "r"(to) : "r3", "r4", "r5", "r6", "memory");
+}
+
+static inline void burst_read_8(uint32_t from, uint32_t *to)
+{
+    __asm__ volatile("ldmia %0, {r3-r10}\n\tstmia %1, {r3-r10}"
+                     : : "r"(from), "r"(to) : "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "memory");
+}
+
+static inline void burst_write_4(uint32_t to, const uint32_t *from)
+{
+    __asm__ volatile("ldmia %1, {r3-r6}\n\tstmia %0, {r3-r6}"
+                     : : "r"(to), "r"(from) : "r3", "r4", "r5", "r6", "memory");
+}
+
+static inline void burst_write_8(uint32_t to, const uint32_t *from)
+{
+    __asm__ volatile("ldmia %1, {r3-r10}\n\tstmia %0, {r3-r10}"
+                     : : "r"(to), "r"(from) : "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "memory");
+}
+#else
+static inline void burst_read(uint32_t from, uint32_t *to, uint32_t count)
+{
+    for (uint32_t word = 0; word < count; word++)
+        to[word] = *ixp_register(from + 4 * word);
+}
+
+static inline void burst_read_4(uint32_t from, uint32_t *to)
+{
+    burst_read(from, to, 4);
+}
+
+static inline void burst_read_8(uint32_t from, uint32_t *to)
+{
+    burst_read(from, to, 8);
+}
+
+static inline void burst_write(uint32_t to, const uint32_t *from, uint32_t count)
+{
+    for (uint32_t word = 0; word < count; word++)
+        *ixp_register(to + 4 * word) = from[word];
+}
+
+static inline void burst_write_4(uint32_t to, const uint32_t *from)
+{
+    burst_write(to, from, 4);
+}
+
+static inline void burst_write_8(uint32_t to, const uint32_t *from)
+{
+    burst_write(to, from, 8);
+}
+#endif
 
 /* ---- SRAM ---- */
 

@@ -39,7 +39,7 @@ static uint32_t neighbour_count;
 static uint64_t retry;
 
 /* Frames of this program's own. */
-static uint32_t frame_words[LEAST_FRAME / 4];
+static uint32_t frame_words[LEAST_FRAME / 4 + 1];
 
 /* The order in which requests go out: by port and address. */
 static int is_before(uint32_t port, uint32_t address, const struct neighbour *it)

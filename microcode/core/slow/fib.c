@@ -135,15 +135,22 @@ static uint32_t hop_index(const uint32_t *words)
     return first_hop + hop_slots[slot] - 1;
 }
 
-/* ---- the table: the root, then blocks; the core's own copy beside that in SRAM ---- */
+/* ---- the table: the root, then blocks ---- */
 
+/* What has been touched of it, beside the table in SRAM: longwords, and 2 + the length of the route that an entry
+ * has, 1 without a route, 0 for what was not touched. */
 static uint32_t trie[ROOT + MOST_BLOCKS * BLOCK];
 static uint8_t owners[ROOT + MOST_BLOCKS * BLOCK];
-/* Routes that are longer than what leads to a block. */
-static uint16_t deeper[MOST_BLOCKS];
+/* Of each block the addresses that it is for, the bits of an address that decide up to it, and how many routes
+ * are longer than what leads to it. */
+static struct block {
+    uint32_t prefix;
+    uint16_t bits, deeper;
+} blocks[MOST_BLOCKS];
 static uint32_t first_blocks, all_blocks, used_blocks;
 
-/* Free blocks in the order in which they became free, and since when. */
+/* Blocks that were never used begin here; those that became free, in order, and since when. */
+static uint32_t new_block;
 static struct free_block {
     uint16_t block;
     uint64_t since;
@@ -168,9 +175,25 @@ static uint32_t leads_to(uint32_t block)
     return MORE | (address_of(first_of(block)) - VALUE(ROUTE_ROOT));
 }
 
+/* Takes an entry of the project's routes over from SRAM. The routes have to be those that it is of. */
+static void touch(uint32_t at)
+{
+    if (owners[at])
+        return;
+    uint32_t prefix = at << 16, bits = 16;
+    if (at >= ROOT) {
+        struct block *it = &blocks[(at - ROOT) / BLOCK];
+        bits = it->bits;
+        prefix = it->prefix | (at - ROOT) % BLOCK << (32 - bits);
+    }
+    trie[at] = sram_read(address_of(at));
+    owners[at] = (uint8_t)(best(prefix, (int)bits).owner + 1);
+}
+
 /* The block to which an entry leads, -1 if it leads to none. */
 static int block_at(uint32_t at)
 {
+    touch(at);
     uint32_t word = trie[at];
     if (!(word & MORE))
         return -1;
@@ -180,7 +203,17 @@ static int block_at(uint32_t at)
     return (int)((entry - ROOT) / BLOCK);
 }
 
-/* Whether writes go to SRAM: the loader has written the first routes. */
+/* Takes over what is not yet, here and in the blocks below. */
+static void touch_all(uint32_t first, uint32_t count)
+{
+    for (uint32_t at = first; at < first + count; at++) {
+        int below = block_at(at);
+        if (below >= 0)
+            touch_all(first_of((uint32_t)below), BLOCK);
+    }
+}
+
+/* Whether writes go to SRAM. Those of a new block wait until it is whole. */
 static int live;
 
 static void write_entry(uint32_t at, uint32_t word)
@@ -206,7 +239,7 @@ static uint32_t place(uint32_t address, uint32_t bits)
     return bits == 16 ? address >> 16 : address >> (32 - bits) & 0xff;
 }
 
-enum which { SHORTER, EQUAL, SHORTER_OR_EQUAL };
+enum which { SHORTER, EQUAL };
 
 /* Gives entries with owners that are shorter than, or equal to, `owner` another route, here and below. */
 static void cover(uint32_t first, uint32_t count, enum which which, uint32_t owner, struct found with)
@@ -215,9 +248,8 @@ static void cover(uint32_t first, uint32_t count, enum which which, uint32_t own
         int below = block_at(at);
         if (below >= 0) {
             cover(first_of((uint32_t)below), BLOCK, which, owner, with);
-        } else if (which == EQUAL ? owners[at] == owner
-                   : which == SHORTER ? owners[at] < owner : owners[at] <= owner) {
-            owners[at] = with.owner;
+        } else if (which == EQUAL ? owners[at] == owner + 1 : owners[at] < owner + 1) {
+            owners[at] = (uint8_t)(with.owner + 1);
             set(at, with.word);
         }
     }
@@ -246,7 +278,7 @@ static void count_in(uint32_t prefix, uint32_t length, int more)
         int below = block_at(block + place(prefix, bits));
         if (below < 0)
             return;
-        deeper[below] = (uint16_t)(deeper[below] + more);
+        blocks[below].deeper = (uint16_t)(blocks[below].deeper + more);
         block = first_of((uint32_t)below);
     }
 }
@@ -265,11 +297,17 @@ static uint32_t takes(uint32_t prefix, uint32_t length)
     return need;
 }
 
-static uint32_t take_block(void)
+static uint32_t take_block(uint32_t prefix, uint32_t bits)
 {
-    uint32_t block = free_blocks[free_first].block;
-    free_first = (free_first + 1) % MOST_BLOCKS;
-    free_count--;
+    uint32_t block;
+    if (new_block < all_blocks) {
+        block = new_block++;
+    } else {
+        block = free_blocks[free_first].block;
+        free_first = (free_first + 1) % MOST_BLOCKS;
+        free_count--;
+    }
+    blocks[block] = (struct block){ prefix, (uint16_t)bits, 0 };
     used_blocks++;
     return block;
 }
@@ -281,7 +319,6 @@ static void give_block(uint32_t block)
     it->since = time_now();
     free_count++;
     used_blocks--;
-    deeper[block] = 0;
 }
 
 static void add(uint32_t prefix, uint32_t length, struct found own)
@@ -291,7 +328,7 @@ static void add(uint32_t prefix, uint32_t length, struct found own)
         uint32_t at = block + place(prefix, bits);
         int below = block_at(at);
         if (below < 0) {
-            uint32_t taken = take_block(), first = first_of(taken);
+            uint32_t taken = take_block(prefix & mask(bits), bits + 8), first = first_of(taken);
             for (uint32_t entry = first; entry < first + BLOCK; entry++) {
                 trie[entry] = trie[at];
                 owners[entry] = owners[at];
@@ -317,8 +354,9 @@ static void add(uint32_t prefix, uint32_t length, struct found own)
     live = was;
     while (news--) {
         uint32_t first = first_of(new[news]);
-        for (uint32_t entry = first; entry < first + BLOCK; entry++)
-            write_entry(entry, trie[entry]);
+        for (uint32_t entry = first; entry < first + BLOCK; entry += 8)
+            burst_write_8(sram_window(address_of(entry)), &trie[entry]);
+        fib_counts.longwords += BLOCK;
     }
     set(publish, leads);
 }
@@ -331,11 +369,11 @@ static void remove_route(uint32_t prefix, uint32_t length)
         int below = block_at(at);
         if (below < 0)
             return;
-        if (!deeper[below]) {
+        if (!blocks[below].deeper) {
             /* Readers may still be in the blocks: they stay as they are. */
             struct found entry = best(prefix, (int)bits);
             int more = length > 24 && bits == 16 ? block_at(first_of((uint32_t)below) + place(prefix, 24)) : -1;
-            owners[at] = entry.owner;
+            owners[at] = (uint8_t)(entry.owner + 1);
             set(at, entry.word);
             give_block((uint32_t)below);
             if (more >= 0)
@@ -358,37 +396,34 @@ static void enter(struct route *it, uint32_t prefix, uint32_t length, uint32_t h
 void fib_start(void)
 {
     grace = (uint64_t)(time_second() / 1000000) * VALUE_OR(ROUTE_GRACE);
-    /* Blocks of the first routes lie behind the root, in the order of the list. */
-    all_blocks = first_blocks = MOST_BLOCKS;
-    free_count = MOST_BLOCKS;
-    for (uint32_t block = 0; block < MOST_BLOCKS; block++)
-        free_blocks[block].block = (uint16_t)block;
-    /* As the loader: shorter prefixes first, and then by address. */
-    uint64_t before = 0;
-    for (;;) {
-        uint64_t next = ~0ull;
-        uint32_t hop = 0;
-        for (uint32_t route = 0; route < table_ROUTES.count; route++) {
-            const volatile struct route_entry *it = &table_ROUTES.record[route];
-            uint64_t key = ((uint64_t)it->length << 32 | it->prefix) + 1;
-            if (key > before && key < next) {
-                next = key;
-                hop = it->hop;
-            }
-        }
-        if (next == ~0ull)
-            break;
-        before = next;
-        uint32_t prefix = (uint32_t)(next - 1), length = (uint32_t)((next - 1) >> 32);
-        enter(slot_of(prefix, length), prefix, length, hop);
-        add(prefix, length, (struct found){ hop, (uint8_t)(length + 1) });
-        count_in(prefix, length, 1);
+    static uint8_t is_new[MOST_FIRST];
+    for (uint32_t route = 0; route < table_ROUTES.count; route++) {
+        const volatile struct route_entry *it = &table_ROUTES.record[route];
+        struct route *slot = slot_of(it->prefix, it->length);
+        is_new[route] = slot->state == EMPTY;
+        if (is_new[route])
+            enter(slot, it->prefix, it->length, it->hop);
     }
-    first_blocks = used_blocks;
+    /* The loader's blocks lie behind the root: which there are say the entries that lead to them. */
+    first_blocks = MOST_BLOCKS;
+    for (uint32_t route = 0; route < table_ROUTES.count; route++) {
+        uint32_t prefix = table_ROUTES.record[route].prefix, length = table_ROUTES.record[route].length, block = 0;
+        for (uint32_t bits = 16; is_new[route] && bits < length; bits += 8) {
+            int below = block_at(block + place(prefix, bits));
+            if (below < 0)
+                break;
+            if ((uint32_t)below >= used_blocks)
+                used_blocks = (uint32_t)below + 1;
+            blocks[below].prefix = prefix & mask(bits);
+            blocks[below].bits = (uint16_t)(bits + 8);
+            blocks[below].deeper++;
+            block = first_of((uint32_t)below);
+        }
+    }
+    new_block = first_blocks = used_blocks;
     all_blocks = first_blocks + VALUE(ROUTE_BLOCKS_SIZE) / (4 * BLOCK);
     if (all_blocks > MOST_BLOCKS)
         all_blocks = MOST_BLOCKS;
-    free_count = all_blocks - first_blocks;
     first_hop = (VALUE(ROUTE_HOPS) - VALUE(NEXT_HOPS) + 15) / 16;
     hop_room = VALUE(ROUTE_HOPS_SIZE) / 16;
     if (hop_room > MOST_HOPS - 1)
@@ -415,7 +450,11 @@ enum changed fib_change(enum change what, uint32_t prefix, uint32_t length, cons
         return ROUTE_IS_THERE;
     if (what != CHANGE_ADD && it->state != USED)
         return ROUTE_IS_NOT_THERE;
+    uint32_t count, first;
     if (what == CHANGE_REMOVE) {
+        /* What the route has is taken over while it is there. */
+        first = entries(prefix, length, &count);
+        touch_all(first, count);
         vacate(it);
         route_count--;
         count_in(prefix, length, -1);
@@ -423,29 +462,28 @@ enum changed fib_change(enum change what, uint32_t prefix, uint32_t length, cons
         fib_counts.removed++;
         return CHANGED;
     }
-    uint32_t need = what == CHANGE_ADD ? takes(prefix, length) : 0;
-    if (need > free_count || (what == CHANGE_ADD && route_count == MOST_ROUTES))
+    uint32_t need = what == CHANGE_ADD ? takes(prefix, length) : 0, new = all_blocks - new_block;
+    if (need > new + free_count || (what == CHANGE_ADD && route_count == MOST_ROUTES))
         return TABLE_IS_FULL;
-    if (need) {
-        /* What nothing has led to since the start has no reader. */
-        uint64_t since = free_blocks[(free_first + need - 1) % MOST_BLOCKS].since;
-        if (since && time_now() < since + grace) {
+    if (need > new) {
+        uint64_t since = free_blocks[(free_first + need - new - 1) % MOST_BLOCKS].since;
+        if (time_now() < since + grace) {
             ready = since + grace;
             return CHANGE_HAS_TO_WAIT;
         }
     }
-    uint32_t hop = hop_index(words), count;
+    uint32_t hop = hop_index(words);
     if (!hop)
         return TABLE_IS_FULL;
     struct found own = { hop, (uint8_t)(length + 1) };
     if (what == CHANGE_ADD) {
-        enter(it, prefix, length, hop);
         add(prefix, length, own);
+        enter(it, prefix, length, hop);
         count_in(prefix, length, 1);
         fib_counts.added++;
     } else {
         it->hop = (uint16_t)hop;
-        uint32_t first = entries(prefix, length, &count);
+        first = entries(prefix, length, &count);
         cover(first, count, EQUAL, own.owner, own);
         fib_counts.redirected++;
     }

@@ -23,7 +23,7 @@ static struct network networks[MOST_PORTS];
 static uint32_t identification;
 
 /* The packet that is answered, and the answer. The Ethernet header is in front of each. */
-static uint32_t request_words[FRAME_MOST / 4], reply_words[FRAME_MOST / 4];
+static uint32_t request_words[FRAME_MOST / 4 + 8], reply_words[FRAME_MOST / 4 + 8];
 
 /* ---- how often: a token bucket in ticks ---- */
 
@@ -181,7 +181,7 @@ int icmp_take(struct exception *packet)
     memcpy(request_words, packet->header, known);
     if (needed > known) {
         uint32_t most = needed < FRAME_MOST ? needed : FRAME_MOST;
-        known += packet_read(packet->handle, known, (most - known + 3) & ~3u, frame + known);
+        known += packet_read(packet->handle, known, (most - known + 15) & ~15u, frame + known);
         if (known > most)
             known = most;
     }

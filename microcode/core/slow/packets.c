@@ -1,5 +1,7 @@
 #include "packets.h"
 
+#include <string.h>
+
 #include "bytes.h"
 
 IMPORT(CORE_RING_NUMBER);
@@ -38,23 +40,48 @@ void buffer_free(uint32_t handle)
     queue_enqueue(VALUE(FREE_BUFFERS_CHANNEL), VALUE(FREE_BUFFERS_ENTRY), handle);
 }
 
+/* Longwords between network order in memory and the program's; nothing to do on a big-endian core. */
+static void turn(uint32_t *words, uint32_t count)
+{
+    if (network_longword(1) == 1)
+        return;
+    for (uint32_t word = 0; word < count; word++)
+        words[word] = network_longword(words[word]);
+}
+
 uint32_t packet_read(uint32_t handle, uint32_t from, uint32_t bytes, uint8_t *to)
 {
     uint32_t size = VALUE(BUFFER_SIZE), *words = (uint32_t *)(void *)to;
     if (bytes > size - from)
         bytes = size - from;
     uint32_t at = data_of(handle) + from, end = at + bytes;
-    for (; at < end; at += 4)
-        *words++ = network_longword(dram_read(at));
+    while (at < end) {
+        if (at % 32 == 0 && end - at >= 32) {
+            burst_read_8(at, words);
+            at += 32;
+            words += 8;
+        } else {
+            burst_read_4(at, words);
+            at += 16;
+            words += 4;
+        }
+    }
+    turn((uint32_t *)(void *)to, bytes / 4);
     return bytes;
 }
 
 void packet_write(uint32_t handle, const uint8_t *frame, uint32_t bytes)
 {
-    const uint32_t *words = (const uint32_t *)(const void *)frame;
+    uint32_t words[8];
     uint32_t at = data_of(handle), end = at + bytes;
-    for (; at < end; at += 4)
-        dram_write(at, network_longword(*words++));
+    for (const uint8_t *from = frame; at < end; from += 32, at += 32) {
+        memcpy(words, from, 32);
+        turn(words, 8);
+        if (end - at > 16)
+            burst_write_8(at, words);
+        else
+            burst_write_4(at, words);
+    }
 }
 
 /* ---- exceptions ---- */
@@ -63,9 +90,11 @@ void exception_read(struct exception *packet, uint32_t entry)
 {
     packet->reason = entry >> 24;
     packet->handle = exception_handle(entry);
-    uint32_t descriptor = descriptor_of(packet->handle);
-    packet->length = sram_read(descriptor + 4);
-    packet->input = sram_read(descriptor + 8);
+    uint32_t descriptor = descriptor_of(packet->handle), words[4];
+    /* The link of the queue, length, and the port on which it came. */
+    burst_read_4(sram_window(descriptor), words);
+    packet->length = words[1];
+    packet->input = words[2];
     uint8_t *header = header_of(packet);
     packet->known = packet_read(packet->handle, 0, KNOWN, header);
     /* Each longword is an access to DRAM: most packets need no more. */
@@ -100,9 +129,7 @@ int route_find(uint32_t address, struct way *way)
     if (!entry)
         return 0;
     way->index = entry & 0xffff;
-    uint32_t hop = VALUE(NEXT_HOPS) + way->index * 16;
-    for (int word = 0; word < 4; word++)
-        way->words[word] = sram_read(hop + 4 * word);
+    burst_read_4(sram_window(VALUE(NEXT_HOPS) + way->index * 16), way->words);
     return 1;
 }
 

@@ -8,7 +8,7 @@
 
 /* Bytes of a packet that are read before anything is decided about it: the headers of a link and of IPv4 without
  * options, and eight bytes behind them; and with options. */
-enum { KNOWN = 44, KNOWN_WITH_OPTIONS = 64 };
+enum { KNOWN = 48, KNOWN_WITH_OPTIONS = 64 };
 /* The largest frame. */
 enum { FRAME_MOST = 9232 };
 enum { MOST_PORTS = 16 };
@@ -66,9 +66,10 @@ void exception_read(struct exception *packet, uint32_t entry);
 void buffer_free(uint32_t handle);
 /* A free buffer, 0 if there is none. */
 uint32_t buffer_take(void);
-/* Reads bytes of a packet, both multiples of 4, at most to the end of its buffer; gives how many. */
+/* Reads bytes of a packet, `from` and `bytes` multiples of 16, at most to the end of its buffer; gives how many. */
 uint32_t packet_read(uint32_t handle, uint32_t from, uint32_t bytes, uint8_t *to);
-/* Writes the first bytes of a packet, rounded up to longwords. */
+/* Writes the first bytes of a packet, rounded up to a multiple of 16: what is behind them in `frame` has to be
+ * what stands in the buffer, or of no account. */
 void packet_write(uint32_t handle, const uint8_t *frame, uint32_t bytes);
 /* Says in a packet's descriptor what is to be known of it, and sends it; whether the ring had room. */
 int packet_send(uint32_t handle, uint32_t length, uint32_t input, uint32_t port, uint32_t next_hop);

@@ -50,7 +50,7 @@ static uint32_t ticks(uint32_t nanoseconds)
 static struct rcp_counters thread_counters(uint32_t thread, uint32_t group)
 {
     uint32_t words[4];
-    record_read(VALUE(RCP_COUNTERS) + ((first_thread + thread) * group_count + group) * RECORD, words, 4);
+    record_read_4(VALUE(RCP_COUNTERS) + ((first_thread + thread) * group_count + group) * RECORD, words);
     return (struct rcp_counters){ words[0], words[1], wide_record(words + 2) };
 }
 

@@ -9,12 +9,18 @@ IMPORT_OR(QUEUE_COUNTERS_SIZE, 0);
 
 enum { RECORD = 64, BYTES_IN = 12, BYTES_OUT = 28 };
 
-void record_read(uint32_t address, uint32_t *words, uint32_t count)
+void record_read_4(uint32_t address, uint32_t *words)
 {
-    do {
-        for (uint32_t word = 0; word < count; word++)
-            words[word] = scratch_read(address + 4 * word);
-    } while (scratch_read(address) != words[0]);
+    do
+        burst_read_4(IXP_SCRATCH + address, words);
+    while (scratch_read(address) != words[0]);
+}
+
+void record_read_8(uint32_t address, uint32_t *words)
+{
+    do
+        burst_read_8(IXP_SCRATCH + address, words);
+    while (scratch_read(address) != words[0]);
 }
 
 uint32_t queues_read(uint32_t group, uint32_t groups)

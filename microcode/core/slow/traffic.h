@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
-/* Reads a record of a thread in scratch as it was at one time. The core reads a longword at a time, while
- * threads write a record in one access, of which the first longword always changes: it is read again. */
-void record_read(uint32_t address, uint32_t *words, uint32_t count);
+/* Reads a record of a thread in scratch as it was at one time. A burst of the core is no atomic access on every
+ * board, while threads write a record in one, of which the first longword always changes: it is read again. */
+void record_read_4(uint32_t address, uint32_t *words);
+void record_read_8(uint32_t address, uint32_t *words);
 
 /* Bytes that wait in the queues of a group, one of so many; the only group has all. */
 uint32_t queues_read(uint32_t group, uint32_t groups);

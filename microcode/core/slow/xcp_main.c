@@ -71,8 +71,8 @@ static struct xcp_sums sums_of(const uint32_t *words)
 /* What a thread has counted of a group. */
 static struct xcp_sums thread_sums(uint32_t thread, uint32_t group)
 {
-    uint32_t words[5];
-    record_read(VALUE_OR(XCP_SUMS) + ((first_thread + thread) * group_count + group) * RECORD, words, 5);
+    uint32_t words[RECORD / 4];
+    record_read_8(VALUE_OR(XCP_SUMS) + ((first_thread + thread) * group_count + group) * RECORD, words);
     return sums_of(words);
 }
 

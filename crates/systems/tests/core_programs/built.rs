@@ -93,7 +93,7 @@ fn programs_build_for_a_little_endian_core() {
     copy(&shipped().join("core"), folder.path());
     make(folder.path(), &["ORDER=little", "BUILD=little"]);
     for (name, bytes) in programs(&folder.path().join("little")) {
-        let program = npsim_xscale::elf::Program::read(&bytes).unwrap();
+        let program = npsim_xscale::Program::read(&bytes).unwrap();
         assert_eq!(program.order, npsim_arm::ByteOrder::Little, "{name}");
     }
 }

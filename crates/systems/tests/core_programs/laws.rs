@@ -5,7 +5,7 @@ use npsim_arm::{Bus, ByteOrder, Cpu, Size, Timing};
 use npsim_protocols::rcp::{Counters, LinkRate, RcpSettings};
 use npsim_protocols::xcp::{ControlTimer, QueueTimer, Sums, XcpSettings};
 use npsim_testkit::microcode::shipped;
-use npsim_xscale::elf::Program;
+use npsim_xscale::Program;
 
 /// Memory of the programs, from where they lie on.
 const BASE: u32 = 0x0300_0000;
