@@ -66,7 +66,7 @@ impl Code {
 
 /// Decoded code in use.
 pub struct Pages {
-    pages: Vec<Page>,
+    kept: Vec<Page>,
     /// From the key of a page to its place.
     places: BTreeMap<u32, usize>,
     /// Pages found lately: key and place.
@@ -82,7 +82,7 @@ const NONE: u32 = u32::MAX;
 impl Default for Pages {
     fn default() -> Self {
         Self {
-            pages: Vec::new(),
+            kept: Vec::new(),
             places: BTreeMap::new(),
             recent: [(NONE, 0); RECENT],
             key: NONE,
@@ -105,7 +105,7 @@ impl PartialEq for Code {
 
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pages = self.0.as_ref().map_or(0, |code| code.pages.len());
+        let pages = self.0.as_ref().map_or(0, |code| code.kept.len());
         write!(f, "{pages} pages")
     }
 }
@@ -127,11 +127,11 @@ impl Pages {
             self.find(key);
         }
         let at = (address >> shift) as usize % PAGE;
-        if !self.pages[self.place][at].known {
+        if !self.kept[self.place][at].known {
             let decoded = Decoded::new(decode(bus, system, address, thumb, order)?);
-            self.pages[self.place][at] = decoded;
+            self.kept[self.place][at] = decoded;
         }
-        Ok(&self.pages[self.place][at])
+        Ok(&self.kept[self.place][at])
     }
 
     /// Makes a page the one found last.
@@ -139,7 +139,7 @@ impl Pages {
     fn find(&mut self, key: u32) {
         let slot = &mut self.recent[((key >> 10) ^ (key << 5)) as usize % RECENT];
         if slot.0 != key {
-            let pages = &mut self.pages;
+            let pages = &mut self.kept;
             let place = *self.places.entry(key).or_insert_with(|| {
                 pages.push(Box::new([Decoded::UNKNOWN; PAGE]));
                 pages.len() - 1

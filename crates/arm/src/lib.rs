@@ -13,6 +13,8 @@
 #![allow(clippy::inline_always)]
 // Decoded instructions are read where they are kept: copying one takes longer than executing it.
 #![allow(clippy::trivially_copy_pass_by_ref)]
+// Masks of address bits read as such.
+#![allow(clippy::verbose_bit_mask)]
 
 mod bus;
 mod code;

@@ -170,8 +170,16 @@ impl System {
             }
             (15, (7, 0, 5, 6)) => written.forget_branches = true,
             // The data cache, the write buffer; translations; locks. Memory is up to date.
-            (15, (7, 0, 6, 0 | 1) | (7, 0, 10, 1 | 4) | (7, 0, 2, 5))
-            | (15, (8, 0, 5..=7, 0 | 1) | (9 | 10, ..)) => {}
+            (
+                15,
+                (7, 0, 6, 0 | 1)
+                | (7, 0, 10, 1 | 4)
+                | (7, 0, 2, 5)
+                | (8, 0, 5..=7, 0 | 1)
+                | (9 | 10, ..),
+            )
+            // Clock configuration.
+            | (14, (6, 0, 0, 0)) => {}
             (15, (13, 0, 0, 0)) => {
                 self.process = value & 0xfe00_0000;
                 written.effect = CoprocessorEffect::InvalidateCode;
@@ -184,7 +192,6 @@ impl System {
                 self.set_cycle_counter(cycles, if value & 4 == 0 { shown } else { 0 });
             }
             (14, (1, 0, 0, 0)) => self.set_cycle_counter(cycles, value),
-            (14, (6, 0, 0, 0)) => {}
             (14, (7, 0, 0, 0)) => {
                 if value & 3 != 0 {
                     written.effect = CoprocessorEffect::WaitForInterrupt;

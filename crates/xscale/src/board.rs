@@ -96,20 +96,20 @@ impl<'a, 'b> Board<'a, 'b> {
 
     /// Finds fault with an access, which is then not made, unless it was announced. The first instruction of a
     /// job is the one that is told, at its own cycle.
-    fn find(&mut self, problem: Box<Problem>) -> Made<()> {
+    fn find(&mut self, problem: Problem) -> Made<()> {
         self.permit()?;
         if self.tolerant && problem.check.is_some() {
             return Ok(());
         }
         if self.announced > 0 {
-            self.late.get_or_insert(problem);
+            self.late.get_or_insert_with(|| Box::new(problem));
             return Ok(());
         }
-        Err(Refusal::Stop(problem))
+        Err(Refusal::Stop(Box::new(problem)))
     }
 
     fn fatal<T>(what: String, help: &str) -> Made<T> {
-        Err(Refusal::Stop(Problem::fatal(what, help)))
+        Err(Refusal::Stop(Box::new(Problem::fatal(what, help))))
     }
 
     /// Time at the program's memory where its line is not in the cache; refuses that within a job.

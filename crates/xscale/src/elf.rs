@@ -261,8 +261,7 @@ impl Program {
         }
         self.imports.sort_by(|one, other| one.name.cmp(&other.name));
         self.imports.dedup();
-        self.tables
-            .sort_by(|one, other| one.address.cmp(&other.address));
+        self.tables.sort_by_key(|table| table.address);
         self.stack = low.zip(high).map(|(low, high)| low..high);
         self.lines.sort();
         Ok(())

@@ -243,12 +243,8 @@ impl Processor {
             }
             match event {
                 Some(Event::WaitForInterrupt) => break End::Waits,
-                Some(event) => {
-                    if self.heeds(event, access, setup) {
-                        break End::Stops;
-                    }
-                }
-                None => {}
+                Some(event) if self.heeds(event, access, setup) => break End::Stops,
+                Some(_) | None => {}
             }
             if is_over {
                 let (cycles, end) = self.goes_round(access, setup);

@@ -91,7 +91,7 @@ impl Lines {
             SectionId::DebugStr,
             SectionId::DebugStrOffsets,
         ];
-        for name in wanted.map(|id| id.name()) {
+        for name in wanted.map(SectionId::name) {
             let section = file.section_by_name(name);
             if let Some(Ok(bytes)) = section.map(|section| section.data()) {
                 self.sections.insert(name, bytes.to_vec());

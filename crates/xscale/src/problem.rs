@@ -15,20 +15,20 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// What the chip cannot go on from.
-    pub fn fatal(what: String, help: &str) -> Box<Self> {
-        Box::new(Self {
+    pub fn fatal(what: String, help: &str) -> Self {
+        Self {
             check: None,
             what,
             help: help.to_owned(),
-        })
+        }
     }
 
     /// What a check finds.
-    pub fn checked(check: Check, what: String, help: &str) -> Box<Self> {
-        Box::new(Self {
+    pub fn checked(check: Check, what: String, help: &str) -> Self {
+        Self {
             check: Some(check),
             what,
             help: help.to_owned(),
-        })
+        }
     }
 }

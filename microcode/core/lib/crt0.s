@@ -1,6 +1,7 @@
 @ The start of every program: vectors, stacks, main. Data that the file has no bytes for is
 @ zero already: loaders of ELF files see to it, npsim's as well.
 
+        .file   "crt0.s"
         .syntax unified
         .arm
 

@@ -1,6 +1,7 @@
 @ Division, which the processor has no instruction for. Debian's libgcc has none for a
 @ big-endian core.
 
+        .file   "divide.s"
         .syntax unified
         .arm
         .text

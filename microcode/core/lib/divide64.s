@@ -1,6 +1,7 @@
 @ r1:r0 / r3:r2 in registers as the byte order has them: quotient in r0 and r1, remainder in r2
 @ and r3.
 
+        .file   "divide64.s"
         .syntax unified
         .arm
         .text

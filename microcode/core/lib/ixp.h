@@ -138,6 +138,22 @@ static inline void burst_read_8(uint32_t from, uint32_t *to)
 {
     burst_read(from, to, 8);
 }
+
+static inline void burst_write(uint32_t to, const uint32_t *from, uint32_t count)
+{
+    for (uint32_t word = 0; word < count; word++)
+        *ixp_register(to + 4 * word) = from[word];
+}
+
+static inline void burst_write_4(uint32_t to, const uint32_t *from)
+{
+    burst_write(to, from, 4);
+}
+
+static inline void burst_write_8(uint32_t to, const uint32_t *from)
+{
+    burst_write(to, from, 8);
+}
 #endif
 
 /* ---- SRAM ---- */

@@ -1,6 +1,7 @@
 @ Shifts of 64 bits by a number that is known when the program runs. The halves are where the
 @ byte order has them.
 
+        .file   "shift64.S"
         .syntax unified
         .arm
         .text

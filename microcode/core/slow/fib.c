@@ -354,8 +354,9 @@ static void add(uint32_t prefix, uint32_t length, struct found own)
     live = was;
     while (news--) {
         uint32_t first = first_of(new[news]);
-        for (uint32_t entry = first; entry < first + BLOCK; entry++)
-            write_entry(entry, trie[entry]);
+        for (uint32_t entry = first; entry < first + BLOCK; entry += 8)
+            burst_write_8(sram_window(address_of(entry)), &trie[entry]);
+        fib_counts.longwords += BLOCK;
     }
     set(publish, leads);
 }

@@ -40,9 +40,8 @@ pub fn decode_arm(word: u32) -> Instruction {
     let operation = match bits(word, 27, 25) {
         0b000 => zero(word),
         0b001 => constant_operand(word),
-        0b010 => single(word),
         0b011 if bit(word, 4) => Operation::Undefined(word),
-        0b011 => single(word),
+        0b010 | 0b011 => single(word),
         0b100 => block(word),
         0b101 => Operation::Branch {
             link: bit(word, 24),
@@ -296,14 +295,13 @@ fn miscellaneous(word: u32) -> Operation {
             saved: bit(word, 22),
             rd,
         },
-        (0b0000, _) if rm == 15 => OPEN,
+        (0b0000, _) | (0b0011, 0b01) if rm == 15 => OPEN,
         (0b0000, _) => Operation::WriteStatus {
             saved: bit(word, 22),
             fields: rn,
             operand: Operand::Register(rm),
         },
         (0b0001, 0b01) => Operation::BranchExchange { link: false, rm },
-        (0b0011, 0b01) if rm == 15 => OPEN,
         (0b0011, 0b01) => Operation::BranchExchange { link: true, rm },
         (0b0001, 0b11) if any_pc(&[rd, rm]) => OPEN,
         (0b0001, 0b11) => Operation::CountLeadingZeros { rd, rm },

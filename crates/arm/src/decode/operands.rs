@@ -39,7 +39,10 @@ pub fn registers_used(operation: &Operation) -> u16 {
             let rn = if op.moves() { 0 } else { of(&[rn]) };
             of_operand(operand) | rd | rn
         }
-        Operation::Adr { rd, .. } | Operation::ReadStatus { rd, .. } => of(&[rd]),
+        Operation::Adr { rd, .. }
+        | Operation::ReadStatus { rd, .. }
+        | Operation::ReadCoprocessor { rd, .. }
+        | Operation::WriteCoprocessor { rd, .. } => of(&[rd]),
         Operation::Multiply {
             accumulate,
             rd,
@@ -65,7 +68,6 @@ pub fn registers_used(operation: &Operation) -> u16 {
         Operation::BranchExchange { rm, .. } => of(&[rm]),
         Operation::LinkSuffix { .. } => of(&[LR]),
         Operation::WriteStatus { operand, .. } => of_operand(operand),
-        Operation::ReadCoprocessor { rd, .. } | Operation::WriteCoprocessor { rd, .. } => of(&[rd]),
         // What handles an exception finds every register in place, SP first.
         Operation::SoftwareInterrupt { .. } | Operation::Breakpoint { .. } => of(&[SP, LR]),
         Operation::Branch { .. }

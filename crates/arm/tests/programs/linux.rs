@@ -153,6 +153,11 @@ impl Process<'_> {
                 }
                 0
             }
+            // poll of one file: standard input can be read
+            168 => {
+                self.memory.write(a + 6, Size::Half, 1)?;
+                1
+            }
             // ugetrlimit: eight megabytes of stack
             191 => {
                 self.memory.set_word(b, 8 << 20)?;

@@ -262,7 +262,8 @@ impl Cap {
             fabric.events.post(fabric.now, event);
             return;
         }
-        let wrong = if value & 15 == 0 {
+        let signal = value & 15;
+        let wrong = if signal == 0 {
             "signal 0".to_owned()
         } else {
             format!("microengine {}", value >> 7 & 0x1f)
