@@ -1,4 +1,6 @@
 //! Exceptions, interrupts, modes, system registers, unaligned accesses and refused ones.
+// Events as steps return them.
+#![allow(clippy::unnecessary_wraps)]
 
 use npsim_arm::{ByteOrder, Event, Exception, Line, Mode, RunEnd, Unpredictable, status};
 

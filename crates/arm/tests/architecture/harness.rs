@@ -7,9 +7,9 @@ use npsim_arm::ByteOrder;
 
 use crate::case::{After, Case, FLAGS, WINDOW_WORDS};
 
-/// The program, at 0x10c00. Cases are read from standard input to 0x0100_0000; for each, the flags are set, all
+/// The program, at 0x10c00. Cases are read from standard input to `0x0100_0000`; for each, the flags are set, all
 /// registers loaded (PC with the address of the case's code), and at the landing, registers, CPSR and the window
-/// stored at 0x0800_0000, from where all goes to standard output.
+/// stored at `0x0800_0000`, from where all goes to standard output.
 ///
 /// ```text
 /// start:  mov r4, #IN                          after0: str r0, save0       @ the landings
