@@ -19,7 +19,7 @@ use npsim_testkit::microcode::shipped;
 
 const CHANGES: u32 = 10_000;
 /// Nanoseconds from a change to the next.
-const GAP: u32 = 20_000;
+const GAP: u32 = 90_000;
 /// Cycles from a frame to the next.
 const FRAME_GAP: Cycle = 1_000;
 const FRAMES: u64 = 500;
