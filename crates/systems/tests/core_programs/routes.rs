@@ -184,9 +184,11 @@ fn ten_thousand_route_changes_in_c_leave_the_table_of_the_task() {
     let project =
         format!("extends = \"{base}/forward/arp.toml\"\n[routes]\nchanges = \"changes.csv\"\n");
     std::fs::write(&task, project).unwrap();
+    // Blocks enough that changes seldom wait for one in which a reader could be.
     let program = folder.path().join("program.toml");
     let project = format!(
         "extends = \"{base}/forward/router-c.toml\"\n\
+         [[memory]]\nname = \"ROUTE_BLOCKS\"\nsize = 262144\n\
          [[memory]]\nname = \"ROUTE_CHANGES\"\nspace = \"dram\"\nwords = {words:?}\n"
     );
     std::fs::write(&program, project).unwrap();
