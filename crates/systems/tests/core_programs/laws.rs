@@ -14,16 +14,17 @@ const LONGWORDS: usize = 1 << 18;
 const RETURN: u32 = BASE + 0xf_0000;
 const ARGUMENTS: u32 = BASE + 0xe_0000;
 
+/// The place of a longword in memory.
+fn index(address: u32) -> usize {
+    ((address - BASE) / 4) as usize
+}
+
 /// Memory alone.
 struct Flat(Vec<u32>);
 
 impl Flat {
-    fn at(&self, address: u32) -> usize {
-        ((address - BASE) / 4) as usize
-    }
-
     fn put(&mut self, address: u32, words: &[u32]) {
-        let at = self.at(address);
+        let at = index(address);
         self.0[at..at + words.len()].copy_from_slice(words);
     }
 }
@@ -32,11 +33,11 @@ impl Bus for Flat {
     type Refusal = String;
 
     fn code(&mut self, address: u32) -> Result<u32, String> {
-        Ok(self.0[self.at(address)])
+        Ok(self.0[index(address)])
     }
 
     fn read(&mut self, address: u32, size: Size) -> Result<(u32, u32), String> {
-        let word = self.0[self.at(address)];
+        let word = self.0[index(address)];
         let value = match size {
             Size::Word => word,
             Size::Half => word >> (16 - 8 * (address & 2)) & 0xffff,
@@ -46,7 +47,7 @@ impl Bus for Flat {
     }
 
     fn write(&mut self, address: u32, size: Size, value: u32) -> Result<u32, String> {
-        let at = self.at(address);
+        let at = index(address);
         let (shift, mask) = match size {
             Size::Word => (0, u32::MAX),
             Size::Half => (16 - 8 * (address & 2), 0xffff),
@@ -97,7 +98,7 @@ impl Functions {
     }
 
     fn words(&self, address: u32, count: usize) -> &[u32] {
-        let at = self.memory.at(address);
+        let at = index(address);
         &self.memory.0[at..at + count]
     }
 }
