@@ -190,6 +190,7 @@ fn exception_packets_are_read_counted_and_given_back() {
     bench.units.sram.write_word(buffers[1] * 4 + 4, 99);
     for (buffer, reason) in buffers.iter().zip([1, 1, 7]) {
         bench
+            .units
             .scratch
             .ring_put(2, reason << 24 | buffer, &mut bench.fabric);
     }
