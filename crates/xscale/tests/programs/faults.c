@@ -19,16 +19,19 @@ static int divide(int dividend, int divisor)
 
 int main(void)
 {
-    volatile unsigned char bytes[8];
+    volatile u32 words[2] = { 0, 0 };
+    u32 code = (u32)main, half;
+    /* What the compiler does not know to be aligned it takes apart. */
+    __asm__ volatile("" : "+r"(code));
     switch (default_CASE) {
     case 1: return (int)AT(0x00500000);
-    case 2: *(volatile u32 *)(u32)main = 0; break;
+    case 2: __asm__ volatile("str %0, [%1]" : : "r"(0), "r"(code) : "memory"); break;
     case 3: return deeper(0);
     case 4: wait_for_interrupt(); break;
     case 5: return divide(3, 0);
     case 6: ((void (*)(void))0x00500000)(); break;
     case 7: undefined(); break;
-    case 8: return *(volatile short *)(((u32)bytes & ~3u) + 1);
+    case 8: __asm__ volatile("ldrh %0, [%1, #1]" : "=r"(half) : "r"(words) : "memory"); return (int)half;
     case 9: return (int)AT(0xc4000000);
     case 10: return (int)RING(5);
     case 11: return (int)AT(0xcb400100);
