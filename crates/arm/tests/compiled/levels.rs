@@ -1,4 +1,4 @@
-//! Programs in C (`tests/programs/c`), compiled at each level for ARM and Thumb.
+//! Programs in C (`tests/compiled/c`), compiled at each level for ARM and Thumb.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ const COMPILER: &str = "arm-none-eabi-gcc";
 
 /// The programs of the folder, in order of their names.
 fn sources() -> (PathBuf, Vec<PathBuf>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/c");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compiled/c");
     let mut sources: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
