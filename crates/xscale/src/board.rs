@@ -95,7 +95,7 @@ impl<'a, 'b> Board<'a, 'b> {
     }
 
     /// Finds fault with an access, which is then not made, unless it was announced. The first instruction of a
-    /// job is the one that is told, at its own cycle.
+    /// job is the one that is reported, at its own cycle.
     fn find(&mut self, problem: Problem) -> Made<()> {
         self.permit()?;
         if self.tolerant && problem.check.is_some() {

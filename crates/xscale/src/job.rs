@@ -31,7 +31,7 @@ enum End {
     GoesOn,
     /// The processor waits for an interrupt.
     Waits,
-    /// It goes round in a loop of instructions.
+    /// It runs a loop of instructions.
     Loops(Lap),
     /// The chip stops.
     Stops,
@@ -144,7 +144,7 @@ impl Processor {
                 return ("end", NextAction::Exit(cost));
             }
             let what = match lap {
-                Some(_) => "goes round in a loop in which nothing changes, and nothing can end it",
+                Some(_) => "repeats a loop in which nothing changes, and nothing can end it",
                 None => "waits for an interrupt, and none is enabled that could come",
             };
             let problem = Problem::checked(

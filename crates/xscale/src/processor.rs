@@ -27,7 +27,7 @@ pub(crate) enum Rest {
     None,
     /// It waits for an interrupt, since a cycle.
     Waits { since: Cycle },
-    /// It goes round in a loop, since a cycle.
+    /// It repeats a loop, since a cycle.
     Loops { since: Cycle, lap: Lap },
     /// Its program has come to its end, or the chip stops for it.
     Ended,

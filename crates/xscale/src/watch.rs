@@ -1,4 +1,4 @@
-//! Recognises a program that goes round in a loop in which nothing changes, so that its laps need not be
+//! Recognises a program that repeats a loop in which nothing changes, so that its laps need not be
 //! simulated.
 //!
 //! The state of the processor at the beginning of a job is compared with that at an earlier job, which is

@@ -11,7 +11,7 @@ use crate::status::{C, MODE, Mode, N, Q, T, V, Z};
 const THERE: u32 = N | Z | C | V | Q | 0xff;
 
 impl Cpu {
-    /// Sets CPSR with mode and state. Bits that name no mode leave it, and are told.
+    /// Sets CPSR with mode and state. Bits that name no mode leave it, and are reported as an event.
     pub(crate) fn change_status(&mut self, value: u32) {
         let mut value = value & THERE;
         if let Some(mode) = Mode::from_bits(value) {

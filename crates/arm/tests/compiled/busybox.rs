@@ -1,4 +1,4 @@
-//! busybox of Debian's armel, a program of a megabyte that nobody here compiled.
+//! busybox of Debian's armel: a program of a megabyte from another compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -63,7 +63,7 @@ fn each_mistake_is_told_with_its_place() {
             12,
             Some(Check::CoreEndlessWait),
             "main (faults.c:",
-            "goes round in a loop",
+            "repeats a loop",
         ),
         (13, None, "main (faults.c:", "where nothing is"),
         (14, None, "main (faults.c:", "software interrupt"),
