@@ -8,8 +8,8 @@
 //!
 //! A job of the task runs instructions up to the next access beyond the program's cached memory, or for a
 //! quantum, all in one cycle of the chip; the access itself begins the next job, and so takes effect at its own
-//! cycle and at the costs that the core's other tasks pay. A program that waits for an interrupt, or goes round
-//! in a loop in which nothing changes, sleeps: that costs the simulation nothing.
+//! cycle and at the costs that the core's other tasks pay. A program that waits for an interrupt, or repeats a
+//! loop in which nothing changes, sleeps: that costs the simulation nothing.
 
 mod board;
 mod cache;

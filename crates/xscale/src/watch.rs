@@ -49,7 +49,7 @@ pub(crate) enum Verdict {
     Keep,
     /// A lap begins: it is void.
     Forget,
-    /// The program goes round and round.
+    /// The program repeats this lap.
     Loop(Lap),
 }
 
