@@ -3,30 +3,16 @@
 use npsim::checkpoint::inputs::{self, CheckpointInput};
 use npsim::problem::Problem;
 use npsim::project::Project;
-use npsim::traffic::{CaptureTraffic, Traffic, TrafficSource};
-use npsim_net::capture::{CaptureOptions, LinkTypes};
+use npsim::traffic::{Traffic, TrafficSource};
 use npsim_net::load::Load;
-use npsim_net::pace::Pace;
 
 use super::system::SystemArguments;
 use crate::output;
 
 /// The capture or the load that the arguments and the project name.
 pub fn traffic(arguments: &SystemArguments, load: Option<Load>) -> Traffic {
-    match (&arguments.trace, load) {
-        (Some(path), _) => Traffic::Capture(Box::new(CaptureTraffic {
-            path: path.clone(),
-            pace: (arguments.speed).map_or(arguments.pace, |speed| Pace::Trace { speed }),
-            ports: arguments.ports,
-            options: CaptureOptions {
-                links: if arguments.link {
-                    LinkTypes::Framed
-                } else {
-                    LinkTypes::Ethernet
-                },
-                padding: arguments.pad.unwrap_or_default(),
-            },
-        })),
+    match (arguments.capture(), load) {
+        (Some(capture), _) => Traffic::Capture(Box::new(capture)),
         (None, Some(load)) => Traffic::Load(Box::new(load)),
         (None, None) => Traffic::None,
     }

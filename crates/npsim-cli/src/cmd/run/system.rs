@@ -12,12 +12,11 @@ use npsim::quantity::Time;
 use npsim::recorded::{Recording, differences};
 use npsim::run_limits::RunLimits;
 use npsim::simulation::RunSettings;
-use npsim::traffic::{Traffic, TrafficSource};
+use npsim::traffic::{CaptureTraffic, TrafficSource};
 use npsim_net::Ratio;
-use npsim_net::capture::Padding;
+use npsim_net::capture::{CaptureOptions, LinkTypes, Padding};
 use npsim_net::pace::{Pace, PortAssignment};
 
-use super::source;
 use crate::cmd::load_options::LoadOptions;
 use crate::cmd::machine_options::MachineOptions;
 use crate::cmd::message_options::MessageOptions;
@@ -128,10 +127,25 @@ impl SystemArguments {
 
     /// The recording that is replayed in its cycles, if one is.
     fn recording(&self) -> Result<Option<Recording>, Problem> {
-        match source::traffic(self, None) {
-            Traffic::Capture(capture) => Recording::of(&capture),
-            _ => Ok(None),
-        }
+        let capture = self.capture();
+        Ok(capture.as_ref().map(Recording::of).transpose()?.flatten())
+    }
+
+    /// The capture that is played, if one is.
+    pub fn capture(&self) -> Option<CaptureTraffic> {
+        Some(CaptureTraffic {
+            path: self.trace.clone()?,
+            pace: (self.speed).map_or(self.pace, |speed| Pace::Trace { speed }),
+            ports: self.ports,
+            options: CaptureOptions {
+                links: if self.link {
+                    LinkTypes::Framed
+                } else {
+                    LinkTypes::Ethernet
+                },
+                padding: self.pad.unwrap_or_default(),
+            },
+        })
     }
 
     /// The programs, and what the assembler said of them; nothing where that was errors.
