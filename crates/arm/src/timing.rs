@@ -46,7 +46,7 @@ pub struct Timing {
 
 impl Timing {
     /// The XScale's. From the Intel XScale Core Developer's Manual of January 2004: mispredicted branches (10.2; the
-    /// fifth cycle of Thumb's is left out), shifts by a register (A.5.2), LDRD, STRD, LDM and STM (A.5.1); from the PXA27x Optimization
+    /// fifth cycle of Thumb's is left out), shifts by a register (A.5.2), LDRD, STRD, LDM and STM (A.5.1); from the `PXA27x` Optimization
     /// Guide, 4.3.1.8: SWP. The others are assumed.
     pub const XSCALE: Self = Self {
         load_to_use: 3,
