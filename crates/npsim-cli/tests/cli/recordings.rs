@@ -283,7 +283,7 @@ fn recordings_of_networks_are_replayed_with_each_core_and_any_number_of_threads(
         ))
         .expect(
             0,
-            &["the command `screen on` of the recording changes no network"],
+            &["the command `screen on` of the recording changes no routes"],
         );
         dir.read("out.pcapng")
     };

@@ -387,6 +387,7 @@ fn every_page_with_commands_is_followed() {
         "standing-queue.md",
         "lost-packet.md",
         "traceroute.md",
+        "slow-path-in-c.md",
         "order-metrics.md",
         "keep-order.md",
         "chips.md",
