@@ -42,6 +42,7 @@
 mod period;
 mod piecewise;
 mod policy;
+mod search_state;
 
 use crate::Cycle;
 use crate::chip::{Chip, Stop};

@@ -571,7 +571,7 @@ mod tests {
         let error = parse("[gpp]\ntask = []\n").unwrap_err();
         assert_eq!(
             error.unknown_key(),
-            Some(("task", &["tasks", "exceptions"][..]))
+            Some(("task", &["tasks", "replaced", "exceptions"][..]))
         );
     }
 }

@@ -5,55 +5,11 @@
 //! in between ends it.
 
 use super::period::{Period, goes_on};
+use super::search_state::{PiecewiseSearch, Stage, Verification};
 use super::{EventReplay, FUTURE_COUNTS, LONGEST, MULTIPLES};
 use crate::Cycle;
 use crate::chip::Chip;
 use crate::kernel::observer::Observer;
-
-/// A search.
-#[derive(Debug)]
-pub(super) struct PiecewiseSearch {
-    /// What must not change while it goes on: what reached the outside or came from it.
-    outside: (u64, u64),
-    stage: Stage,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    /// The microengines are to stand again as they did before.
-    Candidate {
-        begin: Cycle,
-        /// A cycle and how they stood there.
-        reference: (Cycle, u64),
-        samples: u32,
-        renew: u32,
-    },
-    /// States at distances that are multiples of a candidate are compared.
-    Verification(Verification),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Verification {
-    /// The cycle of the first state, and the distance.
-    at: Cycle,
-    unit: Cycle,
-    multiple: u64,
-    multiples: u64,
-    /// The timestamp's step.
-    step: Cycle,
-    /// What must not change beside the state's numbers.
-    quiet: (u64, u64),
-    /// How far ahead timers were set from the first state to the second, once both are joined by a
-    /// period.
-    timers: Option<u64>,
-}
-
-impl Stage {
-    /// Whether the period is tried that was found last.
-    fn is_of_last_period(self) -> bool {
-        matches!(self, Self::Verification(it) if it.multiples == 1)
-    }
-}
 
 /// What a look at the chip comes to.
 #[derive(Clone, Copy)]

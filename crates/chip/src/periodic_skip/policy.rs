@@ -4,7 +4,7 @@
 //! that: the chip has to have been idle for a while (longer after each try in vain), and enough
 //! cycles with events have to lie ahead.
 
-use super::piecewise::PiecewiseSearch;
+use super::search_state::PiecewiseSearch;
 use crate::Cycle;
 use crate::kernel::snapshot::StateVector;
 
