@@ -1,3 +1,4 @@
+        .file   "start.s"
         .section .vectors, "ax", %progbits
         .global __vectors
 __vectors:
