@@ -37,6 +37,21 @@ pub enum ByteOrder {
     Little,
 }
 
+impl ByteOrder {
+    /// Where the bytes of an access, which is aligned to its size, stand in their longword: how far above bit 0,
+    /// and as many ones as it has bits.
+    #[must_use]
+    pub const fn lane(self, address: u32, size: Size) -> (u32, u32) {
+        let bits = 8 * size.bytes();
+        let first = 8 * (address & 3);
+        let shift = match self {
+            Self::Big => 32 - bits - first,
+            Self::Little => first,
+        };
+        (shift, u32::MAX >> (32 - bits))
+    }
+}
+
 /// A register of a coprocessor, as MRC and MCR name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CoprocessorRegister {
@@ -133,5 +148,21 @@ pub trait Bus {
     ) -> Option<CoprocessorEffect> {
         let _ = (register, value);
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_stand_in_the_lanes_of_their_order() {
+        let shifts = |order: ByteOrder, size| [0, 1, 2, 3].map(|at| order.lane(at, size).0);
+        assert_eq!(shifts(ByteOrder::Big, Size::Byte), [24, 16, 8, 0]);
+        assert_eq!(shifts(ByteOrder::Little, Size::Byte), [0, 8, 16, 24]);
+        let halves = |order: ByteOrder| [0, 2].map(|at| order.lane(at, Size::Half));
+        assert_eq!(halves(ByteOrder::Big), [(16, 0xffff), (0, 0xffff)]);
+        assert_eq!(halves(ByteOrder::Little), [(0, 0xffff), (16, 0xffff)]);
+        assert_eq!(ByteOrder::Big.lane(4, Size::Word), (0, u32::MAX));
     }
 }

@@ -7,3 +7,24 @@ mod thumb;
 pub use arm::decode_arm;
 pub use operands::registers_used;
 pub use thumb::decode_thumb;
+
+use crate::instruction::{Address, Operation, Width};
+
+/// A load or a store of one register, with the privileges of user mode or the present ones.
+const fn access(load: bool, width: Width, user: bool, rd: u8, address: Address) -> Operation {
+    if load {
+        Operation::Load {
+            width,
+            user,
+            rd,
+            address,
+        }
+    } else {
+        Operation::Store {
+            width,
+            user,
+            rd,
+            address,
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! instruction of a job may make one; where others would, the bus refuses, and the next job begins with
 //! that instruction.
 
-use npsim_arm::{Bus, ByteOrder, Size};
+use npsim_arm::{Bus, Size};
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::Space;
 use npsim_chip::gpp::{Access, LongwordAddress};
@@ -210,7 +210,7 @@ impl<'a, 'b> Board<'a, 'b> {
 
     /// A longword in which some bytes are replaced.
     fn merge(&self, old: u32, address: u32, size: Size, value: u32) -> u32 {
-        let (shift, mask) = lane(self.setup.program.order, address, size);
+        let (shift, mask) = self.setup.program.order.lane(address, size);
         old & !(mask << shift) | (value & mask) << shift
     }
 
@@ -350,7 +350,7 @@ impl<'a, 'b> Board<'a, 'b> {
                 register
             }
             Target::Uart(offset) => {
-                let lane = lane(self.setup.program.order, address, size).0;
+                let lane = self.setup.program.order.lane(address, size).0;
                 if !self.devices.uart.write(offset, value << lane) {
                     return unknown("writes", address);
                 }
@@ -440,18 +440,6 @@ fn no_queue<T>(does: &str, channel: u8, entry: u8) -> Made<T> {
     )
 }
 
-/// Where the bytes of an access stand in their longword: how far above bit 0, and as many ones as it has bits.
-const fn lane(order: ByteOrder, address: u32, size: Size) -> (u32, u32) {
-    let at = 8 * (address & 3);
-    match (size, order) {
-        (Size::Word, _) => (0, u32::MAX),
-        (Size::Half, ByteOrder::Big) => (16 - (at & 16), 0xffff),
-        (Size::Half, ByteOrder::Little) => (at & 16, 0xffff),
-        (Size::Byte, ByteOrder::Big) => (24 - at, 0xff),
-        (Size::Byte, ByteOrder::Little) => (at, 0xff),
-    }
-}
-
 impl Bus for Board<'_, '_> {
     type Refusal = Refusal;
 
@@ -529,7 +517,7 @@ impl Bus for Board<'_, '_> {
             self.read_outside(address)?
         };
         self.announced = self.announced.saturating_sub(1);
-        let (shift, mask) = lane(self.setup.program.order, address, size);
+        let (shift, mask) = self.setup.program.order.lane(address, size);
         Ok((word >> shift & mask, 0))
     }
 
@@ -545,23 +533,5 @@ impl Bus for Board<'_, '_> {
 
     fn ends_run(&mut self) -> bool {
         self.late.is_some() || self.code_written
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_stand_in_the_lanes_of_their_order() {
-        let big = |address, size| lane(ByteOrder::Big, address, size).0;
-        let little = |address, size| lane(ByteOrder::Little, address, size).0;
-        assert_eq!([0, 1, 2, 3].map(|at| big(at, Size::Byte)), [24, 16, 8, 0]);
-        assert_eq!(
-            [0, 1, 2, 3].map(|at| little(at, Size::Byte)),
-            [0, 8, 16, 24]
-        );
-        assert_eq!([0, 2].map(|at| big(at, Size::Half)), [16, 0]);
-        assert_eq!([0, 2].map(|at| little(at, Size::Half)), [0, 16]);
     }
 }

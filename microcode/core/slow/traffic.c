@@ -50,3 +50,17 @@ uint64_t group_capacity(uint32_t group, uint32_t groups)
             mbps += ports[port].mbps;
     return mbps * 125000;
 }
+
+void law_run(void (*due)(void))
+{
+    due();
+    for (;;) {
+        uint32_t entry = exception_wait();
+        if (entry)
+            buffer_free(exception_handle(entry));
+        if (rang) {
+            rang = 0;
+            due();
+        }
+    }
+}

@@ -15,6 +15,9 @@ uint32_t queues_read(uint32_t group, uint32_t groups);
 /* Capacity of a group's ports in bytes per second. */
 uint64_t group_capacity(uint32_t group, uint32_t groups);
 
+/* Runs for ever: does what is due, now and whenever the alarm rings, and lets packets that come to the core end. */
+_Noreturn void law_run(void (*due)(void));
+
 static inline uint64_t wide_record(const uint32_t *low)
 {
     return (uint64_t)low[1] << 32 | low[0];

@@ -218,14 +218,5 @@ int main(void)
     time_start();
     ports_start();
     start();
-    due();
-    for (;;) {
-        uint32_t entry = exception_wait();
-        if (entry)
-            buffer_free(exception_handle(entry));
-        if (rang) {
-            rang = 0;
-            due();
-        }
-    }
+    law_run(due);
 }

@@ -1,5 +1,6 @@
 //! Words of ARM state.
 
+use super::access;
 use crate::bus::CoprocessorRegister;
 use crate::exception::Unpredictable;
 use crate::instruction::{
@@ -392,21 +393,7 @@ fn single(word: u32) -> Operation {
     }
     let width = if byte { Width::Byte } else { Width::Word };
     let user = !bit(word, 24) && bit(word, 21);
-    if bit(word, 20) {
-        Operation::Load {
-            width,
-            user,
-            rd,
-            address,
-        }
-    } else {
-        Operation::Store {
-            width,
-            user,
-            rd,
-            address,
-        }
-    }
+    access(bit(word, 20), width, user, rd, address)
 }
 
 fn block(word: u32) -> Operation {

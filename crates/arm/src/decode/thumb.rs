@@ -59,22 +59,7 @@ fn access(load: bool, width: Width, rd: u8, rn: u8, offset: Offset) -> Operation
         index: Index::Offset,
         offset,
     };
-    let user = false;
-    if load {
-        Operation::Load {
-            width,
-            user,
-            rd,
-            address,
-        }
-    } else {
-        Operation::Store {
-            width,
-            user,
-            rd,
-            address,
-        }
-    }
+    super::access(load, width, false, rd, address)
 }
 
 fn operation(word: u32) -> Operation {

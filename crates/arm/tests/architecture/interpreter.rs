@@ -25,17 +25,6 @@ impl Memory {
             Err(format!("an access at {address:#x}"))
         }
     }
-
-    /// Where a value is in its longword: how far it is shifted, and its mask.
-    fn lane(&self, address: u32, size: Size) -> (u32, u32) {
-        let bits = size.bytes() * 8;
-        let first = 8 * (address & 3);
-        let shift = match self.order {
-            ByteOrder::Big => 32 - bits - first,
-            ByteOrder::Little => first,
-        };
-        (shift, u32::MAX >> (32 - bits))
-    }
 }
 
 impl Bus for Memory {
@@ -47,13 +36,13 @@ impl Bus for Memory {
 
     fn read(&mut self, address: u32, size: Size) -> Result<(u32, u32), String> {
         assert_eq!(address % size.bytes(), 0);
-        let (shift, mask) = self.lane(address, size);
+        let (shift, mask) = self.order.lane(address, size);
         Ok((*self.longword(address)? >> shift & mask, 0))
     }
 
     fn write(&mut self, address: u32, size: Size, value: u32) -> Result<u32, String> {
         assert_eq!(address % size.bytes(), 0);
-        let (shift, mask) = self.lane(address, size);
+        let (shift, mask) = self.order.lane(address, size);
         let longword = self.longword(address)?;
         *longword = *longword & !(mask << shift) | (value & mask) << shift;
         Ok(0)

@@ -18,16 +18,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    fn lane(&self, address: u32, size: Size) -> (u32, u32) {
-        let bits = size.bytes() * 8;
-        let first = 8 * (address & 3);
-        let shift = match self.order {
-            ByteOrder::Big => 32 - bits - first,
-            ByteOrder::Little => first,
-        };
-        (shift, u32::MAX >> (32 - bits))
-    }
-
     fn longword(&mut self, address: u32) -> Result<&mut u32, u32> {
         if address >= self.closed {
             return Err(address);
@@ -53,12 +43,12 @@ impl Bus for Memory {
     }
 
     fn read(&mut self, address: u32, size: Size) -> Result<(u32, u32), u32> {
-        let (shift, mask) = self.lane(address, size);
+        let (shift, mask) = self.order.lane(address, size);
         Ok((*self.longword(address)? >> shift & mask, self.cost))
     }
 
     fn write(&mut self, address: u32, size: Size, value: u32) -> Result<u32, u32> {
-        let (shift, mask) = self.lane(address, size);
+        let (shift, mask) = self.order.lane(address, size);
         let longword = self.longword(address)?;
         *longword = *longword & !(mask << shift) | (value & mask) << shift;
         Ok(self.cost)

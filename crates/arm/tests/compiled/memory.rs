@@ -51,16 +51,6 @@ impl Memory {
         longword.ok_or_else(|| format!("an access at {address:#x}"))
     }
 
-    fn lane(&self, address: u32, size: Size) -> (u32, u32) {
-        let bits = size.bytes() * 8;
-        let first = 8 * (address & 3);
-        let shift = match self.order {
-            ByteOrder::Big => 32 - bits - first,
-            ByteOrder::Little => first,
-        };
-        (shift, u32::MAX >> (32 - bits))
-    }
-
     pub fn bytes(&mut self, address: u32, count: u32) -> Result<Vec<u8>, String> {
         (0..count)
             .map(|i| Ok(self.read(address + i, Size::Byte)?.0 as u8))
@@ -87,12 +77,12 @@ impl Bus for Memory {
     }
 
     fn read(&mut self, address: u32, size: Size) -> Result<(u32, u32), String> {
-        let (shift, mask) = self.lane(address, size);
+        let (shift, mask) = self.order.lane(address, size);
         Ok((*self.longword(address)? >> shift & mask, 0))
     }
 
     fn write(&mut self, address: u32, size: Size, value: u32) -> Result<u32, String> {
-        let (shift, mask) = self.lane(address, size);
+        let (shift, mask) = self.order.lane(address, size);
         let longword = self.longword(address)?;
         *longword = *longword & !(mask << shift) | (value & mask) << shift;
         Ok(0)

@@ -1,7 +1,7 @@
 //! The general-purpose core: what a loader sets up before the start, and the
 //! slow path that runs meanwhile.
 //!
-//! The core's instructions are not simulated. A task is a sequence of accesses,
+//! The core knows no instructions, though a task may execute some. A task is a sequence of accesses,
 //! each with its cost in the profile; between two accesses simulated time
 //! passes. An access takes a clock of the first cluster's command bus, its time
 //! at the unit and on the data bus, and lasts longer by what it waits there.

@@ -38,21 +38,13 @@ impl Bus for Flat {
 
     fn read(&mut self, address: u32, size: Size) -> Result<(u32, u32), String> {
         let word = self.0[index(address)];
-        let value = match size {
-            Size::Word => word,
-            Size::Half => word >> (16 - 8 * (address & 2)) & 0xffff,
-            Size::Byte => word >> (24 - 8 * (address & 3)) & 0xff,
-        };
-        Ok((value, 0))
+        let (shift, mask) = ByteOrder::Big.lane(address, size);
+        Ok((word >> shift & mask, 0))
     }
 
     fn write(&mut self, address: u32, size: Size, value: u32) -> Result<u32, String> {
         let at = index(address);
-        let (shift, mask) = match size {
-            Size::Word => (0, u32::MAX),
-            Size::Half => (16 - 8 * (address & 2), 0xffff),
-            Size::Byte => (24 - 8 * (address & 3), 0xff),
-        };
+        let (shift, mask) = ByteOrder::Big.lane(address, size);
         self.0[at] = self.0[at] & !(mask << shift) | (value & mask) << shift;
         Ok(0)
     }
