@@ -33,10 +33,10 @@ fi
 
 # What the loader asks for; a static program asks for nothing.
 needs=
-if readelf -d "$tree/usr/bin/npsim" | grep -q NEEDED; then
+if readelf -d "$tree/usr/bin/npsim" | grep NEEDED >/dev/null; then
     libc=$(readelf -V "$tree/usr/bin/npsim" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
     needs="libc6 (>= $libc)"
-    if readelf -d "$tree/usr/bin/npsim" | grep -q 'libgcc_s'; then
+    if readelf -d "$tree/usr/bin/npsim" | grep libgcc_s >/dev/null; then
         needs="$needs, libgcc-s1"
     fi
 fi

@@ -72,10 +72,10 @@ grep -q 'packets      in 631   out 627   dropped 0   exceptions 4' <<<"$told" ||
 [ -s "$root/tmp/out.pcap" ] || fail "the first command wrote no capture"
 grep 'packets  ' <<<"$told"
 
-inside npsim docs glossary | grep -qi 'microengine' || fail "npsim docs shows no glossary"
+inside npsim docs glossary | grep -i microengine >/dev/null || fail "npsim docs shows no glossary"
 [ -s "$root/usr/share/doc/npsim/html/index.html" ] || fail "the book has no index.html"
 for page in npsim npsim-run npsim-trace-gen; do
-    gzip -dc "$root/usr/share/man/man1/$page.1.gz" | grep -q '^\.TH' || fail "$page.1 is no manual page"
+    gzip -dc "$root/usr/share/man/man1/$page.1.gz" | grep '^\.TH' >/dev/null || fail "$page.1 is no manual page"
 done
 if command -v man >/dev/null; then
     shown=$(MANWIDTH=80 man --local-file "$root/usr/share/man/man1/npsim-run.1.gz" 2>/dev/null) ||
