@@ -185,7 +185,10 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
         assert!(write_whole(dir.path(), b"x").is_err());
         assert!(write_whole(&dir.path().join("no/such"), b"x").is_err());
-        write_whole(Path::new("/dev/null"), b"x")
+        if cfg!(unix) {
+            write_whole(Path::new("/dev/null"), b"x")?;
+        }
+        Ok(())
     }
 
     #[test]
@@ -227,7 +230,10 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
         assert!(try_place(dir.path()).is_err(), "a folder");
         assert!(try_place(&path.join("below")).is_err(), "below a file");
-        try_place(Path::new("/dev/null"))
+        if cfg!(unix) {
+            try_place(Path::new("/dev/null"))?;
+        }
+        Ok(())
     }
 
     #[test]

@@ -181,3 +181,20 @@ fn readmes_of_published_crates_show_examples_that_are_tested() {
     }
     assert!(shown >= 8, "READMEs show {shown} examples");
 }
+
+#[test]
+fn the_oldest_rust_that_is_promised_is_that_of_the_gate() {
+    let root = workspace::here();
+    let table = |name: &str| {
+        let text = fs::read_to_string(root.join(name)).unwrap();
+        text.parse::<Table>().unwrap()
+    };
+    let promised = &table("Cargo.toml")["workspace"]["package"]["rust-version"];
+    let used = &table("rust-toolchain.toml")["toolchain"]["channel"];
+    let promised = promised.as_str().unwrap();
+    let used = used.as_str().unwrap();
+    assert!(
+        used == promised || used.starts_with(&format!("{promised}.")),
+        "manifests promise Rust {promised}, the gate compiles with {used}"
+    );
+}

@@ -64,7 +64,11 @@ impl CaptureReader {
         options: impl Into<CaptureOptions>,
     ) -> Result<CaptureReader, CaptureError> {
         let file = if is_standard_output(path) {
-            let only = "`-` is only for what is written; `/dev/stdin` is what a pipe brings";
+            let only = if cfg!(unix) {
+                "`-` is only for what is written; `/dev/stdin` is what a pipe brings"
+            } else {
+                "`-` is only for what is written; name a file"
+            };
             Err(io::Error::other(only))
         } else {
             File::open(path)

@@ -332,7 +332,10 @@ fn array_shard(variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, Strin
 fn process() -> String {
     let variable = |name: &str| std::env::var(name).ok();
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let host = variable("SLURMD_NODENAME").or_else(host);
+    // Windows names itself in `COMPUTERNAME`.
+    let host = { variable("SLURMD_NODENAME").or_else(host) }
+        .or_else(|| variable("COMPUTERNAME"))
+        .or_else(|| variable("HOSTNAME"));
     let on = host.map_or(String::new(), |host| format!(" on {}", host.trim()));
     let array = variable("SLURM_ARRAY_JOB_ID").zip(variable("SLURM_ARRAY_TASK_ID"));
     match (array, variable("SLURM_JOB_ID")) {

@@ -508,8 +508,7 @@ fn here(debugger: &Debugger, reason: StopCause) -> Stop {
 
 /// A file as the client is to find it.
 fn source_of(file: &str) -> Value {
-    let full = std::path::absolute(file).unwrap_or_else(|_| Path::new(file).to_path_buf());
-    let full = std::fs::canonicalize(&full).unwrap_or(full);
+    let full = npsim::files::canonical(Path::new(file));
     let name = full.file_name().map(|it| it.to_string_lossy().into_owned());
     json!({ "name": name.unwrap_or_default(), "path": full.to_string_lossy() })
 }

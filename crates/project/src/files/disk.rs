@@ -43,7 +43,7 @@ impl Files for Disk {
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        fs::canonicalize(path)
+        resolved(path)
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -52,11 +52,38 @@ impl Files for Disk {
     }
 }
 
+/// The one path of what is there, as other programs and URIs take it.
+pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path).map(without_mark)
+}
+
+/// A path without the mark that Windows puts before the drive of a resolved one (`\\?\C:\a`).
+fn without_mark(path: PathBuf) -> PathBuf {
+    let rest = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
+    let of_drive = rest.filter(|rest| rest.as_bytes().get(1) == Some(&b':'));
+    match of_drive {
+        Some(plain) => PathBuf::from(plain),
+        None => path,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Disk, Files as _};
-    use std::path::Path;
+    use super::{Disk, Files as _, without_mark};
+    use std::path::{Path, PathBuf};
 
+    #[test]
+    fn resolved_paths_have_no_mark_of_windows() {
+        for (resolved, plain) in [
+            (r"\\?\C:\npsim\a.uc", r"C:\npsim\a.uc"),
+            (r"\\?\UNC\server\a.uc", r"\\?\UNC\server\a.uc"),
+            ("/npsim/a.uc", "/npsim/a.uc"),
+        ] {
+            assert_eq!(without_mark(PathBuf::from(resolved)), PathBuf::from(plain));
+        }
+    }
+
+    #[cfg(unix)]
     #[test]
     fn a_text_without_an_end_is_an_error() {
         let error = Disk.read(Path::new("/dev/zero")).expect_err("too large");

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use super::disk::resolved;
 use super::{Disk, FileKind, Files};
 
 /// The disk with some texts in place of what stands there, or where nothing stands: what an editor
@@ -60,13 +61,13 @@ impl Files for Overlay {
 /// One path for each file, however it was reached.
 #[must_use]
 pub fn canonical(path: &Path) -> PathBuf {
-    if let Ok(path) = std::fs::canonicalize(path) {
+    if let Ok(path) = resolved(path) {
         return path;
     }
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     // A file that is not there yet: its folder may be.
     if let (Some(folder), Some(name)) = (full.parent(), full.file_name())
-        && let Ok(folder) = std::fs::canonicalize(folder)
+        && let Ok(folder) = resolved(folder)
     {
         return folder.join(name);
     }
