@@ -1,6 +1,7 @@
 //! Each crate that is published builds from its packed form, and says what it is: no source reads a file outside of
 //! its crate's folder, manifests are complete, READMEs show examples that documentation tests run.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -180,6 +181,66 @@ fn readmes_of_published_crates_show_examples_that_are_tested() {
         }
     }
     assert!(shown >= 8, "READMEs show {shown} examples");
+}
+
+fn name(manifest: &Table) -> &str {
+    manifest["package"]["name"].as_str().unwrap()
+}
+
+/// The crates of the workspace that a section of a manifest names.
+fn named<'a>(manifest: &'a Table, section: &str, own: &BTreeSet<&str>) -> BTreeSet<&'a str> {
+    let section = manifest.get(section).and_then(|it| it.as_table());
+    let names = section.into_iter().flat_map(|it| it.keys());
+    let names = names.map(String::as_str);
+    names.filter(|name| own.contains(name)).collect()
+}
+
+/// A dependency with a version stays in the packed manifest, where the registry has to know it: no published crate
+/// needs one that is not published, or one that needs it itself, not even for its tests.
+#[test]
+fn published_crates_need_published_crates_without_circles() {
+    let root = workspace::here();
+    let published = published(&root);
+    let workspace = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let workspace = workspace.parse::<Table>().unwrap();
+    let known = workspace["workspace"]["dependencies"].as_table().unwrap();
+    let own = { known.iter() }.filter(|(_, how)| how.get("path").is_some());
+    let own: BTreeSet<&str> = own.map(|(name, _)| name.as_str()).collect();
+    let needs: BTreeMap<&str, BTreeSet<&str>> = { published.iter() }
+        .map(|(_, manifest)| {
+            let built = named(manifest, "dependencies", &own);
+            let script = named(manifest, "build-dependencies", &own);
+            (name(manifest), built.union(&script).copied().collect())
+        })
+        .collect();
+    for (_, manifest) in &published {
+        let from = name(manifest);
+        for needed in &needs[from] {
+            assert!(
+                needs.contains_key(needed),
+                "{from} needs {needed}, which is not published"
+            );
+        }
+        for tested in named(manifest, "dev-dependencies", &own) {
+            if known[tested].get("version").is_none() {
+                continue;
+            }
+            let mut reached = BTreeSet::from([tested]);
+            let mut left = vec![tested];
+            while let Some(next) = left.pop() {
+                let more = needs.get(next).into_iter().flatten();
+                left.extend(more.copied().filter(|it| reached.insert(it)));
+            }
+            assert!(
+                !reached.contains(from),
+                "tests of {from} need {tested}, which needs {from}"
+            );
+            assert!(
+                needs.contains_key(tested),
+                "tests of {from} need {tested}, which is not published but has a version"
+            );
+        }
+    }
 }
 
 #[test]
