@@ -50,3 +50,8 @@ pub use npsim_session::{
     session, simulation, stats_file, summary,
 };
 pub use npsim_xscale as xscale;
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

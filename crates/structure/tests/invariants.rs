@@ -1,4 +1,5 @@
-//! The tests that pages of the book name as keepers of what they say exist.
+//! What pages of the book say of the code is so: tests that they name as keepers exist, versions of formats are
+//! those that are written.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -95,5 +96,31 @@ fn drop_found(folder: &Path, missing: &mut Vec<&str>) {
             let text = fs::read_to_string(&path).unwrap();
             missing.retain(|name| !text.contains(&format!("fn {name}(")));
         }
+    }
+}
+
+#[test]
+fn versions_of_formats_are_those_of_the_code() {
+    const PAGE: &str = "docs/src/formats.md";
+    let root = workspace::here();
+    let page = fs::read_to_string(root.join(PAGE)).unwrap();
+    let versions = column(&page, 2);
+    let files = column(&page, 4);
+    assert!(versions.len() > 8, "{PAGE} has {} formats", versions.len());
+    assert_eq!(versions.len(), files.len(), "{PAGE}: rows without a file");
+    for (version, file) in versions.iter().zip(&files) {
+        let version = quoted(version).next().unwrap();
+        let file = quoted(file).next().unwrap();
+        let text = fs::read_to_string(root.join(file));
+        let text = text.unwrap_or_else(|error| panic!("{PAGE}: `{file}`: {error}"));
+        // A number behind a name is a constant of its own.
+        let written = match version.split_once(' ') {
+            Some((_, number)) => format!(": u32 = {number};"),
+            None => format!("\"{version}\""),
+        };
+        assert!(
+            text.contains(&written),
+            "{PAGE}: `{file}` does not write `{version}`"
+        );
     }
 }

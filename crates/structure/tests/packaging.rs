@@ -1,8 +1,11 @@
-//! Each crate builds from its packed form: no source reads a file outside of its crate's folder.
+//! Each crate that is published builds from its packed form, and says what it is: no source reads a file outside of
+//! its crate's folder, manifests are complete, READMEs show examples that documentation tests run.
 
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use npsim_structure::workspace;
+use toml::Table;
 
 /// Files that look outside of their crate on purpose, and do without what is not there.
 const ALLOWED: &[&str] = &["crates/lab/build.rs"];
@@ -82,4 +85,99 @@ fn paths_that_lead_out_of_a_crate_are_recognised() {
     assert!(leads_out("a/../../b", 0));
     assert!(!leads_out("../studies/hauger/study.toml", 1));
     assert!(!leads_out("page/../page.css", 0));
+}
+
+/// The folders of the crates that are published, and their manifests.
+fn published(root: &Path) -> Vec<(PathBuf, Table)> {
+    let members = workspace::read(root).unwrap().into_iter();
+    let all = members.map(|member| {
+        let folder = root.join(&member.name);
+        let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        (folder, text.parse::<Table>().unwrap())
+    });
+    let found: Vec<_> = all
+        .filter(|(_, manifest)| {
+            !manifest["package"]
+                .as_table()
+                .unwrap()
+                .contains_key("publish")
+        })
+        .collect();
+    assert!(found.len() > 20, "{} crates are published", found.len());
+    found
+}
+
+#[test]
+fn manifests_of_published_crates_are_complete() {
+    let root = workspace::here();
+    for (folder, manifest) in published(&root) {
+        let at = folder.display();
+        let package = manifest["package"].as_table().unwrap();
+        for key in [
+            "description",
+            "repository",
+            "readme",
+            "keywords",
+            "categories",
+        ] {
+            assert!(package.contains_key(key), "{at}: no `{key}`");
+        }
+        for key in ["version", "rust-version", "license", "repository"] {
+            let inherits = package[key].get("workspace");
+            assert!(inherits.is_some(), "{at}: `{key}` is not the workspace's");
+        }
+        let description = package["description"].as_str();
+        assert!(
+            description.is_some(),
+            "{at}: the description is not its own"
+        );
+        let bounded = package.contains_key("exclude") || package.contains_key("include");
+        assert!(bounded, "{at}: its tests would be packed");
+        for name in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            let text = fs::read_to_string(folder.join(name));
+            assert!(text.is_ok_and(|text| text.len() > 50), "{at}: no {name}");
+        }
+    }
+}
+
+/// What stands between lines that begin with the two marks.
+fn blocks(text: &str, begin: &str, end: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while lines.by_ref().any(|line| line.starts_with(begin)) {
+        let block = lines.by_ref().take_while(|line| !line.starts_with(end));
+        found.push(block.map(str::to_owned).collect());
+    }
+    found
+}
+
+#[test]
+fn readmes_of_published_crates_show_examples_that_are_tested() {
+    let root = workspace::here();
+    let first = fs::read_to_string(root.join("README.md")).unwrap();
+    let first = blocks(&first, "```rust", "```");
+    let mut shown = 0;
+    for (folder, _) in published(&root) {
+        let library = fs::read_to_string(folder.join("src/lib.rs")).unwrap_or_default();
+        let documentation: String = { library.lines() }
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .filter(|line| !line.starts_with("# "))
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        let mut tested = blocks(&documentation, "```", "```");
+        // The program of the repository's first page.
+        tested.extend(first.iter().cloned());
+        let text = fs::read_to_string(folder.join("README.md")).unwrap();
+        for example in blocks(&text, "```rust", "```") {
+            let at = folder.display();
+            assert!(
+                tested.contains(&example),
+                "{at}: README.md shows what no test of its documentation runs: {}",
+                example.join("\n")
+            );
+            shown += 1;
+        }
+    }
+    assert!(shown >= 8, "READMEs show {shown} examples");
 }

@@ -1,6 +1,8 @@
 //! Profiles, flame graphs and timelines.
 
-use crate::harness::{Dir, LOOP};
+use serde_json::Value;
+
+use crate::harness::{Dir, LOOP, root};
 
 /// Waits for scratch, over and over.
 const WAITER: &str = "\
@@ -51,6 +53,42 @@ fn files_are_written_and_kept_apart() {
         .expect(1, &["--timeline `main.uc` would overwrite a source"]);
     dir.npsim("run main.uc --until 10us --timeline no/such/t.json")
         .expect(1, &["no/such/t.json"]);
+}
+
+/// The cycles of all stacks of a flame graph as text.
+fn cycles_of_stacks(flame: &[u8]) -> u64 {
+    let text = str::from_utf8(flame).expect("a text");
+    let counts = text.lines().map(|line| line.rsplit(' ').next());
+    counts
+        .map(|count| count.expect("a count").parse::<u64>().expect("a number"))
+        .sum()
+}
+
+#[test]
+fn flame_graphs_have_all_cycles_of_the_profile() {
+    let dir = Dir::new();
+    let root = root();
+    let root = root.display();
+    dir.npsim(&format!(
+        "run {root}/microcode/forward --trace {root}/traces/minsize.pcap.gz --pace line --until 333us \
+         --quiet --profile=p.json --flame f.txt --flame-waits w.txt"
+    ))
+    .expect(0, &[]);
+    let profile: Value = serde_json::from_slice(&dir.read("p.json")).expect("JSON");
+    let microengines = profile["microengines"].as_array().expect("a list");
+    let cycles = profile["cycles"].as_u64().expect("a number");
+    assert_eq!(
+        cycles_of_stacks(&dir.read("f.txt")),
+        cycles * microengines.len() as u64
+    );
+    let contexts = { microengines.iter() }
+        .flat_map(|microengine| microengine["contexts"].as_array().expect("a list"));
+    let waited: u64 = contexts
+        .flat_map(|context| [&context["waiting"], &context["ready"]])
+        .map(|cycles| cycles.as_u64().expect("a number"))
+        .sum();
+    assert!(waited > 0);
+    assert_eq!(cycles_of_stacks(&dir.read("w.txt")), waited);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use npsim_inspect::stats::Stats;
 use npsim_observe::profile::{Collector, Profile, Spent, stages, to_json};
-use npsim_report::flame::{Flame, folded};
 use npsim_session::simulation::Ending;
 
 use crate::runs::{Run, crowd};
@@ -164,31 +163,6 @@ fn macros_have_the_cycles_of_those_within() {
         line.is_some(),
         "the line that uses the macro has its cycles"
     );
-}
-
-#[test]
-fn flame_graphs_have_all_cycles() {
-    let run = Run::forwarder();
-    let (whole, _, _) = profile(&run, Some(200_000));
-    let sum = |what| -> u64 {
-        folded(&whole, what)
-            .lines()
-            .map(|line| {
-                let count = line.rsplit(' ').next().expect("a count");
-                count.parse::<u64>().expect("a number")
-            })
-            .sum()
-    };
-    assert_eq!(
-        sum(Flame::Pipeline),
-        whole.cycles * whole.microengines.len() as u64
-    );
-    let waited: u64 = whole
-        .microengines
-        .iter()
-        .map(|me| me.spent().waiting + me.spent().ready)
-        .sum();
-    assert_eq!(sum(Flame::Waits), waited);
 }
 
 #[test]

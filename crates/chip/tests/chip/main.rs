@@ -1,5 +1,0 @@
-//! The chip from outside: whole, with frames on its lines.
-
-mod periodic_skip;
-mod whole;
-mod wire;

@@ -1,0 +1,5 @@
+//! The engine on whole chips, with frames on their lines.
+
+mod periodic_skip;
+mod whole;
+mod wire;
