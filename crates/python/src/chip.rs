@@ -1,10 +1,10 @@
 //! A chip that is fed frame by frame.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
+use npsim::checkpoint;
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::NoObserver;
 use npsim::diagnostics::render_fault;
@@ -18,10 +18,12 @@ use npsim::simulation::{Ending, RunSettings};
 use npsim::system::System;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sha2::{Digest, Sha256};
 
 use crate::column::Column;
-use crate::detached::{StopFlag, claim, detached};
+use crate::detached::{StopFlag, detached};
 use crate::error::{self, Fault, mistake, not_pickled};
+use crate::exclusive::Exclusive;
 use crate::memory;
 use crate::project::{Project, frame_bytes, time};
 use crate::run::{checks, core};
@@ -46,7 +48,7 @@ pub struct Chip {
     system: System,
     hertz: u64,
     lines: Vec<u64>,
-    fed: Mutex<FedChip>,
+    fed: Exclusive<FedChip>,
     stop: StopFlag,
 }
 
@@ -118,7 +120,7 @@ impl Project {
             system: self.system.clone(),
             hertz: project.capacity.hertz,
             lines: ports.iter().map(|port| port.bits_per_second).collect(),
-            fed: Mutex::new(FedChip {
+            fed: Exclusive::new(FedChip {
                 node,
                 free: vec![0; ports.len()],
             }),
@@ -129,24 +131,22 @@ impl Project {
 
 impl Chip {
     /// Tells chips apart that cannot go on from each other's states.
-    fn digest(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+    fn digest(&self) -> [u8; 32] {
         let project = self.system.project();
-        env!("CARGO_PKG_VERSION").hash(&mut hasher);
-        project.text.text.hash(&mut hasher);
+        let mut all = Sha256::new();
+        all.update(env!("CARGO_PKG_VERSION"));
+        for input in checkpoint::inputs::of_system(project, self.system.programs()) {
+            all.update(input.digest);
+        }
         for setting in &project.settings {
-            setting.to_string().hash(&mut hasher);
+            all.update(setting.to_string());
         }
-        for program in self.system.programs() {
-            (program.me, &program.image.words).hash(&mut hasher);
-        }
-        hasher.finish()
+        all.finalize().into()
     }
 
     fn run(&self, py: Python<'_>, until: Cycle) -> PyResult<()> {
-        let mut fed = claim(&self.fed, "the chip")?;
-        let node = &mut fed.node;
-        detached(py, &self.stop, || {
+        let mut fed = self.fed.claim("the chip")?;
+        fed.detached(py, &self.stop, |FedChip { node, .. }| {
             let go_on = &mut |_: Cycle| {
                 if self.stop.load(Ordering::Relaxed) {
                     ControlFlow::Break(())
@@ -158,7 +158,7 @@ impl Chip {
                 node.run_open(until, &mut NoObserver, go_on);
             }
         })?;
-        let text = match node.ending() {
+        let text = match fed.node.ending() {
             Some(Ending::Fault(fault)) => {
                 error::plain(&render_fault(fault, self.system.programs()))
             }
@@ -180,7 +180,7 @@ impl Chip {
     /// The cycle before which everything has happened.
     #[getter]
     fn now(&self) -> PyResult<u64> {
-        Ok(claim(&self.fed, "the chip")?.node.handled())
+        Ok(self.fed.claim("the chip")?.node.handled())
     }
 
     /// Gives a frame to a port, whose first bit comes at `at`, or as soon after it as the port's
@@ -209,7 +209,7 @@ impl Chip {
             return Err(mistake(message, &help));
         };
         bytes.resize(bytes.len().max(LEAST_FRAME), 0);
-        let mut fed = claim(&self.fed, "the chip")?;
+        let mut fed = self.fed.claim("the chip")?;
         let now = fed.node.handled();
         let asked = at.map(|at| Ok::<_, PyErr>(time("at", &at)?.cycles(self.hertz)));
         let asked = asked.transpose()?.unwrap_or(now);
@@ -252,7 +252,7 @@ impl Chip {
     /// The frames that have begun to leave since this was asked last, in the order of their first
     /// bits.
     fn departures(&self, py: Python<'_>) -> PyResult<Vec<Departure>> {
-        let left = claim(&self.fed, "the chip")?.node.take_departures();
+        let left = self.fed.claim("the chip")?.node.take_departures();
         let left = left.into_iter().map(|frame| Departure {
             port: frame.port,
             start: frame.start,
@@ -265,7 +265,7 @@ impl Chip {
 
     /// The frames that were lost at the media interface since this was asked last: when, and why.
     fn lost(&self) -> PyResult<Vec<(u64, &'static str)>> {
-        let lost = claim(&self.fed, "the chip")?.node.take_lost();
+        let lost = self.fed.claim("the chip")?.node.take_lost();
         let lost = lost.into_iter();
         Ok(lost.map(|it| (it.cycle, it.reason.text())).collect())
     }
@@ -274,14 +274,14 @@ impl Chip {
     /// `words` of them from a byte address of `scratch`, `sram0`... or `dram` on.
     #[pyo3(signature = (name, address = None, words = None))]
     fn memory(&self, name: &str, address: Option<u32>, words: Option<u32>) -> PyResult<Column> {
-        let fed = claim(&self.fed, "the chip")?;
+        let fed = self.fed.claim("the chip")?;
         memory::column(fed.node.chip(), self.system.project(), name, address, words)
     }
 
     /// All counters of the chip until now, as in the stats file under `nodes[0].chip`.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let stats = Stats::collect(claim(&self.fed, "the chip")?.node.chip());
+        let stats = Stats::collect(self.fed.claim("the chip")?.node.chip());
         let json = serde_json::to_string(&stats).map_err(|it| mistake(it.to_string(), ""))?;
         py.import("json")?.call_method1("loads", (json,))
     }
@@ -290,9 +290,8 @@ impl Chip {
     /// and was not asked for is not in it.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let own = self.digest();
-        let mut fed = claim(&self.fed, "the chip")?;
-        let fed = &mut *fed;
-        let saved = detached(py, &self.stop, || {
+        let mut fed = self.fed.claim("the chip")?;
+        let saved = fed.detached(py, &self.stop, |fed| {
             let state = fed.node.save_networked()?;
             let saved = postcard::to_allocvec(&(own, state, &fed.free));
             saved.map_err(|error| Problem::new(error.to_string()))
@@ -301,13 +300,14 @@ impl Chip {
         Ok(PyBytes::new(py, &saved))
     }
 
-    /// Goes on from a saved state.
+    /// Goes on from a saved state. Tasks and devices that are classes of Python's are unpickled:
+    /// only restore what you saved.
     fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let refused = |why: String| {
             let problem = Problem::new(format!("this is no state of such a chip: {why}"));
             error::problem(&problem.help("restore what `save` gave for the same project"))
         };
-        let read = postcard::take_from_bytes::<(u64, NetworkedState, Vec<u128>)>(state);
+        let read = postcard::take_from_bytes::<([u8; 32], NetworkedState, Vec<u128>)>(state);
         let ((made_by, state, free), rest) = read.map_err(|it| refused(it.to_string()))?;
         if !rest.is_empty() {
             return Err(refused(format!("there are {} bytes behind it", rest.len())));
@@ -317,14 +317,16 @@ impl Chip {
                 "it is of another project, or of other settings".to_owned(),
             ));
         }
-        let mut fed = claim(&self.fed, "the chip")?;
+        let mut fed = self.fed.claim("the chip")?;
         if free.len() != fed.free.len() {
             return Err(refused("it has other ports".to_owned()));
         }
-        let node = &mut fed.node;
-        detached(py, &self.stop, || node.restore_networked(state))?.map_err(refused)?;
-        fed.free = free;
-        Ok(())
+        let restored = fed.detached(py, &self.stop, |fed| {
+            fed.node.restore_networked(state)?;
+            fed.free = free;
+            Ok(())
+        })?;
+        restored.map_err(refused)
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -136,7 +136,11 @@ pub struct ColumnBuilder {
 
 /// What a column can be filled with.
 pub trait Cell: Default {
-    /// Appends it; the column is of its type.
+    /// Appends it.
+    ///
+    /// # Panics
+    /// The column is of another type: a column that was shorter than it says would be read beyond
+    /// its end.
     fn push(self, values: &mut Values);
 }
 
@@ -144,9 +148,10 @@ macro_rules! cell {
     ($type:ty, $values:ident) => {
         impl Cell for $type {
             fn push(self, values: &mut Values) {
-                if let Values::$values(all) = values {
-                    all.push(self);
-                }
+                let Values::$values(all) = values else {
+                    panic!("a {} in another column", stringify!($type));
+                };
+                all.push(self);
             }
         }
 
@@ -164,10 +169,11 @@ cell!(f64, F64);
 
 impl Cell for &str {
     fn push(self, values: &mut Values) {
-        if let Values::Text(offsets, all) = values {
-            all.extend_from_slice(self.as_bytes());
-            offsets.push(all.len() as i64);
-        }
+        let Values::Text(offsets, all) = values else {
+            panic!("a text in another column");
+        };
+        all.extend_from_slice(self.as_bytes());
+        offsets.push(all.len() as i64);
     }
 }
 

@@ -1,7 +1,6 @@
 //! The time machine.
 
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use npsim::debug::breakpoints::Access;
@@ -19,8 +18,9 @@ use npsim::traffic::{Traffic, TrafficSource};
 use pyo3::prelude::*;
 
 use crate::column::Column;
-use crate::detached::{StopFlag, claim, detached};
+use crate::detached::{StopFlag, detached};
 use crate::error::{self, mistake, not_pickled};
+use crate::exclusive::Exclusive;
 use crate::memory;
 use crate::project::{Project, time};
 use crate::run::{checks, core};
@@ -38,7 +38,7 @@ const SHOWN: u64 = 2_000;
 pub struct Debugger {
     system: System,
     files: Arc<Overlay>,
-    travel: Mutex<npsim::debug::Debugger>,
+    travel: Exclusive<npsim::debug::Debugger>,
     stop: StopFlag,
 }
 
@@ -115,7 +115,7 @@ impl Project {
         Ok(Debugger {
             system,
             files: Arc::clone(&self.reading.files),
-            travel: Mutex::new(debugger),
+            travel: Exclusive::new(debugger),
             stop,
         })
     }
@@ -174,9 +174,8 @@ impl Debugger {
         py: Python<'_>,
         work: impl FnOnce(&mut npsim::debug::Debugger) -> Stop + Send,
     ) -> PyResult<Vec<String>> {
-        let mut debugger = claim(&self.travel, "the debugger")?;
-        let debugger = &mut *debugger;
-        detached(py, &self.stop, || {
+        let mut debugger = self.travel.claim("the debugger")?;
+        debugger.detached(py, &self.stop, |debugger| {
             let stop = work(debugger);
             stop_text(debugger, &stop, &|file| source(&self.files, file))
         })
@@ -188,9 +187,8 @@ impl Debugger {
     /// Does a command of the console (`help` lists them: `step`, `break`, `back step`, `why`,
     /// `who wrote`, `find`...) and gives its lines.
     fn execute(&self, py: Python<'_>, command: &str) -> PyResult<Vec<String>> {
-        let mut debugger = claim(&self.travel, "the debugger")?;
-        let debugger = &mut *debugger;
-        let reply = detached(py, &self.stop, || {
+        let mut debugger = self.travel.claim("the debugger")?;
+        let reply = debugger.detached(py, &self.stop, |debugger| {
             execute(debugger, &|file| source(&self.files, file), command)
         })?;
         reply.map(|reply| reply.lines).map_err(|it| complaint(&it))
@@ -215,18 +213,17 @@ impl Debugger {
         } else {
             Direction::Forward
         };
-        let mut debugger = claim(&self.travel, "the debugger")?;
-        let debugger = &mut *debugger;
+        let mut debugger = self.travel.claim("the debugger")?;
         let point = BreakpointText::of(what, watch).and_then(|text| {
             if watch {
-                text.watchpoint(debugger, Access::Change)
+                text.watchpoint(&debugger, Access::Change)
             } else {
-                text.breakpoint(debugger, None)
+                text.breakpoint(&debugger, None)
             }
         });
         let added = point.and_then(|point| debugger.add(point));
         let id = added.map_err(|it| complaint(&it))?;
-        let found = detached(py, &self.stop, || {
+        let found = debugger.detached(py, &self.stop, |debugger| {
             let stop = debugger.run(direction);
             matches!(stop.reason, StopCause::Breakpoint(_))
         });
@@ -237,14 +234,14 @@ impl Debugger {
     /// The cycle where it stands.
     #[getter]
     fn cycle(&self) -> PyResult<u64> {
-        Ok(claim(&self.travel, "the debugger")?.cycle())
+        Ok(self.travel.claim("the debugger")?.cycle())
     }
 
     /// The value of an expression over names, registers and memories where it stands, seen by a
     /// context; by the selected one if none is given.
     #[pyo3(signature = (expression, *, me = None, context = None))]
     fn evaluate(&self, expression: &str, me: Option<u8>, context: Option<u8>) -> PyResult<u64> {
-        let debugger = claim(&self.travel, "the debugger")?;
+        let debugger = self.travel.claim("the debugger")?;
         let thread = Self::thread(&debugger, me, context);
         debugger
             .evaluate(expression, thread)
@@ -253,7 +250,7 @@ impl Debugger {
 
     /// Selects a context.
     fn select(&self, me: u8, context: u8) -> PyResult<()> {
-        let mut debugger = claim(&self.travel, "the debugger")?;
+        let mut debugger = self.travel.claim("the debugger")?;
         let selected = debugger.select(Thread { me, context });
         selected.map_err(|it| complaint(&it))
     }
@@ -262,9 +259,8 @@ impl Debugger {
     /// and why they sleep, rings, packets and what each context did over the last cycles.
     #[pyo3(signature = (*, cycles = SHOWN))]
     fn view<'py>(&self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
-        let mut debugger = claim(&self.travel, "the debugger")?;
-        let debugger = &mut *debugger;
-        let view = detached(py, &self.stop, move || {
+        let mut debugger = self.travel.claim("the debugger")?;
+        let view = debugger.detached(py, &self.stop, |debugger| {
             let from = debugger.cycle().saturating_sub(cycles);
             StopView::of(debugger, &History::of(debugger, from))
         })?;
@@ -280,13 +276,13 @@ impl Debugger {
     /// The longwords of a memory, as for `Chip.memory`.
     #[pyo3(signature = (name, address = None, words = None))]
     fn memory(&self, name: &str, address: Option<u32>, words: Option<u32>) -> PyResult<Column> {
-        let debugger = claim(&self.travel, "the debugger")?;
+        let debugger = self.travel.claim("the debugger")?;
         memory::column(debugger.chip(), self.system.project(), name, address, words)
     }
 
     /// Where it stands, to come back to.
     fn save(&self) -> PyResult<Bookmark> {
-        let debugger = claim(&self.travel, "the debugger")?;
+        let debugger = self.travel.claim("the debugger")?;
         let thread = debugger.thread();
         Ok(Bookmark {
             cycle: debugger.cycle(),

@@ -3,15 +3,15 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 
-use crate::error::{InternalError, mistake};
+use crate::error::InternalError;
 
 /// Time between two looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
@@ -101,19 +101,4 @@ fn defect(panic: &(dyn Any + Send)) -> PyErr {
         "npsim has a defect: {}; please report it with what led to it",
         text.unwrap_or_else(|| "no message".to_owned())
     ))
-}
-
-/// What only one call at a time may use. A second one, from another thread or from a callback of
-/// the first, is refused instead of waited for.
-pub fn claim<'a, T>(shared: &'a Mutex<T>, what: &str) -> PyResult<MutexGuard<'a, T>> {
-    match shared.try_lock() {
-        Ok(guard) => Ok(guard),
-        Err(TryLockError::WouldBlock) => Err(mistake(
-            format!("{what} is in use by another call"),
-            "wait for that call; a callback of a run cannot use what runs",
-        )),
-        Err(TryLockError::Poisoned(_)) => Err(InternalError::new_err(format!(
-            "{what} was left half-done by a defect and cannot be used any more"
-        ))),
-    }
 }

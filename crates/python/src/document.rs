@@ -11,6 +11,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
+use crate::text::check_depth;
+
 /// The name of the file that a dictionary stands for: none that a real one has.
 pub const DICTIONARY_FILE: &str = "dictionary.toml";
 
@@ -20,6 +22,8 @@ pub struct Document {
     text: String,
     /// Which bytes of the text are of which path of keys, in the order of the text.
     places: Vec<(Range<usize>, String)>,
+    /// How deep in containers the value stands that is being written.
+    depth: usize,
 }
 
 impl Document {
@@ -69,6 +73,8 @@ impl Document {
 
     /// The lines of a table: first its values, then the tables in it, as the form asks.
     fn table(&mut self, table: &Bound<'_, PyDict>, header: &str, path: &str) -> PyResult<()> {
+        self.depth += 1;
+        check_depth(path, self.depth)?;
         let mut below = Vec::new();
         for (key, value) in table {
             let key = key.cast::<PyString>().map_err(|_| {
@@ -105,6 +111,7 @@ impl Document {
                 self.table(entry?.cast::<PyDict>()?, &header, &own)?;
             }
         }
+        self.depth -= 1;
         Ok(())
     }
 
@@ -117,6 +124,8 @@ impl Document {
 
     /// A value on one line.
     fn value(&mut self, value: &Bound<'_, PyAny>, path: &str) -> PyResult<()> {
+        self.depth += 1;
+        check_depth(path, self.depth)?;
         // Writing to a string cannot fail.
         if let Ok(flag) = value.cast::<PyBool>() {
             let _ = write!(self.text, "{}", flag.is_true());
@@ -164,6 +173,7 @@ impl Document {
                 "{path} is a {kind}, which no file can have{remedy}"
             )));
         }
+        self.depth -= 1;
         Ok(())
     }
 

@@ -16,6 +16,7 @@ mod device;
 mod document;
 mod error;
 mod event_batches;
+mod exclusive;
 mod instance;
 mod keys;
 mod kind_name;

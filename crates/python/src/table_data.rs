@@ -13,9 +13,13 @@ pub struct TableData {
 }
 
 impl TableData {
-    /// A table of these columns, which are all as long.
+    /// A table of these columns.
+    ///
+    /// # Panics
+    /// They are not all as long.
     pub fn new(columns: Vec<(String, Arc<ColumnData>)>) -> Self {
         let rows = columns.first().map_or(0, |(_, column)| column.len);
+        assert!(columns.iter().all(|(_, column)| column.len == rows));
         Self { columns, rows }
     }
 }

@@ -9,8 +9,28 @@ use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use crate::error::mistake;
 
+/// How deep values may be nested. Deeper ones contain themselves, or might as well.
+pub const DEEPEST: usize = 64;
+
+/// Refuses what is nested deeper than [`DEEPEST`].
+pub fn check_depth(place: &str, depth: usize) -> PyResult<()> {
+    if depth <= DEEPEST {
+        return Ok(());
+    }
+    let place: String = place.chars().take(DEEPEST).collect();
+    Err(PyTypeError::new_err(format!(
+        "{place} is nested deeper than {DEEPEST} levels; does it contain itself?"
+    )))
+}
+
 /// A text or a number as its text; of a list the texts, with commas between them.
 pub fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    text_at(name, value, 0)
+}
+
+/// [`text_of`] of what stands `depth` lists deep.
+fn text_at(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
+    check_depth(name, depth)?;
     if let Ok(text) = value.extract::<String>() {
         return Ok(text);
     }
@@ -18,7 +38,9 @@ pub fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(flag.is_true().to_string());
     }
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        let entries = value.try_iter()?.map(|entry| text_of(name, &entry?));
+        let entries = value
+            .try_iter()?
+            .map(|entry| text_at(name, &entry?, depth + 1));
         return Ok(entries.collect::<PyResult<Vec<_>>>()?.join(","));
     }
     let is_number = value.extract::<f64>().is_ok();

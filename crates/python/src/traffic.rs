@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::error::mistake;
-use crate::text::{parsed, text_of};
+use crate::text::{check_depth, parsed, text_of};
 
 /// `trace`, `pace`, `ports`, `link`, `pad`.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ fn over(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
         let key: String = key
             .extract()
             .map_err(|_| PyTypeError::new_err("a key of `load` is no text"))?;
-        let value = json_of(&format!("load[{key:?}]"), &value)?;
+        let value = json_of(&format!("load[{key:?}]"), &value, 0)?;
         all[&key] = value;
     }
     serde_json::from_value(all).map_err(|error| {
@@ -134,8 +134,9 @@ fn over(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
     })
 }
 
-/// A value as the keys of a load take it. Rates and times are texts there.
-fn json_of(place: &str, value: &Bound<'_, PyAny>) -> PyResult<serde_json::Value> {
+/// A value, `depth` containers deep, as the keys of a load take it. Rates and times are texts there.
+fn json_of(place: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<serde_json::Value> {
+    check_depth(place, depth)?;
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(flag.is_true().into());
     }
@@ -143,7 +144,7 @@ fn json_of(place: &str, value: &Bound<'_, PyAny>) -> PyResult<serde_json::Value>
         let mut all = serde_json::Map::new();
         for (key, value) in keys {
             let key: String = key.extract()?;
-            let value = json_of(&format!("{place}[{key:?}]"), &value)?;
+            let value = json_of(&format!("{place}[{key:?}]"), &value, depth + 1)?;
             all.insert(key, value);
         }
         return Ok(all.into());
@@ -160,6 +161,6 @@ fn json_of(place: &str, value: &Bound<'_, PyAny>) -> PyResult<serde_json::Value>
     let list = value.extract::<Vec<Bound<'_, PyAny>>>().map_err(|_| {
         PyTypeError::new_err(format!("{place} is no text, number, list or dictionary"))
     })?;
-    let list = list.iter().map(|it| json_of(place, it));
+    let list = list.iter().map(|it| json_of(place, it, depth + 1));
     Ok(list.collect::<PyResult<Vec<_>>>()?.into())
 }

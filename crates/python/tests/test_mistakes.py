@@ -24,6 +24,18 @@ def project(**keys: Any) -> Any:
     return load({**ONE, **keys}, files=SOURCE)
 
 
+def endless_dictionary() -> dict[str, Any]:
+    endless: dict[str, Any] = {}
+    endless["chip"] = endless
+    return endless
+
+
+def endless_list() -> list[Any]:
+    endless: list[Any] = []
+    endless.append(endless)
+    return endless
+
+
 # What is asked for, and a part of the text that comes.
 LOADS: dict[str, tuple[Callable[[], Any], str]] = {
     "no file": (lambda: load("nothing-here"), "nothing-here"),
@@ -42,6 +54,12 @@ LOADS: dict[str, tuple[Callable[[], Any], str]] = {
     "key below that is no text": (lambda: load({"chip": {7: 3}}), "a key of chip is 7"),
     "none as value": (lambda: project(name=None), "name is a NoneType"),
     "object as value": (lambda: project(name=object()), "name is a object"),
+    "dictionary that contains itself": (lambda: load(endless_dictionary()), "contain itself"),
+    "list that contains itself": (lambda: project(name=endless_list()), "contain itself"),
+    "set: list that contains itself": (
+        lambda: load("microcode/forward", set={"name": endless_list()}),
+        "contain itself",
+    ),
     "nan": (lambda: project(load={"rate": math.nan}), r"load\.rate is (nan|NaN)"),
     "infinity": (lambda: project(load={"rate": math.inf}), r"load\.rate is inf"),
     "huge": (lambda: project(load={"seed": 2**70}), r"load\.seed is 1180591620717411303424"),
@@ -93,6 +111,7 @@ def test_what_is_read(name: str) -> None:
 
 
 RUNS: dict[str, tuple[dict[str, Any], str]] = {
+    "load that contains itself": ({"load": {"size": endless_list()}}, "contain itself"),
     "load: words": ({"load": "much"}, "is not a rate"),
     "load: true": ({"load": True}, "says no rate"),
     "load: wrong key": ({"load": {"rate": 0.3, "siz": 4}}, "siz"),
