@@ -11,7 +11,7 @@ use npsim_observe::names;
 use crate::debugger::Debugger;
 use crate::error::DebugError;
 use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
-use crate::step::STEP;
+use crate::search::STEP;
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
