@@ -5,11 +5,6 @@ use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
 
 use crate::rig::{System, commands, complaint, state};
 
-/// A context that asks the program of the core, which answers at interrupts.
-fn system() -> System {
-    System::of("crates/systems/tests/firmware/core_program", None)
-}
-
 fn at_core(system: &System) -> Debugger {
     let mut debugger = system.debugger();
     debugger.select(Thread::CORE).unwrap();
@@ -27,7 +22,7 @@ fn look(debugger: &Debugger) -> (TimePoint, Vec<u32>) {
 
 #[test]
 fn steps_of_the_core_go_back_to_where_they_came_from() {
-    let system = system();
+    let system = System::core_program();
     let mut debugger = at_core(&system);
     debugger.goto(3_000);
     let mut made = Vec::new();
@@ -53,7 +48,7 @@ fn steps_of_the_core_go_back_to_where_they_came_from() {
 
 #[test]
 fn looking_within_jobs_of_the_core_leaves_the_run_as_it_is() {
-    let system = system();
+    let system = System::core_program();
     let mut debugger = at_core(&system);
     commands(&mut debugger, "break irq");
     for _ in 0..5 {
@@ -70,7 +65,7 @@ fn looking_within_jobs_of_the_core_leaves_the_run_as_it_is() {
 
 #[test]
 fn breakpoints_of_the_core_are_met_in_both_directions() {
-    let system = system();
+    let system = System::core_program();
     let mut debugger = at_core(&system);
     commands(&mut debugger, "break irq");
     let mut met = Vec::new();
@@ -92,7 +87,7 @@ fn breakpoints_of_the_core_are_met_in_both_directions() {
 
 #[test]
 fn a_watched_longword_of_the_core_stops_behind_the_store() {
-    let system = system();
+    let system = System::core_program();
     let mut debugger = at_core(&system);
     let memories = debugger.names().memories();
     let counter = memories.iter().find(|it| it.0 == "INTERRUPTS").unwrap();
@@ -116,7 +111,7 @@ fn a_watched_longword_of_the_core_stops_behind_the_store() {
 
 #[test]
 fn steps_by_lines_of_the_core_pass_over_functions_that_lines_call() {
-    let system = system();
+    let system = System::core_program();
     let mut debugger = at_core(&system);
     commands(&mut debugger, "break main\ncontinue");
     let line = |debugger: &Debugger| {
@@ -145,7 +140,7 @@ fn steps_by_lines_of_the_core_pass_over_functions_that_lines_call() {
 
 #[test]
 fn the_console_shows_the_core() {
-    let system = system();
+    let system = System::core_program();
     let mut debugger = system.debugger();
     let lines = commands(
         &mut debugger,
@@ -173,7 +168,7 @@ fn the_console_shows_the_core() {
 
 #[test]
 fn nothing_is_changed_within_a_job_of_the_core() {
-    let system = system();
+    let system = System::core_program();
     let mut debugger = system.debugger();
     commands(&mut debugger, "break irq\ncontinue\ncontext 0.0");
     let said = complaint(&mut debugger, "set scratch[0] = 1");

@@ -152,13 +152,13 @@ fn a_job_is_cut_before_the_instruction_that_is_asked_for() {
     let passes = &probed.processor().probe().passes;
     for pass in passes.iter().step_by(passes.len() / 50) {
         let mut cut = Running::new("walk", "");
-        cut.run_until(pass.cycle - 1);
+        cut.run_until(pass.cycle);
         let processor = cut.bench.gpp.task_mut::<Processor>().unwrap();
         processor.look_for(Probe {
             until: Some(pass.number),
             ..Probe::default()
         });
-        cut.run_until(pass.cycle);
+        cut.run_until(pass.cycle + 1);
         let cpu = cut.processor().cpu();
         assert_eq!(cpu.instructions(), pass.number);
         assert_eq!(Noted::Instruction(cpu.pc()), pass.what);
