@@ -18,6 +18,7 @@
 use std::sync::Arc;
 
 use npsim_arm::{ByteOrder, Cpu, Mode, decode_arm, decode_thumb};
+use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::check::Check;
 use npsim_xscale::map::{self, Target};
@@ -51,14 +52,16 @@ pub(crate) fn first_pass(chip: &Chip) -> Option<Pass> {
     processor.probe().passes.first().copied()
 }
 
-/// What the core came by of what it was to look for, which it does no more.
-pub(crate) fn passes(chip: &mut Chip) -> Vec<Pass> {
+/// What the core came by before a cycle of what it was to look for, which it does no more.
+pub(crate) fn passes(chip: &mut Chip, end: Cycle) -> Vec<Pass> {
     let Some(processor) = chip.gpp_mut().task_mut::<Processor>() else {
         return Vec::new();
     };
-    let passes = processor.probe().passes.clone();
-    processor.look_for(Probe::default());
-    passes
+    let mut probe = processor.look_for(Probe::default());
+    if let Some(view) = CoreView::of(chip) {
+        probe.looked_at(end, view.cpu(), |address| view.word(address));
+    }
+    probe.passes
 }
 
 /// Whether a check finds mistakes of the core's program.

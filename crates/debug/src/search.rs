@@ -5,8 +5,6 @@
 //! condition names *candidates*: moments that may be it. Those of which it has to see the
 //! chip are then visited in order in another copy.
 
-use std::ops::Range;
-
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
 use npsim_chip::kernel::observer::Observer;
@@ -150,8 +148,6 @@ impl<C: Condition + ?Sized> Observer for Spotter<'_, C> {
 struct Stretch {
     /// Its end.
     to: Cycle,
-    /// The instructions of the core that are looked at, by number.
-    numbers: Range<u64>,
     direction: Direction,
 }
 
@@ -192,8 +188,6 @@ impl Timeline {
             rank: u8::MAX,
             instruction: None,
         });
-        // The present instruction of the core is over when the run goes on.
-        let numbers = from.core().map_or(0, |it| it + 1)..u64::MAX;
         loop {
             let start = self.moment().cycle;
             let beyond = last.cycle.saturating_add(1);
@@ -202,7 +196,6 @@ impl Timeline {
             let within = |moment: TimePoint| moment > from && moment <= last;
             let stretch = Stretch {
                 to,
-                numbers: numbers.clone(),
                 direction: Direction::Forward,
             };
             let (hit, live) = self.look_through(live, &stretch, condition, &within);
@@ -232,7 +225,6 @@ impl Timeline {
         // What happens in the last cycle is seen when it is over.
         let mut to = from.cycle + u64::from(from.rank > 0);
         let within = |moment: TimePoint| moment < from && moment >= last;
-        let numbers = 0..from.core().unwrap_or(u64::MAX);
         loop {
             let Some(before) = to.checked_sub(1) else {
                 self.goto(0);
@@ -247,7 +239,6 @@ impl Timeline {
             let live = self.fork_before(start);
             let stretch = Stretch {
                 to,
-                numbers: numbers.clone(),
                 direction: Direction::Back,
             };
             let (hit, _) = self.look_through(live, &stretch, condition, &within);
@@ -334,8 +325,9 @@ impl Timeline {
         let probe = condition.probes(live.chip());
         if let Some(probe) = probe {
             let probe = Probe {
-                numbers: stretch.numbers.clone(),
+                numbers: 0..u64::MAX,
                 backward: stretch.direction == Direction::Back,
+                looked: start,
                 ..probe
             };
             core::look_for(live.chip_mut(), probe);
@@ -373,12 +365,14 @@ impl Timeline {
             condition,
             mut candidates,
         } = spotter;
-        for pass in core::passes(live.chip_mut()) {
-            condition.pass(&pass, &mut candidates);
-        }
         let end = TimePoint::before(live.handled());
         // What a microengine was to do after the end is no part of the run.
         candidates.retain(|it| it.moment <= end);
+        for pass in core::passes(live.chip_mut(), end.cycle) {
+            if within(TimePoint::of_core(pass.cycle, pass.number)) {
+                condition.pass(&pass, &mut candidates);
+            }
+        }
         candidates.sort();
         condition.covered(TimePoint::before(start), end, &mut candidates);
         candidates.sort();

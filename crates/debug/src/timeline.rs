@@ -426,8 +426,9 @@ impl Timeline {
     /// it will be otherwise; what was before stays as it was.
     pub fn change(&mut self, change: impl FnOnce(&mut Chip)) {
         let at = self.live.handled();
-        self.within_job = None;
-        self.moment = TimePoint::before(at);
+        if self.within_job.take().is_some() {
+            self.moment = TimePoint::before(at);
+        }
         self.live.change(change);
         self.snapshots.forget_after(at);
         self.end = None;

@@ -63,7 +63,8 @@ impl Frame {
 pub enum Noted {
     /// It stands at this address, and is about to be made.
     Instruction(u32),
-    /// Before it a longword changed, or by it if the probe looks [backward](Probe::backward).
+    /// Before it a longword changed; if the probe looks [backward](Probe::backward) the change is by it, or by others
+    /// before it is made.
     Change {
         /// The longword's address.
         address: u32,
@@ -77,7 +78,7 @@ pub enum Noted {
 /// What is looked for, and what was found.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
-    /// The numbers of instructions that are noted.
+    /// The numbers that are noted.
     pub numbers: Range<u64>,
     /// Every instruction is noted, and not only those at [`Self::addresses`].
     pub every: bool,
@@ -87,6 +88,8 @@ pub struct Probe {
     pub words: Vec<(u32, Option<u32>)>,
     /// A change is noted before the instruction that makes it, as a search backward meets it, and not behind it.
     pub backward: bool,
+    /// The cycle at which the words were looked at last.
+    pub looked: Cycle,
     /// The job is cut before the instruction of this number.
     pub until: Option<u64>,
     /// What was noted, in order.
@@ -147,7 +150,15 @@ impl Probe {
 
     /// A job begins: others may have changed memory since the one before.
     pub(crate) fn begins(&mut self, cpu: &Cpu, access: &Access<'_>) {
-        self.look(cpu.instructions(), cpu, access);
+        let word = |address| word(address, access);
+        self.looked_at(access.now(), cpu, word);
+    }
+
+    /// What others changed since the words were looked at; the job that is next will not see it as a change.
+    pub fn looked_at(&mut self, now: Cycle, cpu: &Cpu, word: impl Fn(u32) -> Option<u32>) {
+        let cycle = if self.backward { self.looked } else { now };
+        self.look((cycle, cpu.instructions()), Frame::of(cpu), word);
+        self.looked = now;
     }
 
     /// The instruction of an address and a number was to be made; it was not if the bus refused it or an interrupt came
@@ -163,16 +174,18 @@ impl Probe {
         }
         let wanted = self.every || self.addresses.binary_search(&address).is_ok();
         if wanted {
-            self.note(number, frame, Noted::Instruction(address), access);
+            self.note((access.now(), number), frame, Noted::Instruction(address));
         }
         let number = number + u64::from(!self.backward);
-        self.look(number, cpu, access);
+        let word = |address| word(address, access);
+        self.look((access.now(), number), Frame::of(cpu), word);
+        self.looked = access.now();
     }
 
-    fn note(&mut self, number: u64, frame: Frame, what: Noted, access: &Access<'_>) {
+    fn note(&mut self, (cycle, number): (Cycle, u64), frame: Frame, what: Noted) {
         if self.numbers.contains(&number) {
             self.passes.push(Pass {
-                cycle: access.now(),
+                cycle,
                 number,
                 frame,
                 what,
@@ -180,14 +193,10 @@ impl Probe {
         }
     }
 
-    fn look(&mut self, number: u64, cpu: &Cpu, access: &Access<'_>) {
+    fn look(&mut self, when: (Cycle, u64), frame: Frame, word: impl Fn(u32) -> Option<u32>) {
         for at in 0..self.words.len() {
             let (address, before) = self.words[at];
-            let now = match map::target(address) {
-                Target::Dram => access.dram_word(address),
-                Target::Memory(place, _) => access.peek(place),
-                _ => None,
-            };
+            let now = word(address);
             self.words[at].1 = now;
             if let (Some(before), Some(now)) = (before, now)
                 && before != now
@@ -197,8 +206,17 @@ impl Probe {
                     before,
                     now,
                 };
-                self.note(number, Frame::of(cpu), what, access);
+                self.note(when, frame, what);
             }
         }
+    }
+}
+
+/// The longword at an address, as a load reads it without the effects of one.
+fn word(address: u32, access: &Access<'_>) -> Option<u32> {
+    match map::target(address) {
+        Target::Dram => access.dram_word(address),
+        Target::Memory(place, _) => access.peek(place),
+        _ => None,
     }
 }

@@ -104,9 +104,10 @@ impl Processor {
         &self.probe
     }
 
-    /// Looks for something within its jobs, which changes none of them but one that the probe cuts.
-    pub fn look_for(&mut self, probe: Probe) {
-        self.probe = probe;
+    /// Looks for something within its jobs, which changes none of them but one that the probe cuts. Gives what was looked
+    /// for until now.
+    pub fn look_for(&mut self, probe: Probe) -> Probe {
+        std::mem::replace(&mut self.probe, probe)
     }
 
     /// What it does, in words.

@@ -606,6 +606,8 @@ impl Condition for BreakpointSet {
     fn covered(&mut self, from: TimePoint, to: TimePoint, candidates: &mut Vec<Candidate>) {
         // Of other stretches nothing more is asked.
         self.authors.retain(|at, _| (from..=to).contains(&at.0));
+        let cycles = from.cycle..=to.cycle;
+        self.changes.retain(|at, _| cycles.contains(&at.0.cycle));
         if self.only.is_none() {
             self.see_edits(from, to, candidates);
         }

@@ -10,8 +10,8 @@ use npsim_observe::names;
 
 use crate::debugger::Debugger;
 use crate::error::DebugError;
-use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::search::STEP;
+use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
