@@ -38,6 +38,8 @@ pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::
     let listener = TcpListener::bind(&at).with_context(|| format!("cannot listen at {at}"))?;
     output::line(&format!("listening at {}", listener.local_addr()?));
     let (stream, _) = listener.accept()?;
+    // Another gdb is refused.
+    drop(listener);
     stream.set_nodelay(true)?;
     // A byte that comes while the run goes on is an interrupt.
     let mut other = stream.try_clone()?;
@@ -47,10 +49,14 @@ pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::
     match GdbStub::new(stream).run_blocking::<EventLoop>(&mut target) {
         Ok(_) => Ok(()),
         Err(error) if error.is_connection_error() => {
-            output::line(&format!("gdb's connection broke: {error}"));
+            output::line("the connection ended without a word of gdb");
             Ok(())
         }
-        Err(error) => Err(anyhow::anyhow!("gdb: {error}")),
+        Err(error) => Err(
+            Problem::new(format!("what came is no protocol of gdb: {error}"))
+                .help("connect gdb by `target remote`, and nothing else")
+                .into(),
+        ),
     }
 }
 

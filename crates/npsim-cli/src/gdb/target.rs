@@ -34,11 +34,20 @@ enum Resumption {
     Step(Direction),
 }
 
+impl Resumption {
+    const fn direction(self) -> Direction {
+        match self {
+            Self::Continue(direction) | Self::Step(direction) => direction,
+        }
+    }
+}
+
 /// What gdb has set: a breakpoint or a watchpoint, and the debugger's numbers of what stands for it.
 #[derive(Debug)]
 struct GdbPoint {
     address: u32,
-    watched: Option<WatchKind>,
+    /// The longwords that are watched; of a breakpoint none.
+    words: Vec<u32>,
     numbers: Vec<u32>,
 }
 
@@ -67,6 +76,7 @@ impl CoreTarget {
 
     /// Goes on as gdb has asked, to where the run stops; nothing if it was interrupted.
     pub fn go_on(&mut self) -> Option<SingleThreadStopReason<u32>> {
+        let before = self.watched();
         let stop = match self.resumption {
             Resumption::Continue(direction) => self.debugger.run(direction),
             Resumption::Step(direction) => self.debugger.step(Step::Instruction, direction),
@@ -74,7 +84,12 @@ impl CoreTarget {
         let reason = match &stop.reason {
             StopCause::Interrupted => None,
             StopCause::Entry | StopCause::Goto | StopCause::Step => {
-                Some(SingleThreadStopReason::DoneStep)
+                let now = self.watched();
+                let changed = before.iter().zip(&now).position(|it| it.0 != it.1);
+                Some(match changed {
+                    Some(at) => self.reached(at),
+                    None => SingleThreadStopReason::DoneStep,
+                })
             }
             StopCause::Breakpoint(hits) => Some(self.hit(hits)),
             StopCause::Fault(_) => Some(SingleThreadStopReason::Signal(Signal::SIGABRT)),
@@ -102,25 +117,49 @@ impl CoreTarget {
         let _ = self.debugger.select(Thread::CORE);
     }
 
-    fn hit(&self, hits: &[BreakpointHit]) -> SingleThreadStopReason<u32> {
-        let mut points = self.points.iter();
-        let met = points.find(|it| hits.iter().any(|hit| it.numbers.contains(&hit.number)));
-        match met {
-            Some(&GdbPoint {
-                address,
-                watched: Some(kind),
-                ..
-            }) => SingleThreadStopReason::Watch {
-                tid: (),
-                kind,
-                addr: address,
-            },
-            Some(_) => SingleThreadStopReason::SwBreak(()),
+    /// What stands in the longwords that are watched, by watchpoint.
+    fn watched(&self) -> Vec<Vec<Option<u32>>> {
+        let Some(core) = self.debugger.core() else {
+            return Vec::new();
+        };
+        let points = self.points.iter();
+        points
+            .map(|it| it.words.iter().map(|word| core.word(*word)).collect())
+            .collect()
+    }
+
+    fn hit(&mut self, hits: &[BreakpointHit]) -> SingleThreadStopReason<u32> {
+        let met = |it: &GdbPoint| { hits.iter() }.any(|hit| it.numbers.contains(&hit.number));
+        match self.points.iter().position(met) {
+            Some(at) => self.reached(at),
             None => SingleThreadStopReason::Signal(Signal::SIGTRAP),
         }
     }
 
-    fn add(&mut self, address: u32, watched: Option<WatchKind>, whats: Vec<What>) -> bool {
+    /// The stop at a breakpoint or watchpoint. An ARM processor stops for a watchpoint before the access, and gdb makes
+    /// the instruction itself to see the change, in either direction. So the instruction is taken back.
+    fn reached(&mut self, at: usize) -> SingleThreadStopReason<u32> {
+        let GdbPoint { address, words, .. } = &self.points[at];
+        let addr = *address;
+        if words.is_empty() {
+            return SingleThreadStopReason::SwBreak(());
+        }
+        let back = self.resumption.direction().reverse();
+        self.look_at_core();
+        self.debugger.step(Step::Instruction, back);
+        SingleThreadStopReason::Watch {
+            tid: (),
+            kind: WatchKind::Write,
+            addr,
+        }
+    }
+
+    fn add(&mut self, address: u32, words: Vec<u32>) -> bool {
+        let whats = if words.is_empty() {
+            vec![What::Core(vec![address])]
+        } else {
+            words.iter().copied().map(What::CoreWord).collect()
+        };
         let title = format!("0x{address:08x} of gdb");
         let added = whats
             .into_iter()
@@ -130,14 +169,14 @@ impl CoreTarget {
         };
         self.points.push(GdbPoint {
             address,
-            watched,
+            words,
             numbers,
         });
         true
     }
 
-    fn remove(&mut self, address: u32, watched: Option<WatchKind>) -> bool {
-        let same = |it: &GdbPoint| (it.address, it.watched) == (address, watched);
+    fn remove(&mut self, address: u32, words: &[u32]) -> bool {
+        let same = |it: &GdbPoint| it.address == address && it.words == words;
         let Some(at) = self.points.iter().position(same) else {
             return false;
         };
@@ -255,11 +294,11 @@ impl Breakpoints for CoreTarget {
 
 impl SwBreakpoint for CoreTarget {
     fn add_sw_breakpoint(&mut self, address: u32, _kind: usize) -> TargetResult<bool, Self> {
-        Ok(self.add(address, None, vec![What::Core(vec![address])]))
+        Ok(self.add(address, Vec::new()))
     }
 
     fn remove_sw_breakpoint(&mut self, address: u32, _kind: usize) -> TargetResult<bool, Self> {
-        Ok(self.remove(address, None))
+        Ok(self.remove(address, &[]))
     }
 }
 
@@ -274,23 +313,27 @@ impl HwWatchpoint for CoreTarget {
         let Some(core) = self.debugger.core().filter(|_| kind == WatchKind::Write) else {
             return Ok(false);
         };
-        let last = address.saturating_add(bytes.saturating_sub(1));
-        let words: Vec<_> = (address & !3..=last).step_by(4).collect();
+        let words = words_of(address, bytes);
         if words.iter().any(|it| core.word(*it).is_none()) {
             return Ok(false);
         }
-        let whats = words.into_iter().map(What::CoreWord).collect();
-        Ok(self.add(address, Some(kind), whats))
+        Ok(self.add(address, words))
     }
 
     fn remove_hw_watchpoint(
         &mut self,
         address: u32,
-        _bytes: u32,
-        kind: WatchKind,
+        bytes: u32,
+        _kind: WatchKind,
     ) -> TargetResult<bool, Self> {
-        Ok(self.remove(address, Some(kind)))
+        Ok(self.remove(address, &words_of(address, bytes)))
     }
+}
+
+/// The longwords in which bytes from an address on lie, at least one.
+fn words_of(address: u32, bytes: u32) -> Vec<u32> {
+    let last = address.saturating_add(bytes.saturating_sub(1));
+    (address & !3..=last).step_by(4).collect()
 }
 
 impl MonitorCmd for CoreTarget {
