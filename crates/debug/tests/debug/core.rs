@@ -110,6 +110,29 @@ fn a_watched_longword_of_the_core_stops_behind_the_store() {
 }
 
 #[test]
+fn a_longword_that_a_microengine_changes_while_the_core_sleeps_is_seen() {
+    let system = System::core_program();
+    let mut debugger = at_core(&system);
+    let memories = debugger.names().memories();
+    let sum = memories.iter().find(|it| it.0 == "SUM").unwrap();
+    // Written when all is done, at its plain address.
+    let sum = 0xca00_0000 + sum.2;
+    commands(&mut debugger, &format!("context core\nwatch {sum:#x}"));
+    let word = |debugger: &Debugger| debugger.core().unwrap().word(sum);
+    let whole: u32 = (2..=51).sum();
+    for _ in 0..2 {
+        let stop = debugger.run(Direction::Forward);
+        assert!(matches!(stop.reason, StopCause::Breakpoint(_)), "{stop:?}");
+        assert_eq!(word(&debugger), Some(whole));
+        let stop = debugger.run(Direction::Back);
+        assert!(matches!(stop.reason, StopCause::Breakpoint(_)), "{stop:?}");
+        assert_eq!(word(&debugger), Some(0));
+    }
+    let stop = debugger.run(Direction::Back);
+    assert_eq!(stop.reason, StopCause::Beginning);
+}
+
+#[test]
 fn steps_by_lines_of_the_core_pass_over_functions_that_lines_call() {
     let system = System::core_program();
     let mut debugger = at_core(&system);
