@@ -103,6 +103,7 @@ break icmp_take
 continue
 print packet->reason
 next
+next
 step
 bt 3
 up
