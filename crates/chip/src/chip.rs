@@ -283,6 +283,11 @@ impl Chip {
         &self.gpp
     }
 
+    /// The general-purpose core, for changes of its tasks from outside between two runs.
+    pub const fn gpp_mut(&mut self) -> &mut Gpp {
+        &mut self.gpp
+    }
+
     /// Lets microcode do what a check would stop the chip for.
     pub fn allow(&mut self, check: Check) {
         self.fabric.checks.allow(check);

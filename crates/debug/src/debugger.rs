@@ -12,6 +12,7 @@ use npsim_project::Project;
 use npsim_session::simulation::Ending;
 
 use crate::breakpoints::{BreakpointHit, BreakpointSet, Edit, LogOutput};
+use crate::core::CoreView;
 use crate::error::DebugError;
 use crate::expression::{EvaluationScope, Expression};
 use crate::names::ProjectNames;
@@ -214,8 +215,9 @@ impl Debugger {
         Ok(())
     }
 
-    fn known(&self, thread: Thread) -> Result<(), DebugError> {
-        if self.threads().iter().any(|it| it.thread == thread) {
+    /// Checks that a thread runs.
+    pub(crate) fn known(&self, thread: Thread) -> Result<(), DebugError> {
+        if self.selectable().contains(&thread) {
             return Ok(());
         }
         Err(DebugError::new(format!("context {thread} does not run"))
@@ -238,9 +240,27 @@ impl Debugger {
         threads.collect()
     }
 
+    /// What can be selected: the contexts that run, and the core if it runs a program.
+    #[must_use]
+    pub fn selectable(&self) -> Vec<Thread> {
+        let core = self.core().map(|_| Thread::CORE);
+        let threads = Thread::running(self.chip()).into_iter();
+        threads.chain(core).collect()
+    }
+
+    /// The general-purpose core, if it runs a program.
+    #[must_use]
+    pub fn core(&self) -> Option<CoreView<'_>> {
+        CoreView::of(self.chip())
+    }
+
     /// What the project calls the stage of a microengine, or the program's name.
     #[must_use]
     pub fn stage(&self, me: u8) -> String {
+        if me == Thread::CORE.me {
+            let core = self.core().map(|core| core.name().to_owned());
+            return core.unwrap_or_default();
+        }
         self.names.stage(self.chip(), me)
     }
 
@@ -276,10 +296,13 @@ impl Debugger {
         }
     }
 
-    /// The frames of a context, innermost first. Of the one that is looked at, macros that
+    /// The frames of a context, innermost first; of the core's program the line alone. Of the one that is looked at, macros that
     /// were not stepped into are left out.
     #[must_use]
     pub fn frames(&self, thread: Thread) -> Vec<SourceFrame> {
+        if thread.is_core() {
+            return self.core().and_then(|it| it.frame()).into_iter().collect();
+        }
         let Some(image) = self.image(thread.me) else {
             return Vec::new();
         };

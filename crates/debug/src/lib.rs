@@ -7,6 +7,8 @@
 pub mod access;
 pub mod breakpoints;
 pub mod console;
+pub mod core;
+mod core_step;
 pub mod debugger;
 pub mod error;
 pub mod expression;

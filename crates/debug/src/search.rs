@@ -11,8 +11,16 @@ use npsim_chip::kernel::observer::Observer;
 use npsim_chip::kernel::trace_event::{Kinds, TraceEvent};
 use npsim_chip::watch::Sampler;
 use npsim_session::node::Node;
+use npsim_xscale::{Pass, Probe};
 
+use crate::core;
 use crate::timeline::{STRETCH, TimePoint, Timeline};
+
+/// The mark of candidates that end a step.
+pub(crate) const STEP: usize = usize::MAX;
+
+/// Cycles that a search for the next instruction of the core runs at first.
+const SHORTEST: Cycle = 64;
 
 /// Into the future or into the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +74,17 @@ pub trait Condition {
     /// Something happens at a cycle.
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
         let _ = (at, event, candidates);
+    }
+
+    /// What it has the core look for within its jobs, from here on.
+    fn probes(&self, chip: &Chip) -> Option<Probe> {
+        let _ = chip;
+        None
+    }
+
+    /// The core has come by something that it [looked for](Self::probes).
+    fn pass(&mut self, pass: &Pass, candidates: &mut Vec<Candidate>) {
+        let _ = (pass, candidates);
     }
 
     /// Whether it looks at the chip after each cycle in which something happens.
@@ -125,6 +144,13 @@ impl<C: Condition + ?Sized> Observer for Spotter<'_, C> {
     }
 }
 
+/// What is looked through at once.
+struct Stretch {
+    /// Its end.
+    to: Cycle,
+    direction: Direction,
+}
+
 impl<C: ?Sized> Sampler for Spotter<'_, C> {}
 
 impl Timeline {
@@ -160,6 +186,7 @@ impl Timeline {
         let last = limit.unwrap_or(TimePoint {
             cycle: Cycle::MAX,
             rank: u8::MAX,
+            instruction: None,
         });
         loop {
             let start = self.moment().cycle;
@@ -167,7 +194,11 @@ impl Timeline {
             let to = self.next_stop(start).min(beyond);
             let live = self.fork_here();
             let within = |moment: TimePoint| moment > from && moment <= last;
-            let (hit, live) = self.look_through(live, to, condition, &within, Direction::Forward);
+            let stretch = Stretch {
+                to,
+                direction: Direction::Forward,
+            };
+            let (hit, live) = self.look_through(live, &stretch, condition, &within);
             if let Some(hit) = hit {
                 self.goto_point(hit[0].moment);
                 return SearchResult::Hit(hit);
@@ -206,7 +237,11 @@ impl Timeline {
                 start = self.snapshot_before(before);
             }
             let live = self.fork_before(start);
-            let (hit, _) = self.look_through(live, to, condition, &within, Direction::Back);
+            let stretch = Stretch {
+                to,
+                direction: Direction::Back,
+            };
+            let (hit, _) = self.look_through(live, &stretch, condition, &within);
             if let Some(hit) = hit {
                 self.goto_point(hit[0].moment);
                 return SearchResult::Hit(hit);
@@ -223,18 +258,80 @@ impl Timeline {
         }
     }
 
+    /// Goes to before the instruction of the core's program that has a number.
+    pub(crate) fn search_instruction(
+        &mut self,
+        number: u64,
+        stop: &mut dyn FnMut(Cycle) -> bool,
+    ) -> SearchResult {
+        let mut live = self.fork_here();
+        while core::next_instruction(live.chip()).is_some_and(|next| next > number)
+            && live.handled() > 0
+        {
+            let before = live.handled() - 1;
+            let start = self.snapshot_before(before);
+            if before - start > 2 * STRETCH {
+                // New snapshots are laid on the way.
+                self.goto(before);
+            }
+            live = self.fork_before(self.snapshot_before(before));
+        }
+        core::look_for(
+            live.chip_mut(),
+            Probe {
+                numbers: number..number + 1,
+                every: true,
+                ..Probe::default()
+            },
+        );
+        let mut length = SHORTEST;
+        loop {
+            let goes_on = live.run_exactly(
+                live.handled().saturating_add(length),
+                &mut npsim_chip::kernel::observer::NoObserver,
+            );
+            if let Some(pass) = core::first_pass(live.chip()) {
+                let moment = TimePoint::of_core(pass.cycle, number);
+                self.goto_point(moment);
+                return SearchResult::Hit(vec![Candidate {
+                    moment,
+                    mark: STEP,
+                    place: None,
+                }]);
+            }
+            if !goes_on {
+                self.goto(Cycle::MAX);
+                return SearchResult::Nothing;
+            }
+            length = (length * 2).min(STRETCH);
+            if length == STRETCH && stop(live.handled()) {
+                self.goto(live.handled());
+                return SearchResult::Interrupted;
+            }
+        }
+    }
+
     /// Looks through a stretch from where a copy stands: the first or the last moment
     /// for which the condition holds, and the copy at the stretch's end.
     fn look_through(
         &self,
         mut live: Node,
-        to: Cycle,
+        stretch: &Stretch,
         condition: &mut dyn Condition,
         within: &dyn Fn(TimePoint) -> bool,
-        direction: Direction,
     ) -> (Option<Vec<Candidate>>, Node) {
-        let start = live.handled();
+        let (start, to) = (live.handled(), stretch.to);
         let looks = condition.looks();
+        let probe = condition.probes(live.chip());
+        if let Some(probe) = probe {
+            let probe = Probe {
+                numbers: 0..u64::MAX,
+                backward: stretch.direction == Direction::Back,
+                looked: start,
+                ..probe
+            };
+            core::look_for(live.chip_mut(), probe);
+        }
         let mut spotter = Spotter {
             condition,
             candidates: Vec::new(),
@@ -271,12 +368,17 @@ impl Timeline {
         let end = TimePoint::before(live.handled());
         // What a microengine was to do after the end is no part of the run.
         candidates.retain(|it| it.moment <= end);
+        for pass in core::passes(live.chip_mut(), end.cycle) {
+            if within(TimePoint::of_core(pass.cycle, pass.number)) {
+                condition.pass(&pass, &mut candidates);
+            }
+        }
         candidates.sort();
         condition.covered(TimePoint::before(start), end, &mut candidates);
         candidates.sort();
         candidates.retain(|it| within(it.moment));
         (
-            self.first_of(start, &candidates, condition, direction),
+            self.first_of(start, &candidates, condition, stretch.direction),
             live,
         )
     }

@@ -6,13 +6,10 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_event::{ContextState, Kinds, TraceEvent, TraceEventKind};
 use npsim_image::Image;
 
-use crate::search::{Candidate, CodePoint, Condition};
+use crate::search::{Candidate, CodePoint, Condition, STEP};
 use crate::source::{Stand, uses};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
-
-/// The mark of candidates that end a step.
-pub(crate) const STEP: usize = usize::MAX;
 
 /// A way to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -242,6 +239,21 @@ impl Condition for Both<'_> {
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
         self.step.see(at, event, candidates);
         self.stops.see(at, event, candidates);
+    }
+
+    fn probes(&self, chip: &npsim_chip::chip::Chip) -> Option<npsim_xscale::Probe> {
+        match (self.step.probes(chip), self.stops.probes(chip)) {
+            (Some(step), Some(stops)) => Some(npsim_xscale::Probe {
+                every: step.every,
+                ..stops
+            }),
+            (step, stops) => step.or(stops),
+        }
+    }
+
+    fn pass(&mut self, pass: &npsim_xscale::Pass, candidates: &mut Vec<Candidate>) {
+        self.step.pass(pass, candidates);
+        self.stops.pass(pass, candidates);
     }
 
     fn looks(&self) -> bool {

@@ -20,6 +20,18 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// The general-purpose core, if it runs a program: the thread `core`, which is no context.
+    pub const CORE: Self = Self {
+        me: u8::MAX,
+        context: 0,
+    };
+
+    /// Whether it is the general-purpose core.
+    #[must_use]
+    pub const fn is_core(self) -> bool {
+        self.me == Self::CORE.me
+    }
+
     /// The contexts of a chip that run or have given up, microengine by microengine.
     #[must_use]
     pub fn running(chip: &Chip) -> Vec<Self> {
@@ -37,6 +49,9 @@ impl Thread {
 
 impl fmt::Display for Thread {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_core() {
+            return out.write_str("core");
+        }
         write!(out, "{}.{}", self.me, self.context)
     }
 }
@@ -45,12 +60,16 @@ impl FromStr for Thread {
     type Err = DebugError;
 
     fn from_str(text: &str) -> Result<Self, DebugError> {
+        if text == "core" {
+            return Ok(Self::CORE);
+        }
         let wrong = || {
             DebugError::new(format!("`{text}` names no context"))
                 .help("write microengine and context, such as `4.3`")
         };
         let (me, context) = text.split_once('.').ok_or_else(wrong)?;
-        let me = me.parse().map_err(|_| wrong())?;
+        let me = me.parse().ok().filter(|me| *me != Self::CORE.me);
+        let me = me.ok_or_else(wrong)?;
         let context = context.parse().ok().filter(|it| *it < CONTEXTS);
         Ok(Self {
             me,

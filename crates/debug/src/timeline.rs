@@ -13,7 +13,9 @@ use npsim_net::LineFrame;
 use npsim_session::links::{Frames, Links, LinksState, Traffic};
 use npsim_session::node::{Node, NodeCopy};
 use npsim_session::simulation::{Ending, Simulation};
+use npsim_xscale::Probe;
 
+use crate::core;
 use crate::recording::Recording;
 use crate::snapshots::{BudgetTooSmall, ReplicaState, Snapshots};
 
@@ -31,15 +33,42 @@ pub struct TimePoint {
     /// All before this cycle has happened.
     pub cycle: Cycle,
     /// Of this cycle, what comes first: 0 all of it, 1 + n the instruction of
-    /// microengine n. The state is the same for all.
+    /// microengine n; at last the job of the core. The state is the same for all but the
+    /// last.
     pub rank: u8,
+    /// The instruction of the core's program before which its job is looked at, by its
+    /// number.
+    pub instruction: Option<u64>,
 }
+
+/// The rank of what happens within the job of the core.
+const CORE: u8 = u8::MAX;
 
 impl TimePoint {
     /// Before all of a cycle.
     #[must_use]
     pub const fn before(cycle: Cycle) -> Self {
-        Self { cycle, rank: 0 }
+        Self {
+            cycle,
+            rank: 0,
+            instruction: None,
+        }
+    }
+
+    /// Before an instruction of the core's program, in its job at a cycle.
+    #[must_use]
+    pub const fn of_core(cycle: Cycle, instruction: u64) -> Self {
+        Self {
+            cycle,
+            rank: CORE,
+            instruction: Some(instruction),
+        }
+    }
+
+    /// The instruction of the core's program before which this is.
+    #[must_use]
+    pub const fn core(self) -> Option<u64> {
+        self.instruction
     }
 
     /// Before the instruction of a microengine in a cycle.
@@ -48,6 +77,7 @@ impl TimePoint {
         Self {
             cycle,
             rank: 1 + me,
+            instruction: None,
         }
     }
 }
@@ -110,6 +140,8 @@ pub struct Timeline {
     hertz: u64,
     snapshots: Snapshots,
     live: Node,
+    /// The chip where the moment lies within a job of the core.
+    within_job: Option<Box<Node>>,
     moment: TimePoint,
     end: Option<RunEnd>,
     recorded_to: Cycle,
@@ -141,6 +173,7 @@ impl Timeline {
             recording,
             hertz,
             snapshots,
+            within_job: None,
             moment: TimePoint::default(),
             end: None,
             recorded_to: 0,
@@ -157,7 +190,8 @@ impl Timeline {
     /// The chip at this moment.
     #[must_use]
     pub fn chip(&self) -> &Chip {
-        self.live.chip()
+        let node = self.within_job.as_deref().unwrap_or(&self.live);
+        node.chip()
     }
 
     /// What came and went on the lines before this moment.
@@ -252,6 +286,23 @@ impl Timeline {
         } else {
             TimePoint::before(self.live.handled())
         };
+        let within = self.moment.core().map(|number| self.cut(number));
+        self.within_job = within.map(Box::new);
+    }
+
+    /// A copy whose core has stopped before an instruction of its job in the present cycle.
+    fn cut(&self, number: u64) -> Node {
+        let mut copy = self.fork_here();
+        core::look_for(
+            copy.chip_mut(),
+            Probe {
+                until: Some(number),
+                ..Probe::default()
+            },
+        );
+        let next = copy.handled().saturating_add(1);
+        copy.run_exactly(next, &mut NoObserver);
+        copy
     }
 
     /// Brings the live run to a cycle or to its end, and lays snapshots on the way.
@@ -334,6 +385,7 @@ impl Timeline {
         let at = live.handled();
         let before = done(&self.live);
         self.live = live;
+        self.within_job = None;
         self.set_pace(before);
         self.rest(at);
         self.recorded_to = self.recorded_to.max(at);
@@ -374,6 +426,9 @@ impl Timeline {
     /// it will be otherwise; what was before stays as it was.
     pub fn change(&mut self, change: impl FnOnce(&mut Chip)) {
         let at = self.live.handled();
+        if self.within_job.take().is_some() {
+            self.moment = TimePoint::before(at);
+        }
         self.live.change(change);
         self.snapshots.forget_after(at);
         self.end = None;

@@ -85,7 +85,7 @@ impl<'s> Interface<'s> {
 
     fn layout(&self) -> Layout {
         let alone = self.view.alone.then_some(self.view.focus);
-        let contexts = self.debugger.threads().len() as u16;
+        let contexts = self.debugger.selectable().len() as u16;
         let (width, height) = LEAST;
         let area = Rect {
             width: self.area.width.max(width),
@@ -419,16 +419,16 @@ impl<'s> Interface<'s> {
 
     /// Looks at a context as many further on.
     fn neighbour(&mut self, by: isize) {
-        let threads = self.debugger.threads();
+        let threads = self.debugger.selectable();
         let here = self.debugger.thread();
-        let at = threads.iter().position(|it| it.thread == here);
+        let at = threads.iter().position(|it| *it == here);
         let last = threads.len().saturating_sub(1);
         let next = at.unwrap_or(0).saturating_add_signed(by).min(last);
-        if let Some(view) = threads.get(next)
-            && view.thread != here
+        if let Some(thread) = threads.get(next)
+            && *thread != here
         {
             self.view.line = None;
-            if let Err(complaint) = self.debugger.select(view.thread) {
+            if let Err(complaint) = self.debugger.select(*thread) {
                 self.mistake(complaint.to_string());
             }
         }
@@ -519,9 +519,9 @@ impl<'s> Interface<'s> {
                 self.view.line = Some(moved(at, rows.len()));
             }
             Pane::Contexts => {
-                let threads = self.debugger.threads();
+                let threads = self.debugger.selectable();
                 let here = self.debugger.thread();
-                let at = threads.iter().position(|it| it.thread == here).unwrap_or(0);
+                let at = threads.iter().position(|it| *it == here).unwrap_or(0);
                 self.neighbour(moved(at, threads.len()) as isize - at as isize);
             }
             Pane::Console => match motion {

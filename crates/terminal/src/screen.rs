@@ -190,7 +190,10 @@ fn title(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     let time = time_text(debugger.cycle(), debugger.timeline().hertz());
     let mut parts = vec![
         format!(" {thread} {}", debugger.stage(thread.me)),
-        contexts::doing(debugger.chip(), thread),
+        match debugger.core().filter(|_| thread.is_core()) {
+            Some(core) => core.doing().to_owned(),
+            None => contexts::doing(debugger.chip(), thread),
+        },
         format!("cycle {} ({time})", debugger.cycle()),
     ];
     let reason = reason(look);

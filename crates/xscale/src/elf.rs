@@ -7,7 +7,7 @@ use object::Endianness;
 use object::elf::{self, FileHeader32};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader, Sym};
 
-use crate::lines::{Lines, Place};
+use crate::lines::{LineRow, Lines, Place};
 
 /// Code whose bytes have the other order than data, as newer big-endian processors have them.
 const BE8: u32 = 0x0080_0000;
@@ -279,10 +279,23 @@ impl Program {
         self.lines.place(address)
     }
 
+    /// The lines of sources that have instructions, in the order of addresses.
+    #[must_use]
+    pub fn rows(&self) -> Vec<LineRow> {
+        self.lines.rows()
+    }
+
     /// The function that an address lies in.
     #[must_use]
     pub fn function(&self, address: u32) -> Option<&str> {
         self.lines.function(address).map(|(name, _)| name)
+    }
+
+    /// Whether a function begins at an address.
+    #[must_use]
+    pub fn begins_function(&self, address: u32) -> bool {
+        let function = self.lines.function(address);
+        function.is_some_and(|(_, offset)| offset == 0)
     }
 
     /// Where a function begins.

@@ -12,6 +12,7 @@ use npsim_chip::kernel::check::Check;
 
 use crate::board::{Board, Refusal};
 use crate::devices::Footprint;
+use crate::probe::Before;
 use crate::problem::Problem;
 use crate::processor::{Processor, Rest};
 use crate::setup::Setup;
@@ -194,8 +195,13 @@ impl Processor {
         let (mut core, mut spent) = (0, 0);
         let (mut tolerant, mut open) = (false, true);
         let mut budget = QUANTUM;
+        self.probe.begins(&self.cpu, access);
         let end = loop {
+            if self.probe.cuts(&self.cpu) {
+                break End::GoesOn;
+            }
             let pc = self.cpu.pc();
+            let before = Before::of(&self.cpu);
             let mut board = Board::new(access, &mut self.devices, setup, &self.clocks);
             (board.open, board.tolerant) = (open, tolerant);
             let (mut event, mut refusal, mut is_over) = (None, None, false);
@@ -207,8 +213,10 @@ impl Processor {
                     }
                     Err(refused) => refusal = Some(refused),
                 }
+                self.probe.made(before, &self.cpu, board.access);
             } else {
-                let (cycles, ended) = self.cpu.run(&mut board, budget.saturating_sub(core).max(1));
+                let cycles = budget.saturating_sub(core).max(1);
+                let (cycles, ended) = self.probe.run(&mut self.cpu, &mut board, cycles);
                 core += cycles;
                 match ended {
                     RunEnd::Spent => is_over = true,
@@ -326,6 +334,10 @@ impl Processor {
         }
         let (key, instructions) = (self.key(), self.cpu.instructions());
         for _ in 0..SHORT_LOOP {
+            if self.probe.cuts(&self.cpu) {
+                break;
+            }
+            let before = Before::of(&self.cpu);
             let mut board = Board::new(access, &mut self.devices, setup, &self.clocks);
             board.open = false;
             // What is refused is refused again, at its own cycle, by the next job.
@@ -333,6 +345,7 @@ impl Processor {
                 break;
             };
             let code_written = board.code_written;
+            self.probe.made(before, &self.cpu, board.access);
             core += u64::from(step.cycles);
             match step.event {
                 Some(Event::WaitForInterrupt) => return (core, End::Waits),

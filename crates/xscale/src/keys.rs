@@ -154,7 +154,9 @@ impl TaskKind for ProgramKind {
         };
         place(&name, &program, &span, resolver);
         let own = own_imports(section, resolver);
+        let folder = path.parent();
         let setup = Setup {
+            folder: folder.map_or_else(String::new, |it| it.to_string_lossy().into_owned()),
             identity: identity(&bytes),
             cache: match section.and_then(|it| it.cache) {
                 Some(CacheKind::None) => CacheMode::None,

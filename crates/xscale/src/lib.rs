@@ -22,6 +22,7 @@ mod job;
 mod keys;
 mod lines;
 pub mod map;
+mod probe;
 mod problem;
 mod processor;
 mod setup;
@@ -32,7 +33,8 @@ mod watch;
 pub use cache::{Cache, CacheMode};
 pub use devices::Counts;
 pub use elf::{ElfError, Import, Program, Segment, TableSymbol};
-pub use lines::Place;
+pub use lines::{LineRow, Place};
+pub use probe::{Frame, Noted, Pass, Probe};
 pub use processor::Processor;
 pub use setup::{LoadedTable, Owner, Setup};
 

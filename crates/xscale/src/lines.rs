@@ -19,6 +19,19 @@ pub struct Place {
     pub line: Option<(String, u32)>,
 }
 
+/// Instructions of one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineRow {
+    /// The first.
+    pub address: u32,
+    /// Bytes of all.
+    pub bytes: u32,
+    /// The file.
+    pub file: String,
+    /// The line in it.
+    pub line: u32,
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "0x{:08x}", self.address)?;
@@ -123,6 +136,34 @@ impl Lines {
     }
 
     fn line(&self, address: u32) -> Option<(String, u32)> {
+        let context = self.context()?;
+        let found = context.find_location(address.into()).ok()??;
+        Some((shortened(found.file?).to_owned(), found.line?))
+    }
+
+    /// The lines with instructions, in the order of addresses.
+    pub(crate) fn rows(&self) -> Vec<LineRow> {
+        let Some(context) = self.context() else {
+            return Vec::new();
+        };
+        let Ok(all) = context.find_location_range(0, u64::from(u32::MAX)) else {
+            return Vec::new();
+        };
+        let row = |(address, bytes, location): (u64, u64, addr2line::Location<'_>)| {
+            Some(LineRow {
+                address: u32::try_from(address).ok()?,
+                bytes: u32::try_from(bytes).ok()?,
+                file: shortened(location.file?).to_owned(),
+                line: location.line?,
+            })
+        };
+        let mut rows: Vec<_> = all.filter_map(row).collect();
+        rows.sort_by_key(|row| row.address);
+        rows
+    }
+
+    /// What DWARF says, read anew.
+    fn context(&self) -> Option<Context<EndianSlice<'_, RunTimeEndian>>> {
         let endian = if self.is_big {
             RunTimeEndian::Big
         } else {
@@ -132,11 +173,10 @@ impl Lines {
             let bytes = self.sections.get(id.name()).map_or(&[][..], Vec::as_slice);
             Ok::<_, addr2line::gimli::Error>(EndianSlice::new(bytes, endian))
         };
-        let dwarf = Dwarf::load(section).ok()?;
-        let context = Context::from_dwarf(dwarf).ok()?;
-        let found = context.find_location(address.into()).ok()??;
-        let file = found.file?;
-        let file = file.strip_prefix("./").unwrap_or(file);
-        Some((file.to_owned(), found.line?))
+        Context::from_dwarf(Dwarf::load(section).ok()?).ok()
     }
+}
+
+fn shortened(file: &str) -> &str {
+    file.strip_prefix("./").unwrap_or(file)
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cache::CacheMode;
 use crate::clocks::Clocks;
 use crate::devices::{Counts, Devices};
+use crate::probe::Probe;
 use crate::setup::Setup;
 use crate::watch::{Lap, LoopWatch};
 
@@ -52,6 +53,9 @@ pub struct Processor {
     /// Stack pointers of supervisor and other modes that have been within the stack.
     pub(crate) armed: [bool; 2],
     interrupt_delay: Cycle,
+    /// What a debugger looks for; no part of the state.
+    #[serde(skip)]
+    pub(crate) probe: Probe,
 }
 
 impl Processor {
@@ -72,14 +76,15 @@ impl Processor {
             skipped: 0,
             armed: [false; 2],
             interrupt_delay: 1,
+            probe: Probe::default(),
             setup: Some(Arc::new(setup)),
         }
     }
 
     /// What the program was loaded with; `None` of a state that was read from a file and not completed.
     #[must_use]
-    pub fn setup(&self) -> Option<&Setup> {
-        self.setup.as_deref()
+    pub const fn setup(&self) -> Option<&Arc<Setup>> {
+        self.setup.as_ref()
     }
 
     /// The processor itself.
@@ -91,6 +96,29 @@ impl Processor {
     /// The processor itself, to be changed from outside between two steps of a run.
     pub const fn cpu_mut(&mut self) -> &mut Cpu {
         &mut self.cpu
+    }
+
+    /// What is looked for within its jobs.
+    #[must_use]
+    pub const fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    /// Looks for something within its jobs, which changes none of them but one that the probe cuts. Gives what was looked
+    /// for until now.
+    pub fn look_for(&mut self, probe: Probe) -> Probe {
+        std::mem::replace(&mut self.probe, probe)
+    }
+
+    /// What it does, in words.
+    #[must_use]
+    pub const fn doing(&self) -> &'static str {
+        match self.rest {
+            Rest::None => "running",
+            Rest::Waits { .. } => "waiting for an interrupt",
+            Rest::Loops { .. } => "repeating a loop in which nothing changes",
+            Rest::Ended => "ended",
+        }
     }
 
     /// What it counted.
@@ -274,5 +302,6 @@ impl Task for Processor {
 
     fn complete(&mut self, loaded: &Self) {
         self.setup.clone_from(&loaded.setup);
+        self.probe.clone_from(&loaded.probe);
     }
 }

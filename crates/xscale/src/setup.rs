@@ -13,6 +13,8 @@ use crate::elf::Program;
 pub struct Setup {
     /// The name of the file, for people.
     pub name: String,
+    /// The folder of the file: names of sources in it are relative to that.
+    pub folder: String,
     /// The program.
     pub program: Program,
     /// A number that another file, or other settings, would hardly have.

@@ -243,6 +243,11 @@ impl Gpp {
         self.tasks.iter().find_map(|task| task.downcast_ref())
     }
 
+    /// The first task of this type that goes on while the chip runs, to be changed between two steps of a run.
+    pub fn task_mut<T: Task>(&mut self) -> Option<&mut T> {
+        self.tasks.iter_mut().find_map(|task| task.downcast_mut())
+    }
+
     /// The kinds of tasks of which statistics have a list, even if none runs.
     #[must_use]
     pub fn kinds(&self) -> &[String] {

@@ -8,9 +8,11 @@ use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::trace_event::{Kinds, MemoryName, TraceEvent, TraceEventKind, Writer};
 
 use npsim_image::ProgramPoint;
+use npsim_xscale::{Noted, Pass, Probe};
 
 use super::{Access, Breakpoint, Edit, What};
 use crate::access::{Author, reads, writes};
+use crate::core::CoreView;
 use crate::error::DebugError;
 use crate::expression::{EvaluationScope, Lvalue};
 use crate::names::{Memory, ProjectNames};
@@ -126,7 +128,7 @@ impl BreakpointSet {
         let enabled = self.points.iter().enumerate().filter(|it| it.1.enabled);
         let code = enabled.flat_map(|(at, point)| match &point.what {
             What::Code(places) => places.iter().map(|it| (it.0, it.1, at)).collect(),
-            What::Watch { .. } => Vec::new(),
+            What::Watch { .. } | What::Core(_) | What::CoreWord(_) => Vec::new(),
         });
         self.code = code.collect();
         self.code.sort_unstable();
@@ -429,6 +431,56 @@ impl Condition for BreakpointSet {
         }
     }
 
+    fn probes(&self, chip: &Chip) -> Option<Probe> {
+        if self.only.is_some_and(|it| !it.is_core()) {
+            return None;
+        }
+        let view = CoreView::of(chip)?;
+        let mut probe = Probe::default();
+        for point in self.points.iter().filter(|it| it.enabled) {
+            match &point.what {
+                What::Core(addresses) => probe.addresses.extend(addresses),
+                What::CoreWord(address) => probe.words.push((*address, view.word(*address))),
+                What::Code(_) | What::Watch { .. } => {}
+            }
+        }
+        probe.addresses.sort_unstable();
+        probe.addresses.dedup();
+        let looks = !probe.addresses.is_empty() || !probe.words.is_empty();
+        looks.then_some(probe)
+    }
+
+    fn pass(&mut self, pass: &Pass, candidates: &mut Vec<Candidate>) {
+        let moment = TimePoint::of_core(pass.cycle, pass.number);
+        for (mark, point) in self.points.iter().enumerate().filter(|it| it.1.enabled) {
+            let met = match (&point.what, pass.what) {
+                (What::Core(addresses), Noted::Instruction(address)) => {
+                    addresses.contains(&address)
+                }
+                (
+                    What::CoreWord(word),
+                    Noted::Change {
+                        address,
+                        before,
+                        now,
+                    },
+                ) if *word == address => {
+                    let values = (before.into(), now.into());
+                    self.changes.insert((moment, mark), values);
+                    true
+                }
+                _ => false,
+            };
+            if met {
+                candidates.push(Candidate {
+                    moment,
+                    mark,
+                    place: None,
+                });
+            }
+        }
+    }
+
     fn looks(&self) -> bool {
         let counting = |it: &(usize, &Breakpoint)| !self.counts || it.1.hits.is_some();
         self.only.is_none() && self.watches().any(|it| counting(&it))
@@ -504,6 +556,7 @@ impl Condition for BreakpointSet {
                 (Thread { me, context }, ProgramPoint::before(pc))
             }
             (What::Code(_), None) => return false,
+            (What::Core(_) | What::CoreWord(_), _) => (Thread::CORE, ProgramPoint::before(0)),
         };
         let cycle = candidate.moment.cycle;
         let scope = chip.map(|chip| self.scope(chip, cycle, thread, looked_up));
@@ -553,6 +606,8 @@ impl Condition for BreakpointSet {
     fn covered(&mut self, from: TimePoint, to: TimePoint, candidates: &mut Vec<Candidate>) {
         // Of other stretches nothing more is asked.
         self.authors.retain(|at, _| (from..=to).contains(&at.0));
+        let cycles = from.cycle..=to.cycle;
+        self.changes.retain(|at, _| cycles.contains(&at.0.cycle));
         if self.only.is_none() {
             self.see_edits(from, to, candidates);
         }

@@ -50,6 +50,11 @@ pub enum What {
         /// Where names were looked up.
         point: ProgramPoint,
     },
+    /// Instructions of the core's program that are about to be made, by address.
+    Core(Vec<u32>),
+    /// A longword that changes, by its address in the core's memory map. The core looks at it after each of its
+    /// instructions; a search stops behind the one that changes it, backward before it.
+    CoreWord(u32),
 }
 
 /// A breakpoint, watchpoint or log point.

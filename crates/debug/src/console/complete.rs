@@ -52,8 +52,8 @@ fn of(debugger: &Debugger, completes: Completes) -> Vec<String> {
         Completes::Command => COMMANDS.iter().map(|it| it.name.to_owned()).collect(),
         Completes::Check => Check::ALL.iter().map(|it| it.name().to_owned()).collect(),
         Completes::Context => {
-            let threads = debugger.threads();
-            threads.iter().map(|it| it.thread.to_string()).collect()
+            let threads = debugger.selectable();
+            threads.iter().map(ToString::to_string).collect()
         }
         Completes::Ring => names.rings().iter().map(|it| it.0.clone()).collect(),
         Completes::File => debugger.files(),

@@ -1,6 +1,7 @@
 //! Commands as text: what a script, a terminal and the console of an editor take.
 
 mod complete;
+mod core;
 mod inspect;
 mod place;
 mod show;
@@ -132,6 +133,9 @@ struct Call<'c, 's> {
 
 impl Call<'_, '_> {
     fn verb(&mut self, verb: Verb) -> Result<Reply, DebugError> {
+        if let Some(reply) = self.of_core(verb) {
+            return reply;
+        }
         match verb {
             verb if verb.goes() => self.go(verb, Direction::Forward),
             Verb::Back => self.back(),
@@ -149,6 +153,9 @@ impl Call<'_, '_> {
             Verb::Context => self.context(),
             Verb::Why => {
                 let thread = self.thread()?;
+                if thread.is_core() {
+                    return Ok(Reply::lines(show::where_text(self.debugger, thread)));
+                }
                 Ok(Reply::lines(self.debugger.why(thread)))
             }
             Verb::Wake => self.wake(),
@@ -183,13 +190,8 @@ impl Call<'_, '_> {
             return Ok(self.debugger.thread());
         }
         let thread = self.rest.parse()?;
-        let known = self.debugger.threads();
-        if known.iter().any(|it| it.thread == thread) {
-            Ok(thread)
-        } else {
-            Err(DebugError::new(format!("context {thread} does not run"))
-                .help("`contexts` lists those that do"))
-        }
+        self.debugger.known(thread)?;
+        Ok(thread)
     }
 
     fn arrived(&self, stop: Stop) -> Reply {
@@ -212,6 +214,9 @@ impl Call<'_, '_> {
     }
 
     fn go(&mut self, verb: Verb, direction: Direction) -> Result<Reply, DebugError> {
+        if let Some(reply) = self.of_core(verb) {
+            return reply;
+        }
         let step = match verb {
             Verb::Next => Step::Line,
             Verb::Step => Step::Into,
@@ -389,6 +394,10 @@ impl Call<'_, '_> {
 
     fn wake(&mut self) -> Result<Reply, DebugError> {
         let thread = self.thread()?;
+        if thread.is_core() {
+            return Err(DebugError::new("`wake` is about contexts of microengines")
+                .help("`step` goes to the core's next instruction, whenever that is"));
+        }
         let (woken, stop) = self.debugger.wake(thread)?;
         let mut lines = match &woken {
             None if stop.reason == StopCause::Interrupted => vec![format!(

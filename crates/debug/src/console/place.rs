@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::breakpoints::{Access, Breakpoint, Hits, What};
+use crate::core::CoreView;
 use crate::debugger::Debugger;
 use crate::error::DebugError;
 use crate::expression::Expression;
@@ -82,6 +83,22 @@ impl BreakpointText {
         debugger: &Debugger,
         say: Option<&str>,
     ) -> Result<Breakpoint, DebugError> {
+        if let Some(core) = debugger.core()
+            && self.is_of_core(debugger, &core)
+        {
+            let (addresses, title) = core.addresses(&self.what)?;
+            let line = addresses.first().and_then(|it| core.place(*it).line);
+            let mut point = Breakpoint::new(title, What::Core(addresses));
+            // Of a function or an address it is the instruction that matters.
+            let of_line =
+                self.what.ends_with(|c: char| c.is_ascii_digit()) && !self.what.starts_with('*');
+            point.line = line
+                .filter(|_| of_line)
+                .map(|(file, line)| (core.path(&file), line));
+            point.log = say.map(str::parse).transpose()?;
+            self.restrict(debugger, &mut point)?;
+            return Ok(point);
+        }
         let (mut places, title, line) = self.places(debugger)?;
         if !self.only.is_empty() {
             places.retain(|place| self.only.iter().any(|it| it.0 == place.0));
@@ -99,6 +116,12 @@ impl BreakpointText {
         Ok(point)
     }
 
+    /// Whether the place is one of the core's program: of a line or an address without more, if the core is selected.
+    fn is_of_core(&self, debugger: &Debugger, core: &CoreView<'_>) -> bool {
+        let what = self.what.as_str();
+        debugger.thread().is_core() && !what.contains([':', '#']) || core.knows(what)
+    }
+
     /// The watchpoint.
     ///
     /// # Errors
@@ -109,6 +132,24 @@ impl BreakpointText {
         access: Access,
     ) -> Result<Breakpoint, DebugError> {
         let thread = debugger.thread();
+        if let Some(core) = debugger.core().filter(|_| thread.is_core()) {
+            if access != Access::Change {
+                return Err(DebugError::new(
+                    "of the core's program changes are seen, not accesses",
+                )
+                .help("`watch 0x8000` stops when the longword changes"));
+            }
+            let address = core.value(self.what.trim_start_matches('*'))? & !3;
+            if core.word(address).is_none() {
+                return Err(DebugError::new(format!(
+                    "no memory that can be watched lies at 0x{address:08x} of the core's map"
+                )));
+            }
+            let title = format!("0x{address:08x}");
+            let mut point = Breakpoint::new(title, What::CoreWord(address));
+            self.restrict(debugger, &mut point)?;
+            return Ok(point);
+        }
         let what = debugger.watch(&self.what, access, thread)?;
         let how = match access {
             Access::Change => "",
@@ -122,6 +163,10 @@ impl BreakpointText {
     }
 
     fn restrict(&self, debugger: &Debugger, point: &mut Breakpoint) -> Result<(), DebugError> {
+        if !self.only.is_empty() && matches!(point.what, What::Core(_) | What::CoreWord(_)) {
+            return Err(DebugError::new("this is of the core, and of no context")
+                .help("leave out what is behind `in`"));
+        }
         point.hits = self.hits;
         point.condition.clone_from(&self.condition);
         let known = debugger.threads();

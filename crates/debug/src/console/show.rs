@@ -10,6 +10,7 @@ use npsim_inspect::Inspect;
 use super::Sources;
 use super::table::{COMMANDS, CommandGroup, ConsoleCommand};
 use crate::breakpoints::{Breakpoint, What};
+use crate::core::CoreView;
 use crate::debugger::{Debugger, Stop};
 use crate::questions::{BufferView, Deed, Trail, Woken};
 use crate::source::SourceFrame;
@@ -94,8 +95,24 @@ pub fn stop_text(debugger: &Debugger, stop: &Stop, sources: Sources<'_>) -> Vec<
     lines
 }
 
+/// The core and where its program is.
+fn core_text(core: &CoreView<'_>) -> String {
+    format!(
+        "core {} {} at {}, {} mode",
+        core.name(),
+        core.doing(),
+        core.place(core.cpu().pc()),
+        core.mode()
+    )
+}
+
 /// A context and the line that it is at.
 fn header(debugger: &Debugger, thread: Thread) -> String {
+    if thread.is_core()
+        && let Some(core) = debugger.core()
+    {
+        return core_text(&core);
+    }
     let frames = debugger.frames(thread);
     let more = if thread == debugger.thread() && debugger.has_closed() {
         ", before a macro"
@@ -176,6 +193,13 @@ fn frame_text(frame: &SourceFrame) -> String {
 /// A context with all its frames.
 pub(super) fn where_text(debugger: &Debugger, thread: Thread) -> Vec<String> {
     let mut lines = vec![header(debugger, thread)];
+    if thread.is_core()
+        && let Some(core) = debugger.core()
+    {
+        let caller = core.place(core.cpu().register(14));
+        lines.push(format!("  the link register leads to {caller}"));
+        return lines;
+    }
     for (number, frame) in debugger.frames(thread).iter().enumerate() {
         lines.push(format!("  #{number} {}", frame_text(frame)));
     }
@@ -213,6 +237,10 @@ pub(super) fn contexts_text(debugger: &Debugger, me: Option<u8>) -> Vec<String> 
     let those = threads
         .iter()
         .filter(|it| me.is_none_or(|me| me == it.thread.me));
+    let core = debugger.core().filter(|_| me.is_none()).map(|core| {
+        let selected = debugger.thread().is_core();
+        format!("{} {}", if selected { ">" } else { " " }, core_text(&core))
+    });
     those
         .map(|it| {
             let mark = if it.thread == debugger.thread() {
@@ -230,6 +258,7 @@ pub(super) fn contexts_text(debugger: &Debugger, me: Option<u8>) -> Vec<String> 
                 it.thread, it.view.since
             )
         })
+        .chain(core)
         .collect()
 }
 
@@ -253,7 +282,7 @@ pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
         text += "(disabled) ";
     }
     text += match (&point.what, &point.log) {
-        (What::Watch { .. }, _) => "watch ",
+        (What::Watch { .. } | What::CoreWord(_), _) => "watch ",
         (_, Some(_)) => "log ",
         _ => "break ",
     };
@@ -261,6 +290,9 @@ pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
     if let What::Code(places) = &point.what {
         let count = places.len();
         let _ = write!(text, ", {count} place{}", if count == 1 { "" } else { "s" });
+    }
+    if let What::Core(_) | What::CoreWord(_) = &point.what {
+        text += " of the core";
     }
     if let What::Watch { thread, .. } = &point.what {
         let _ = write!(text, " of {thread}");

@@ -30,6 +30,15 @@ impl Debugger {
                 .map(|&(me, pc)| (me, ProgramPoint::before(pc)))
                 .collect(),
             What::Watch { thread, point, .. } => vec![(thread.me, *point)],
+            What::Core(_) | What::CoreWord(_) => {
+                if !expressions.is_empty() {
+                    return Err(DebugError::new(
+                        "a breakpoint of the core has neither condition nor values to say",
+                    )
+                    .help("`npsim debug --gdb` has conditions with names of the program"));
+                }
+                Vec::new()
+            }
         };
         let check = |expression: &Expression, (me, point): (u8, ProgramPoint)| {
             self.image(me)

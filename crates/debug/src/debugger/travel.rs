@@ -7,10 +7,12 @@ use npsim_session::simulation::Ending;
 
 use super::{Debugger, MOST_MADE, Made, Selection, Stop, StopCause, image_of};
 use crate::breakpoints::{Breakpoint, BreakpointSet, Edit, What};
+use crate::core;
+use crate::core_step::CoreLines;
 use crate::error::DebugError;
-use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
+use crate::search::{Candidate, CodePoint, Condition, Direction, STEP, SearchResult};
 use crate::source::{self, SourceFrame, Stand};
-use crate::step::{Ahead, Behind, Both, PipelineTurns, STEP, Step};
+use crate::step::{Ahead, Behind, Both, PipelineTurns, Step};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
@@ -117,6 +119,7 @@ impl Debugger {
             }
         }
         let stop = match direction {
+            _ if self.look.thread.is_core() => self.step_core(step, direction),
             Direction::Forward => self.step_on(step),
             Direction::Back => self.step_back(step),
         };
@@ -132,6 +135,41 @@ impl Debugger {
             });
         }
         stop
+    }
+
+    /// Makes a step of the core's program: by lines if it has some, else by an instruction.
+    fn step_core(&mut self, step: Step, direction: Direction) -> Stop {
+        let back = direction == Direction::Back;
+        let lines = match (step, self.core()) {
+            (Step::Line | Step::Into, Some(core)) => {
+                Some(CoreLines::new(&core, step == Step::Into, back))
+            }
+            _ => None,
+        };
+        let Some(mut lines) = lines.filter(CoreLines::has_lines) else {
+            return self.step_instruction(direction);
+        };
+        let found = self.seek(&mut lines, direction);
+        self.arrived(&found, direction)
+    }
+
+    /// Makes an instruction of the core's program, or takes the last one back. The one that is next is known by its
+    /// number, so that no breakpoint can lie in between.
+    fn step_instruction(&mut self, direction: Direction) -> Stop {
+        let next = core::next_instruction(self.chip()).unwrap_or(0);
+        let number = match direction {
+            Direction::Forward => Some(next + 1),
+            Direction::Back => next.checked_sub(1),
+        };
+        let Some(number) = number else {
+            self.timeline.goto(0);
+            return self.arrived(&SearchResult::Nothing, direction);
+        };
+        let mut asked = self.stop.take();
+        let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
+        let found = self.timeline.search_instruction(number, stop);
+        self.stop = asked;
+        self.arrived(&found, direction)
     }
 
     fn here(&self) -> Selection {
@@ -390,6 +428,9 @@ impl Debugger {
                     self.look.thread = Thread { me, context };
                     self.look.place = place;
                     self.open_all();
+                } else if fault.check.is_some_and(core::finds) {
+                    self.look.thread = Thread::CORE;
+                    self.look.place = None;
                 }
                 Some(StopCause::Fault(fault))
             }
@@ -406,6 +447,8 @@ impl Debugger {
                 me: place.me,
                 context: place.context,
             };
+        } else if self.look.moment.core().is_some() {
+            self.look.thread = Thread::CORE;
         }
         self.open_all();
     }

@@ -18,6 +18,7 @@ impl Debugger {
     /// # Errors
     /// The expression names nothing that can be written from outside.
     pub fn set(&mut self, text: &str, value: u32, thread: Thread) -> Result<(), DebugError> {
+        self.can_change()?;
         let expression: Expression = text.parse()?;
         let scope = self.scope(thread);
         let refused = |what: &str| Err(DebugError::new(format!("{what} cannot be written")));
@@ -52,6 +53,17 @@ impl Debugger {
         }
     }
 
+    /// Within a job of the core a copy is looked at, from which no run goes on.
+    fn can_change(&self) -> Result<(), DebugError> {
+        if self.timeline().moment().core().is_none() {
+            return Ok(());
+        }
+        Err(
+            DebugError::new("nothing can be changed in the middle of a job of the core")
+                .help("go to a cycle: `goto +1` is behind the job"),
+        )
+    }
+
     /// What is about to be changed here and now.
     fn edit(&self, location: Lvalue, thread: Thread, value: u32) -> Edit {
         let scope = self.scope(thread);
@@ -80,6 +92,7 @@ impl Debugger {
         words: &[u32],
         thread: Thread,
     ) -> Result<(), DebugError> {
+        self.can_change()?;
         let scope = self.scope(thread);
         for at in 0..words.len() as u32 {
             scope.word(memory, address.saturating_add(4 * at))?;

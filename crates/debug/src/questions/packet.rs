@@ -10,8 +10,7 @@ use npsim_observe::names;
 
 use crate::debugger::Debugger;
 use crate::error::DebugError;
-use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
-use crate::step::STEP;
+use crate::search::{Candidate, CodePoint, Condition, Direction, STEP, SearchResult};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 

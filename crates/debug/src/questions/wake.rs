@@ -6,8 +6,7 @@ use npsim_chip::kernel::trace_event::{Cause, ContextState, Kinds, TraceEvent, Tr
 
 use crate::debugger::{Debugger, Stop};
 use crate::error::DebugError;
-use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
-use crate::step::STEP;
+use crate::search::{Candidate, CodePoint, Condition, Direction, STEP, SearchResult};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 

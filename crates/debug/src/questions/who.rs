@@ -134,6 +134,7 @@ impl Deeds {
         let moment = TimePoint {
             cycle: at,
             rank: u8::MAX,
+            instruction: None,
         };
         let seen = SeenDeed {
             what,

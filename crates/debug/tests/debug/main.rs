@@ -1,5 +1,6 @@
 //! The debugger on the systems that are shipped.
 
+mod core;
 mod rig;
 mod statements;
 mod stepping;

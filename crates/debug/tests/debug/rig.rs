@@ -47,8 +47,14 @@ impl System {
     }
 
     pub fn at(target: &Path, load: Option<(&str, &str)>) -> Self {
+        Self::with(target, &[], load)
+    }
+
+    fn with(target: &Path, defines: &[(&str, &str)], load: Option<(&str, &str)>) -> Self {
+        let owned = |it: &(&str, &str)| (it.0.to_owned(), it.1.to_owned());
         let overrides = Overrides {
             include: vec![root().join("microcode/lib"), root().join("microcode")],
+            defines: defines.iter().map(owned).collect(),
             ..Overrides::default()
         };
         let project = Project::load(target, &overrides, &npsim_protocols::registry()).unwrap();
@@ -84,6 +90,14 @@ impl System {
 
     pub fn router() -> Self {
         Self::of("microcode/router", Some(("1", "300us")))
+    }
+
+    /// A context that asks the program of the core 50 times, which answers at interrupts.
+    pub fn core_program() -> Self {
+        let target = root().join("crates/systems/tests/firmware/core_program");
+        let mut system = Self::with(&target, &[("ROUNDS", "50")], None);
+        system.settings.until = Some(400_000);
+        system
     }
 
     pub fn hertz(&self) -> u64 {

@@ -73,11 +73,24 @@ impl Session<'_> {
         path: &str,
         asked: &SourceBreakpoint,
     ) -> Result<(u32, u32), DebugError> {
-        let (places, file, line) = self.debugger.line(path, asked.line)?;
-        let point = Breakpoint::new(format!("{file}:{line}"), What::Code(places));
+        let place = format!("{path}:{}", asked.line);
+        let (point, line) = match self.debugger.core().filter(|core| core.knows(&place)) {
+            Some(core) => {
+                let (addresses, title) = core.addresses(&place)?;
+                let line = core.place(addresses[0]).line;
+                let point = Breakpoint::new(title, What::Core(addresses));
+                (point, line.map_or(asked.line, |it| it.1))
+            }
+            None => {
+                let (places, file, line) = self.debugger.line(path, asked.line)?;
+                let title = format!("{file}:{line}");
+                let mut point = Breakpoint::new(title, What::Code(places));
+                point.line = Some((file, line));
+                (point, line)
+            }
+        };
         let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
         let mut point = restricted(point, condition, hits)?;
-        point.line = Some((file, line));
         point.log = asked
             .log_message
             .as_ref()

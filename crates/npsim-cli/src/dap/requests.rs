@@ -124,6 +124,10 @@ impl Session<'_> {
             _ => Step::Line,
         };
         self.debugger.select(address::thread(asked.thread_id)?)?;
+        if step == Step::Out && self.debugger.thread().is_core() {
+            return Err(DebugError::new("what called this function is not known")
+                .help("`npsim debug --gdb` knows, by `finish`"));
+        }
         if step == Step::Out && self.debugger.frames(self.debugger.thread()).len() < 2 {
             return Err(DebugError::new("the context is in no macro"));
         }
@@ -257,7 +261,11 @@ impl Session<'_> {
             let name = format!("ME{me} ctx{context} {}", it.stage);
             json!({ "id": address::thread_id(it.thread), "name": name })
         });
-        json!({ "threads": threads.collect::<Vec<_>>() })
+        let core = self.debugger.core().map(|core| {
+            let name = format!("core {}", core.name());
+            json!({ "id": address::thread_id(Thread::CORE), "name": name })
+        });
+        json!({ "threads": threads.chain(core).collect::<Vec<_>>() })
     }
 
     fn stack(&self, asked: &StackTrace) -> Result<Value, DebugError> {
@@ -285,7 +293,7 @@ impl Session<'_> {
             if !frame.file.is_empty() {
                 shown["source"] = source_of(&frame.file);
             }
-            if at == 0 {
+            if at == 0 && !thread.is_core() {
                 let reference = address::code(thread.me, pc.into());
                 shown["instructionPointerReference"] = format!("{reference:#x}").into();
             }

@@ -2,6 +2,7 @@
 
 use npsim_chip::core::signal_name_at;
 use npsim_debug::console::holder_text;
+use npsim_debug::core::REGISTERS;
 use npsim_debug::names::{NamedRegister, live_at, owner_text};
 use npsim_debug::view::{self, RingKind};
 use npsim_debug::{DebugError, Thread};
@@ -87,7 +88,18 @@ pub(super) fn scopes(thread: Thread) -> Value {
         }
         scope
     };
-    let scopes: Vec<_> = KINDS.iter().enumerate().map(scope).collect();
+    let of_thread = |it: &(usize, &(VariableGroup, &str, bool))| {
+        !thread.is_core()
+            || matches!(
+                it.1.0,
+                VariableGroup::Registers
+                    | VariableGroup::Rings
+                    | VariableGroup::Commands
+                    | VariableGroup::Buffers
+            )
+    };
+    let scopes = KINDS.iter().enumerate().filter(of_thread);
+    let scopes: Vec<_> = scopes.map(scope).collect();
     json!({ "scopes": scopes })
 }
 
@@ -116,6 +128,7 @@ impl Session<'_> {
         let format = &asked.format;
         let all = match kind {
             VariableGroup::Names => self.names(thread, format),
+            VariableGroup::Registers if thread.is_core() => self.core_registers(format),
             VariableGroup::Registers => self.registers(thread, format),
             VariableGroup::Transfer => self.transfer(thread, format),
             VariableGroup::Signals => self.signals(thread),
@@ -172,6 +185,18 @@ impl Session<'_> {
         };
         let part: Vec<_> = all.into_iter().skip(asked.start).take(count).collect();
         Ok(json!({ "variables": part }))
+    }
+
+    fn core_registers(&self, format: &ValueFormat) -> Vec<Value> {
+        let Some(core) = self.debugger.core() else {
+            return Vec::new();
+        };
+        let cpu = core.cpu();
+        let registers = (0..).zip(REGISTERS);
+        let registers = registers.map(|(at, name)| (name, cpu.register(at)));
+        let all = registers.chain([("cpsr", cpu.cpsr())]);
+        all.map(|(name, value)| variable(name, text(value.into(), format)))
+            .collect()
     }
 
     fn names(&self, thread: Thread, format: &ValueFormat) -> Vec<Value> {

@@ -19,6 +19,8 @@ mod endings;
 mod explain;
 mod explain_costs;
 mod first_values;
+#[cfg(target_os = "linux")]
+mod gdb;
 mod held_locks;
 mod hops;
 mod images;

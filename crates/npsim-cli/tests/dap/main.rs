@@ -537,3 +537,48 @@ fn bytes_outside_the_protocol_end_the_adapter_with_a_message() {
         assert_eq!(client.hang_up(), 1, "{}", String::from_utf8_lossy(bytes));
     }
 }
+
+#[test]
+fn the_core_is_a_thread_beside_the_contexts() {
+    let mut client = Client::new();
+    client.launch(json!({
+        "program": "microcode/forward/icmp-c.toml",
+        "rate": "60kpps",
+        "time": "100us",
+        "args": ["--set", "load.special.icmp=1", "--to", "10.1.0.1/32"],
+    }));
+    let set = client.ask(
+        "setBreakpoints",
+        json!({
+            "source": { "path": "/elsewhere/microcode/core/slow/icmp.c" },
+            "breakpoints": [{ "line": 162 }, { "line": 99999 }],
+        }),
+    );
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    assert_eq!(set["breakpoints"][1]["verified"], false, "{set}");
+    let at = set["breakpoints"][0]["line"].clone();
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    let threads = client.ask("threads", json!({}));
+    let threads = threads["threads"].as_array().unwrap();
+    let core = threads.last().unwrap();
+    assert_eq!(core["name"], "core icmp.elf");
+    let core = core["id"].as_i64().unwrap();
+    let stopped = client.go("continue", thread(0));
+    assert_eq!(stopped["reason"], "breakpoint");
+    assert_eq!(stopped["threadId"], core);
+    let stack = client.ask("stackTrace", json!({ "threadId": core }));
+    let frame = &stack["stackFrames"][0];
+    assert_eq!(frame["line"], at);
+    let path = frame["source"]["path"].as_str().unwrap();
+    assert!(path.ends_with("microcode/core/slow/icmp.c"), "{path}");
+    let scopes = client.ask("scopes", json!({ "frameId": frame["id"] }));
+    let reference = &scopes["scopes"][0]["variablesReference"];
+    let registers = client.ask("variables", json!({ "variablesReference": reference }));
+    let pc = registers["variables"][15].clone();
+    assert_eq!(pc["name"], "pc");
+    assert_eq!(client.go("next", core)["reason"], "step");
+    client.go("stepBack", core);
+    let registers = client.ask("variables", json!({ "variablesReference": reference }));
+    assert_eq!(registers["variables"][15], pc);
+}

@@ -151,7 +151,9 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
         Span::styled(marks(look, start, columns), theme.name()),
     ])];
     let threads = look.debugger.threads();
-    let height = usize::from(height).saturating_sub(1);
+    let core = look.debugger.core();
+    let others = 1 + usize::from(core.is_some());
+    let height = usize::from(height).saturating_sub(others);
     let here = threads
         .iter()
         .position(|it| it.thread == look.debugger.thread())
@@ -187,6 +189,18 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
             )));
         }
         lines.push(Line::from(spans));
+    }
+    if let Some(core) = core {
+        let (arrow, style) = if look.debugger.thread().is_core() {
+            ("▶", theme.current())
+        } else {
+            (" ", ratatui::style::Style::new())
+        };
+        let text = format!("{arrow}{:<5}{} ", Thread::CORE.to_string(), core.name());
+        lines.push(Line::from(vec![
+            Span::styled(text, style),
+            Span::raw(core.doing()),
+        ]));
     }
     lines
 }

@@ -2,6 +2,7 @@
 
 use crate::theme::Theme;
 use npsim_chip::core::ContextPhase;
+use npsim_debug::core::REGISTERS;
 use npsim_debug::names::{NamedRegister, live_at, owner_text};
 use npsim_image::TransferDirection;
 use npsim_inspect::Inspect;
@@ -16,6 +17,20 @@ const NAME: usize = 14;
 pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     let debugger = look.debugger;
     let thread = debugger.thread();
+    if let Some(core) = debugger.core().filter(|_| thread.is_core()) {
+        let cpu = core.cpu();
+        let registers = (0..).zip(REGISTERS);
+        let registers = registers.map(|(at, name)| (name, cpu.register(at)));
+        let all = registers.chain([("cpsr", cpu.cpsr())]);
+        return all
+            .map(|(name, value)| {
+                Item::plain(vec![
+                    Span::styled(format!("{name:<NAME$} "), look.theme.name()),
+                    Span::styled(format!("{value:08x}"), Theme::STRONG),
+                ])
+            })
+            .collect();
+    }
     let Some(image) = debugger.image(thread.me) else {
         return Vec::new();
     };

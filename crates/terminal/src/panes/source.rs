@@ -158,8 +158,10 @@ fn words(debugger: &Debugger, rows: &mut Vec<SourceRow>) {
 
 /// Whether a breakpoint stops at a row.
 pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &RowPlace) -> bool {
-    let What::Code(places) = &point.what else {
-        return false;
+    let places = match &point.what {
+        What::Code(places) => places.as_slice(),
+        What::Core(_) => &[],
+        What::Watch { .. } | What::CoreWord(_) => return false,
     };
     let me = debugger.thread().me;
     match place {

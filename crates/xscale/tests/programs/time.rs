@@ -2,6 +2,7 @@
 
 use crate::bench::Running;
 use npsim_testkit::slow_path::{self, Bench};
+use npsim_xscale::{Noted, Probe, Processor};
 
 #[test]
 fn caches_count_what_a_simple_model_says() {
@@ -96,4 +97,70 @@ fn a_state_of_another_program_is_refused() {
     let states = other.bench.gpp.save_tasks().unwrap();
     let fresh = slow_path::load(&one.project.boot).unwrap();
     assert!(one.bench.gpp.restore_tasks(&fresh.gpp, &states).is_err());
+}
+
+/// Programs in their cycles, each given work on its first ring.
+fn worked(name: &str, keys: &str, probe: Option<&Probe>) -> Running {
+    let mut running = Running::new(name, keys);
+    let ring = running.ring(0);
+    if let Some(probe) = probe {
+        let processor = running.bench.gpp.task_mut::<Processor>().unwrap();
+        processor.look_for(probe.clone());
+    }
+    for part in 0..20_u32 {
+        running.put(ring, part + 1);
+        running.run_until(u64::from(part + 1) * 7_919);
+    }
+    assert_eq!(running.fault(), None);
+    running
+}
+
+#[test]
+fn a_probe_notes_every_instruction_and_changes_none() {
+    for (name, keys) in [
+        ("echo", ""),
+        ("timer", ""),
+        ("walk", ""),
+        ("walk", "cache = \"none\"\n"),
+        ("wake", ""),
+        ("hello", "input = [{ at = \"100us\", text = \"ab\" }]\n"),
+    ] {
+        let probe = Probe {
+            numbers: 0..u64::MAX,
+            every: true,
+            ..Probe::default()
+        };
+        let whole = worked(name, keys, None);
+        let probed = worked(name, keys, Some(&probe));
+        assert!(state(&whole.bench) == state(&probed.bench), "{name}");
+        let passes = &probed.processor().probe().passes;
+        let numbers: Vec<_> = passes.iter().map(|it| it.number).collect();
+        let all: Vec<_> = (0..probed.processor().cpu().instructions()).collect();
+        assert!(numbers == all, "{name}: {} of {}", numbers.len(), all.len());
+        assert!(passes.is_sorted_by_key(|it| it.cycle), "{name}");
+    }
+}
+
+#[test]
+fn a_job_is_cut_before_the_instruction_that_is_asked_for() {
+    let every = Probe {
+        numbers: 0..u64::MAX,
+        every: true,
+        ..Probe::default()
+    };
+    let probed = worked("walk", "", Some(&every));
+    let passes = &probed.processor().probe().passes;
+    for pass in passes.iter().step_by(passes.len() / 50) {
+        let mut cut = Running::new("walk", "");
+        cut.run_until(pass.cycle);
+        let processor = cut.bench.gpp.task_mut::<Processor>().unwrap();
+        processor.look_for(Probe {
+            until: Some(pass.number),
+            ..Probe::default()
+        });
+        cut.run_until(pass.cycle + 1);
+        let cpu = cut.processor().cpu();
+        assert_eq!(cpu.instructions(), pass.number);
+        assert_eq!(Noted::Instruction(cpu.pc()), pass.what);
+    }
 }

@@ -15,6 +15,7 @@ use npsim_debug::Debugger;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::run::system::SystemArguments;
 use super::screens;
+use crate::gdb;
 use opened::{Disk, with_debugger};
 use script::ScriptEnd;
 
@@ -48,6 +49,12 @@ pub struct Arguments {
     /// End after the script; without a script do the commands of standard input as one
     #[arg(long)]
     batch: bool,
+    /// Wait at this port for gdb, which debugs the program of the core forward and backward
+    ///
+    /// `:1234` is a port of this machine, and `:0` any that is free. In gdb-multiarch:
+    /// `file slow.elf`, `target remote :1234`. The commands of the console are `monitor COMMAND` there.
+    #[arg(long, value_name = "[HOST]:PORT", conflicts_with_all = ["script", "batch"])]
+    gdb: Option<String>,
     /// Megabytes of memory for states of the past; more make steps back faster
     #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     memory: u64,
@@ -72,6 +79,13 @@ fn screen(debugger: Debugger, stop: Arc<AtomicBool>) -> anyhow::Result<()> {
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (target, memory) = arguments.target();
     let done = with_debugger(&arguments.system, target, memory, |mut debugger| {
+        if let Some(address) = &arguments.gdb {
+            // Ctrl-C ends the debugger; that of gdb interrupts the run.
+            let disk = Disk::default();
+            let sources = move |file: &str| disk.source(file);
+            gdb::serve(debugger, address, Box::new(sources))?;
+            return Ok(ScriptEnd::Done);
+        }
         // Until now there was nothing that Ctrl-C would not end at once.
         let interrupt = Interrupt::catch();
         let stop = interrupt.flag();

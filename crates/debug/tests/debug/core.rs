@@ -1,0 +1,200 @@
+//! The core as a thread: stops and steps within its jobs, forward and back, and a run that they leave as it is.
+
+use npsim_debug::timeline::TimePoint;
+use npsim_debug::{Debugger, Direction, Step, StopCause, Thread};
+
+use crate::rig::{System, commands, complaint, state};
+
+fn at_core(system: &System) -> Debugger {
+    let mut debugger = system.debugger();
+    debugger.select(Thread::CORE).unwrap();
+    debugger
+}
+
+/// Moment, registers and status.
+fn look(debugger: &Debugger) -> (TimePoint, Vec<u32>) {
+    let core = debugger.core().unwrap();
+    let cpu = core.cpu();
+    let mut registers: Vec<_> = (0..16).map(|number| cpu.register(number)).collect();
+    registers.push(cpu.cpsr());
+    (debugger.timeline().moment(), registers)
+}
+
+#[test]
+fn steps_of_the_core_go_back_to_where_they_came_from() {
+    let system = System::core_program();
+    let mut debugger = at_core(&system);
+    debugger.goto(3_000);
+    let mut made = Vec::new();
+    for _ in 0..200 {
+        let stop = debugger.step(Step::Instruction, Direction::Forward);
+        assert_eq!(stop.reason, StopCause::Step);
+        assert_eq!(stop.thread, Thread::CORE);
+        made.push(look(&debugger));
+    }
+    // One instruction after the other.
+    let numbers: Vec<_> = made.iter().map(|it| it.0.core().unwrap()).collect();
+    assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]));
+    // Not by what was made, but by the run itself.
+    let mut other = at_core(&system);
+    let last = made.last().unwrap().0;
+    other.go(last, None);
+    for expected in made.iter().rev().skip(1) {
+        let stop = other.step(Step::Instruction, Direction::Back);
+        assert_eq!(stop.reason, StopCause::Step);
+        assert_eq!(look(&other), *expected);
+    }
+}
+
+#[test]
+fn looking_within_jobs_of_the_core_leaves_the_run_as_it_is() {
+    let system = System::core_program();
+    let mut debugger = at_core(&system);
+    commands(&mut debugger, "break irq");
+    for _ in 0..5 {
+        let stop = debugger.run(Direction::Forward);
+        assert!(matches!(stop.reason, StopCause::Breakpoint(_)), "{stop:?}");
+        for _ in 0..7 {
+            debugger.step(Step::Instruction, Direction::Forward);
+        }
+    }
+    let cycle = debugger.cycle() + 1_000;
+    debugger.goto(cycle);
+    assert!(state(debugger.timeline()) == system.at_cycle(cycle));
+}
+
+#[test]
+fn breakpoints_of_the_core_are_met_in_both_directions() {
+    let system = System::core_program();
+    let mut debugger = at_core(&system);
+    commands(&mut debugger, "break irq");
+    let mut met = Vec::new();
+    for _ in 0..6 {
+        let stop = debugger.run(Direction::Forward);
+        assert!(matches!(stop.reason, StopCause::Breakpoint(_)), "{stop:?}");
+        let core = debugger.core().unwrap();
+        let place = core.place(core.cpu().pc());
+        assert_eq!(place.function, Some(("irq".to_owned(), 0)));
+        met.push(look(&debugger));
+    }
+    for expected in met.iter().rev().skip(1) {
+        debugger.run(Direction::Back);
+        assert_eq!(look(&debugger), *expected);
+    }
+    let stop = debugger.run(Direction::Back);
+    assert_eq!(stop.reason, StopCause::Beginning);
+}
+
+#[test]
+fn a_watched_longword_of_the_core_stops_behind_the_store() {
+    let system = System::core_program();
+    let mut debugger = at_core(&system);
+    let memories = debugger.names().memories();
+    let counter = memories.iter().find(|it| it.0 == "INTERRUPTS").unwrap();
+    // What `irq` counts by an atomic operation, at its plain address.
+    let counter = 0xca00_0000 + counter.2;
+    commands(&mut debugger, &format!("context core\nwatch {counter:#x}"));
+    debugger.run(Direction::Forward);
+    let stop = debugger.run(Direction::Forward);
+    let StopCause::Breakpoint(hits) = stop.reason else {
+        panic!("{stop:?}");
+    };
+    let (before, now) = hits[0].change.unwrap();
+    assert_eq!((before, now), (1, 2));
+    assert_eq!(debugger.frames(Thread::CORE)[0].name, "irq");
+    let word = |debugger: &Debugger| u64::from(debugger.core().unwrap().word(counter).unwrap());
+    assert_eq!(word(&debugger), now);
+    // Backward the change is undone.
+    debugger.run(Direction::Back);
+    assert_eq!(word(&debugger), before);
+}
+
+#[test]
+fn a_longword_that_a_microengine_changes_while_the_core_sleeps_is_seen() {
+    let system = System::core_program();
+    let mut debugger = at_core(&system);
+    let memories = debugger.names().memories();
+    let sum = memories.iter().find(|it| it.0 == "SUM").unwrap();
+    // Written when all is done, at its plain address.
+    let sum = 0xca00_0000 + sum.2;
+    commands(&mut debugger, &format!("context core\nwatch {sum:#x}"));
+    let word = |debugger: &Debugger| debugger.core().unwrap().word(sum);
+    let whole: u32 = (2..=51).sum();
+    for _ in 0..2 {
+        let stop = debugger.run(Direction::Forward);
+        assert!(matches!(stop.reason, StopCause::Breakpoint(_)), "{stop:?}");
+        assert_eq!(word(&debugger), Some(whole));
+        let stop = debugger.run(Direction::Back);
+        assert!(matches!(stop.reason, StopCause::Breakpoint(_)), "{stop:?}");
+        assert_eq!(word(&debugger), Some(0));
+    }
+    let stop = debugger.run(Direction::Back);
+    assert_eq!(stop.reason, StopCause::Beginning);
+}
+
+#[test]
+fn steps_by_lines_of_the_core_pass_over_functions_that_lines_call() {
+    let system = System::core_program();
+    let mut debugger = at_core(&system);
+    commands(&mut debugger, "break main\ncontinue");
+    let line = |debugger: &Debugger| {
+        let frames = debugger.frames(Thread::CORE);
+        (frames[0].name.clone(), frames[0].line)
+    };
+    let mut made = Vec::new();
+    for _ in 0..6 {
+        let before = line(&debugger);
+        let stop = debugger.step(Step::Line, Direction::Forward);
+        assert_eq!(stop.reason, StopCause::Step);
+        assert_ne!(line(&debugger), before);
+        made.push(line(&debugger));
+    }
+    assert!(made.iter().all(|it| it.0 == "main"), "{made:?}");
+    // By the run itself, and not by what was made.
+    let moment = debugger.timeline().moment();
+    let mut other = at_core(&system);
+    other.go(moment, None);
+    other.select(Thread::CORE).unwrap();
+    for expected in made.iter().rev().skip(1) {
+        other.step(Step::Line, Direction::Back);
+        assert_eq!(line(&other), *expected);
+    }
+}
+
+#[test]
+fn the_console_shows_the_core() {
+    let system = System::core_program();
+    let mut debugger = system.debugger();
+    let lines = commands(
+        &mut debugger,
+        "break irq\ncontinue\nwhere\nregisters\ncontexts",
+    );
+    let text = lines.join("\n");
+    for part in [
+        "1: break irq of the core",
+        "core program.elf running at 0x",
+        "in irq",
+        "IRQ mode",
+        "cpsr ",
+        "> core program.elf",
+        "the link register leads to",
+    ] {
+        assert!(text.contains(part), "no `{part}` in:\n{text}");
+    }
+    let lines = commands(&mut debugger, "disassemble 4\nmemory pc 2\nprint sp");
+    assert!(lines[2].starts_with("> 0x"), "{lines:?}");
+    assert_eq!(lines.len(), 6, "{lines:?}");
+    assert!(complaint(&mut debugger, "out").contains("by lines and instructions"));
+    assert!(complaint(&mut debugger, "signals").contains("the core is selected"));
+    assert!(complaint(&mut debugger, "context 0.9").contains("names no context"));
+}
+
+#[test]
+fn nothing_is_changed_within_a_job_of_the_core() {
+    let system = System::core_program();
+    let mut debugger = system.debugger();
+    commands(&mut debugger, "break irq\ncontinue\ncontext 0.0");
+    let said = complaint(&mut debugger, "set scratch[0] = 1");
+    assert!(said.contains("in the middle of a job"), "{said}");
+    commands(&mut debugger, "goto +1\nset scratch[0] = 1");
+}

@@ -1,0 +1,82 @@
+//! The core as gdb knows it: an ARMv5TE processor with the registers of its basic feature.
+//!
+//! The layouts of other crates write registers little-endian; gdb expects them in the byte order of the program.
+
+use gdbstub::arch::{Arch, Registers};
+
+/// The registers that gdb is told of: r0 to r15 and CPSR, which has number 25 there.
+const DESCRIPTION: &str = r#"<?xml version="1.0"?>
+<!DOCTYPE target SYSTEM "gdb-target.dtd">
+<target version="1.0">
+  <architecture>armv5te</architecture>
+  <feature name="org.gnu.gdb.arm.core">
+    <reg name="r0" bitsize="32" type="uint32"/>
+    <reg name="r1" bitsize="32" type="uint32"/>
+    <reg name="r2" bitsize="32" type="uint32"/>
+    <reg name="r3" bitsize="32" type="uint32"/>
+    <reg name="r4" bitsize="32" type="uint32"/>
+    <reg name="r5" bitsize="32" type="uint32"/>
+    <reg name="r6" bitsize="32" type="uint32"/>
+    <reg name="r7" bitsize="32" type="uint32"/>
+    <reg name="r8" bitsize="32" type="uint32"/>
+    <reg name="r9" bitsize="32" type="uint32"/>
+    <reg name="r10" bitsize="32" type="uint32"/>
+    <reg name="r11" bitsize="32" type="uint32"/>
+    <reg name="r12" bitsize="32" type="uint32"/>
+    <reg name="sp" bitsize="32" type="data_ptr"/>
+    <reg name="lr" bitsize="32"/>
+    <reg name="pc" bitsize="32" type="code_ptr"/>
+    <reg name="cpsr" bitsize="32" regnum="25"/>
+  </feature>
+</target>
+"#;
+
+/// The core of an IXP.
+#[derive(Debug)]
+pub enum XScale {}
+
+/// Its registers: r0 to r15 and CPSR.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CoreRegisters {
+    /// Their values.
+    pub values: [u32; 17],
+    /// Whether gdb has them big-endian.
+    pub is_big: bool,
+}
+
+impl Registers for CoreRegisters {
+    type ProgramCounter = u32;
+
+    fn pc(&self) -> u32 {
+        self.values[15]
+    }
+
+    fn gdb_serialize(&self, mut write_byte: impl FnMut(Option<u8>)) {
+        for value in self.values {
+            let bytes = if self.is_big {
+                value.to_be_bytes()
+            } else {
+                value.to_le_bytes()
+            };
+            for byte in bytes {
+                write_byte(Some(byte));
+            }
+        }
+    }
+
+    /// Nothing is kept: [`CoreTarget`](super::target::CoreTarget) refuses to write registers, and says why.
+    fn gdb_deserialize(&mut self, _bytes: &[u8]) -> Result<(), ()> {
+        Ok(())
+    }
+}
+
+impl Arch for XScale {
+    type Usize = u32;
+    type Registers = CoreRegisters;
+    type RegId = ();
+    type BreakpointKind = usize;
+
+    fn target_description_xml() -> Option<&'static str> {
+        Some(DESCRIPTION)
+    }
+}
