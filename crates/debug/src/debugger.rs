@@ -362,12 +362,17 @@ impl Debugger {
         }
     }
 
-    /// The value of an expression for a context.
+    /// The value of an expression for a context; for the core a register or function of its program may stand there.
     ///
     /// # Errors
     /// It is no expression, or names something that is not there.
     pub fn evaluate(&self, text: &str, thread: Thread) -> Result<u64, DebugError> {
-        text.parse::<Expression>()?.value(&self.scope(thread))
+        let value = || text.parse::<Expression>()?.value(&self.scope(thread));
+        if let Some(core) = self.core().filter(|_| thread.is_core()) {
+            let own = core.value(text).map(u64::from);
+            return own.or_else(|complaint| value().map_err(|_| complaint));
+        }
+        value()
     }
 }
 

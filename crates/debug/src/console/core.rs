@@ -4,6 +4,7 @@ use super::table::Verb;
 use super::{Call, Reply, last_count};
 use crate::core::{CoreView, REGISTERS};
 use crate::error::DebugError;
+use crate::thread::Thread;
 
 /// Longwords of a line.
 const PER_LINE: usize = 4;
@@ -21,8 +22,9 @@ impl Call<'_, '_> {
         let core = self.debugger.core()?;
         let lines = match verb {
             Verb::Disassemble => self.core_instructions(&core),
-            Verb::Print => core
-                .value(self.rest)
+            Verb::Print => self
+                .debugger
+                .evaluate(self.rest, Thread::CORE)
                 .map(|value| vec![format!("{} = {value} ({value:#x})", self.rest)]),
             Verb::Registers => Ok(registers(&core)),
             Verb::Memory => self.core_memory(&core),
@@ -111,15 +113,15 @@ fn registers(core: &CoreView<'_>) -> Vec<String> {
         }
     });
     let state = if cpu.thumb() { "Thumb" } else { "ARM" };
-    let mut status = format!(
-        "cpsr {:08x}: {}, {} mode, {state} state",
+    let saved = cpu
+        .spsr()
+        .map(|saved| format!(", spsr {saved:08x}"))
+        .unwrap_or_default();
+    lines.push(format!(
+        "cpsr {:08x}: {}, {} mode, {state} state{saved}",
         cpu.cpsr(),
         flags.collect::<String>(),
         core.mode()
-    );
-    if let Some(saved) = cpu.spsr() {
-        status += &format!(", spsr {saved:08x}");
-    }
-    lines.push(status);
+    ));
     lines
 }

@@ -184,6 +184,10 @@ fn the_console_shows_the_core() {
     let lines = commands(&mut debugger, "disassemble 4\nmemory pc 2\nprint sp");
     assert!(lines[2].starts_with("> 0x"), "{lines:?}");
     assert_eq!(lines.len(), 6, "{lines:?}");
+    let lines = commands(&mut debugger, "print irq\nprint 1 + 1");
+    assert!(lines[0].starts_with("irq = "), "{lines:?}");
+    assert_eq!(lines[1], "1 + 1 = 2 (0x2)");
+    assert!(complaint(&mut debugger, "print x").contains("neither register nor function"));
     assert!(complaint(&mut debugger, "out").contains("by lines and instructions"));
     assert!(complaint(&mut debugger, "signals").contains("the core is selected"));
     assert!(complaint(&mut debugger, "context 0.9").contains("names no context"));
