@@ -223,15 +223,19 @@ impl Processor {
                 core += cycles;
                 match ended {
                     RunEnd::Spent => is_over = true,
-                    RunEnd::Bus => {}
+                    RunEnd::Bus => is_over = core >= budget,
                     RunEnd::Refused(refused) => refusal = Some(refused),
                     RunEnd::Event(happened) => event = Some(happened),
                 }
             }
             spent += board.spent;
             let (late, code_written) = (board.late.take(), board.code_written);
+            let below_stack = board.below_stack;
             if code_written {
                 self.cpu.forget_code();
+            }
+            if below_stack && self.leaves_stack(access, setup) {
+                break End::Stops;
             }
             let was_open = open;
             (open, tolerant) = (false, false);
