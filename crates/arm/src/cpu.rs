@@ -222,6 +222,11 @@ impl Cpu {
         self.system.high_vectors().unwrap_or(self.vectors)
     }
 
+    /// Sets the latencies of the pipeline.
+    pub fn set_timing(&mut self, timing: Timing) {
+        self.timing = timing;
+    }
+
     /// Forgets decoded code: what is executed next is read from the bus.
     pub fn forget_code(&mut self) {
         self.code = Code::default();

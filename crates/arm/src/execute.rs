@@ -176,7 +176,7 @@ impl Cpu {
                 && self.system.control & PREDICTION != 0
                 && !self.pipeline.foresees(pc, false)
             {
-                self.spend(u32::from(self.timing.branch_mispredicted));
+                self.spend_unforeseen();
             }
             Outcome::Next
         };

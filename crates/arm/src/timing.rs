@@ -20,12 +20,16 @@ pub struct Timing {
     pub register_shift: u8,
     /// Cycles that a branch adds which the branch target buffer did not predict, and BX and BLX always.
     pub branch_mispredicted: u8,
+    /// Cycles that such a branch of Thumb's adds beyond that.
+    pub thumb_branch: u8,
     /// Cycles that writing PC as the result of a data operation adds.
     pub jump: u8,
     /// Cycles that loading PC adds.
     pub load_jump: u8,
     /// Cycles of LDM and STM beside one for each register.
     pub block: u8,
+    /// Cycles of LDM that loads PC and at most two other registers; each further one takes a cycle.
+    pub block_jump: u8,
     /// Cycles of SWP and SWPB.
     pub swap: u8,
     /// Cycles of STRD.
@@ -45,18 +49,18 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The XScale's. From the Intel XScale Core Developer's Manual of January 2004: mispredicted branches (10.2; the
-    /// fifth cycle of Thumb's is left out), shifts by a register (A.5.2), LDRD, STRD, LDM and STM (A.5.1); from the `PXA27x` Optimization
-    /// Guide, 4.3.1.8: SWP. The others are assumed.
+    /// The XScale's, without a chip. Profiles of chips have the same numbers, and where each comes from.
     pub const XSCALE: Self = Self {
         load_to_use: 3,
         multiply: 2,
         saturate: 2,
         register_shift: 1,
         branch_mispredicted: 4,
+        thumb_branch: 1,
         jump: 4,
         load_jump: 7,
         block: 2,
+        block_jump: 10,
         swap: 5,
         store_double: 2,
         read_status: 2,

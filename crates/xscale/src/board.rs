@@ -28,6 +28,9 @@ pub(crate) enum Refusal {
 
 type Made<T> = Result<T, Refusal>;
 
+/// Bytes below the stack in which a store lets the job look at the stack pointer.
+const BELOW_STACK: u32 = 1024;
+
 /// What surrounds the processor during one job.
 pub(crate) struct Board<'a, 'b> {
     pub access: &'a mut Access<'b>,
@@ -42,6 +45,8 @@ pub(crate) struct Board<'a, 'b> {
     pub spent: Cycle,
     /// A longword of code was written.
     pub code_written: bool,
+    /// A longword just below the stack was written, perhaps by a program whose stack has no more room.
+    pub below_stack: bool,
     /// What was found in the middle of an instruction.
     pub late: Option<Box<Problem>>,
     /// Accesses of a block that were announced and are still to come.
@@ -66,6 +71,7 @@ impl<'a, 'b> Board<'a, 'b> {
             tolerant: false,
             spent: 0,
             code_written: false,
+            below_stack: false,
             late: None,
             announced: 0,
             burst: None,
@@ -198,6 +204,9 @@ impl<'a, 'b> Board<'a, 'b> {
             self.code_written = true;
         }
         self.reach(address, true)?;
+        if let Some(stack) = &self.setup.program.stack {
+            self.below_stack |= stack.start.wrapping_sub(address) <= BELOW_STACK;
+        }
         if owner == Owner::Free {
             self.devices.note_written(address);
         }
@@ -532,6 +541,6 @@ impl Bus for Board<'_, '_> {
     }
 
     fn ends_run(&mut self) -> bool {
-        self.late.is_some() || self.code_written
+        self.late.is_some() || self.code_written || self.below_stack
     }
 }

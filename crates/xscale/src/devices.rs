@@ -7,7 +7,7 @@ use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::{Cache, CacheMode, LINE};
-use crate::interrupts::{self, InterruptController};
+use crate::interrupts::{self, InterruptController, ThreadStatus};
 use crate::setup::Setup;
 use crate::timers::{TimerClock, Timers};
 use crate::uart::Uart;
@@ -50,6 +50,17 @@ pub struct Footprint {
     pub looked: bool,
 }
 
+/// What changes by itself and can be looked at, or interrupts the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Signs {
+    /// Lines of timers and UART.
+    lines: u32,
+    /// Threads that raised an interrupt.
+    threads: ThreadStatus,
+    /// A byte can be read from the UART.
+    received: bool,
+}
+
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Devices {
@@ -68,6 +79,8 @@ pub(crate) struct Devices {
     /// Packets that it sent.
     pub made: u64,
     pub footprint: Footprint,
+    /// What interrupts and the UART showed at the beginning of the last job.
+    pub signs: Signs,
     /// A division by zero was found and allowed.
     pub divided: bool,
     /// The job moved something beyond the program.
@@ -88,6 +101,7 @@ impl Devices {
             by_reason: BTreeMap::new(),
             made: 0,
             footprint: Footprint::default(),
+            signs: Signs::default(),
             divided: false,
             active: false,
         }
@@ -97,6 +111,15 @@ impl Devices {
     pub fn lines(&self, now: Cycle, setup: &Setup) -> u32 {
         let uart = self.uart.raised(now, &setup.input);
         self.timers.lines() | if uart { interrupts::UART } else { 0 }
+    }
+
+    /// What can be seen of devices at a cycle.
+    pub fn signs(&self, now: Cycle, setup: &Setup) -> Signs {
+        Signs {
+            lines: self.lines(now, setup),
+            threads: self.interrupts.threads(),
+            received: self.uart.has_received(now, &setup.input),
+        }
     }
 
     /// When a timer or the UART does something next, as far as `all` or only what leads to an interrupt.

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Words of threads: 32 each, cluster 1 in words 2 and 3.
 const WORDS: usize = 4;
 
+/// Threads that raised an interrupt, of line A and B.
+pub(crate) type ThreadStatus = [[u32; WORDS]; 2];
+
 /// The line that software raises.
 pub const SOFT: u32 = 1 << 0;
 /// The line of the UART.
@@ -26,8 +29,8 @@ pub struct InterruptController {
     soft: u32,
     irq_enable: u32,
     fiq_enable: u32,
-    raw: [[u32; WORDS]; 2],
-    enable: [[u32; WORDS]; 2],
+    raw: ThreadStatus,
+    enable: ThreadStatus,
 }
 
 /// A register, by its offset.
@@ -85,6 +88,11 @@ impl InterruptController {
     pub fn raise(&mut self, line: InterruptLine, thread: u8) {
         let line = usize::from(line == InterruptLine::B);
         self.raw[line][usize::from(thread) / 32 % WORDS] |= 1 << (thread % 32);
+    }
+
+    /// The raw status of threads.
+    pub(crate) const fn threads(&self) -> ThreadStatus {
+        self.raw
     }
 
     /// All lines that are set; `devices` are those of timers and UART.

@@ -63,6 +63,7 @@ impl Processor {
             }
             self.rest = Rest::None;
         }
+        self.heed_arrivals(now, access, &setup);
         let footprint = self.devices.footprint;
         let instructions = self.cpu.instructions();
         match self
@@ -111,6 +112,16 @@ impl Processor {
                 ..Footprint::default()
             };
         }
+    }
+
+    /// What came since the last job ends a loop that looks at it, or that an interrupt leaves: the laps so far
+    /// say nothing of the next one.
+    fn heed_arrivals(&mut self, now: Cycle, access: &Access<'_>, setup: &Setup) {
+        let signs = self.devices.signs(now, setup);
+        let came = signs != std::mem::replace(&mut self.devices.signs, signs);
+        let Footprint { rings, .. } = self.devices.footprint;
+        let filled = (0..16).any(|ring| rings >> ring & 1 != 0 && !access.ring_is_empty(ring));
+        self.devices.footprint.changed |= came || filled;
     }
 
     /// Sets the processor's interrupt lines as the devices have them at a cycle.
@@ -220,15 +231,19 @@ impl Processor {
                 core += cycles;
                 match ended {
                     RunEnd::Spent => is_over = true,
-                    RunEnd::Bus => {}
+                    RunEnd::Bus => is_over = core >= budget,
                     RunEnd::Refused(refused) => refusal = Some(refused),
                     RunEnd::Event(happened) => event = Some(happened),
                 }
             }
             spent += board.spent;
             let (late, code_written) = (board.late.take(), board.code_written);
+            let below_stack = board.below_stack;
             if code_written {
                 self.cpu.forget_code();
+            }
+            if below_stack && self.leaves_stack(access, setup) {
+                break End::Stops;
             }
             let was_open = open;
             (open, tolerant) = (false, false);

@@ -22,6 +22,7 @@ mod job;
 mod keys;
 mod lines;
 pub mod map;
+mod pipeline;
 mod probe;
 mod problem;
 mod processor;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cache::CacheMode;
 use crate::clocks::Clocks;
 use crate::devices::{Counts, Devices};
+use crate::pipeline;
 use crate::probe::Probe;
 use crate::setup::Setup;
 use crate::watch::{Lap, LoopWatch};
@@ -182,6 +183,7 @@ impl Task for Processor {
         );
         self.devices = Devices::new(profile.xscale_cache_bytes(), profile.xscale_cache_ways());
         self.interrupt_delay = profile.xscale_interrupt_delay();
+        self.cpu.set_timing(pipeline::timing(profile));
         self.load(start)?;
         Ok(Some(1))
     }

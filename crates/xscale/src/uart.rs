@@ -56,6 +56,12 @@ impl Uart {
         (*at <= now).then_some(*byte)
     }
 
+    /// Whether a byte can be read.
+    #[must_use]
+    pub fn has_received(&self, now: Cycle, input: &UartInput) -> bool {
+        self.waiting(now, input).is_some()
+    }
+
     /// Whether the UART raises its interrupt.
     #[must_use]
     pub fn raised(&self, now: Cycle, input: &UartInput) -> bool {
@@ -63,7 +69,7 @@ impl Uart {
     }
 
     fn identification(&self, now: Cycle, input: &UartInput) -> u32 {
-        if self.enable & 1 != 0 && self.waiting(now, input).is_some() {
+        if self.enable & 1 != 0 && self.has_received(now, input) {
             0xc4
         } else if self.enable & 2 != 0 && self.emptied {
             0xc2
@@ -114,7 +120,7 @@ impl Uart {
             }
             LINE_CONTROL => self.line_control,
             MODEM_CONTROL => self.modem_control,
-            LINE_STATUS if self.waiting(now, input).is_some() => EMPTY | READY,
+            LINE_STATUS if self.has_received(now, input) => EMPTY | READY,
             LINE_STATUS => EMPTY,
             // Carrier, data set ready and clear to send.
             MODEM_STATUS => 0xb0,

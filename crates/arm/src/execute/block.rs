@@ -84,8 +84,9 @@ impl Cpu {
             }
         }
         if jumps {
-            // Two of the cycles of a loaded jump pass while further registers are moved.
-            self.spend(u32::from(self.timing.load_jump).saturating_sub(2));
+            let count = block.list.count_ones();
+            let whole = u32::from(self.timing.block_jump) + count.saturating_sub(3);
+            self.spend(whole.saturating_sub(u32::from(self.timing.block) + count));
             if block.caret {
                 self.restore_status();
                 self.next = values[15] & if self.cpsr & T == 0 { !3 } else { !1 };

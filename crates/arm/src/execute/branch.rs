@@ -13,8 +13,19 @@ impl Cpu {
         let foreseen =
             self.system.control & PREDICTION != 0 && self.pipeline.foresees(self.pc, true);
         if !foreseen {
-            self.spend(u32::from(self.timing.branch_mispredicted));
+            self.spend_unforeseen();
         }
+    }
+
+    /// The time of a branch that was not foreseen.
+    #[inline(always)]
+    pub(super) fn spend_unforeseen(&mut self) {
+        let further = if self.thumb() {
+            self.timing.thumb_branch
+        } else {
+            0
+        };
+        self.spend(u32::from(self.timing.branch_mispredicted) + u32::from(further));
     }
 
     /// Goes on in the state that bit 0 of an address says.
@@ -50,7 +61,7 @@ impl Cpu {
     }
 
     pub(super) fn branch_to_thumb(&mut self, offset: i32) -> Outcome {
-        self.spend(u32::from(self.timing.branch_mispredicted));
+        self.spend_unforeseen();
         self.link();
         self.next = self.registers.get(15).wrapping_add_signed(offset);
         self.cpsr |= T;
@@ -59,7 +70,7 @@ impl Cpu {
 
     #[inline(always)]
     pub(super) fn branch_exchange(&mut self, link: bool, rm: u8) -> Outcome {
-        self.spend(u32::from(self.timing.branch_mispredicted));
+        self.spend_unforeseen();
         let target = self.registers.get(rm);
         if link {
             self.link();
@@ -75,7 +86,7 @@ impl Cpu {
     pub(super) fn link_suffix(&mut self, exchange: bool, offset: u32) -> Outcome {
         let target = self.registers.get(14).wrapping_add(offset);
         if exchange {
-            self.spend(u32::from(self.timing.branch_mispredicted));
+            self.spend_unforeseen();
         } else {
             self.spend_branch();
         }

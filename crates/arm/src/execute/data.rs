@@ -61,12 +61,17 @@ impl Cpu {
         match *operand {
             Operand::Constant { value, carry } => (value, carry.unwrap_or(self.carry())),
             Operand::Register(rm) => (self.registers.get(rm), self.carry()),
-            Operand::Shifted { rm, shift, amount } => shift_by(
-                self.registers.get(rm),
-                shift,
-                u32::from(amount),
-                self.carry(),
-            ),
+            Operand::Shifted { rm, shift, amount } => {
+                if shift == Shift::Rrx {
+                    self.spend(u32::from(self.timing.register_shift));
+                }
+                shift_by(
+                    self.registers.get(rm),
+                    shift,
+                    u32::from(amount),
+                    self.carry(),
+                )
+            }
             Operand::ShiftedBy { rm, shift, rs } => {
                 self.spend(u32::from(self.timing.register_shift));
                 shift_by_register(

@@ -44,6 +44,29 @@ fn a_loop_pays_for_its_first_branch_and_its_last() {
     assert_eq!(branches, [5, 1, 1, 1, 1, 1, 1, 1, 1, 5]);
 }
 
+#[test]
+fn a_loaded_pc_takes_longer_the_more_registers_come_with_it() {
+    // ldr pc, [r0]; ldm r0, {r1, pc}; ldm r0, {r1-r7, pc}
+    for (word, cycles) in [(0xe590_f000, 8), (0xe890_8002, 10), (0xe890_80fe, 15)] {
+        let mut machine = Machine::new(&[word]);
+        assert_eq!(machine.steps(1), [cycles], "{word:x}");
+    }
+}
+
+#[test]
+fn a_shift_through_the_carry_takes_a_cycle_more() {
+    // mov r1, r0, rrx; mov r1, r0, lsl r2; mov r1, r0, lsl #1
+    let mut machine = Machine::new(&[0xe1a0_1060, 0xe1a0_1210, 0xe1a0_1080]);
+    assert_eq!(machine.steps(3), [2, 2, 1]);
+}
+
+#[test]
+fn an_unforeseen_branch_takes_a_cycle_more_in_thumb() {
+    // add r0, pc, #1; bx r0; b to the next but one
+    let mut machine = Machine::new(&[0xe28f_0001, 0xe12f_ff10, 0xe7ff_e7ff]);
+    assert_eq!(machine.steps(3), [1, 5, 6]);
+}
+
 /// A loop with loads, stores, a multiplication and a branch that is seldom taken.
 const PROGRAM: [u32; 10] = [
     0xe3a0_0c02, // mov r0, #0x200

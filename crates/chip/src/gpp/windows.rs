@@ -70,6 +70,12 @@ impl Access<'_> {
         ring.count() >= ring.size()
     }
 
+    /// Whether nothing is on a scratch ring.
+    #[must_use]
+    pub fn ring_is_empty(&self, ring: u8) -> bool {
+        self.scratch.ring(ring).is_empty()
+    }
+
     /// Puts a longword on a scratch ring; gives how long it takes.
     pub fn ring_store(&mut self, ring: u8, word: u32) -> Cycle {
         self.ring_put(ring, word);

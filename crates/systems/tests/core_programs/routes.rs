@@ -17,7 +17,7 @@ use npsim_systems::names::value;
 use npsim_systems::project::{assembled, load};
 use npsim_testkit::microcode::shipped;
 
-const CHANGES: u32 = 4_000;
+const CHANGES: u32 = 10_000;
 /// Nanoseconds from a change to the next.
 const GAP: u32 = 90_000;
 /// Cycles from a frame to the next.

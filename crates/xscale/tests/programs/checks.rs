@@ -87,6 +87,19 @@ fn each_mistake_is_told_with_its_place() {
 }
 
 #[test]
+fn a_stack_is_told_with_its_first_store_below() {
+    let (_, message) = message(3);
+    let words = message.split(|byte: char| !byte.is_ascii_alphanumeric());
+    let numbers = words.filter_map(|word| word.strip_prefix("0x"));
+    let numbers: Vec<u32> = { numbers.filter_map(|it| u32::from_str_radix(it, 16).ok()) }.collect();
+    let [.., pointer, start, _end] = numbers[..] else {
+        panic!("{message}");
+    };
+    // A frame of `deeper` has some 80 bytes; a job has hundreds of instructions.
+    assert!(start - pointer < 128, "{message}");
+}
+
+#[test]
 fn what_is_no_mistake_is_not_told() {
     for case in [0, 17] {
         let running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));

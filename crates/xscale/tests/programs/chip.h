@@ -19,6 +19,12 @@ static inline void irq_on(void)
     __asm__ volatile("mrs %0, cpsr\n\tbic %0, %0, #0x80\n\tmsr cpsr_c, %0" : "=r"(state) : : "memory");
 }
 
+static inline void fiq_on(void)
+{
+    u32 state;
+    __asm__ volatile("mrs %0, cpsr\n\tbic %0, %0, #0x40\n\tmsr cpsr_c, %0" : "=r"(state) : : "memory");
+}
+
 static inline void irq_off(void)
 {
     u32 state;

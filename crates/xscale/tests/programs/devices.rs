@@ -99,6 +99,43 @@ fn a_ring_is_polled_asleep_and_answered() {
 }
 
 #[test]
+fn what_comes_while_a_loop_is_recognised_is_not_missed() {
+    // A lap takes about 100 cycles, and the third equal one is not simulated.
+    for gap in (1..600).step_by(3) {
+        let mut running = Running::new("echo", "");
+        let ring = running.ring(0);
+        running.run_until(100_000);
+        running.put(ring, 1);
+        running.run_until(100_000 + gap);
+        running.put(ring, 2);
+        running.run_until(120_000);
+        assert_eq!(running.on_ring(running.ring(1)), [2, 3], "{gap}");
+        assert_eq!(running.fault(), None);
+    }
+    for gap in (1..1_000).step_by(5) {
+        let keys = format!(
+            "import = {{ GIVEN = 9 }}\ninput = [{{ at = \"1ms\", text = \"a\" }}, {{ at = \"{}ns\", text = \"b\" }}]\n",
+            1_000_000 + gap
+        );
+        let text = Running::new("hello", &keys).well(620_000).text();
+        assert!(text.ends_with("ab"), "{gap}: {text}");
+    }
+}
+
+#[test]
+fn a_fast_interrupt_ends_a_loop_whenever_it_comes() {
+    for program in ["alarm", "alarm-little"] {
+        for counts in 1..120 {
+            let keys = format!("import = {{ COUNTS = {counts} }}\n");
+            let running = Running::new(program, &keys).well(100_000);
+            assert_eq!(running.text(), "00000001\n", "{counts}");
+            assert_eq!(running.count("interrupts"), 1);
+            assert!(running.processor().has_ended(), "{counts}");
+        }
+    }
+}
+
+#[test]
 fn an_interrupt_wakes_a_program_that_waits() {
     let mut running = Running::new("wake", "");
     running.run_until(100_000);

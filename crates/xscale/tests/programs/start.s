@@ -5,12 +5,14 @@ __vectors:
         b       _start
         .word   0, 0, 0, 0, 0
         b       on_irq
-        .word   0
+        b       on_fiq
 
         .text
         .global _start
         .type   _start, %function
 _start:
+        msr     cpsr_c, #0xd1
+        ldr     sp, =fiq_stack
         msr     cpsr_c, #0xd2
         ldr     sp, =irq_stack
         msr     cpsr_c, #0xd3
@@ -31,8 +33,17 @@ on_irq:
         ldm     sp!, {r0-r3, ip, pc}^
         .size   on_irq, . - on_irq
 
-        .weak   irq
-irq:    bx      lr
+        .type   on_fiq, %function
+on_fiq:
+        sub     lr, lr, #4
+        push    {r0-r7, lr}
+        bl      fiq
+        ldm     sp!, {r0-r7, pc}^
+        .size   on_fiq, . - on_fiq
+
+        .weak   irq, fiq
+irq:
+fiq:    bx      lr
 
         @ A word that is no instruction.
         .global undefined
