@@ -227,6 +227,32 @@ same "$work/www/file" "$work/copy" "the download through three routers is not wh
 stop INT 130
 replays_network $routers lab --threads 3
 
+echo "equal routers in a row"
+# Such as find each other by ARP, and such as know their neighbours, which check what is addressed to them.
+pair=(--port 0=tap:np0@np-left --port 1=tap:np1@np-right)
+start $forwarder --hops 3 "${pair[@]}" "${recorded[@]}" --dilate 10
+left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through a chain"
+right ping -qc 5 -i 0.2 -W 5 10.1.0.2 >"$work/ping.log" || fail "nothing comes back through a chain"
+left traceroute -n -w 5 -q 1 10.2.0.2 >"$work/trace.log"
+[ "$(grep -cE '^ [1-4]  (10\.1\.0\.1|172\.31\.[12]\.2|10\.2\.0\.2) ' "$work/trace.log")" = 4 ] || fail "a chain of three and a host are not four hops: $(cat "$work/trace.log")"
+stop INT 130
+replays_network $forwarder lab --hops 3 --core reference
+replays_network $forwarder lab --hops 3 --threads 1
+known() { # NAMESPACE TAP MAC ROUTER MAC
+    ip -n "$1" link set "$2" address "$3"
+    ip -n "$1" neigh replace "$4" lladdr "$5" dev "$2"
+}
+known np-left np0 02:00:5e:10:00:00 10.1.0.1 02:00:5e:00:00:00
+known np-right np1 02:00:5e:10:00:01 10.2.0.1 02:00:5e:00:00:01
+strict=(--hops 2 --set 'me.0.define={}')
+start microcode/forward/icmp.toml "${strict[@]}" "${pair[@]}" "${recorded[@]}" --dilate 10
+left ping -qc 5 -i 0.2 -W 5 10.2.0.2 >"$work/ping.log" || fail "nothing comes through a chain of known neighbours"
+stop INT 130
+replays_network microcode/forward/icmp.toml lab "${strict[@]}"
+for host in "left np0" "right np1"; do
+    ip -n "np-${host% *}" neigh flush dev "${host#* }" nud permanent
+done
+
 echo "interfaces that exist, with checksums, tags and segments that are left to them"
 veths up
 ends=(--port 0=if:npv0 --port 1=if:npv1)

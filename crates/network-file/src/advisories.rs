@@ -159,7 +159,7 @@ fn unscaled<'a>(file: &'a NetworkFile, systems: &'a [System]) -> impl Iterator<I
         let tasks = system.project.boot.tasks.iter();
         let law = tasks.map(|task| task.name()).find(|name| LAWS.contains(name))?;
         let section = format!("gpp.{law}.");
-        let mut set = plan.set.iter().map(ToString::to_string);
+        let mut set = plan.overrides.set.iter().map(ToString::to_string);
         if set.any(|setting| setting.starts_with(&section) && !setting.contains(".groups")) {
             return None;
         }

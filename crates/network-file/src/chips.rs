@@ -1,11 +1,15 @@
 //! The projects of chips in a network: with ports as fast as their links and with routes that
 //! follow from the network.
 
+use std::net::Ipv4Addr;
+
 use npsim_net::load::Prefix;
 use npsim_project::assemble::{Messages, Program};
 use npsim_project::problem::{Problem, Problems};
 use npsim_project::resolve::PortAddress;
-use npsim_project::{NetworkRoute, Overrides, Project, Registry, Setting};
+use npsim_project::{
+    NetworkHop, NetworkRoute, NetworkRoutes, Overrides, Project, Registry, Setting,
+};
 
 use crate::file::{ChipPlan, NetworkFile};
 use npsim_network::chips::System;
@@ -30,23 +34,30 @@ pub fn systems(
 ) -> Result<Vec<System>, Problems> {
     let topology = &file.topology;
     let mut addresses = Vec::with_capacity(file.chips.len());
-    let mut asking = Vec::with_capacity(file.chips.len());
+    let mut all_asking = Vec::with_capacity(file.chips.len());
     let mut keeping = Vec::with_capacity(file.chips.len());
     // Which ports lead to them is known when the ports' addresses are.
     let hosts: Vec<_> = { 0..topology.nodes.len() }
         .filter_map(|node| topology.routed(node))
         .map(|(address, length)| NetworkRoute {
             prefix: Prefix::new(address, length),
-            port: 0,
-            mac: made_up(0),
-            next_hop: None,
+            hop: NetworkHop {
+                port: 0,
+                mac: made_up(0),
+                next_hop: None,
+            },
         })
         .collect();
     for plan in &file.chips {
+        // Where routes of its own lead is known when all ports are.
+        let first = if plan.keeps_routes {
+            Vec::new()
+        } else {
+            hosts.clone()
+        };
         let overrides = Overrides {
-            set: plan.set.clone(),
-            routes: Some(hosts.clone()),
-            ..Overrides::default()
+            routes: Some(NetworkRoutes::Given(first)),
+            ..plan.overrides.clone()
         };
         let project = load(plan, &overrides, registry, topology)?;
         let count = project.macs.len();
@@ -63,37 +74,45 @@ pub fn systems(
         let has_task = |name: &str| { project.boot.tasks.iter() }.any(|task| task.name() == name);
         let asks = has_task("arp");
         keeping.push(has_task("routes"));
-        asking.push(if asks { project.addresses } else { Vec::new() });
+        all_asking.push(if asks { project.addresses } else { Vec::new() });
         addresses.push(project.macs);
     }
     let routes = Routes::of(topology);
-    let own = |node: usize, link: usize| {
-        let at = file.chips.iter().position(|plan| plan.node == node)?;
-        let port = topology
-            .ports(node)
-            .iter()
-            .position(|it| *it == Some(link))?;
-        addresses[at].get(port).copied()
+    // The chip and the port at the other end of a link.
+    let across = |node: usize, link: usize| {
+        let peer = peer(topology, node, link);
+        let at = file.chips.iter().position(|plan| plan.node == peer)?;
+        let mut ports = topology.ports(peer).iter();
+        Some((at, ports.position(|it| *it == Some(link))?))
     };
     let mut systems = Vec::with_capacity(file.chips.len());
-    for ((plan, asking), keeps) in file.chips.iter().zip(&asking).zip(keeping) {
+    for ((plan, asking), keeps) in file.chips.iter().zip(&all_asking).zip(keeping) {
         let ports = topology.ports(plan.node);
         let neighbours: Vec<_> = { ports.iter() }
             .map(|link| {
                 let Some(link) = *link else {
                     return made_up(plan.node);
                 };
-                let ends = topology.links[link].ends;
-                let peer = if ends[0] == plan.node {
-                    ends[1]
-                } else {
-                    ends[0]
-                };
-                own(peer, link).unwrap_or_else(|| made_up(peer))
+                let chip = across(plan.node, link);
+                { chip.and_then(|(at, port)| addresses[at].get(port).copied()) }
+                    .unwrap_or_else(|| made_up(peer(topology, plan.node, link)))
             })
             .collect();
-        let routes = routes_of(plan.node, topology, &routes, &neighbours, asking);
-        let mut set = plan.set.clone();
+        let routes = if plan.keeps_routes {
+            let chips = ports.iter().enumerate().filter_map(|(port, link)| {
+                let (at, other) = across(plan.node, (*link)?)?;
+                Some(NetworkHop {
+                    port: port as u8,
+                    mac: neighbours[port],
+                    next_hop: asked(asking.get(port), all_asking[at].get(other)),
+                })
+            });
+            NetworkRoutes::Own(chips.collect())
+        } else {
+            let routes = routes_of(plan.node, topology, &routes, &neighbours, asking);
+            NetworkRoutes::Given(routes)
+        };
+        let mut set = plan.overrides.set.clone();
         for (port, link) in ports.iter().enumerate() {
             let Some(link) = link else { continue };
             let rate = topology.links[*link].lines[0].rate;
@@ -104,7 +123,7 @@ pub fn systems(
             set,
             routes: Some(routes.clone()),
             route_blocks: file.route_blocks.filter(|_| keeps),
-            ..Overrides::default()
+            ..plan.overrides.clone()
         };
         let project = load(plan, &overrides, registry, topology)?;
         let (programs, messages) = assemble(&project);
@@ -171,18 +190,33 @@ fn routes_of(
         let port = ports.iter().position(|it| *it == Some(link))?;
         Some(NetworkRoute {
             prefix: Prefix::new(address, length),
-            port: port as u8,
-            mac: if topology.is_open(host) && is_on_link(topology, routes, node, host) {
-                made_up(host)
-            } else {
-                neighbours[port]
+            hop: NetworkHop {
+                port: port as u8,
+                mac: if topology.is_open(host) && is_on_link(topology, routes, node, host) {
+                    made_up(host)
+                } else {
+                    neighbours[port]
+                },
+                next_hop: { asks.get(port).into_iter().flatten() }
+                    .any(|own| own.has_on_link(address) && is_on_link(topology, routes, node, host))
+                    .then_some(address),
             },
-            next_hop: { asks.get(port).into_iter().flatten() }
-                .any(|own| own.has_on_link(address) && is_on_link(topology, routes, node, host))
-                .then_some(address),
         })
     });
     routes.collect()
+}
+
+/// The node at the other end of a link.
+fn peer(topology: &Topology, node: usize, link: usize) -> usize {
+    let ends = topology.links[link].ends;
+    ends[usize::from(ends[0] == node)]
+}
+
+/// The address that a router asks for by ARP which has these on its port, of the other's on theirs.
+fn asked(own: Option<&Vec<PortAddress>>, others: Option<&Vec<PortAddress>>) -> Option<Ipv4Addr> {
+    let own = own?;
+    let mut others = others?.iter().map(|other| other.address);
+    others.find(|address| own.iter().any(|own| own.has_on_link(*address)))
 }
 
 /// Whether nothing but switches is between a node and a host.

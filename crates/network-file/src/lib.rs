@@ -7,6 +7,7 @@
 //! optimised.
 
 pub mod advisories;
+pub mod chain;
 pub mod checkpoint;
 pub mod chips;
 pub mod file;

@@ -312,7 +312,7 @@ fn router(report: ChipReport<'_>) -> RouterResult {
         name: report.name.to_owned(),
         project: system.project.name.clone(),
         settings: texts(&system.project.settings),
-        routes: system.routes.iter().map(ToString::to_string).collect(),
+        routes: system.routes.lines(),
         strange: report.unknown_frames,
         node: report.node,
     }

@@ -53,7 +53,8 @@ pub use project_text::ProjectText;
 pub use registry::Registry;
 pub use resolve::{Overrides, ProgramPlan};
 pub use settings::{
-    EntryName, Grammar, NetworkRoute, ProfileChange, Setting, apply_to_text, with_settings,
+    EntryName, Grammar, NetworkHop, NetworkRoute, NetworkRoutes, ProfileChange, Setting,
+    apply_to_text, with_settings,
 };
 
 use crate::disturb::NodeStall;
@@ -170,7 +171,7 @@ impl Project {
         let files: &dyn Files = &noted;
         let (text, is_default) = read(files, target, overrides)?;
         let (text, applied) = {
-            let routes = overrides.routes.as_deref();
+            let routes = overrides.routes.as_ref();
             settings::apply(&text, &overrides.set, routes, registry)?
         };
         let mut overrides = overrides.clone();

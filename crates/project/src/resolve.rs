@@ -33,7 +33,7 @@ use super::disturb::{NodeStall, StallOption};
 use super::file::{PortSection, ProjectFile};
 use super::goals::Goal;
 use super::layout::MemoryLayout;
-use super::settings::{NetworkRoute, Setting};
+use super::settings::{NetworkRoutes, Setting};
 use crate::files::Files;
 use crate::problem::{Problem, Problems};
 use crate::project_text::ProjectText;
@@ -120,8 +120,8 @@ pub struct Overrides {
     pub set: Vec<Setting>,
     /// `--stall`: besides those of the project file.
     pub stalls: Vec<StallOption>,
-    /// In place of the routes of the project file, where it stands in a network.
-    pub routes: Option<Vec<NetworkRoute>>,
+    /// What becomes of the routes of the project file, where it stands in a network.
+    pub routes: Option<NetworkRoutes>,
     /// Blocks of the routing table for changes that come while the chip runs, where such may come.
     pub route_blocks: Option<u32>,
 }

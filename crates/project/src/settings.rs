@@ -108,26 +108,71 @@ pub struct Setting {
     value: String,
 }
 
+/// What a network makes of the routes of a router in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetworkRoutes {
+    /// These stand in place of the project's.
+    Given(Vec<NetworkRoute>),
+    /// The project's stay, but those by the ports of these next hops lead to them.
+    Own(Vec<NetworkHop>),
+}
+
 /// A route that a network gives to a router in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkRoute {
     /// Where it leads to.
     pub prefix: Prefix,
+    /// What is next on the way.
+    pub hop: NetworkHop,
+}
+
+/// What is next on the way in a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkHop {
     /// Output port.
     pub port: u8,
-    /// The next hop's address on the link.
+    /// Its address on the link.
     pub mac: [u8; 6],
     /// The IPv4 address, if the router is to find the other one by ARP.
     pub next_hop: Option<Ipv4Addr>,
 }
 
+impl NetworkRoutes {
+    /// A line for each.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Given(routes) => routes.iter().map(ToString::to_string).collect(),
+            Self::Own(hops) => hops.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 impl fmt::Display for NetworkRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} port {} ", self.prefix, self.port)?;
+        write!(f, "{} {}", self.prefix, self.hop)
+    }
+}
+
+impl fmt::Display for NetworkHop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "port {} ", self.port)?;
         match self.next_hop {
             Some(address) => write!(f, "next hop {address}"),
             None => write!(f, "mac {}", show_mac(self.mac)),
         }
+    }
+}
+
+impl NetworkHop {
+    /// Lets a route of the file lead there.
+    fn put_into(&self, route: &mut dyn TableLike) {
+        let (key, other, value) = match self.next_hop {
+            Some(address) => ("next_hop", "mac", address.to_string()),
+            None => ("mac", "next_hop", show_mac(self.mac)),
+        };
+        route.remove(other);
+        route.insert(key, toml_edit::value(value));
     }
 }
 
@@ -246,8 +291,8 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
     Ok(keys)
 }
 
-/// The text of a project file with settings applied, in the order given, and with routes in
-/// place of its own; what is no part of the file is handed back.
+/// The text of a project file with settings applied, in the order given, and with the routes that a
+/// network makes of its own; what is no part of the file is handed back.
 ///
 /// # Errors
 /// A path leads nowhere, or a value is not what stands there. A text that is
@@ -255,7 +300,7 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
 pub fn apply(
     text: &ProjectText,
     settings: &[Setting],
-    routes: Option<&[NetworkRoute]>,
+    routes: Option<&NetworkRoutes>,
     registry: &Registry,
 ) -> Result<(ProjectText, Applied), Problem> {
     let mut applied = Applied::default();
@@ -301,22 +346,46 @@ pub fn apply(
     Ok((text, applied))
 }
 
-/// The text with routes in place of its own; none if it is wrong already.
-fn with_routes(text: &str, routes: &[NetworkRoute]) -> Option<String> {
+/// The text with the routes that a network makes of its own; none if it is wrong already.
+fn with_routes(text: &str, routes: &NetworkRoutes) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
-    let mut list = ArrayOfTables::new();
-    for route in routes {
-        let mut table = Table::new();
-        table.insert("prefix", toml_edit::value(route.prefix.to_string()));
-        table.insert("port", toml_edit::value(i64::from(route.port)));
-        match route.next_hop {
-            Some(address) => table.insert("next_hop", toml_edit::value(address.to_string())),
-            None => table.insert("mac", toml_edit::value(show_mac(route.mac))),
-        };
-        list.push(table);
+    match routes {
+        NetworkRoutes::Given(routes) => {
+            let mut list = ArrayOfTables::new();
+            for NetworkRoute { prefix, hop } in routes {
+                let mut table = Table::new();
+                table.insert("prefix", toml_edit::value(prefix.to_string()));
+                table.insert("port", toml_edit::value(i64::from(hop.port)));
+                hop.put_into(&mut table);
+                list.push(table);
+            }
+            document.insert("route", Item::ArrayOfTables(list));
+        }
+        NetworkRoutes::Own(hops) => {
+            let list = document.get_mut("route").into_iter();
+            for route in list.flat_map(tables) {
+                let port = route.get("port").and_then(Item::as_integer);
+                let hop = hops.iter().find(|hop| Some(i64::from(hop.port)) == port);
+                // A route to the router itself or to nowhere has no next hop.
+                let leads = route.contains_key("mac") || route.contains_key("next_hop");
+                if let Some(hop) = hop.filter(|_| leads) {
+                    hop.put_into(route);
+                }
+            }
+        }
     }
-    document.insert("route", Item::ArrayOfTables(list));
     Some(document.to_string())
+}
+
+/// The tables of a list, in either of its forms.
+fn tables(list: &mut Item) -> Vec<&mut dyn TableLike> {
+    match list {
+        Item::ArrayOfTables(list) => list.iter_mut().map(|it| it as _).collect(),
+        Item::Value(Value::Array(list)) => { list.iter_mut() }
+            .filter_map(|it| Some(it.as_inline_table_mut()? as _))
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// How a file is called in messages once settings have changed its text.

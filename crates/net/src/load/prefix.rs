@@ -51,6 +51,24 @@ impl Prefix {
         u32::from(address) & mask(self.length) == self.address
     }
 
+    /// The first address of the range.
+    #[must_use]
+    pub fn first(self) -> Ipv4Addr {
+        Ipv4Addr::from(self.address)
+    }
+
+    /// Whether some address is in both ranges.
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        self.contains(other.first()) || other.contains(self.first())
+    }
+
+    /// Whether the range has all addresses.
+    #[must_use]
+    pub fn is_everything(self) -> bool {
+        self.length == 0
+    }
+
     /// An address in the range that could be a host's, chosen by `number`. Where there are 8 bits or more
     /// to choose, the last octet is 2 to 254: 1 is often the router itself.
     pub(super) fn host(self, number: u64) -> Ipv4Addr {

@@ -47,6 +47,7 @@ impl FileReading {
             }
         };
         let settings = [
+            router.routes.as_ref().map(toml::Spanned::span),
             router.set.as_ref().map(toml::Spanned::span),
             router.scaled.as_ref().map(toml::Spanned::span),
         ];

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use npsim_project::Setting;
 use npsim_project::problem::{Excerpt, Problem};
 use npsim_project::quantity::{self, parse_rate};
+use npsim_project::{Overrides, Setting};
 use npsim_transport::time::{MICROSECOND, Time};
 
 use super::FileReading;
@@ -27,8 +27,10 @@ pub struct ChipPlan {
     pub system: PathBuf,
     /// Where the network's file names it.
     pub place: Excerpt,
-    /// Keys of the project, scaled.
-    pub set: Vec<Setting>,
+    /// What is set over the project: keys, which are scaled.
+    pub overrides: Overrides,
+    /// Whether the project's routes stay, except that those to a port with another chip lead to it.
+    pub keeps_routes: bool,
     /// The ports that links are at, with the places where links name them.
     pub ports: Vec<(usize, Excerpt)>,
 }
@@ -61,11 +63,20 @@ impl FileReading {
             let scaled = self.scaled(value)?;
             set.push(self.setting(path, &scaled, value.span())?);
         }
+        let routes = router.routes.as_ref();
+        let sources = [("network", false), ("project", true)];
+        let keeps_routes = routes.map_or(Ok(false), |placed| {
+            self.word(placed, "source of routes", &sources)
+        })?;
         self.chips.push(ChipPlan {
             node: self.topology.nodes.len(),
             system: self.folder.join(system.get_ref()),
             place: self.text.excerpt(system.span()),
-            set,
+            overrides: Overrides {
+                set,
+                ..Overrides::default()
+            },
+            keeps_routes,
             ports: Vec::new(),
         });
         Ok(NodeKind::Chip { ports: Vec::new() })

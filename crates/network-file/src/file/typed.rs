@@ -84,6 +84,9 @@ pub struct RouterSection {
     pub model: Option<PlacedText>,
     /// A project file or its folder, relative to this file.
     pub system: Option<PlacedText>,
+    /// Of a system: `network`, routes to the network's hosts in place of the project's, or `project`; `network`
+    /// if left out.
+    pub routes: Option<PlacedText>,
     /// Of a system: keys of the project file, as they are.
     pub set: Option<Spanned<toml::Table>>,
     /// Of a system: keys of the project file that are times or rates of this file.

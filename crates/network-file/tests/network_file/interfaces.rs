@@ -11,13 +11,13 @@ use npsim_transport::time::{MICROSECOND, MILLISECOND, Time};
 
 use crate::chips::{file, go_on};
 
-type Mac = [u8; 6];
+pub type Mac = [u8; 6];
 
 /// The station at each end: its Ethernet and IPv4 address.
-const A: (Mac, [u8; 4]) = ([2, 0, 0, 0, 0, 0xa], [10, 1, 0, 2]);
-const B: (Mac, [u8; 4]) = ([2, 0, 0, 0, 0, 0xb], [10, 2, 0, 2]);
+pub const A: (Mac, [u8; 4]) = ([2, 0, 0, 0, 0, 0xa], [10, 1, 0, 2]);
+pub const B: (Mac, [u8; 4]) = ([2, 0, 0, 0, 0, 0xb], [10, 2, 0, 2]);
 /// The first port's address in `microcode/forward/arp.toml`.
-const PORT: (Mac, [u8; 4]) = ([2, 0, 0x5e, 0, 0, 0], [10, 1, 0, 1]);
+pub const PORT: (Mac, [u8; 4]) = ([2, 0, 0x5e, 0, 0, 0], [10, 1, 0, 1]);
 
 const CHIP: &str = r#"
 name = "t"
@@ -81,8 +81,11 @@ delay = "10us"
 "#;
 
 fn network(text: &str) -> Network {
-    let file = file(text);
-    let systems = systems(&file, &npsim_protocols::registry(), &assemble_project);
+    network_of(&file(text))
+}
+
+pub fn network_of(file: &NetworkFile) -> Network {
+    let systems = systems(file, &npsim_protocols::registry(), &assemble_project);
     let systems = systems.unwrap_or_else(|problems| panic!("{problems}"));
     let outside = Simulation::new(file.topology.clone()).expect("a network");
     Network::new(outside, systems).expect("chips")
@@ -103,7 +106,7 @@ fn request((mac, own): (Mac, [u8; 4]), wanted: [u8; 4]) -> Vec<u8> {
     bytes
 }
 
-fn datagram(from: (Mac, [u8; 4]), to: (Mac, [u8; 4])) -> Vec<u8> {
+pub fn datagram(from: (Mac, [u8; 4]), to: (Mac, [u8; 4])) -> Vec<u8> {
     let payload: Vec<u8> = (0..700_u32).map(|number| (number * 7) as u8).collect();
     let frame = PacketBuilder::ethernet2(from.0, to.0)
         .ipv4(from.1, to.1, 9)
@@ -127,7 +130,7 @@ fn arp(frame: &OutgoingFrame) -> (ArpOperation, Mac, Ipv4Addr) {
 }
 
 /// Ethernet's addresses, the time to live and the payload of a packet of UDP with right checksums.
-fn udp(bytes: &[u8]) -> (Mac, Mac, u8, Vec<u8>) {
+pub fn udp(bytes: &[u8]) -> (Mac, Mac, u8, Vec<u8>) {
     let packet = SlicedPacket::from_ethernet(bytes).expect("a packet");
     let Some(etherparse::LinkSlice::Ethernet2(link)) = &packet.link else {
         panic!("no Ethernet");
@@ -153,7 +156,7 @@ fn udp(bytes: &[u8]) -> (Mac, Mac, u8, Vec<u8>) {
 }
 
 /// Runs in steps, and gives all that comes out.
-fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame> {
+pub fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame> {
     let mut frames = Vec::new();
     while network.outside().now() < until {
         let next = (network.outside().now() + step).min(until);
@@ -163,17 +166,22 @@ fn out(network: &mut Network, until: Time, step: Time) -> Vec<OutgoingFrame> {
     frames
 }
 
-/// What comes out of a network with a chip: a request of ARP is asked of it, and a datagram sent
-/// through it whose receiver has to be found by ARP.
+/// What comes out of a network with a chip.
 fn through_the_chip(threads: usize, step: Time) -> Vec<OutgoingFrame> {
-    let mut network = network(CHIP).with_threads(threads);
+    let seen = through_routers(network(CHIP).with_threads(threads), 1, step);
+    assert!(seen[0].at > 20 * MICROSECOND, "{}", seen[0].at);
+    seen
+}
+
+/// What comes out of a network with chips between its ends: a request of ARP is asked of the first, and a datagram
+/// sent through all of them, the receiver of which the last has to find by ARP.
+pub fn through_routers(mut network: Network, routers: u8, step: Time) -> Vec<OutgoingFrame> {
     network.inject(0, &request(A, PORT.1), 0).expect("an end");
     let mut seen = out(&mut network, MILLISECOND, step);
     assert_eq!(seen.len(), 1, "{seen:?}");
     let port: Ipv4Addr = PORT.1.into();
     assert_eq!(arp(&seen[0]), (ArpOperation::REPLY, PORT.0, port));
     assert_eq!(seen[0].node, 0);
-    assert!(seen[0].at > 20 * MICROSECOND, "{}", seen[0].at);
 
     let now = network.outside().now();
     network
@@ -199,7 +207,7 @@ fn through_the_chip(threads: usize, step: Time) -> Vec<OutgoingFrame> {
     assert_eq!(arrived.len(), 1, "{arrived:?}");
     assert_eq!(arrived[0].node, 1);
     let (to, by, ttl, payload) = udp(&arrived[0].bytes);
-    assert_eq!((to, by, ttl), (B.0, mac, 8));
+    assert_eq!((to, by, ttl), (B.0, mac, 9 - routers));
     assert_eq!(payload, udp(&datagram(A, B)).3);
     seen.extend(asked);
     seen.extend(arrived);

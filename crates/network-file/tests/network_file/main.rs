@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests look at files as they are")]
 
 mod agreement;
+mod chain;
 mod checkpoint;
 mod chips;
 mod cpu;

@@ -1,7 +1,7 @@
 //! What a chip of a network runs.
 
 use npsim_project::assemble::Program;
-use npsim_project::{NetworkRoute, Project};
+use npsim_project::{NetworkRoutes, Project};
 
 use crate::ethernet::Mac;
 
@@ -14,8 +14,8 @@ pub struct System {
     pub project: Project,
     /// What its microengines run.
     pub programs: Vec<Program>,
-    /// The routes, which stand in place of those of the project file.
-    pub routes: Vec<NetworkRoute>,
+    /// What became of the routes of the project file.
+    pub routes: NetworkRoutes,
     /// By port, the address of what is at the other end of its link.
     pub neighbours: Vec<Mac>,
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod captures;
+pub mod chain;
 mod drive;
 mod outputs;
 pub mod recorded;
@@ -12,7 +13,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use npsim::problem::Problem;
+use npsim::problem::{Problem, Problems};
+use npsim::project::Overrides;
 use npsim::project::assemble::assemble_project;
 use npsim::registry;
 use npsim_network::{Network, Simulation, Stopped};
@@ -46,18 +48,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     run_or_resume(arguments, execute)
 }
 
-/// The network's file with what the options change in it.
+/// The network's file, or that of a chain, with what the options change in it.
 fn load(
     arguments: &Arguments,
     path: &Path,
     recording: Option<&Recording<'_>>,
-) -> Result<NetworkFile, Problem> {
-    let mut file = NetworkFile::load(path, &arguments.set)?;
+) -> Result<NetworkFile, Problems> {
+    let mut file = match arguments.chain(path) {
+        Some(chain) => chain.load(&Overrides {
+            set: arguments.set.clone(),
+            ..Overrides::default()
+        })?,
+        None => NetworkFile::load(path, &arguments.set)?,
+    };
     if let Some(FileTime(until)) = arguments.until {
         file.until = (until / file.scale).max(1);
         if file.until <= file.from {
             let message = "--until lies before the file's `from`: nothing would be measured";
-            return Err(Problem::new(message));
+            return Err(Problem::new(message).into());
         }
     }
     if let Some(seed) = arguments.seed.or_else(|| recording?.seed()) {

@@ -1,5 +1,6 @@
 //! Requests to a live run that is joined to no interface, for which no privileges are needed.
 
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -207,6 +208,46 @@ fn requests_to_a_network_name_its_routers() {
 }
 
 #[test]
+fn a_live_chain_is_a_network_of_equal_routers_and_is_repeated_as_one() {
+    const PROJECT: &str = "microcode/forward/arp.toml";
+    let options = "--hops 2 --set chain.delay=3us --record lab.pcapng --stats live.json";
+    let live = Live::start_of(PROJECT, Dir::new(), options);
+    live.ask("counters r2.gpp").expect(0, &["exceptions"]);
+    live.ask("route r2 change 10.2.0.0/16 port=0 next_hop=172.31.1.1")
+        .expect(0, &["route r2 change"]);
+    std::thread::sleep(Duration::from_millis(500));
+    let dir = live.stop();
+    let project = root().join(PROJECT);
+    let project = project.display();
+    let recorded = "--set chain.delay=3us --recorded lab.pcapng --quiet";
+    dir.npsim(&format!(
+        "network {project} --hops 2 {recorded} --stats again.json"
+    ))
+    .expect(0, &[]);
+    let stats = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&dir.read(name)).expect("JSON")
+    };
+    let (live, again) = (&stats("live.json")["network"], stats("again.json"));
+    assert_eq!(
+        live["routers"][0]["routes"][0],
+        "port 1 next hop 172.31.1.2"
+    );
+    assert_eq!(
+        live["routers"][1]["routes"][0],
+        "port 0 next hop 172.31.1.1"
+    );
+    assert_eq!(live["routers"], again["routers"]);
+    dir.npsim(&format!("network {project} --hops 3 {recorded}"))
+        .expect(0, &["arp.toml --hops 2`, and", "arp.toml --hops 3` runs"]);
+    dir.npsim(&format!(
+        "run {project} --hops 2 --trace lab.pcapng --pace recorded"
+    ))
+    .expect(1, &["npsim network", "--hops 2 --recorded FILE.pcapng"]);
+    dir.npsim(&format!("network {project} --hops 2"))
+        .expect(2, &["--recorded"]);
+}
+
+#[test]
 fn requests_that_are_none_are_refused_with_the_remedy() {
     let live = Live::start(Dir::new(), "");
     let help = live.ask("help").expect(0, &["counters [NAME]"]).out;
@@ -243,7 +284,20 @@ fn what_cannot_run_live_is_refused_with_the_remedy() {
         "--screen",
         &["`--screen` draws on a terminal", "leave it out"],
     );
-    refused("--hops 3", &["network file", "three-routers.toml"]);
+    refused(
+        "--hops 3 --port 2=tap:np2",
+        &["there is no port `2`", "there are 0, 1"],
+    );
+    let network = root().join("traces/live/three-routers.toml");
+    let refused_chain = |target: &Path, phrases: &[&str]| {
+        dir.npsim(&format!("live {} --hops 2 --until 1ms", target.display()))
+            .expect(1, phrases);
+    };
+    refused_chain(&network, &["a network file", "leave `--hops` out"]);
+    refused_chain(
+        &root().join("microcode/course/eight-chains"),
+        &["port 0", "port 1", "the project has 0 ports"],
+    );
     let long = "s".repeat(120);
     refused(
         &format!("--control {long}"),

@@ -1,15 +1,17 @@
 //! The arguments of `npsim live`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
 use npsim::quantity;
+use npsim::session::MOST_NODES;
 use npsim_live::clock::{DilationRule, HostTime};
 use npsim_live::port_option::PortOption;
 
 use crate::cmd::machine_options::MachineOptions;
 use crate::cmd::message_options::MessageOptions;
+use crate::cmd::network::chain::ChainTarget;
 use crate::cmd::source_options::SourceOptions;
 use crate::cmd::value::parser;
 
@@ -20,6 +22,7 @@ Examples:
   npsim live microcode/router --port 0=tap:np0 --dilate 20      rates of the chip, not of this machine
   npsim live microcode/router --port 0=tap:np0 --dilate auto    as fast as this machine can
   npsim live microcode/forward/arp.toml --port 0=tap:np0 --control lab.sock &
+  npsim live microcode/forward/arp.toml --hops 3 --port 0=tap:np0@left --port 1=tap:np1@right
   npsim live --ask lab.sock route remove 10.2.0.0/16            while it runs
   npsim run microcode/forward/arp.toml --trace lab.pcapng --pace recorded    the same run again
   npsim debug microcode/forward/arp.toml --trace lab.pcapng --pace recorded  and backwards
@@ -76,9 +79,12 @@ pub struct Arguments {
     /// Show ports, rings, drops, slow path, contexts and what limits the chip on the terminal while it runs; `q` ends the run
     #[arg(long, conflicts_with = "quiet")]
     pub(super) screen: bool,
-    /// Put N routers one behind the other: refused, since live chains are network files, such as `traces/live/three-routers.toml`
-    #[arg(long, value_name = "N", hide = true)]
-    pub(super) hops: Option<u16>,
+    /// Put N routers one behind the other, port 1 of each joined to port 0 of the next: `--port 0` is that of the first, `--port 1` that of the last
+    ///
+    /// All are of this project and keep its routes; where ports have addresses, the links between
+    /// routers get networks of their own (`npsim docs live`).
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MOST_NODES as i64))]
+    hops: u16,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     #[arg(long, value_name = "RANGE")]
     pub(super) me: Option<String>,
@@ -91,6 +97,13 @@ pub struct Arguments {
     pub(super) source: SourceOptions,
     #[command(flatten)]
     pub messages: MessageOptions,
+}
+
+impl Arguments {
+    /// Where the target stands, if it is a chain.
+    pub(super) fn chain<'a>(&self, target: &'a Path) -> Option<ChainTarget<'a>> {
+        ChainTarget::of(target, self.hops)
+    }
 }
 
 /// A time of the host, in nanoseconds.

@@ -7,8 +7,10 @@ use clap::{ArgGroup, Args};
 use npsim::observe::timeline::TimeWindow;
 use npsim::project::Setting;
 use npsim::quantity;
+use npsim::session::MOST_NODES;
 use npsim_network_file::checkpoint::Outputs;
 
+use super::chain::ChainTarget;
 use crate::cmd::checkpoint_options::CheckpointOptions;
 use crate::cmd::format::Format;
 use crate::cmd::machine_options::CoreOption;
@@ -26,6 +28,7 @@ Examples:
   npsim network dumbbell.toml --stats out.json --checkpoint dumbbell.ckpt    saved twenty times
   npsim network --resume dumbbell.ckpt           go on after a crash, to the same results
   npsim network traces/live/three-routers.toml --recorded lab.pcapng --out again.pcapng
+  npsim network microcode/forward/arp.toml --hops 3 --recorded lab.pcapng --out again.pcapng
 
 Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router went wrong;
 130 ended by Ctrl-C, with what had happened until then.";
@@ -91,6 +94,9 @@ pub struct Arguments {
     /// recording's seed is used if `--seed` gives none.
     #[arg(long, value_name = "FILE.pcapng")]
     pub(super) recorded: Option<PathBuf>,
+    /// FILE is a project, of which N routers stood one behind the other in `npsim live --hops N`; `--set` is then for its keys
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, requires = "recorded", value_parser = clap::value_parser!(u16).range(1..=MOST_NODES as i64))]
+    hops: u16,
     /// Write the frames that leave by open ends as a capture; `-` is standard output
     #[arg(short, long, value_name = "OUT.pcapng", requires = "recorded")]
     pub(super) out: Option<PathBuf>,
@@ -104,6 +110,13 @@ pub struct Arguments {
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
+}
+
+impl Arguments {
+    /// Where the target stands, if it is a chain.
+    pub(super) fn chain<'a>(&self, target: &'a Path) -> Option<ChainTarget<'a>> {
+        ChainTarget::of(target, self.hops)
+    }
 }
 
 impl Resumable for Arguments {

@@ -54,6 +54,8 @@ impl<'a> Recording<'a> {
                 path.display()
             )));
         }
+        let chain = arguments.chain(target).map(|chain| chain.to_string());
+        let target = chain.as_ref().map_or(target, Path::new);
         for remark in differences(&survey, target, arguments.seed) {
             output::line(&format!("note: {remark}"));
         }

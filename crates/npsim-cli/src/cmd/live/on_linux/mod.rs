@@ -24,6 +24,7 @@ use super::Arguments;
 use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::file_forms::{CAPTURE, JSON};
 use crate::cmd::interrupt::{INTERRUPTED, interrupt_flag};
+use crate::cmd::network::chain::is_network;
 use crate::output;
 use joining::Joined;
 
@@ -54,16 +55,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             .help("name a project file, its folder, a source, or a network file")
             .into());
     };
-    if arguments.hops.is_some_and(|hops| hops > 1) {
-        return Err(Problem::new("`--hops` chains routers whose ports lead to the same port of the next, so that no host could answer")
-            .help("write the chain as a network file with a [[host]] of `kind = \"interface\"` at each end, such as traces/live/three-routers.toml (`npsim docs networks`)")
-            .into());
-    }
     if arguments.screen {
         screen::check()?;
     }
     destinations::claim(&["live"], &outputs(arguments))?;
-    if network::is_network(target) {
+    if arguments.chain(target).is_some() || is_network(target) {
         network::run(arguments, target)
     } else {
         chip::run(arguments, target)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use npsim::assemble::assemble_project;
-use npsim::problem::Problem;
+use npsim::problem::{Problem, Problems};
 use npsim_live::live_run::Screen;
 use npsim_live::open_ends::recording_head;
 use npsim_live::open_network::OpenNetwork;
@@ -27,17 +27,11 @@ struct NetworkStats {
     network: Results,
 }
 
-/// Whether a target is a network file: a TOML that joins nodes by links, which no project does.
-pub fn is_network(target: &Path) -> bool {
-    let text = std::fs::read_to_string(target).unwrap_or_default();
-    let table = text.parse::<toml::Table>().unwrap_or_default();
-    table.contains_key("link") && !table.contains_key("me")
-}
-
 pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let mut file = load(arguments, target)?;
     file.route_blocks = arguments.control.as_ref().map(|_| ROUTE_BLOCKS);
-    let inputs = [(target.to_owned(), "the network file")];
+    let chain = arguments.chain(target);
+    let inputs = [(target.to_owned(), "the target")];
     check_outputs(arguments, &inputs)?;
     let ends = open_ends(&file);
     let names: Vec<_> = ends.ports().iter().map(|it| it.name.clone()).collect();
@@ -47,7 +41,8 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     let network = Network::on_core(outside, systems, arguments.machine.core.kind())?;
     let begin = network.outside().counters();
     let seed = arguments.machine.seed;
-    let mut head = recording_head(&ends, target.display().to_string(), unix_seconds(), seed);
+    let name = chain.map_or_else(|| target.display().to_string(), |chain| chain.to_string());
+    let mut head = recording_head(&ends, name, unix_seconds(), seed);
     head.route_blocks = file.route_blocks.unwrap_or(0);
     let capture = { arguments.out.as_deref() }
         .map(|path| departures(path, &ends, head.start_seconds))
@@ -88,9 +83,11 @@ pub fn run(arguments: &Arguments, target: &Path) -> anyhow::Result<ExitCode> {
     Ok(code(ending))
 }
 
-fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problem> {
-    let settings = arguments.source.settings();
-    let mut file = NetworkFile::load(target, settings)?;
+fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problems> {
+    let mut file = match arguments.chain(target) {
+        Some(chain) => chain.load(&arguments.source.overrides(arguments.me.clone()))?,
+        None => NetworkFile::load(target, arguments.source.settings())?,
+    };
     if let Some(seed) = arguments.machine.seed {
         file.reseed(seed);
     }
@@ -98,7 +95,8 @@ fn load(arguments: &Arguments, target: &Path) -> Result<NetworkFile, Problem> {
     if file.interfaces.is_empty() {
         return Err(
             Problem::new("the network has no open end that a port could be joined to")
-                .help("give a [[host]] the `kind = \"interface\"` and link it"),
+                .help("give a [[host]] the `kind = \"interface\"` and link it")
+                .into(),
         );
     }
     Ok(file)
