@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, wri
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { marked } from "marked";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "..");
@@ -29,10 +30,20 @@ function* walk(folder) {
   }
 }
 
+const CHAPTERS = ["course-1", "course-2", "course-3", "where-the-cycles-went", "lost-packet"];
+
+/** A chapter of the book; its links lead to other chapters, which are not in the page. */
+function chapter(name) {
+  const text = readFileSync(join(root, `docs/src/${name}.md`), "utf8");
+  const plain = text.replace(/!\[[^\]]*\]\([^)]*\)\n*/g, "").replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, "$1").replace(/^```(\w+),.*$/gm, "```$1");
+  return marked.parse(plain, { async: false });
+}
+
 function pack() {
   const paths = [...walk(join(root, "microcode"))].filter((it) => /\.(uc|toml|md|elf)$/.test(it) && !it.endsWith("Cargo.toml"));
   paths.push(...TRACES.map((it) => join(root, "traces", it)));
   const files = paths.map((it) => [`/${relative(root, it)}`, readFileSync(it)]);
+  for (const name of CHAPTERS) files.push([`/book/${name}.html`, Buffer.from(chapter(name))]);
   const index = Buffer.from(JSON.stringify(files.map(([path, bytes]) => [path, bytes.length])));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(index.length);

@@ -22,6 +22,8 @@ interface Wanted {
   target: string;
   traffic: Traffic;
   until: string;
+  /** Keys of the project file that have another value. */
+  set: Record<string, string>;
 }
 
 export class Lab {
@@ -49,9 +51,10 @@ export class Lab {
     this.language.onlost = (reason) =>
       this.complain(`The analysis of the source was begun anew: ${reason}.`, "A macro that uses itself, or a loop without end in #while, keeps it busy.");
     files.onchange((path, bytes) => {
-      this.run.put(path, bytes ?? new Uint8Array());
-      if (isText(path)) this.language.put(path, bytes ?? new Uint8Array());
-      if (!bytes) for (const client of [this.run, this.language]) client.ask({ op: "remove", path }).catch(() => {});
+      for (const client of isText(path) ? [this.run, this.language] : [this.run]) {
+        if (bytes) client.put(path, bytes);
+        else client.ask({ op: "remove", path }).catch(() => {});
+      }
       const opened = this.store.value.opened;
       if (opened && isText(path) && this.concerns(opened, path)) this.store.set({ stale: true });
     });
@@ -79,6 +82,10 @@ export class Lab {
 
   get target(): string | null {
     return this.wanted?.target ?? null;
+  }
+
+  get settings(): Record<string, string> {
+    return this.wanted?.set ?? {};
   }
 
   // ---- work, one piece at a time ----
@@ -123,14 +130,14 @@ export class Lab {
   /** Opens a run; `at` and `points` are those of a link or of the run before. */
   async open(target: string, how: Partial<Wanted> & { at?: number; points?: { path: string; line: number; condition?: string }[]; selected?: Thread | null } = {}): Promise<boolean> {
     const { traffic, until } = this.store.value;
-    const wanted = { target, traffic: how.traffic ?? traffic, until: how.until ?? until };
+    const wanted = { target, traffic: how.traffic ?? traffic, until: how.until ?? until, set: how.set ?? {} };
     this.wanted = wanted;
     const done = await this.doing("open", async () => {
       this.store.set({ progress: { text: "Assembling", done: 0, of: 0 }, traffic: wanted.traffic, until: wanted.until });
       let opened: Opened;
       try {
         opened = await this.run.ask<Opened>({
-          op: "open", target, traffic: wanted.traffic, memory: 64, ...(wanted.until ? { until: wanted.until } : {}),
+          op: "open", target, traffic: wanted.traffic, memory: 64, set: wanted.set, ...(wanted.until ? { until: wanted.until } : {}),
         });
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;

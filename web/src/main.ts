@@ -8,6 +8,7 @@ import { Console } from "./panes/console";
 import { Gauges } from "./panes/gauges";
 import { keysDialog } from "./panes/keys";
 import { Lanes } from "./panes/lanes";
+import { Lessons } from "./panes/lessons";
 import { Look } from "./panes/look";
 import { Problems } from "./panes/problems";
 import { Results } from "./panes/results";
@@ -122,9 +123,17 @@ async function start(): Promise<void> {
     delete document.body.dataset["sources"];
     show(path);
   }, (incoming) => void takeIn(incoming));
+  const lessons = new Lessons(lab, async (opening) => {
+    const done = await lab.open(opening.target, {
+      traffic: opening.traffic ?? { kind: "project" }, until: opening.until ?? "2ms", set: opening.set ?? {},
+    });
+    editor.open(opening.path ?? opening.target);
+    if (!done) floor.show("problems");
+  }, (path, line) => show(path, line));
   const left = new Tabs("side", "Sources", [
     { id: "library", title: "Systems", panel: sources.library },
     { id: "files", title: "Files", panel: sources.files },
+    { id: "lessons", title: "Lessons", panel: lessons.element },
   ]);
   byId("sources").append(left.bar, left.panels);
 
@@ -133,16 +142,18 @@ async function start(): Promise<void> {
   const body = h("div", { class: "chip-body", style: "flex:1" }, lanes.element, new Gauges(lab).element);
   chip.append(words(lab), body);
   const console_ = new Console(lab);
-  const problems = new Problems(lab, (path, line, column) => {
-    show(path);
-    editor.goto(line, column);
-  }, (edits) => editor.apply(edits), (text) => floor?.badge("problems", text));
-  const floor: Tabs = new Tabs("floor", "Chip", [
+  const problemsPanel = h("div");
+  const floor = new Tabs("floor", "Chip", [
     { id: "chip", title: "Chip", panel: chip },
     { id: "results", title: "Results", panel: new Results(lab).element },
     { id: "console", title: "Console", panel: console_.element },
-    { id: "problems", title: "Problems", panel: problems.element },
+    { id: "problems", title: "Problems", panel: problemsPanel },
   ]);
+  const problems = new Problems(lab, (path, line, column) => {
+    show(path);
+    editor.goto(line, column);
+  }, (edits) => editor.apply(edits), (text) => floor.badge("problems", text));
+  problemsPanel.append(problems.element);
   byId("chip").append(floor.bar, floor.panels);
 
   const look = new Look(lab, (path, line) => show(path, line));
@@ -240,6 +251,11 @@ async function start(): Promise<void> {
       lab.complain(`The link cannot be opened: ${error.message}. Here is the first system instead.`);
       return;
     }
+    const lesson = new URLSearchParams(location.search).get("lesson");
+    if (!shared && lesson) {
+      left.show("lessons");
+      return lessons.take(lesson);
+    }
     if (!shared) return openTarget(FIRST);
     // What a link brings is not kept over the files of this browser.
     for (const [path, text] of Object.entries(shared.files)) files.set(path, fileFromShared(text), false);
@@ -249,7 +265,7 @@ async function start(): Promise<void> {
       return;
     }
     const done = await lab.open(shared.target, {
-      traffic: shared.traffic, until: shared.until ?? "", at: shared.cycle, points: shared.breakpoints, selected: shared.selected,
+      traffic: shared.traffic, until: shared.until ?? "", set: shared.set ?? {}, at: shared.cycle, points: shared.breakpoints, selected: shared.selected,
     });
     const path = shared.open && files.has(shared.open) ? shared.open : (store.value.opened?.programs[0]?.source ?? shared.target);
     editor.open(path);

@@ -11,6 +11,7 @@ export interface Shared {
   files: Record<string, string>;
   traffic: Traffic;
   until?: string;
+  set?: Record<string, string>;
   cycle: number;
   selected: Thread | null;
   /** The file in the editor. */
