@@ -3,6 +3,7 @@
 import { fill, h } from "../dom";
 import type { Activity, ContextAtStop, Journey, PacketAtStop, Thread, View } from "../engine/protocol";
 import type { Lab } from "../lab";
+import { inline } from "../markdown";
 import { nameOf } from "../project/files";
 import { count, timeText } from "../state";
 import { Tabs } from "./tabs";
@@ -13,7 +14,7 @@ const WORDS: Record<Activity["state"], string> = {
   executing: "executing", ready: "ready, another context has the pipeline", waiting: "asleep", killed: "has exited", inactive: "not enabled",
 };
 const COLOUR: Record<Activity["state"], string> = {
-  executing: "executing", ready: "ready", waiting: "waiting", killed: "rule-strong", inactive: "rule-strong",
+  executing: "executing", ready: "ready", waiting: "ink-soft", killed: "rule-strong", inactive: "rule-strong",
 };
 
 export class Look {
@@ -89,7 +90,7 @@ export class Look {
     const calm = this.lab.store.value.running === "no";
     fill(this.place,
       h("p", { class: "state big" }, h("i", { style: `--c:var(--${COLOUR[activity.state]})` }), WORDS[activity.state]),
-      waits !== "" && h("p", {}, "waits for ", waits),
+      waits !== "" && h("p", {}, "waits for ", ...inline(waits)),
       h("p", { class: "soft" }, `since cycle ${count(now.since)}, for ${count(view.cycle - now.since)} cycles`),
       h("ol", { class: "frames" }, ...now.frames.map((it) => h("li", {},
         h("button", { type: "button", class: "link", onclick: () => this.go(it.file, it.line) }, `${nameOf(it.file)}:${it.line}`), " ",

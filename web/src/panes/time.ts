@@ -21,7 +21,7 @@ export class Time {
   private head = h("div", { class: "head" });
   private marks = h("div", { class: "marks", "aria-hidden": "true" });
   private playing = h("button", { type: "button", class: "primary play" });
-  private by = h("select", { "aria-label": "What a step is" }, ...STEPS.map(([value, text]) => h("option", { value }, text)));
+  private by = h("select", { "aria-label": "What a step is", class: "by" }, ...STEPS.map(([value, text]) => h("option", { value }, `step: ${text}`)));
   private speed = h("select", { "aria-label": "Speed", class: "wide-only" }, ...SPEEDS.map(([value, text]) => h("option", { value }, text)));
   private working = h("div", { class: "progress", role: "status" });
   private buttons: HTMLButtonElement[];
