@@ -52,14 +52,17 @@ async function start(): Promise<void> {
   };
   const openTarget = async (target: string) => {
     delete document.body.dataset["sources"];
-    const fresh = { traffic: { kind: "project" } as const, until: store.value.until || "2ms" };
-    const running = needsLoad(target) ? { ...fresh, traffic: { kind: "load", load: { rate: "0.5", size: "64" } } as const } : fresh;
-    const done = await lab.open(target, running);
+    const until = store.value.until || "2ms";
+    let done = await lab.open(target, { traffic: { kind: "project" }, until });
+    if (done && idle()) done = await lab.open(target, { traffic: { kind: "load", load: { rate: "0.5", size: "64" } }, until });
     editor.open(done ? (store.value.opened!.programs[0]?.source ?? target) : target);
     if (!done) floor.show("problems");
   };
-  /** A bare source has no load of its own, and a wire without packets shows nothing. */
-  const needsLoad = (target: string) => !/^\s*\[load\]/m.test(files.text(target) ?? "") && !target.includes("/course/");
+  /** A program that receives shows nothing without packets, and a bare source names none. */
+  const idle = () => {
+    const { opened } = store.value;
+    return !opened!.arrivals_end && opened!.sources.some((it) => /^\s*msf\[/m.test(files.text(it) ?? ""));
+  };
   const takeIn = async (incoming: Parameters<typeof take>[1]) => {
     try {
       const taken = await take(files, incoming);
@@ -141,7 +144,7 @@ async function start(): Promise<void> {
   const chip = h("div", { style: "display:flex; flex-direction:column; height:100%" });
   const body = h("div", { class: "chip-body", style: "flex:1" }, lanes.element, new Gauges(lab).element);
   chip.append(words(lab), body);
-  const console_ = new Console(lab);
+  const console_ = new Console(lab, (path, line) => show(path, line));
   const problemsPanel = h("div");
   const floor = new Tabs("floor", "Chip", [
     { id: "chip", title: "Chip", panel: chip },

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom";
 import type { Lab } from "../lab";
+import { linked } from "./linked";
 
 const MOST_LINES = 2_000;
 
@@ -18,7 +19,10 @@ export class Console {
   private choice = 0;
   private from = 0;
 
-  constructor(private readonly lab: Lab) {
+  constructor(
+    private readonly lab: Lab,
+    private readonly go: (path: string, line: number) => void,
+  ) {
     const form = h("form", {
       onsubmit: (event: Event) => {
         event.preventDefault();
@@ -48,7 +52,7 @@ export class Console {
 
   private print(line: string, answer: string[], wrong: boolean): void {
     if (line) this.lines.append(h("div", { class: "asked" }, `> ${line}`));
-    for (const it of answer) this.lines.append(h("div", { class: wrong ? "wrong" : "" }, it));
+    for (const it of answer) this.lines.append(h("div", { class: wrong ? "wrong" : "" }, ...linked(it, { place: this.go, cycle: (cycle) => void this.lab.seek(cycle) })));
     while (this.lines.childElementCount > MOST_LINES) this.lines.firstElementChild!.remove();
     this.lines.scrollTop = this.lines.scrollHeight;
   }

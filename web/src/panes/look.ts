@@ -6,6 +6,8 @@ import type { Lab } from "../lab";
 import { inline } from "../markdown";
 import { nameOf } from "../project/files";
 import { count, timeText } from "../state";
+import { linked } from "./linked";
+import { Memory } from "./memory";
 import { Tabs } from "./tabs";
 
 type Go = (path: string, line: number) => void;
@@ -44,10 +46,15 @@ export class Look {
     this.context.append(
       h("div", { class: "block thread-row" }, this.picker), this.place, this.names, this.signals, this.points);
     this.packets.append(this.list, this.way);
+    const memory = new Memory(lab, go);
     this.tabs = new Tabs("look", "What is selected", [
       { id: "context", title: "Context", panel: this.context },
       { id: "packet", title: "Packets", panel: this.packets },
+      { id: "memory", title: "Memory", panel: memory.element },
     ]);
+    this.tabs.onshow = (id) => {
+      if (id === "memory") void memory.show();
+    };
     lab.store.on(["view", "running"], () => this.show());
     lab.store.on(["breakpoints"], () => this.showPoints());
     lab.store.on(["packet"], () => void this.follow());
@@ -103,7 +110,7 @@ export class Look {
 
   private async say(lines: Promise<string[]>): Promise<void> {
     const text = (await lines).join("\n");
-    this.answer.textContent = text;
+    fill(this.answer, ...linked(text, { place: this.go, cycle: (cycle) => void this.lab.seek(cycle) }));
     this.answer.hidden = text === "";
     this.answer.scrollIntoView({ block: "nearest" });
   }

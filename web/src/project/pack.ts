@@ -9,7 +9,8 @@ export function unpack(pack: Uint8Array): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   let at = 4 + length;
   for (const [path, bytes] of index) {
-    files.set(path, pack.subarray(at, at + bytes));
+    // A copy: a view would take the whole pack along to a worker.
+    files.set(path, pack.slice(at, at + bytes));
     at += bytes;
   }
   return files;
