@@ -12,7 +12,8 @@ export function trafficText(traffic: Traffic): string {
   if (traffic.kind === "none") return "no traffic";
   if (traffic.kind === "capture") return nameOf(traffic.path);
   const { rate, size } = traffic.load;
-  return `${Math.round(Number(rate) * 100)}% of the line, ${size === "imix" ? "mixed sizes" : `${size} bytes`}`;
+  const sizes = size === undefined ? "" : size === "imix" ? ", mixed sizes" : `, ${size} bytes`;
+  return `${Math.round(Number(rate) * 100)}% of the line${sizes}`;
 }
 
 const SIZES = ["64", "128", "256", "512", "1024", "1518", "imix"];
