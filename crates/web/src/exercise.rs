@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Failure;
 use crate::file_store::FileStore;
-use crate::opening::{programs, project};
+use crate::scenario::{programs, project};
 
 /// Runs a project to its end and holds the run against its goals.
 ///

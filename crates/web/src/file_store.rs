@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use npsim::files::{FileKind, Files, MemoryFiles};
-
-use crate::answer::Failure;
+use npsim::problem::Problem;
 
 /// Bytes of a file at most.
 const MOST_OF_FILE: usize = 64 << 20;
@@ -26,7 +25,7 @@ impl FileStore {
     ///
     /// # Errors
     /// The file, or all of them together, would take too much memory.
-    pub fn put(&self, path: &Path, bytes: Vec<u8>) -> Result<(), Failure> {
+    pub fn put(&self, path: &Path, bytes: Vec<u8>) -> Result<(), Problem> {
         let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
         if bytes.len() > MOST_OF_FILE {
             let message = format!(
@@ -36,7 +35,7 @@ impl FileStore {
                 megabytes(MOST_OF_FILE)
             );
             let help = "cut a capture with `editcap -r` or `-c`, or compress it with gzip";
-            return Err(Failure::new(message).help(help));
+            return Err(Problem::new(message).help(help));
         }
         let mut files = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let before: usize = files.below("/").map(|(_, bytes)| bytes.len()).sum();
@@ -46,7 +45,7 @@ impl FileStore {
                 megabytes(before + bytes.len()),
                 megabytes(MOST_OF_ALL)
             );
-            return Err(Failure::new(message).help("remove files that are not needed"));
+            return Err(Problem::new(message).help("remove files that are not needed"));
         }
         files.insert(path, bytes);
         Ok(())

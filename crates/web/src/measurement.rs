@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Failure};
 use crate::capture_table;
-use crate::opening::Scenario;
+use crate::scenario::Scenario;
 
 /// Columns of a summary.
 const WIDTH: usize = 100;

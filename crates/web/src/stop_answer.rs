@@ -2,7 +2,6 @@
 
 use npsim::debug::history::History;
 use npsim::debug::names::{NamedRegister, live_at, owner_text};
-use npsim::debug::source::SourceFrame;
 use npsim::debug::view::StopView;
 use npsim::image::TransferDirection;
 use npsim::inspect::Inspect;
@@ -13,41 +12,12 @@ use serde_json::{Value, json};
 use crate::answer::Failure;
 use crate::file_store::FileStore;
 use crate::opening::OpenRun;
-use crate::travel::{RunEnd, SourcePlace};
+use crate::place::{RunEnd, SourcePlace};
 
 /// Cycles before a stop whose lanes and packets are shown, unless others are asked for.
 const WINDOW: u64 = 2_000;
 /// The longest window.
 const LONGEST_WINDOW: u64 = 200_000;
-
-/// A line of a source on the way to a word.
-#[derive(Debug, Serialize)]
-pub struct FrameInfo {
-    name: String,
-    arguments: Vec<(String, String)>,
-    file: String,
-    line: u32,
-    column: u32,
-}
-
-impl FrameInfo {
-    /// File and line.
-    pub fn place(&self) -> (String, u32) {
-        (self.file.clone(), self.line)
-    }
-}
-
-/// Frames with files as a page knows them.
-pub fn frames(files: &FileStore, frames: Vec<SourceFrame>) -> Vec<FrameInfo> {
-    let frames = frames.into_iter().map(|it| FrameInfo {
-        file: files.path(&it.file),
-        name: it.name,
-        arguments: it.arguments,
-        line: it.line,
-        column: it.column,
-    });
-    frames.collect()
-}
 
 #[derive(Debug, Serialize)]
 struct View {

@@ -2,7 +2,7 @@
 
 use npsim::debug::console::stop_text;
 use npsim::debug::timeline::STRETCH;
-use npsim::debug::view::{StopReason, end_text, reason};
+use npsim::debug::view::{StopReason, reason};
 use npsim::debug::{Direction, Step, Stop, Thread};
 use npsim::quantity::Time;
 use serde::Serialize;
@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::answer::Failure;
 use crate::file_store::FileStore;
 use crate::opening::OpenRun;
+use crate::place::{RunEnd, SourcePlace};
 use crate::request::{RunRequest, StepKind, StepRequest, text_of};
-use crate::stop_answer::{FrameInfo, frames};
 
 /// Cycles of a stretch, unless others are asked for.
 const CYCLES: u64 = 200_000;
@@ -32,47 +32,11 @@ pub struct Moved {
     place: Option<SourcePlace>,
 }
 
-/// The end of a run.
-#[derive(Debug, Serialize)]
-pub struct RunEnd {
-    cycle: u64,
-    text: String,
-}
-
 /// What a log point said.
 #[derive(Debug, Serialize)]
 struct Said {
     cycle: u64,
     text: String,
-}
-
-/// A place in the sources, with the macros that it is in.
-#[derive(Debug, Serialize)]
-pub struct SourcePlace {
-    path: String,
-    line: u32,
-    frames: Vec<FrameInfo>,
-}
-
-impl SourcePlace {
-    /// The place of a context; none without a source.
-    pub fn of(files: &FileStore, run: &OpenRun, thread: Thread) -> Option<Self> {
-        let frames = frames(files, run.debugger.frames(thread));
-        let innermost = frames.first()?;
-        let (path, line) = innermost.place();
-        Some(Self { path, line, frames })
-    }
-}
-
-impl RunEnd {
-    /// The end of a run, once it was seen.
-    pub fn of(run: &OpenRun) -> Option<Self> {
-        let end = run.debugger.timeline().end()?;
-        Some(Self {
-            cycle: end.cycle,
-            text: end_text(&end.ending),
-        })
-    }
 }
 
 impl Moved {
