@@ -27,6 +27,7 @@ import { initial, Store } from "./state";
 import { startTheme } from "./theme";
 
 const FIRST = "/microcode/tutorial/wire8.uc";
+const FIRST_CYCLE = 12_000;
 
 async function start(): Promise<void> {
   const embedded = new URLSearchParams(location.search).has("embed");
@@ -83,15 +84,23 @@ async function start(): Promise<void> {
   const cursor = h("span");
   const cost = h("span", { class: "mono" });
   foot.append(cursor, cost);
-  code.append(h("div", { class: "code-head" }, picker, about), holder, foot);
+  const cursorAct = (title: string, keys: string, act: (at: number) => Promise<void>) =>
+    h("button", { type: "button", class: "quiet", title: keys, onclick: () => void act(editor.view.state.selection.main.head) }, title);
+  const acts = h("div", { class: "code-acts" },
+    cursorAct("Definition", "F12: of the name under the cursor", (at) => editor.definition(at)),
+    cursorAct("Rename", "F2: the name under the cursor, everywhere", (at) => editor.rename(at)),
+    cursorAct("Format", "Shift Alt F: the file", () => editor.format()),
+    cursorAct("Breakpoint", "F9: at the line of the cursor", (at) => editor.breakpoint(at)));
+  code.append(h("div", { class: "code-head" }, picker, about, acts), holder, foot);
   let costTimer: ReturnType<typeof setTimeout> | null = null;
   editor.oncursor = (line, column) => {
     cursor.textContent = `line ${line}, column ${column + 1}`;
     if (costTimer) clearTimeout(costTimer);
     costTimer = setTimeout(async () => {
       const path = store.value.path;
-      const answer = await lab.language.ask<{ markdown: string | null }>({ op: "cost", path, line, column }).catch(() => null);
-      if (path === store.value.path) cost.textContent = (answer?.markdown ?? "").replace(/[`*]/g, "").replace(/\s*\n+\s*/g, "  ");
+      if (!store.value.opened || store.value.running !== "no" || store.value.stale) return;
+      const answer = await lab.run.ask<{ text: string | null }>({ op: "cost", path, line }).catch(() => null);
+      if (path === store.value.path) cost.textContent = (answer?.text ?? "").replace(/\s*\n+\s*/g, "  ");
     }, 160);
   };
   store.on(["opened", "path"], () => {
@@ -236,13 +245,15 @@ async function start(): Promise<void> {
     if (event.dataTransfer) void dropped(event.dataTransfer).then(takeIn);
   });
 
+  // For tests, and for the curious at the browser's own console.
+  (window as unknown as { npsimLab: Lab }).npsimLab = lab;
   lab.run.start(parts.module);
   lab.language.start(parts.module);
   byId("cover").remove();
   await begin();
+  document.body.dataset["begun"] = "";
   window.addEventListener("hashchange", () => void begin());
   if (!embedded) stayOffline();
-  (window as unknown as { npsimLab: Lab }).npsimLab = lab;
 
   async function begin(): Promise<void> {
     let shared: Shared | null = null;
@@ -259,7 +270,11 @@ async function start(): Promise<void> {
       left.show("lessons");
       return lessons.take(lesson);
     }
-    if (!shared) return openTarget(FIRST);
+    if (!shared) {
+      await openTarget(FIRST);
+      // At cycle 0 the lanes are empty, and the first view would show nothing of a chip at work.
+      return lab.seek(FIRST_CYCLE);
+    }
     // What a link brings is not kept over the files of this browser.
     for (const [path, text] of Object.entries(shared.files)) files.set(path, fileFromShared(text), false);
     if (!files.has(shared.target)) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { laboratory, open, ready, state, WIRE8 } from "./page.mjs";
+import { begun, laboratory, ready, state, WIRE8 } from "./page.mjs";
 
 let lab;
 before(async () => { lab = await laboratory(); });
@@ -92,7 +92,7 @@ test("changes are kept by the browser", async () => {
   await replaceText(page, "; wire8.uc:", "; mine:");
   await page.waitForTimeout(300);
   await page.reload();
-  await ready(page);
+  await begun(page);
   assert.match(await page.evaluate(() => window.npsimLab.files.text("/microcode/tutorial/wire8.uc")), /^; mine:/);
   await page.close();
 });

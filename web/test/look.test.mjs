@@ -66,6 +66,9 @@ for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]]) {
 test("the keyboard alone suffices", async () => {
   const page = await lab.page();
   await page.locator(".track").focus();
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => window.npsimLab.store.value.view.cycle === 0);
+  await ready(page);
   await page.keyboard.press("Shift+ArrowRight");
   await page.waitForFunction(() => window.npsimLab.store.value.view.cycle === 100);
   await ready(page);

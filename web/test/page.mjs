@@ -25,7 +25,7 @@ export async function laboratory() {
       page.errors = [];
       page.on("pageerror", (error) => page.errors.push(String(error)));
       await page.goto(`${address}${search}${hash}`);
-      if (wait) await ready(page);
+      if (wait) await begun(page);
       return page;
     },
     async close() {
@@ -34,6 +34,9 @@ export async function laboratory() {
     },
   };
 }
+
+/** The page has done what it does at first. */
+export const begun = (page) => page.waitForFunction(() => document.body.dataset.begun !== undefined, null, { timeout: 60_000 });
 
 /** A run is open and nothing is under way. */
 export const ready = (page) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { here, laboratory, open, ready, state } from "./page.mjs";
+import { begun, here, laboratory, ready, state } from "./page.mjs";
 import { join } from "node:path";
 
 let lab;
@@ -48,7 +48,7 @@ test("the page works without a network after the first visit", async () => {
   await page.waitForFunction(async () => (await caches.keys()).length > 0 && navigator.serviceWorker.controller !== null);
   await context.setOffline(true);
   await page.reload();
-  await ready(page);
+  await begun(page);
   assert.equal(await state(page, "s.opened.name !== ''"), true);
   await context.close();
 });
@@ -56,7 +56,7 @@ test("the page works without a network after the first visit", async () => {
 test("the one file works from a disk", async () => {
   const page = await (await lab.browser.newContext()).newPage();
   await page.goto(`file://${join(here, "../dist/npsim-laboratory.html")}`);
-  await ready(page);
+  await begun(page);
   await page.locator(".play").click();
   await page.waitForFunction(() => window.npsimLab.store.value.view.cycle > 10_000);
   await page.close();

@@ -129,7 +129,7 @@ export class Editor {
         { key: "F12", run: () => this.here((at) => this.definition(at)) },
         { key: "F2", run: () => this.here((at) => this.rename(at)) },
         { key: "Shift-Alt-f", run: () => this.here(() => this.format()) },
-        { key: "F9", run: () => this.here((at) => this.lab.toggleBreakpoint(path, place(this.view.state.doc, at).line)) },
+        { key: "F9", run: () => this.here((at) => this.breakpoint(at)) },
         { key: "F8", run: nextDiagnostic },
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, ...defaultKeymap,
         { ...indentWithTab, key: "Alt-Tab" },
@@ -151,6 +151,10 @@ export class Editor {
 
   private ask<T>(op: string, more: object): Promise<T> {
     return this.lab.language.ask<T>({ op, path: this.path, ...more });
+  }
+
+  async breakpoint(at: number): Promise<void> {
+    if (this.path) await this.lab.toggleBreakpoint(this.path, place(this.view.state.doc, at).line);
   }
 
   async definition(at: number): Promise<void> {

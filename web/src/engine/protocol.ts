@@ -138,6 +138,9 @@ export interface RegisterAtStop {
   register: string;
   value: number;
   text: string;
+  side: "in" | "out" | null;
+  written: boolean;
+  owner: string | null;
 }
 
 export interface View {
@@ -157,8 +160,8 @@ export interface View {
   registers: RegisterAtStop[];
   signals: { name: string; number: number; came: boolean }[];
   microengines: { me: number; stage: string; executing: number; aborted: number; stalled: number; idle: number; instructions: number }[];
-  units: { name: string; busy: number; queue: number; waits: number; commands: number }[];
-  ports: { port: number; bits_per_second: number; came: number; left: number }[];
+  units: { name: string; busy: number; queue: number; queue_peak: number; commands: number }[];
+  ports: { port: number; bits_per_second: number; came: number; left: number; lost: number }[];
   totals: { came: number; left: number; lost: number; inside: number; drops: { port: number | null; reason: string; count: number }[] };
 }
 
@@ -198,16 +201,15 @@ export interface Breakpoint {
   line: number | null;
   enabled: boolean;
   condition: string | null;
-  hits: number;
+  log: boolean;
 }
 
 export interface FrameRow {
   number: number;
-  at: number;
+  at: number | null;
   seconds: number;
   port: number;
   bytes: number;
-  arrival: number | null;
   summary: string;
   layers: { name: string; fields: [string, string][] }[];
   hex: string;
@@ -230,17 +232,6 @@ export interface ExerciseAnswer {
   passed: boolean;
   goals: Goal[];
   fault: Failure | null;
-}
-
-export interface System {
-  target: string;
-  name: string | null;
-  chip: string | null;
-  folder: string;
-  sources: string[];
-  load: string | null;
-  goals: number;
-  problem: string | null;
 }
 
 export interface MeasureAnswer {

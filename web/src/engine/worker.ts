@@ -110,14 +110,10 @@ async function play(simulator: Simulator, id: number, play: Play): Promise<void>
   post({ kind: "answer", id, value: null });
 }
 
-/** Slow motion: a few cycles, but never past a breakpoint. */
+/** Slow motion: so few cycles that the run ends exactly there, or at a breakpoint before. */
 function creep(simulator: Simulator, play: Play, ms: number): Moved {
-  const distance = Math.max(1, Math.round((play.speed * Math.min(100, Math.max(16, ms))) / 1000));
-  const from = simulator.ask<View>({ op: "view", cycles: 0, lanes: false }).cycle;
-  const to = play.back ? Math.max(0, from - distance) : from + distance;
-  const moved = simulator.ask<Moved>({ op: "run", cycles: distance, back: play.back });
-  const past = play.back ? moved.cycle < to : moved.cycle > to;
-  return past ? simulator.ask<Moved>({ op: "goto", at: to }) : moved;
+  const cycles = Math.max(1, Math.round((play.speed * Math.min(100, Math.max(16, ms))) / 1000));
+  return simulator.ask<Moved>({ op: "run", cycles, back: play.back });
 }
 
 /** Goes to a cycle: at once where the run has been, in stretches beyond that. */

@@ -123,8 +123,8 @@ export class Look {
         return h("tr", {},
           h("th", { class: "name", scope: "row" },
             h("button", { type: "button", class: "link", title: `Who wrote ${it.name}?`, onclick: () => void this.say(this.lab.who(it.name)) }, it.name),
-            h("small", {}, it.register)),
-          h("td", { class: `value${moved ? " moved" : ""}` }, `0x${(it.value >>> 0).toString(16)}`, h("small", {}, count(it.value))));
+            h("small", {}, it.owner ? `${it.register}: ${it.owner}` : it.register)),
+          h("td", { class: `value${moved ? " moved" : ""}` }, it.written ? `0x${(it.value >>> 0).toString(16)}` : "not written", it.written && h("small", {}, count(it.value))));
       }))));
   }
 

@@ -24,8 +24,7 @@ export class Memory {
       h("div", { class: "block thread-row" }, this.region, this.address),
       this.table, h("div", { style: "padding:0 14px" }, this.answer));
     this.region.addEventListener("change", () => {
-      const named = this.named();
-      this.address.value = `0x${(named?.address ?? 0).toString(16)}`;
+      this.address.value = "0x0";
       void this.show();
     });
     this.address.addEventListener("change", () => void this.show());
@@ -35,25 +34,20 @@ export class Memory {
     });
   }
 
-  private named() {
-    return this.lab.store.value.opened?.memories.find((it) => it.name === this.region.value);
-  }
-
   private list(): void {
     const { opened } = this.lab.store.value;
     const before = this.region.value;
-    const names = [...(opened?.memories.map((it) => it.name) ?? []), "scratch", "sram0", "sram1", "dram"];
+    const names = [...(opened?.memories.map((it) => it.name) ?? []), "scratch", "sram0", "sram1", "dram", "lm"];
     fill(this.region, ...[...new Set(names)].map((it) => h("option", { value: it }, it)));
     this.region.value = names.includes(before) ? before : names[0]!;
-    this.address.value = `0x${(this.named()?.address ?? 0).toString(16)}`;
+    this.address.value = "0x0";
   }
 
   async show(): Promise<void> {
     if (!this.lab.store.value.view) return;
-    const region = this.named();
-    const space = region?.memory ?? this.region.value;
+    const space = this.region.value;
     const from = Math.max(0, (Number(this.address.value) || 0) & ~3);
-    const words = Math.min(ROWS * PER_ROW, region ? Math.max(1, (region.bytes - (from - region.address)) >> 2) : Infinity);
+    const words = ROWS * PER_ROW;
     let values: number[];
     try {
       ({ values } = await this.lab.run.ask<{ values: number[] }>({ op: "memory", name: space, address: from, words }));

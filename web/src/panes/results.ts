@@ -46,7 +46,7 @@ export class Results {
       h("h3", {}, "Summary"), h("pre", { tabindex: "0" }, summary.text.trim()),
       h("h3", {}, "What left"),
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Packets that left" }, h("table", { class: "frames-table" },
-        h("thead", {}, h("tr", {}, ...["#", "Time", "Port", "Bytes", "Arrival", "What it is"].map((it) => h("th", { scope: "col" }, it)))), table)),
+        h("thead", {}, h("tr", {}, ...["#", "Time", "Port", "Bytes", "What it is"].map((it) => h("th", { scope: "col" }, it)))), table)),
       more);
     this.rows = 0;
     await this.page(table, more);
@@ -58,7 +58,7 @@ export class Results {
     for (const it of frames) table.append(...row(it));
     more.hidden = this.rows >= total;
     more.textContent = `More packets (${count(this.rows)} of ${count(total)})`;
-    if (total === 0) table.append(h("tr", {}, h("td", { colspan: 6 }, "Nothing has left.")));
+    if (total === 0) table.append(h("tr", {}, h("td", { colspan: 5 }, "Nothing has left.")));
   }
 
   private async keep(format: "pcapng" | "pcap", name: string): Promise<void> {
@@ -80,7 +80,7 @@ export class Results {
 
 /** A packet's row, and its headers, which the row opens. */
 export function row(it: FrameRow): HTMLElement[] {
-  const detail = h("tr", { hidden: true }, h("td", { colspan: 6 },
+  const detail = h("tr", { hidden: true }, h("td", { colspan: 5 },
     h("dl", { class: "layers" }, ...it.layers.flatMap((layer) => [
       h("dt", { class: "layer" }, layer.name),
       ...layer.fields.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
@@ -95,7 +95,7 @@ export function row(it: FrameRow): HTMLElement[] {
   return [
     h("tr", {},
       h("td", { class: "num" }, it.number), h("td", { class: "num" }, `${(it.seconds * 1e6).toFixed(3)} µs`), h("td", { class: "num" }, it.port),
-      h("td", { class: "num" }, it.bytes), h("td", { class: "num" }, it.arrival ?? ""), h("td", {}, toggle)),
+      h("td", { class: "num" }, it.bytes), h("td", {}, toggle)),
     detail,
   ];
 }
