@@ -109,7 +109,7 @@ export class Editor {
       highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), lintGutter(),
       languageOf(path),
       /\.(uc|toml)$/.test(path) ? analysis(host) : [],
-      EditorView.contentAttributes.of({ "aria-label": `Source ${path}` }),
+      EditorView.contentAttributes.of({ "aria-label": `Source ${path}`, tabindex: "0" }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) this.changed(path);
         if (update.selectionSet || update.docChanged) {

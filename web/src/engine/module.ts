@@ -64,6 +64,7 @@ export class Simulator {
 
   private room(length: number): Uint8Array {
     const at = this.exports.request(length);
+    if (at === 0) throw new Refused({ message: "there is no memory left for it", notes: [], help: null }, [], false);
     return new Uint8Array(this.exports.memory.buffer, at, length);
   }
 
