@@ -9,4 +9,4 @@ CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || tru
 export CHROMIUM
 [ -f dist/lab/index.html ] || ./build.sh
 [ -f dist/lab/index.html ] || { echo "web: not tested, the page is not built"; exit 0; }
-node --test --test-concurrency=1 --test-timeout=180000 test/
+node --test --test-concurrency=1 --test-timeout=900000 test/

@@ -45,7 +45,8 @@ async function start(): Promise<void> {
   const code = byId("code");
   const holder = h("div", { id: "editor" });
   const editor = new Editor(holder, lab);
-  const show = (path: string, line?: number) => {
+  const show = (named: string, line?: number) => {
+    const path = files.has(named) ? named : `/${named}`;
     if (!files.has(path)) return;
     editor.open(path, line);
     if (line !== undefined) editor.goto(line);

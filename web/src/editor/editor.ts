@@ -1,7 +1,7 @@
 /** The editor: one document for each file, with its own history of changes. */
 
 import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching } from "@codemirror/language";
 import { lintGutter, lintKeymap, nextDiagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
@@ -132,7 +132,6 @@ export class Editor {
         { key: "F9", run: () => this.here((at) => this.breakpoint(at)) },
         { key: "F8", run: nextDiagnostic },
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, ...defaultKeymap,
-        { ...indentWithTab, key: "Alt-Tab" },
       ]),
     ];
   }

@@ -16,7 +16,8 @@ export const KEYS: [string, string][] = [
   ["F8", "to the next mistake"],
   ["Arrows on the time line", "10 cycles, with Shift 100"],
   ["Arrows on the lanes", "choose a context"],
-  ["Esc then Tab", "leave the editor"],
+  ["Ctrl ], Ctrl [", "indent more, less"],
+  ["Tab", "leaves the editor"],
 ];
 
 export function keysDialog(): void {
