@@ -43,6 +43,7 @@ function pack() {
   const paths = [...walk(join(root, "microcode"))].filter((it) => /\.(uc|toml|md|elf)$/.test(it) && !it.endsWith("Cargo.toml"));
   paths.push(...TRACES.map((it) => join(root, "traces", it)));
   const files = paths.map((it) => [`/${relative(root, it)}`, readFileSync(it)]);
+  for (const path of walk(join(here, "files"))) files.push([`/${relative(join(here, "files"), path)}`, readFileSync(path)]);
   for (const name of CHAPTERS) files.push([`/book/${name}.html`, Buffer.from(chapter(name))]);
   const index = Buffer.from(JSON.stringify(files.map(([path, bytes]) => [path, bytes.length])));
   const length = Buffer.alloc(4);

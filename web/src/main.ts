@@ -26,7 +26,7 @@ import { BadLink, fileFromShared, fromFragment, type Shared } from "./project/sh
 import { initial, Store } from "./state";
 import { startTheme } from "./theme";
 
-const FIRST = "/microcode/tutorial/wire8.uc";
+const FIRST = "/microcode/tutorial/wire8.toml";
 const FIRST_CYCLE = 12_000;
 
 async function start(): Promise<void> {
@@ -60,7 +60,7 @@ async function start(): Promise<void> {
     editor.open(done ? (store.value.opened!.programs[0]?.source ?? target) : target);
     if (!done) floor.show("problems");
   };
-  /** A program that receives shows nothing without packets, and a bare source names none. */
+  /** A program that receives shows nothing without packets, and some projects name none. */
   const idle = () => {
     const { opened } = store.value;
     return !opened!.arrivals_end && opened!.sources.some((it) => /^\s*msf\[/m.test(files.text(it) ?? ""));

@@ -76,7 +76,7 @@ test("completion, hover, definition, rename and format come from the analysis", 
   await at("receive_free(element)");
   await page.keyboard.press("F12");
   await page.waitForFunction(() => window.npsimLab.store.value.path === "/microcode/lib/rbuf.uc");
-  await page.getByLabel("File in the editor").selectOption(WIRE8);
+  await page.getByLabel("File in the editor").selectOption("/microcode/tutorial/wire8.uc");
   await page.locator(".cm-line", { hasText: "alu_shf[control, 0x3, AND" }).first().click({ position: { x: 120, y: 8 } });
   await page.keyboard.press("F2");
   await page.getByLabel("New name of control").fill("word");

@@ -9,7 +9,7 @@ import { serve } from "../serve.mjs";
 
 export const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, "../..");
-export const WIRE8 = "/microcode/tutorial/wire8.uc";
+export const WIRE8 = "/microcode/tutorial/wire8.toml";
 
 export async function laboratory() {
   const { server, port } = await serve(join(here, "../dist/lab"));

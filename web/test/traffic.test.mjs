@@ -71,7 +71,7 @@ test("what is too large or damaged is refused, and the page goes on", async () =
   await said(/no zip file/);
   await drop(page, "words.pcap", Buffer.from("this is no capture at all, though it is called one"));
   await page.waitForFunction(() => window.npsimLab.store.value.failure !== null);
-  await open(page, "/microcode/tutorial/wire8.uc", { traffic: { kind: "none" } });
+  await open(page, "/microcode/tutorial/wire8.toml", { traffic: { kind: "none" } });
   assert.equal(await state(page, "s.failure"), null);
   assert.deepEqual(page.errors, []);
   await page.close();
@@ -84,7 +84,7 @@ test("a macro without end ends the worker, not the page", async () => {
     return window.npsimLab.open("/own/endless.uc", { traffic: { kind: "none" } });
   });
   await page.waitForFunction(() => window.npsimLab.store.value.running === "no", null, { timeout: 40_000 });
-  await open(page, "/microcode/tutorial/wire8.uc", { traffic: { kind: "none" } });
-  assert.equal(await state(page, "s.opened.target"), "/microcode/tutorial/wire8.uc");
+  await open(page, "/microcode/tutorial/wire8.toml", { traffic: { kind: "none" } });
+  assert.equal(await state(page, "s.opened.target"), "/microcode/tutorial/wire8.toml");
   await page.close();
 });

@@ -2,8 +2,8 @@
 
 import type { Lesson, Scene } from "./lesson";
 
-const WIRE = "/microcode/tutorial/wire.uc";
-const WIRE8 = "/microcode/tutorial/wire8.uc";
+const WIRE = "/microcode/tutorial/wire.toml";
+const WIRE8 = "/microcode/tutorial/wire8.toml";
 const HUB = "/microcode/tutorial/hub/npsim.toml";
 const STOPS = "/microcode/tutorial/hub/stops.uc";
 
@@ -20,7 +20,7 @@ const cycles: Lesson = {
   about: "A processor that sleeps nine tenths of its time loses packets. Find out why.",
   group: "Tutorials",
   chapter: "where-the-cycles-went",
-  open: { target: WIRE, traffic: full, until: "200us", path: WIRE },
+  open: { target: WIRE, traffic: full, until: "200us", path: "/microcode/tutorial/wire.uc" },
   steps: [
     {
       title: "Run one context at full load",
@@ -51,7 +51,7 @@ const cycles: Lesson = {
     {
       title: "Eight contexts",
       text: "`wire8.uc` runs the same loop in all eight contexts: while one sleeps, another works. Open it with the same traffic and measure again. No packet is lost any more, although no memory became faster.",
-      open: { target: WIRE8, traffic: full, until: "200us", path: WIRE8 },
+      open: { target: WIRE8, traffic: full, until: "200us", path: "/microcode/tutorial/wire8.uc" },
       done: (scene) => scene.happening.kind === "measured" && opened(scene, WIRE8),
     },
   ],

@@ -8,6 +8,20 @@ import { choose } from "../project/intake";
 import { library, ownProjects } from "../project/library";
 import { writeZip } from "../project/zip";
 
+const PROJECT = `name = "first"
+include = ["../../microcode/lib"]
+
+[chip]
+profile = "ixp2400"
+
+[[me]]
+id = "0"
+source = "first.uc"
+
+[[port]]
+rate = "1Gbps"
+`;
+
 const TEMPLATE = `; A first program: counts in a register, for ever.
 
 .num_contexts 1
@@ -50,10 +64,11 @@ export class Sources {
 
   private begin(): void {
     let n = 1;
-    while (this.lab.files.has(`/own/first-${n}.uc`)) n += 1;
-    const path = `/own/first-${n}.uc`;
-    this.lab.files.setText(path, TEMPLATE);
-    this.open(path);
+    while (this.lab.files.has(`/own/first-${n}/npsim.toml`)) n += 1;
+    const folder = `/own/first-${n}`;
+    this.lab.files.setText(`${folder}/first.uc`, TEMPLATE);
+    this.lab.files.setText(`${folder}/npsim.toml`, PROJECT);
+    this.open(`${folder}/npsim.toml`);
   }
 
   private drawChanged(): void {
@@ -132,6 +147,6 @@ export class Sources {
     const own = paths.filter((it) => it.startsWith("/own/"));
     if (!confirm(`Remove ${own.length} of your files from this browser? Save them as a zip first if you need them.`)) return;
     for (const path of own) this.lab.files.revert(path);
-    this.open("/microcode/tutorial/wire8.uc");
+    this.open("/microcode/tutorial/wire8.toml");
   }
 }

@@ -43,7 +43,7 @@ export function trafficDialog(lab: Lab): void {
   };
   const sizeAt = Math.max(0, SIZES.indexOf(String(load["size"])));
   const arrivals = h("select", { id: "arrivals", onchange: () => { load["arrivals"] = arrivals.value; } },
-    h("option", { value: "poisson" }, "at random (Poisson)"), h("option", { value: "cbr" }, "evenly spaced"));
+    h("option", { value: "poisson" }, "at random (Poisson)"), h("option", { value: "constant" }, "evenly spaced"));
   arrivals.value = String(load["arrivals"] ?? "poisson");
   const sliders = h("div", { class: "sliders" },
     ...slider("Rate of each line", 1, 100, Math.round(Number(load["rate"]) * 100), (n) => `${n}%`, (n) => { load["rate"] = String(n / 100); }),

@@ -64,8 +64,25 @@ function addProject(files: Files, name: string, project: Map<string, Uint8Array>
     if (to.endsWith(".toml") && !to.endsWith(".part.toml") && (!taken.target?.endsWith("npsim.toml") || to.length < taken.target.length)) taken.target = to;
     else if (to.endsWith(".uc") && taken.target === null) taken.target = to;
   }
+  const sources = files.under(folder).filter((it) => it.endsWith(".uc"));
+  if (taken.target?.endsWith(".uc") && sources.length === 1) {
+    taken.target = `${folder}/npsim.toml`;
+    files.setText(taken.target, projectOf(name, nameOf(sources[0]!)));
+  }
   if (taken.files === 0) throw new Unwelcome(`${name} has no microcode (.uc) and no project file (.toml).`);
 }
+
+/** A project for a source that came alone: one microengine, the shipped macros, three ports. */
+const projectOf = (name: string, source: string) => `name = "${name.replaceAll(/[^\w-]/g, "-")}"
+include = ["../../microcode/lib"]
+
+[chip]
+profile = "ixp2400"
+
+[[me]]
+id = "0"
+source = "${source}"
+${"\n[[port]]\nrate = \"1Gbps\"\n".repeat(3)}`;
 
 async function capture(files: Files, it: Incoming): Promise<string> {
   const limit = `a capture may have ${sizeText(MOST_CAPTURE)} here; \`editcap -c\` or \`tcpdump -c\` cut one, and the npsim command takes any size`;

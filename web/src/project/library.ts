@@ -11,7 +11,7 @@ export interface LibraryGroup {
 }
 
 const FIRST: LibraryEntry[] = [
-  { target: "/microcode/tutorial/wire8.uc", name: "wire, eight contexts" },
+  { target: "/microcode/tutorial/wire8.toml", name: "wire, eight contexts" },
   { target: "/microcode/tutorial/hub/npsim.toml", name: "hub of two ports" },
   { target: "/microcode/forward/npsim.toml", name: "IPv4 forwarder" },
   { target: "/microcode/router/npsim.toml", name: "IPv4 router" },
@@ -36,7 +36,6 @@ export function library(paths: string[]): LibraryGroup[] {
     const entries = paths
       .filter((it) => it.startsWith(`/microcode/${folder}/`) && it.endsWith(".toml") && !it.endsWith(".part.toml"))
       .map((target) => ({ target, name: nameIn(folder, target) }));
-    if (folder === "tutorial") entries.unshift({ target: "/microcode/tutorial/wire.uc", name: "wire" }, { target: "/microcode/tutorial/wire8.uc", name: "wire8" });
     if (entries.length > 0) groups.push({ title, entries });
   }
   return groups;
