@@ -74,11 +74,12 @@ fn unwritten(error: &std::io::Error) -> Failure {
 }
 
 impl Measurement {
-    /// A run at its beginning.
+    /// A run at its beginning. Where it is not observed, time in which nothing happens is skipped,
+    /// and there is neither a report nor what limits it.
     ///
     /// # Errors
     /// The traffic does not fit the ports, or the programs do not fit the chip.
-    pub fn begin(scenario: &Scenario) -> Result<Self, Failure> {
+    pub fn begin(scenario: &Scenario, observe: bool) -> Result<Self, Failure> {
         let source = scenario.source()?;
         let settings = scenario.settings(&source);
         let of = settings.until.unwrap_or_else(|| source.arrivals_end());
@@ -89,7 +90,10 @@ impl Measurement {
         ends.sink = Some(sink.map_err(|error| unwritten(&error))?);
         let (project, programs) = (scenario.project.clone(), scenario.programs.clone());
         let session = Session::new(&Plan::one(project, programs, settings), ends)?;
-        let config = ObserverConfig::default().and_report();
+        let mut config = ObserverConfig::default();
+        if observe {
+            config = config.and_report();
+        }
         let observers = vec![config.open(&scenario.project, session.node(0).chip())?];
         Ok(Self {
             is_open: scenario.limits.are_open(&source),
@@ -199,7 +203,10 @@ impl Measurement {
         let node = outcome.report.nodes.first();
         let traffic = self.session.node(0).traffic();
         let seen = node.and_then(|it| ObservedRun::of(system, (it, traffic), &outcome.seen));
-        seen.ok_or_else(|| Failure::new("the run was too short to say what limits it"))
+        seen.ok_or_else(|| {
+            Failure::new("the run was not observed, or was too short to say what limits it")
+                .help("ask `measure` again without `observe: false`")
+        })
     }
 
     /// What limits the run.

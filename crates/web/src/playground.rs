@@ -88,11 +88,11 @@ impl Playground {
         Answer::of(&opened)
     }
 
-    fn measure(&mut self, cycles: u64, again: bool) -> Result<Answer, Failure> {
+    fn measure(&mut self, cycles: u64, again: bool, observe: bool) -> Result<Answer, Failure> {
         let (_, run) = self.run()?;
         let mut measurement = match run.measurement.take().filter(|_| !again) {
             Some(measurement) => measurement,
-            None => Measurement::begin(&run.scenario)?,
+            None => Measurement::begin(&run.scenario, observe)?,
         };
         // A run that fails begins anew when it is asked for again.
         let progress = measurement.go_on(cycles)?;
@@ -191,7 +191,11 @@ impl Playground {
                 self.look(|files, run| Ok(lookup::listing(files, run, &path, me)))
             }
             Request::Cost { path, line } => self.look(|_, run| Ok(lookup::cost(run, &path, line))),
-            Request::Measure { cycles, again } => self.measure(cycles.unwrap_or(CYCLES), again),
+            Request::Measure {
+                cycles,
+                again,
+                observe,
+            } => self.measure(cycles.unwrap_or(CYCLES), again, observe != Some(false)),
             Request::Stats => self.measured()?.stats(),
             Request::Summary => {
                 let text = self.measured()?.summary()?;

@@ -8,7 +8,6 @@ use serde_json::Value;
 /// A request.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the README has them with their meaning")]
 pub enum Request {
     Remove {
         path: String,
@@ -83,6 +82,7 @@ pub enum Request {
         cycles: Option<u64>,
         #[serde(default)]
         again: bool,
+        observe: Option<bool>,
     },
     Stats,
     Summary,

@@ -86,9 +86,11 @@ impl Page {
     }
 
     /// Runs to the end beside the debugger, in stretches.
-    pub fn measure(&mut self) -> Value {
+    pub fn measure(&mut self, observe: bool) -> Value {
+        let cycles = if observe { 20_000 } else { 1_000_000_000 };
         loop {
-            let progress = self.ask(&json!({ "op": "measure", "cycles": 20_000 }));
+            let request = json!({ "op": "measure", "cycles": cycles, "observe": observe });
+            let progress = self.ask(&request);
             if progress["done"] == true {
                 return progress;
             }

@@ -45,7 +45,7 @@ fn statistics_of_shipped_systems_are_those_of_a_run_on_the_disk() {
         "microcode/ordering/aisr.toml",
         "microcode/ordering/local.toml",
         "microcode/quick-start/lock.toml",
-        "microcode/xcp/npsim.toml",
+        "microcode/xcp/lock.toml",
     ] {
         let load = json!({ "rate": "0.3", "time": "40us" });
         page.ask(&json!({
@@ -53,7 +53,7 @@ fn statistics_of_shipped_systems_are_those_of_a_run_on_the_disk() {
             "target": format!("/{target}"),
             "traffic": { "kind": "load", "load": load },
         }));
-        page.measure();
+        page.measure(true);
         let stats = page.ask(&json!({ "op": "stats" }))["stats"].take();
         let system = System::load(repository().join(target)).unwrap();
         let mut load = system.project().load.clone().unwrap_or_default();
@@ -82,13 +82,15 @@ fn a_capture_in_memory_runs_as_one_on_the_disk_and_what_left_is_the_same_file() 
         let lines: Vec<_> = lines
             .map(|(at, it)| CapturePort::port(at, it.as_u64().unwrap()))
             .collect();
-        page.measure();
+        page.measure(false);
         let path = folder.path().join(format!("out.{name}"));
         let sink = TraceSink::create(&path, form, &lines).unwrap();
         let capture = Traffic::capture(repository().join("traces/exceptions.pcap"));
         let expected = stats_on_the_disk(target, capture, Some(sink));
         let stats = page.ask(&json!({ "op": "stats" }))["stats"].take();
         assert_eq!(stats, expected);
+        let refused = page.refused(&json!({ "op": "report" }));
+        assert!(refused.contains("not observed"), "{refused}");
         let left = page.file(&json!({ "op": "departures", "format": name }));
         assert_eq!(left, std::fs::read(&path).unwrap(), "{name}");
         assert!(left.len() > 1000);
@@ -125,7 +127,7 @@ fn a_whole_run_says_what_limits_it() {
         page.refused(&json!({ "op": "stats" }))
             .contains("not come to its end")
     );
-    let progress = page.measure();
+    let progress = page.measure(true);
     assert_eq!(progress["ending"], "drained");
     let why = page.ask(&json!({ "op": "bottleneck" }));
     assert!(!why["headline"].as_str().unwrap().is_empty());
