@@ -28,6 +28,8 @@ import { startTheme } from "./theme";
 
 const FIRST = "/microcode/tutorial/wire8.toml";
 const FIRST_CYCLE = 12_000;
+/** Simulated time of a run for which nothing else is said. */
+const DURATION = "2ms";
 
 async function start(): Promise<void> {
   const embedded = new URLSearchParams(location.search).has("embed");
@@ -54,9 +56,8 @@ async function start(): Promise<void> {
   };
   const openTarget = async (target: string) => {
     delete document.body.dataset["sources"];
-    const until = store.value.until || "2ms";
-    let done = await lab.open(target, { traffic: { kind: "project" }, until });
-    if (done && idle()) done = await lab.open(target, { traffic: { kind: "load", load: { rate: "0.5", size: "64" } }, until });
+    let done = await lab.open(target, { traffic: { kind: "project" }, until: DURATION });
+    if (done && idle()) done = await lab.open(target, { traffic: { kind: "load", load: { rate: "0.5", size: "64", time: DURATION } }, until: "" });
     editor.open(done ? (store.value.opened!.programs[0]?.source ?? target) : target);
     if (!done) floor.show("problems");
   };
@@ -187,7 +188,7 @@ async function start(): Promise<void> {
     const { opened, traffic } = store.value;
     fill(byId("project"),
       h("strong", {}, lab.target ? titleOf(lab.target) : "no system is open"),
-      opened && h("span", {}, `${opened.chip}, ${trafficText(traffic)}`));
+      opened && h("span", {}, `${opened.chip.toUpperCase()}, ${trafficText(traffic)}`));
   });
   const end = byId("bar-end");
   if (embedded) end.append(h("button", { type: "button", onclick: () => window.open(location.href.replace(/\?[^#]*/, ""), "_blank") }, "Open in the laboratory"));

@@ -22,7 +22,7 @@ for (const [width, height] of [[1440, 900], [820, 1180], [390, 844]]) {
       const name = `${width}-${colorScheme}`;
       const narrow = width < 760;
       const pane = async (title) => narrow && page.locator("#switch").getByRole("button", { name: title }).click();
-      await open(page, "/microcode/router/npsim.toml", { traffic: { kind: "load", load: { rate: "0.9", size: "64" } }, until: "2ms" });
+      await open(page, "/microcode/router/npsim.toml", { traffic: { kind: "load", load: { rate: "0.9", size: "64", time: "2ms" } }, until: "" });
       await page.evaluate(() => window.npsimLab.seek(240_000));
       await ready(page);
       await page.waitForTimeout(400);

@@ -49,9 +49,12 @@ test("steps back stand where they were", async () => {
 test("a breakpoint in the gutter stops the run, forward and back", async () => {
   const page = await lab.page();
   const line = page.locator(".cm-lineNumbers .cm-gutterElement", { hasText: /^47$/ });
-  await page.evaluate(() => window.npsimLab.seek(1));
+  await page.getByLabel("File in the editor").selectOption("/microcode/tutorial/wire8.uc");
+  await page.evaluate(() => window.npsimLab.seek(0));
+  await ready(page);
   await page.keyboard.press("Escape");
   await page.locator(".cm-scroller").evaluate((it) => it.scrollTo(0, 620));
+  await page.waitForTimeout(300);
   const box = await line.boundingBox();
   await page.mouse.click(box.x - 12, box.y + box.height / 2);
   await page.waitForFunction(() => window.npsimLab.store.value.breakpoints.length === 1);

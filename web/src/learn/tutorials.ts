@@ -12,7 +12,7 @@ const opened = ({ state }: Scene, target: string) => state.opened?.target === ta
 const asked = ({ happening }: Scene, command: RegExp) => happening.kind === "command" && command.test(happening.line ?? "");
 const selected = ({ state }: Scene, me: number, context: number) => state.view?.selected.me === me && state.view.selected.context === context;
 
-const full = { kind: "load", load: { rate: "1", size: "64" } } as const;
+const full = { kind: "load", load: { rate: "1", size: "64", time: "200us" } } as const;
 
 const cycles: Lesson = {
   id: "cycles",
@@ -20,7 +20,7 @@ const cycles: Lesson = {
   about: "A processor that sleeps nine tenths of its time loses packets. Find out why.",
   group: "Tutorials",
   chapter: "where-the-cycles-went",
-  open: { target: WIRE, traffic: full, until: "200us", path: "/microcode/tutorial/wire.uc" },
+  open: { target: WIRE, traffic: full, until: "", path: "/microcode/tutorial/wire.uc" },
   steps: [
     {
       title: "Run one context at full load",
@@ -51,7 +51,7 @@ const cycles: Lesson = {
     {
       title: "Eight contexts",
       text: "`wire8.uc` runs the same loop in all eight contexts: while one sleeps, another works. Open it with the same traffic and measure again. No packet is lost any more, although no memory became faster.",
-      open: { target: WIRE8, traffic: full, until: "200us", path: "/microcode/tutorial/wire8.uc" },
+      open: { target: WIRE8, traffic: full, until: "", path: "/microcode/tutorial/wire8.uc" },
       done: (scene) => scene.happening.kind === "measured" && opened(scene, WIRE8),
     },
   ],
@@ -65,7 +65,7 @@ const lost: Lesson = {
   about: "A hub forwards 92 packets, then none. Begin at the symptom, and go back to the cause.",
   group: "Tutorials",
   chapter: "lost-packet",
-  open: { target: HUB, traffic: { kind: "load", load: { rate: "0.6" } }, until: "1ms", set: { "me.receive.source": "stops.uc" }, path: STOPS },
+  open: { target: HUB, traffic: { kind: "load", load: { rate: "0.6", time: "1ms" } }, until: "", set: { "me.receive.source": "stops.uc" }, path: STOPS },
   steps: [
     {
       title: "Run until it stops",

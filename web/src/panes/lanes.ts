@@ -11,7 +11,7 @@ import { count, timeText } from "../state";
 const MARGIN = 104;
 const TOP = 30;
 const GROUP_GAP = 9;
-const MOST_LANE = 17;
+const MOST_LANE = 26;
 const LEAST_LANE = 7;
 
 interface Colours {

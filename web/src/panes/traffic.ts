@@ -22,10 +22,10 @@ const SHORT = ["20us", "50us", "100us", "200us", "500us", "1ms", "2ms", "5ms", "
 export function trafficDialog(lab: Lab): void {
   const { traffic, until } = lab.store.value;
   let kind: Traffic["kind"] = traffic.kind;
-  const load = traffic.kind === "load" ? { ...traffic.load } : { rate: "0.5", size: "64", arrivals: "poisson", flows: "16" } as Record<string, string | number>;
+  const load = traffic.kind === "load" ? { ...traffic.load } : { rate: "0.5", size: "64", arrivals: "poisson", flows: 16 } as Record<string, string | number>;
   let capture = traffic.kind === "capture" ? traffic.path : "/traces/mixed.pcap";
   let pace = traffic.kind === "capture" ? (traffic.pace ?? "trace") : "trace";
-  let end = until;
+  let end = traffic.kind === "load" ? String(traffic.load["time"] ?? until) : until;
 
   const choice = (value: Traffic["kind"], title: string, about: string, more?: HTMLElement) => {
     const radio = h("input", { type: "radio", name: "traffic", id: `traffic-${value}`, value, checked: kind === value, onchange: () => { kind = value; } });
@@ -48,7 +48,7 @@ export function trafficDialog(lab: Lab): void {
   const sliders = h("div", { class: "sliders" },
     ...slider("Rate of each line", 1, 100, Math.round(Number(load["rate"]) * 100), (n) => `${n}%`, (n) => { load["rate"] = String(n / 100); }),
     ...slider("Frame size", 0, SIZES.length - 1, sizeAt, (n) => (SIZES[n] === "imix" ? "mixed" : `${SIZES[n]} bytes`), (n) => { load["size"] = SIZES[n]!; }),
-    ...slider("Flows", 0, 12, Math.round(Math.log2(Number(load["flows"]) || 16)), (n) => String(2 ** n), (n) => { load["flows"] = String(2 ** n); }),
+    ...slider("Flows", 0, 12, Math.round(Math.log2(Number(load["flows"]) || 16)), (n) => String(2 ** n), (n) => { load["flows"] = 2 ** n; }),
     h("label", { for: "arrivals" }, "Arrivals"), arrivals);
 
   const captures = h("select", { "aria-label": "Capture", onchange: () => { capture = captures.value; } });
@@ -78,7 +78,7 @@ export function trafficDialog(lab: Lab): void {
     },
   }, "A capture of yours");
   const ends = h("select", { id: "until", onchange: () => { end = ends.value; } },
-    ...SHORT.map((it) => h("option", { value: it }, it.replace("us", " µs").replace("ms", " ms"))), h("option", { value: "" }, "when the traffic has gone through"));
+    ...SHORT.map((it) => h("option", { value: it }, it.replace("us", " µs").replace("ms", " ms"))), h("option", { value: "" }, "until all has gone through"));
   if (![...SHORT, ""].includes(end)) ends.prepend(h("option", { value: end }, end));
   ends.value = end;
 
@@ -87,15 +87,16 @@ export function trafficDialog(lab: Lab): void {
     choice("load", "Generated", "frames on every port", sliders),
     choice("capture", "From a capture", "pcap, pcapng or ERF, also gzip", h("div", { style: "display:flex; gap:6px; flex-wrap:wrap; margin-top:6px" }, captures, paces, own)),
     choice("none", "None", "the program alone"),
-    h("div", { style: "display:flex; gap:10px; align-items:center; border-top:1px solid var(--rule); padding-top:12px" }, h("label", { for: "until" }, "The run ends after"), ends),
+    h("div", { style: "display:flex; gap:10px; align-items:center; border-top:1px solid var(--rule); padding-top:12px" }, h("label", { for: "until" }, "The traffic or the run lasts"), ends),
   ], (close) => [
     h("button", { type: "button", onclick: close }, "Cancel"),
     h("button", {
       type: "button", class: "primary",
       onclick: () => {
         close();
-        const chosen: Traffic = kind === "load" ? { kind, load } : kind === "capture" ? { kind, path: capture, pace } : { kind };
-        void lab.reopen({ traffic: chosen, until: end });
+        // Generated frames come for that time, and the run ends when all have gone through.
+        const chosen: Traffic = kind === "load" ? { kind, load: { ...load, time: end || "2ms" } } : kind === "capture" ? { kind, path: capture, pace } : { kind };
+        void lab.reopen({ traffic: chosen, until: kind === "load" ? "" : end });
       },
     }, "Use this traffic"),
   ]);
