@@ -81,7 +81,7 @@ fn opening_says_the_same_mistake_at_the_same_place() {
         let messages = answer["messages"].as_array().unwrap().iter();
         let errors = messages.filter(|it| it["severity"] == "error");
         errors
-            .map(|it| json!([it["path"], it["range"], it["message"]]))
+            .map(|it| json!([it["path"], it["range"], it["code"]]))
             .collect()
     };
     let opened = page.try_ask(&json!({ "op": "open", "target": MAIN }));
