@@ -1,11 +1,11 @@
-//! The open texts, laid over the files on disk.
+//! The open texts, laid over the files.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use npsim_project::files::{Disk, Files, Overlay};
+use npsim_project::files::{Files, Overlay};
 use npsim_project::includes::decode;
 
 use super::text::Text;
@@ -20,6 +20,15 @@ pub struct Documents {
 }
 
 impl Documents {
+    /// No open texts, over these files.
+    #[must_use]
+    pub fn over(files: Overlay) -> Self {
+        Self {
+            files,
+            ..Self::default()
+        }
+    }
+
     /// Enters a text, or another version of one.
     pub fn open(&mut self, path: PathBuf, text: String) {
         let text = Text::new(text);
@@ -38,12 +47,12 @@ impl Documents {
         self.open.keys()
     }
 
-    /// The text of a file: the open one, or else the one on disk.
+    /// The text of a file: the open one, or else that of the files.
     #[must_use]
     pub fn text(&self, path: &Path) -> Option<Rc<Text>> {
         match self.open.get(path) {
             Some(text) => Some(Rc::clone(text)),
-            None => Some(self.known(path, &decode(Disk.read(path).ok()?))),
+            None => Some(self.known(path, &decode(self.files.read(path).ok()?))),
         }
     }
 
@@ -62,7 +71,7 @@ impl Documents {
         new
     }
 
-    /// The disk as it will be when all open texts are saved.
+    /// The files as they will be when all open texts are saved.
     #[must_use]
     pub const fn files(&self) -> &Overlay {
         &self.files

@@ -6,13 +6,13 @@ mod hazards;
 mod names;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use npsim_image::{FlowGraph, Image, Origin};
 use npsim_isa::{Format, Instruction};
 use npsim_profile::Profile;
 use npsim_project::assemble::Program;
-use npsim_project::whole_file::same_file;
+use npsim_project::files::canonical;
 use serde::Serialize;
 
 pub use cost::{CommandCost, Cost, costs};
@@ -214,9 +214,10 @@ fn words(
 
 /// Indices of an image's files that are this one.
 fn files(image: &Image, file: &Path) -> Vec<u32> {
+    let wanted = canonical(file);
     let files = (0..).zip(&image.files);
     files
-        .filter(|(_, path)| same_file(&PathBuf::from(path), file))
+        .filter(|(_, path)| canonical(Path::new(path)) == wanted)
         .map(|(index, _)| index)
         .collect()
 }

@@ -47,6 +47,34 @@ impl LineIndex {
     pub fn line_start(&self, offset: usize) -> usize {
         self.starts()[self.line(offset)]
     }
+
+    /// The line of a byte, from 0, and the UTF-16 code units before the byte in it, as editors count;
+    /// a byte within a character counts as its first.
+    #[must_use]
+    pub fn units_at(&self, offset: usize) -> (usize, usize) {
+        let at = self.floor_char_boundary(offset.min(self.len()));
+        let units = self[self.line_start(at)..at].encode_utf16().count();
+        (self.line(at), units)
+    }
+
+    /// The byte at a line, from 0, and so many UTF-16 code units in it; places outside of the text
+    /// are moved to the nearest in it.
+    #[must_use]
+    pub fn offset_of(&self, line: usize, units: usize) -> usize {
+        let Some(&start) = self.starts().get(line) else {
+            return self.len();
+        };
+        let line = self[start..].split('\n').next().unwrap_or("");
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        let mut before = 0;
+        for (at, character) in line.char_indices() {
+            if before >= units {
+                return start + at;
+            }
+            before += character.len_utf16();
+        }
+        start + line.len()
+    }
 }
 
 impl Deref for LineIndex {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use npsim_image::same_file;
+use npsim_project::files::Files as _;
 use serde::Deserialize;
 
 use super::analysis::Analysis;
@@ -57,12 +58,12 @@ impl Shares {
     #[must_use]
     pub fn of(workspace: &Workspace, analysis: &Analysis) -> Option<Self> {
         let path = workspace.projects.profile(&analysis.root)?;
-        let text = std::fs::read_to_string(&path).ok()?;
+        let text = workspace.documents.files().read(&path).ok()?;
         let File {
             cycles,
             microengines,
             stages,
-        } = serde_json::from_str(&text).ok()?;
+        } = serde_json::from_slice(&text).ok()?;
         let main = analysis.root.main.display().to_string();
         let stage = { stages.into_iter() }.find(|it| same_file(&main, &it.source))?;
         let ours = microengines.iter().filter(|it| {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use npsim_asm::Options;
 use npsim_profile::Profile;
 use npsim_project::assemble::options;
+use npsim_project::files::{FileKind, Files};
 use npsim_project::problem::Problem;
 use npsim_project::{FILE_NAME, Overrides, Project};
 use npsim_protocols::registry;
@@ -71,13 +72,14 @@ impl Projects {
 
     /// Looks again: project files may have come, gone or changed.
     pub fn search(&mut self, documents: &Documents) {
+        let on = documents.files();
         let mut budget = MOST_FOLDERS;
         let mut files = Vec::new();
         for folder in &self.folders {
-            find(folder, 0, &mut budget, &mut files);
+            find(on, folder, 0, &mut budget, &mut files);
         }
         files.extend(self.settings.project.as_ref().map(|path| {
-            let path = if path.is_dir() {
+            let path = if is_folder(on, path) {
                 path.join(FILE_NAME)
             } else {
                 path.clone()
@@ -85,7 +87,7 @@ impl Projects {
             canonical(&path)
         }));
         // Projects that were found on the way up from a source are not below a folder.
-        files.extend(self.files.iter().filter(|path| path.is_file()).cloned());
+        files.extend(self.files.iter().filter(|path| on.is_file(path)).cloned());
         files.sort();
         files.dedup();
         self.files = files;
@@ -98,7 +100,7 @@ impl Projects {
         let mut found = false;
         for folder in source.ancestors().skip(1).take(DEEPEST) {
             let file = folder.join(FILE_NAME);
-            if !self.files.contains(&file) && file.is_file() {
+            if !self.files.contains(&file) && documents.files().is_file(&file) {
                 self.files.push(file);
                 found = true;
             }
@@ -163,7 +165,7 @@ impl Projects {
         let above = source.ancestors().skip(1).take(DEEPEST);
         include.extend(above.map(|folder| folder.join("lib")));
         let mut seen = BTreeSet::new();
-        include.retain(|folder| folder.is_dir() && seen.insert(canonical(folder)));
+        include.retain(|it| is_folder(documents.files(), it) && seen.insert(canonical(it)));
         let overrides = Overrides {
             include: include.clone(),
             ..Overrides::default()
@@ -210,29 +212,35 @@ fn add(roots: &mut Vec<Root>, project: &Project) {
     }
 }
 
-fn find(folder: &Path, depth: usize, budget: &mut usize, files: &mut Vec<PathBuf>) {
+/// Whether a folder is there.
+pub fn is_folder(on: &dyn Files, path: &Path) -> bool {
+    on.kind(path).is_ok_and(|it| it == FileKind::Folder)
+}
+
+fn find(on: &dyn Files, folder: &Path, depth: usize, budget: &mut usize, files: &mut Vec<PathBuf>) {
     if depth > DEEPEST || *budget == 0 {
         return;
     }
     *budget -= 1;
-    let Ok(entries) = std::fs::read_dir(folder) else {
+    let (Ok(entries), Ok(whole)) = (on.list(folder), on.canonical(folder)) else {
         return;
     };
     let mut inner = Vec::new();
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let Ok(kind) = entry.file_type() else {
+    for path in entries {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name == FILE_NAME {
+            files.push(canonical(&path));
             continue;
-        };
-        if kind.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
-            inner.push(entry.path());
-        } else if name == FILE_NAME {
-            files.push(canonical(&entry.path()));
+        }
+        let ours = !name.starts_with('.') && name != "target" && name != "node_modules";
+        // A link may lead back to where the search has been.
+        let is_link = || on.canonical(&path).ok() != Some(whole.join(&*name));
+        if ours && is_folder(on, &path) && !is_link() {
+            inner.push(path);
         }
     }
     inner.sort();
     for folder in inner {
-        find(&folder, depth + 1, budget, files);
+        find(on, &folder, depth + 1, budget, files);
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use npsim_asm::{SourceMap, Span};
+use npsim_project::files::Overlay;
 use npsim_project::includes::FileIncludes;
 
 use super::analysis::Analysis;
@@ -57,10 +58,16 @@ pub struct Spot {
 }
 
 impl Workspace {
-    /// No open texts, and the projects in these folders.
+    /// No open texts, and the projects in these folders of the disk.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>, settings: Settings) -> Self {
-        let documents = Documents::default();
+        Self::over(Overlay::default(), folders, settings)
+    }
+
+    /// No open texts, and the projects in these folders of files that need not be on the disk.
+    #[must_use]
+    pub fn over(files: Overlay, folders: Vec<PathBuf>, settings: Settings) -> Self {
+        let documents = Documents::over(files);
         Self {
             projects: Projects::new(folders, settings, &documents),
             documents,

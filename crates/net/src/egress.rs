@@ -22,7 +22,7 @@ use pcap_file::pcap::{
 use pcap_file::{DataLink, Endianness};
 
 pub use resume::KeptFile;
-pub use tally::Position;
+pub use tally::{Position, SharedBytes};
 pub use trace_sink::{CaptureForm, CapturePort, TraceSink};
 
 use crate::capture::MAX_FRAME_BYTES;

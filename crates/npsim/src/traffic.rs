@@ -1,6 +1,7 @@
 //! Where the frames of a run come from.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use npsim_chip::Cycle;
 use npsim_net::Ratio;
@@ -31,6 +32,8 @@ pub enum Traffic {
 pub struct CaptureTraffic {
     /// The file, pcap or pcapng, also compressed.
     pub path: PathBuf,
+    /// The file's bytes, if it is not on the disk.
+    pub bytes: Option<Arc<[u8]>>,
     /// When frames arrive.
     pub pace: Pace,
     /// By which ports.
@@ -45,6 +48,7 @@ impl CaptureTraffic {
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
+            bytes: None,
             pace: Pace::Trace { speed: Ratio::ONE },
             ports: PortAssignment::ByInterface,
             options: LinkTypes::Ethernet.into(),
@@ -189,11 +193,19 @@ fn replay(capture: &CaptureTraffic, project: &Project) -> Result<Replay, Problem
     let lines = npsim_project::load::lines(project);
     let CaptureTraffic {
         path,
+        bytes,
         pace,
         ports,
         options,
     } = capture;
-    Replay::open_with(path, &lines, *ports, *pace, *options).map_err(|error| {
+    let replay = match bytes {
+        Some(bytes) => {
+            let file = (path.as_path(), Arc::clone(bytes));
+            Replay::of_bytes(file, &lines, *ports, *pace, *options)
+        }
+        None => Replay::open_with(path, &lines, *ports, *pace, *options),
+    };
+    replay.map_err(|error| {
         let ReplayError::Pace(error) = error else {
             return Problem::new(error.to_string());
         };

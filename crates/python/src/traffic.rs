@@ -73,6 +73,7 @@ pub fn traffic(
         let padding: Option<Padding> = padding.map(|it| parsed("pad", it)).transpose()?;
         return Ok(Traffic::Capture(Box::new(CaptureTraffic {
             path: capture.trace,
+            bytes: None,
             pace,
             ports: parsed("ports", &capture.ports)?,
             options: CaptureOptions {

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use npsim_profile::{Board, Profile};
+use npsim_project::files::Files;
 use toml::{Table, Value};
 
 use super::super::documents::Documents;
+use super::super::roots::is_folder;
 use super::super::workspace::is_toml;
 
 /// The depth to which files that extend one another are read.
@@ -22,13 +24,16 @@ const MOST: usize = 200;
 pub fn names(documents: &Documents, path: &Path, text: &str, kind: &str) -> Vec<String> {
     let owned = |names: &mut dyn Iterator<Item = &'static str>| names.map(str::to_owned).collect();
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    let on = documents.files();
     match kind {
         "chips" => owned(&mut Profile::names()),
         "boards" => owned(&mut Board::names()),
         "spaces" => owned(&mut ["scratch", "sram0", "sram1", "sram2", "sram3", "dram"].into_iter()),
-        "sources" => files(folder, &|it| it.extension().is_some_and(|it| it == "uc")),
-        "projects" => files(folder, &|it| is_toml(it) && it != path),
-        "folders" => files(folder, &Path::is_dir),
+        "sources" => files(on, folder, &|it| {
+            it.extension().is_some_and(|it| it == "uc")
+        }),
+        "projects" => files(on, folder, &|it| is_toml(it) && it != path),
+        "folders" => files(on, folder, &|it| is_folder(on, it)),
         list => {
             let mut found = BTreeSet::new();
             collect(documents, path, text, list, 0, &mut found);
@@ -109,13 +114,13 @@ fn extended(text: &str) -> Vec<String> {
 }
 
 /// Files in a folder, those below and those of the folders beside it, as a project names them.
-fn files(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<String> {
+fn files(on: &dyn Files, folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    look(folder, "", DEEPEST_FOLDER, wanted, &mut found);
+    look(on, folder, "", DEEPEST_FOLDER, wanted, &mut found);
     if let Some(above) = folder.parent() {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let mut beside = Vec::new();
-        look(above, "../", DEEPEST_FOLDER - 1, wanted, &mut beside);
+        look(on, above, "../", DEEPEST_FOLDER - 1, wanted, &mut beside);
         let own = format!("../{name}");
         beside.retain(|it| !Path::new(it).starts_with(&own));
         found.append(&mut beside);
@@ -125,16 +130,16 @@ fn files(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<String> {
 }
 
 fn look(
+    on: &dyn Files,
     folder: &Path,
     prefix: &str,
     depth: usize,
     wanted: &dyn Fn(&Path) -> bool,
     found: &mut Vec<String>,
 ) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
+    let Ok(mut paths) = on.list(folder) else {
         return;
     };
-    let mut paths: Vec<_> = entries.flatten().map(|it| it.path()).collect();
     paths.sort();
     for path in paths {
         let name = path
@@ -149,8 +154,8 @@ fn look(
         if wanted(&path) {
             found.push(shown.clone());
         }
-        if depth > 0 && path.is_dir() {
-            look(&path, &format!("{shown}/"), depth - 1, wanted, found);
+        if depth > 0 && is_folder(on, &path) {
+            look(on, &path, &format!("{shown}/"), depth - 1, wanted, found);
         }
     }
 }

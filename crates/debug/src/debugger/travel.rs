@@ -58,13 +58,34 @@ impl Debugger {
 
     /// Goes on, forward or back, to where a breakpoint or a check stops the run.
     pub fn run(&mut self, direction: Direction) -> Stop {
+        let found = self.look_for_stops(direction, None);
+        self.arrived(&found, direction)
+    }
+
+    fn look_for_stops(&mut self, direction: Direction, limit: Option<TimePoint>) -> SearchResult {
         self.count_hits();
         self.stops.begin(direction, None);
         let mut asked = self.stop.take();
         let stop = &mut |cycle| asked.as_mut().is_some_and(|asked| (asked.0)(cycle));
-        let found = self.timeline.search(direction, &mut self.stops, None, stop);
+        let stops = &mut self.stops;
+        let found = self.timeline.search(direction, stops, limit, stop);
         self.stop = asked;
-        self.arrived(&found, direction)
+        found
+    }
+
+    /// As [`Self::run`], but to this cycle at the most, where the run counts as interrupted.
+    pub fn run_within(&mut self, direction: Direction, limit: Cycle) -> Stop {
+        let found = self.look_for_stops(direction, Some(TimePoint::before(limit)));
+        let is_over = match direction {
+            Direction::Forward => self.timeline.ending().is_some(),
+            Direction::Back => limit == 0,
+        };
+        match found {
+            SearchResult::Nothing if !is_over => {
+                self.arrived(&SearchResult::Interrupted, direction)
+            }
+            found => self.arrived(&found, direction),
+        }
     }
 
     /// Goes to where a context comes to one of these words next, or last, whatever

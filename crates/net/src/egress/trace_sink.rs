@@ -16,7 +16,9 @@ use pcap_file::pcapng::blocks::section_header::SectionHeaderBlock;
 use pcap_file::{DataLink, Endianness};
 
 use super::resume::{begin, reopen};
-use super::{CountedFile, OutputFile, Position, classic_header, into_io, invalid, write_record};
+use super::{
+    CountedFile, OutputFile, Position, SharedBytes, classic_header, into_io, invalid, write_record,
+};
 use crate::capture::MAX_FRAME_BYTES;
 use crate::compression::{Compression, Compressor};
 
@@ -122,6 +124,19 @@ impl TraceSink {
         let file = CountedFile::new(file, Crc::new(), 0);
         let output = Compressor::new(Compression::of_name(path), file);
         Self::begin(output, target, form, seen_at)
+    }
+
+    /// Begins a capture in memory, not compressed.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn in_memory(
+        bytes: SharedBytes,
+        form: CaptureForm,
+        seen_at: &[CapturePort],
+    ) -> io::Result<Self> {
+        let output = Compressor::new(None, CountedFile::in_memory(bytes));
+        Self::begin(output, OutputFile::direct(), form, seen_at)
     }
 
     /// Begins a file that [`resume`](Self::resume) can go on with, under a temporary name that depends on

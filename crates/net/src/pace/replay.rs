@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::NamedTempFile;
 
@@ -62,10 +63,20 @@ struct Stored {
     /// As it was given, for errors.
     path: PathBuf,
     options: CaptureOptions,
-    /// A copy of what can be read only once.
-    copy: Option<NamedTempFile>,
+    data: StoredData,
     /// Whether it is read as a recording.
     recorded: bool,
+}
+
+/// Where the bytes of a [`Stored`] file are.
+#[derive(Debug)]
+enum StoredData {
+    /// In the file at its path.
+    File,
+    /// In a copy of what can be read only once.
+    Copy(NamedTempFile),
+    /// In memory.
+    Memory(Arc<[u8]>),
 }
 
 /// Bytes that suffice to recognise a capture.
@@ -79,8 +90,8 @@ impl Stored {
         };
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        let copy = if metadata.is_file() || metadata.is_dir() {
-            None
+        let data = if metadata.is_file() || metadata.is_dir() {
+            StoredData::File
         } else {
             let mut beginning = Vec::new();
             file.by_ref()
@@ -96,34 +107,35 @@ impl Stored {
             }
             let mut copy = NamedTempFile::new().map_err(failed)?;
             io::copy(&mut beginning.as_slice().chain(file), &mut copy).map_err(failed)?;
-            Some(copy)
+            StoredData::Copy(copy)
         };
         Ok(Self {
             path: path.to_path_buf(),
             options,
-            copy,
+            data,
             recorded,
         })
     }
 
     fn read(&self) -> Result<FrameReader, CaptureError> {
-        let file = match &self.copy {
-            Some(copy) => copy.reopen(),
-            None if !self.recorded => {
+        let file: io::Result<Box<dyn Read + Send>> = match &self.data {
+            StoredData::Copy(copy) => copy.reopen().map(|it| Box::new(it) as _),
+            StoredData::Memory(bytes) => Ok(Box::new(io::Cursor::new(Arc::clone(bytes)))),
+            StoredData::File if !self.recorded => {
                 let reader = CaptureReader::open_with(&self.path, self.options)?;
                 return Ok(FrameReader::Capture(reader));
             }
-            None => File::open(&self.path),
+            StoredData::File => File::open(&self.path).map(|it| Box::new(it) as _),
         };
         let file = file.map_err(|source| CaptureError::Io {
             path: self.path.clone(),
             source,
         })?;
         if self.recorded {
-            let reader = RecordingReader::new(&self.path, Box::new(file))?;
+            let reader = RecordingReader::new(&self.path, file)?;
             return Ok(FrameReader::of_recording(reader));
         }
-        let reader = CaptureReader::new(&self.path, Box::new(file), self.options)?;
+        let reader = CaptureReader::new(&self.path, file, self.options)?;
         Ok(FrameReader::Capture(reader))
     }
 }
@@ -156,6 +168,35 @@ impl Replay {
         options: impl Into<CaptureOptions>,
     ) -> Result<Replay, ReplayError> {
         let file = Stored::new(path, options.into(), pace == Pace::Recorded)?;
+        Self::of(file, ports, assignment, pace)
+    }
+
+    /// Looks through a capture in memory; `name` stands for the path in errors.
+    ///
+    /// # Errors
+    /// As [`Replay::open`].
+    pub fn of_bytes(
+        (name, bytes): (&Path, Arc<[u8]>),
+        ports: &[PortLine],
+        assignment: PortAssignment,
+        pace: Pace,
+        options: impl Into<CaptureOptions>,
+    ) -> Result<Replay, ReplayError> {
+        let file = Stored {
+            path: name.to_path_buf(),
+            options: options.into(),
+            data: StoredData::Memory(bytes),
+            recorded: pace == Pace::Recorded,
+        };
+        Self::of(file, ports, assignment, pace)
+    }
+
+    fn of(
+        file: Stored,
+        ports: &[PortLine],
+        assignment: PortAssignment,
+        pace: Pace,
+    ) -> Result<Replay, ReplayError> {
         let placing = Placing::new(ports, assignment, pace)?;
         let mut looked = placing.clone();
         let mut reader = file.read()?;

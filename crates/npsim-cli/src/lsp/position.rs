@@ -9,19 +9,7 @@ use npsim::analysis::LineIndex;
 /// nearest place in it.
 #[must_use]
 pub fn offset(text: &LineIndex, position: Position) -> usize {
-    let Some(&start) = text.starts().get(position.line as usize) else {
-        return text.len();
-    };
-    let line = text[start..].split('\n').next().unwrap_or("");
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    let mut units = 0;
-    for (at, character) in line.char_indices() {
-        if units >= position.character {
-            return start + at;
-        }
-        units += character.len_utf16() as u32;
-    }
-    start + line.len()
+    text.offset_of(position.line as usize, position.character as usize)
 }
 
 /// The bytes that a range means.
@@ -34,9 +22,8 @@ pub fn bytes(text: &LineIndex, range: lsp_types::Range) -> Range<usize> {
 /// The position of a byte; a byte within a character counts as its first.
 #[must_use]
 pub fn position(text: &LineIndex, offset: usize) -> Position {
-    let at = text.floor_char_boundary(offset.min(text.len()));
-    let units = text[text.line_start(at)..at].encode_utf16().count();
-    Position::new(text.line(at) as u32, units as u32)
+    let (line, units) = text.units_at(offset);
+    Position::new(line as u32, units as u32)
 }
 
 /// The range of bytes.

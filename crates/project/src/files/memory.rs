@@ -18,6 +18,22 @@ impl MemoryFiles {
     pub fn insert(&mut self, path: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) {
         self.files.insert(from_root(path.as_ref()), bytes.into());
     }
+
+    /// Takes a file away, or a folder with all that is below it; how many files that were.
+    pub fn remove(&mut self, path: impl AsRef<Path>) -> usize {
+        let path = from_root(path.as_ref());
+        let before = self.files.len();
+        self.files.retain(|file, _| !file.starts_with(&path));
+        before - self.files.len()
+    }
+
+    /// The files at a path and below, in order, with their bytes.
+    pub fn below(&self, path: impl AsRef<Path>) -> impl Iterator<Item = (&Path, &[u8])> {
+        let path = from_root(path.as_ref());
+        let from = self.files.range(path.clone()..);
+        let files = from.map(|(file, bytes)| (file.as_path(), bytes.as_slice()));
+        files.filter(move |(file, _)| file.starts_with(&path))
+    }
 }
 
 impl<P: AsRef<Path>, B: Into<Vec<u8>>> FromIterator<(P, B)> for MemoryFiles {

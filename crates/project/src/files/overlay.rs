@@ -1,4 +1,4 @@
-//! Texts in place of files on the disk.
+//! Texts in place of files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,26 +8,44 @@ use std::sync::Arc;
 use super::disk::resolved;
 use super::{Disk, FileKind, Files};
 
-/// The disk with some texts in place of what stands there, or where nothing stands: what an editor
-/// has not saved yet, a project without a file.
-#[derive(Clone, Debug, Default)]
-pub struct Overlay(BTreeMap<PathBuf, Arc<str>>);
+/// Files, those of the disk unless others are given, with some texts in place of what stands there,
+/// or where nothing stands: what an editor has not saved yet, a project without a file.
+#[derive(Clone, Debug)]
+pub struct Overlay {
+    below: Arc<dyn Files + Send + Sync>,
+    texts: BTreeMap<PathBuf, Arc<str>>,
+}
+
+impl Default for Overlay {
+    fn default() -> Self {
+        Self::over(Arc::new(Disk))
+    }
+}
 
 impl Overlay {
-    /// Puts a text in.
-    pub fn insert(&mut self, path: &Path, text: impl Into<Arc<str>>) {
-        self.0.insert(canonical(path), text.into());
+    /// No texts yet, over these files.
+    #[must_use]
+    pub fn over(below: Arc<dyn Files + Send + Sync>) -> Self {
+        Self {
+            below,
+            texts: BTreeMap::new(),
+        }
     }
 
-    /// Takes a text away, so that the disk counts again.
+    /// Puts a text in.
+    pub fn insert(&mut self, path: &Path, text: impl Into<Arc<str>>) {
+        self.texts.insert(canonical(path), text.into());
+    }
+
+    /// Takes a text away, so that the file below counts again.
     pub fn remove(&mut self, path: &Path) {
-        self.0.remove(&canonical(path));
+        self.texts.remove(&canonical(path));
     }
 
     /// A text that was put in.
     #[must_use]
     pub fn text(&self, path: &Path) -> Option<&Arc<str>> {
-        self.0.get(&canonical(path))
+        self.texts.get(&canonical(path))
     }
 }
 
@@ -35,26 +53,26 @@ impl Files for Overlay {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         match self.text(path) {
             Some(text) => Ok(text.as_bytes().to_vec()),
-            None => Disk.read(path),
+            None => self.below.read(path),
         }
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         match self.text(path) {
             Some(_) => Ok(FileKind::File),
-            None => Disk.kind(path),
+            None => self.below.kind(path),
         }
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         match self.text(path) {
             Some(_) => Ok(canonical(path)),
-            None => Disk.canonical(path),
+            None => self.below.canonical(path),
         }
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        Disk.list(folder)
+        self.below.list(folder)
     }
 }
 

@@ -135,6 +135,7 @@ impl SystemArguments {
     pub fn capture(&self) -> Option<CaptureTraffic> {
         Some(CaptureTraffic {
             path: self.trace.clone()?,
+            bytes: None,
             pace: (self.speed).map_or(self.pace, |speed| Pace::Trace { speed }),
             ports: self.ports,
             options: CaptureOptions {

@@ -1,0 +1,89 @@
+//! Frames of captures as a table.
+
+use npsim::net::Frame;
+use npsim::net::capture::CaptureReader;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::answer::Failure;
+use crate::headers::{Layer, layers, summary};
+
+/// Rows that are given at once at most.
+const MOST_ROWS: usize = 1000;
+
+#[derive(Debug, Serialize)]
+struct FrameRow {
+    number: usize,
+    /// Cycle, of a capture that begins with a run.
+    at: Option<u64>,
+    seconds: f64,
+    port: u32,
+    bytes: u32,
+    summary: String,
+    layers: Vec<Layer>,
+    hex: String,
+}
+
+/// Gives each frame of a capture with its time, ns since 1970, to a function.
+///
+/// # Errors
+/// The bytes are no capture, or the function fails.
+pub fn each(
+    name: &str,
+    bytes: Vec<u8>,
+    mut take: impl FnMut(&Frame, u64) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let unread = |error: npsim::net::capture::CaptureError| Failure::new(error.to_string());
+    let mut reader = CaptureReader::from_bytes(name, bytes).map_err(unread)?;
+    loop {
+        let Some(frame) = reader.next() else {
+            return Ok(());
+        };
+        let frame = frame.map_err(unread)?;
+        let first = u64::try_from(reader.first_timestamp_ns()).unwrap_or(0);
+        take(&frame, first + frame.time_ns)?;
+    }
+}
+
+/// A part of the frames of a capture. Of one whose times are those of a run, the clock of its
+/// microengines gives cycles.
+///
+/// # Errors
+/// The bytes are no capture.
+pub fn table(
+    name: &str,
+    bytes: Vec<u8>,
+    (from, count): (usize, usize),
+    hertz: Option<u64>,
+) -> Result<Value, Failure> {
+    let (mut rows, mut total) = (Vec::new(), 0);
+    let wanted = from..from.saturating_add(count.min(MOST_ROWS));
+    let mut first = None;
+    each(name, bytes, |frame, time_ns| {
+        let first = *first.get_or_insert(time_ns);
+        if wanted.contains(&total) {
+            // Without a clock times count from the first frame.
+            let since = time_ns - if hertz.is_some() { 0 } else { first };
+            let layers = layers(&frame.bytes);
+            let cycle = |hertz| (u128::from(since) * u128::from(hertz) / 1_000_000_000) as u64;
+            rows.push(FrameRow {
+                number: total,
+                at: hertz.map(cycle),
+                seconds: since as f64 / 1e9,
+                port: frame.port,
+                bytes: frame.original_len,
+                summary: summary(&layers),
+                layers,
+                hex: hex(&frame.bytes),
+            });
+        }
+        total += 1;
+        Ok(())
+    })?;
+    Ok(json!({ "total": total, "frames": rows }))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let bytes = bytes.iter().map(|byte| format!("{byte:02x}"));
+    bytes.collect::<Vec<_>>().join(" ")
+}

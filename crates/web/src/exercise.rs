@@ -1,0 +1,32 @@
+//! Exercises: a run held against the goals of its project.
+
+use npsim::exercise::{VerdictFile, judge};
+use npsim::project::Overrides;
+use serde_json::{Value, json};
+
+use crate::answer::Failure;
+use crate::file_store::FileStore;
+use crate::scenario::{programs, project};
+
+/// Runs a project to its end and holds the run against its goals.
+///
+/// # Errors
+/// There are mistakes in the project or in its sources, or it has no goals.
+pub fn check(files: &FileStore, target: &str) -> Result<Value, Failure> {
+    let project = project(files, target, &Overrides::default())?;
+    let (programs, messages) = programs(files, &project)?;
+    let verdict = judge(&project, &programs)?;
+    let file = serde_json::to_value(VerdictFile::from(&verdict));
+    let mut answer = file.map_err(|error| Failure::new(error.to_string()))?;
+    let goals = answer["goals"].as_array_mut().into_iter().flatten();
+    for (goal, outcome) in goals.zip(&verdict.goals) {
+        goal["figure_text"] = outcome.figure_text().into();
+        goal["bounds_text"] = outcome.bounds_text().into();
+        goal["file"] = files.path(&outcome.goal.place.path).into();
+    }
+    let told = |fault: &npsim::chip::kernel::check::Fault| json!({ "message": fault.message, "notes": fault.notes, "help": fault.help });
+    answer["fault"] = verdict.fault.as_ref().map_or(Value::Null, |it| told(&it.0));
+    answer["race"] = verdict.race.as_ref().map_or(Value::Null, told);
+    answer["messages"] = json!(messages);
+    Ok(answer)
+}

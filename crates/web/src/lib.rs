@@ -1,0 +1,30 @@
+//! The laboratory in a browser: assembler, chip, debugger and language analysis behind requests in
+//! JSON, for the page in `web/`. What the requests and answers are stands in the crate's README.
+//!
+//! A [`Playground`] is an ordinary value without threads, clock and files; [`abi`] lays it under a
+//! few C functions, which is all that a module of WebAssembly has of it.
+
+pub mod abi;
+mod answer;
+mod breakpoints;
+mod capture_table;
+mod console;
+mod exercise;
+mod file_store;
+mod headers;
+mod language;
+mod lookup;
+mod measurement;
+mod message;
+mod opening;
+mod place;
+mod playground;
+mod position;
+mod request;
+mod scenario;
+mod stop_answer;
+mod systems;
+mod travel;
+
+pub use answer::{Answer, Failure};
+pub use playground::Playground;

@@ -1,0 +1,268 @@
+//! The whole run: what `npsim run` does with the same project and traffic, in stretches, with what
+//! came of it.
+
+use std::ops::ControlFlow;
+
+use npsim::bottleneck::{self, Analysis};
+use npsim::net::egress::{CaptureForm, CapturePort, SharedBytes, TraceSink};
+use npsim::observe::set::{Observations, ObserverConfig, ObserverSet};
+use npsim::observed_run::ObservedRun;
+use npsim::project::Project;
+use npsim::report::Report;
+use npsim::session::{Plan, Session};
+use npsim::simulation::Ending;
+use npsim::{advisories, run_limits, stats_file, summary};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::answer::{Answer, Failure};
+use crate::capture_table;
+use crate::scenario::Scenario;
+
+/// Columns of a summary.
+const WIDTH: usize = 100;
+
+/// A run from cycle 0 that is observed, and was not looked into.
+#[derive(Debug)]
+pub struct Measurement {
+    session: Session,
+    observers: Vec<ObserverSet>,
+    sent: SharedBytes,
+    of: u64,
+    is_open: bool,
+    outcome: Option<Outcome>,
+}
+
+#[derive(Debug)]
+struct Outcome {
+    ending: Ending,
+    report: Report,
+    seen: Observations,
+}
+
+/// How far a run has come.
+#[derive(Debug, Serialize)]
+pub struct Progress {
+    done: bool,
+    cycle: u64,
+    of: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ending: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<FaultText>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct FaultText {
+    message: String,
+    notes: Vec<String>,
+    help: Option<String>,
+}
+
+/// The ports of a project as a capture names them.
+fn capture_ports(project: &Project) -> Vec<CapturePort> {
+    let ports = project.boot.ports.iter().enumerate();
+    ports
+        .map(|(number, port)| CapturePort::port(number, port.bits_per_second))
+        .collect()
+}
+
+fn unwritten(error: &std::io::Error) -> Failure {
+    Failure::new(format!("the capture cannot be written: {error}"))
+}
+
+impl Measurement {
+    /// A run at its beginning. Where it is not observed, time in which nothing happens is skipped,
+    /// and there is neither a report nor what limits it.
+    ///
+    /// # Errors
+    /// The traffic does not fit the ports, or the programs do not fit the chip.
+    pub fn begin(scenario: &Scenario, observe: bool) -> Result<Self, Failure> {
+        let source = scenario.source()?;
+        let settings = scenario.settings(&source);
+        let of = settings.until.unwrap_or_else(|| source.arrivals_end());
+        let sent = SharedBytes::default();
+        let ports = capture_ports(&scenario.project);
+        let sink = TraceSink::in_memory(sent.clone(), CaptureForm::PcapNg, &ports);
+        let mut ends = source.ends()?;
+        ends.sink = Some(sink.map_err(|error| unwritten(&error))?);
+        let (project, programs) = (scenario.project.clone(), scenario.programs.clone());
+        let session = Session::new(&Plan::one(project, programs, settings), ends)?;
+        let mut config = ObserverConfig::default();
+        if observe {
+            config = config.and_report();
+        }
+        let observers = vec![config.open(&scenario.project, session.node(0).chip())?];
+        Ok(Self {
+            is_open: scenario.limits.are_open(&source),
+            session,
+            observers,
+            sent,
+            of,
+            outcome: None,
+        })
+    }
+
+    /// Goes on for some cycles.
+    ///
+    /// # Errors
+    /// The frames of a capture cannot be read, or nothing ends the run.
+    pub fn go_on(&mut self, cycles: u64) -> Result<Progress, Failure> {
+        if self.outcome.is_none() {
+            let pause = self.session.now().saturating_add(cycles.max(1));
+            let each = &mut |_| ControlFlow::Continue(());
+            let ending = self.session.run_to(pause, &mut self.observers, each);
+            if let Some(ending) = ending {
+                self.end(ending)?;
+            }
+        }
+        Ok(self.progress())
+    }
+
+    fn end(&mut self, ending: Ending) -> Result<(), Failure> {
+        let finished = self.session.finish();
+        finished.map_err(|error| unwritten(&error))?;
+        let node = self.session.node(0);
+        if let Some(reason) = node.unread() {
+            return Err(Failure::new(reason));
+        }
+        if self.is_open && ending == Ending::Reached {
+            return Err(run_limits::restless().into());
+        }
+        let seen = { self.observers.pop() }.map(|set| set.finish(node.chip()));
+        self.outcome = Some(Outcome {
+            ending,
+            report: self.session.stats(),
+            seen: seen.unwrap_or_default(),
+        });
+        Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        let cycle = self.session.node(0).now();
+        let Some(outcome) = &self.outcome else {
+            return Progress {
+                done: false,
+                cycle: self.session.now(),
+                of: self.of,
+                ending: None,
+                fault: None,
+                notes: Vec::new(),
+            };
+        };
+        let fault = match &outcome.ending {
+            Ending::Fault(fault) => Some(FaultText {
+                message: fault.message.clone(),
+                notes: fault.notes.clone(),
+                help: fault.help.clone(),
+            }),
+            _ => None,
+        };
+        let chip = self.session.node(0).chip();
+        let nodes = outcome.report.nodes.iter();
+        let notes = nodes.flat_map(|it| advisories::of_results(it, chip));
+        Progress {
+            done: true,
+            cycle,
+            of: self.of,
+            ending: Some(outcome.ending.name()),
+            fault,
+            notes: notes.collect(),
+        }
+    }
+
+    fn outcome(&self) -> Result<&Outcome, Failure> {
+        self.outcome.as_ref().ok_or_else(|| {
+            Failure::new("the run has not come to its end").help("ask `measure` until it is `done`")
+        })
+    }
+
+    /// All counters, as the stats file has them.
+    ///
+    /// # Errors
+    /// The run has not come to its end.
+    pub fn stats(&self) -> Result<Answer, Failure> {
+        let text = stats_file::to_json(&self.outcome()?.report);
+        let text = text.map_err(|error| Failure::new(error.to_string()))?;
+        Ok(Answer::Json(format!(r#"{{"ok":true,"stats":{text}}}"#)))
+    }
+
+    /// What `npsim run` prints.
+    ///
+    /// # Errors
+    /// The run has not come to its end.
+    pub fn summary(&self) -> Result<String, Failure> {
+        Ok(summary::summary(&self.outcome()?.report, 0.0, WIDTH))
+    }
+
+    fn observed(&self) -> Result<ObservedRun<'_>, Failure> {
+        let outcome = self.outcome()?;
+        let system = (self.session.project(), self.session.programs());
+        let node = outcome.report.nodes.first();
+        let traffic = self.session.node(0).traffic();
+        let seen = node.and_then(|it| ObservedRun::of(system, (it, traffic), &outcome.seen));
+        seen.ok_or_else(|| {
+            Failure::new("the run was not observed, or was too short to say what limits it")
+                .help("ask `measure` again without `observe: false`")
+        })
+    }
+
+    /// What limits the run.
+    ///
+    /// # Errors
+    /// The run has not come to its end.
+    pub fn bottleneck(&self) -> Result<(Analysis, String), Failure> {
+        let analysis = self.observed()?.analysis();
+        let text = bottleneck::as_text(&analysis);
+        Ok((analysis, text))
+    }
+
+    /// The run as a page.
+    ///
+    /// # Errors
+    /// The run has not come to its end.
+    pub fn page(&self) -> Result<String, Failure> {
+        let seen = self.observed()?;
+        let settings = [("Project".to_owned(), self.session.project().name.clone())];
+        let page = seen.page(&seen.analysis(), &settings);
+        page.map_err(|error| Failure::new(error.to_string()))
+    }
+
+    /// What has left, as a capture.
+    ///
+    /// # Errors
+    /// The run has not come to its end, or there is no such format.
+    pub fn capture(&self, format: &str) -> Result<Vec<u8>, Failure> {
+        self.outcome()?;
+        let form = match format {
+            "pcapng" => return Ok(self.sent.to_vec()),
+            "pcap" => CaptureForm::Pcap,
+            other => {
+                return Err(Failure::new(format!("there is no format `{other}`"))
+                    .help("there are `pcapng`, `pcap` and `json`"));
+            }
+        };
+        let bytes = SharedBytes::default();
+        let ports = capture_ports(self.session.project());
+        let sink = TraceSink::in_memory(bytes.clone(), form, &ports);
+        let mut sink = sink.map_err(|error| unwritten(&error))?;
+        capture_table::each("departures", self.sent.to_vec(), |frame, time_ns| {
+            let written = sink.write(frame.port, time_ns, &frame.bytes);
+            written.map_err(|error| unwritten(&error))
+        })?;
+        sink.finish().map_err(|error| unwritten(&error))?;
+        Ok(bytes.to_vec())
+    }
+
+    /// A part of what has left, as a table.
+    ///
+    /// # Errors
+    /// The run has not come to its end.
+    pub fn table(&self, from: usize, count: usize) -> Result<Value, Failure> {
+        self.outcome()?;
+        let hertz = self.session.project().capacity.hertz;
+        capture_table::table("departures", self.sent.to_vec(), (from, count), Some(hertz))
+    }
+}

@@ -1,0 +1,146 @@
+//! Through a run: stretches, steps, jumps.
+
+use npsim::debug::console::stop_text;
+use npsim::debug::timeline::STRETCH;
+use npsim::debug::view::{StopReason, reason};
+use npsim::debug::{Direction, Step, Stop, Thread};
+use npsim::quantity::Time;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::answer::Failure;
+use crate::file_store::FileStore;
+use crate::opening::OpenRun;
+use crate::place::{RunEnd, SourcePlace};
+use crate::request::{RunRequest, StepKind, StepRequest, text_of};
+
+/// Cycles of a stretch, unless others are asked for.
+const CYCLES: u64 = 200_000;
+/// Cycles that a question looks through at most, unless others are asked for.
+pub const PATIENCE: u64 = 20_000_000;
+
+/// Where the run has come to.
+#[derive(Debug, Serialize)]
+pub struct Moved {
+    pub cycle: u64,
+    pub reached: u64,
+    pub end: Option<RunEnd>,
+    pub reason: StopReason,
+    pub text: Vec<String>,
+    said: Vec<Said>,
+    selected: Thread,
+    place: Option<SourcePlace>,
+}
+
+/// What a log point said.
+#[derive(Debug, Serialize)]
+struct Said {
+    cycle: u64,
+    text: String,
+}
+
+impl Moved {
+    /// Where the run stands after a stop.
+    pub fn of(files: &FileStore, run: &OpenRun, stop: &Stop) -> Self {
+        let debugger = &run.debugger;
+        let said = stop.said.iter().map(|it| Said {
+            cycle: it.moment.cycle,
+            text: it.text.clone(),
+        });
+        Self {
+            cycle: debugger.cycle(),
+            reached: debugger.timeline().recorded_to(),
+            end: RunEnd::of(run),
+            reason: reason(debugger, &stop.reason),
+            text: stop_text(debugger, stop, &|file| files.text(file.as_ref())),
+            said: said.collect(),
+            selected: debugger.thread(),
+            place: SourcePlace::of(files, run, debugger.thread()),
+        }
+    }
+
+    /// Where the run stands, without going anywhere.
+    pub fn here(files: &FileStore, run: &OpenRun) -> Self {
+        let stop = Stop {
+            reason: run.debugger.reason().clone(),
+            thread: run.debugger.thread(),
+            said: Vec::new(),
+        };
+        Self::of(files, run, &stop)
+    }
+}
+
+const fn direction(back: bool) -> Direction {
+    if back {
+        Direction::Back
+    } else {
+        Direction::Forward
+    }
+}
+
+impl OpenRun {
+    /// The cycle of a time.
+    pub fn cycle_of(&self, at: &Value) -> Result<u64, Failure> {
+        let time: Time = text_of(at)
+            .parse()
+            .map_err(|error: String| Failure::new(error))?;
+        Ok(time.cycles(self.scenario.project.capacity.hertz))
+    }
+
+    /// Begins a request that may run through so many cycles.
+    pub fn patience(&self, cycles: Option<u64>) {
+        let cycles = cycles.unwrap_or(PATIENCE);
+        self.budget.begin(self.debugger.cycle(), cycles);
+    }
+
+    /// Goes on to the next stop, but not much more than some cycles.
+    pub fn go_on(&mut self, asked: &RunRequest) -> Stop {
+        let cycles = asked.cycles.unwrap_or(CYCLES).max(1);
+        let here = self.debugger.cycle();
+        let direction = direction(asked.back);
+        self.budget.begin(here, cycles);
+        let target = match direction {
+            Direction::Forward => here.saturating_add(cycles),
+            Direction::Back => here.saturating_sub(cycles),
+        };
+        if self.debugger.breakpoints().is_empty() {
+            // Nothing is looked for on the way.
+            self.budget.begin(here, u64::MAX);
+            return self.debugger.goto(target);
+        }
+        // Where a stretch between snapshots is more than what is asked for, the last part of the
+        // way is run twice.
+        if cycles < STRETCH || asked.back {
+            return self.debugger.run_within(direction, target);
+        }
+        self.debugger.run(direction)
+    }
+
+    /// Makes a step of the selected context.
+    pub fn step(&mut self, asked: &StepRequest) -> Result<Stop, Failure> {
+        self.patience(asked.cycles);
+        let step = match asked.by {
+            StepKind::Instruction => Step::Instruction,
+            StepKind::Line => Step::Line,
+            StepKind::Into => Step::Into,
+            StepKind::Out => Step::Out,
+            StepKind::Run => Step::Run,
+            StepKind::Any => Step::Any,
+        };
+        let selected = self.debugger.thread();
+        let is_inside = self.debugger.frames(selected).len() > 1;
+        if step == Step::Out && !asked.back && !is_inside {
+            return Err(Failure::new("the context is in no macro")
+                .help("step by `line` to go to the next line"));
+        }
+        Ok(self.debugger.step(step, direction(asked.back)))
+    }
+
+    /// Goes to a time.
+    pub fn goto(&mut self, at: &Value, cycles: Option<u64>) -> Result<Stop, Failure> {
+        let cycle = self.cycle_of(at)?;
+        let reached = self.debugger.timeline().recorded_to();
+        self.budget.begin(reached, cycles.unwrap_or(PATIENCE));
+        Ok(self.debugger.goto(cycle))
+    }
+}

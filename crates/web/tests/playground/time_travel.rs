@@ -1,0 +1,178 @@
+//! Breakpoints, steps back, jumps and questions.
+
+use serde_json::{Value, json};
+
+use crate::page::Page;
+
+const SOURCE: &str = "/microcode/forward/forward.uc";
+
+fn forwarder() -> Page {
+    let mut page = Page::shipped();
+    let opened = page.ask(&json!({
+        "op": "open",
+        "target": "/microcode/forward",
+        "traffic": { "kind": "load", "load": { "rate": "0.5", "time": "200us" } },
+    }));
+    assert_eq!(opened["target"], "/microcode/forward/npsim.toml");
+    let sources = opened["sources"].as_array().unwrap();
+    assert!(sources.iter().any(|it| it == SOURCE), "{sources:?}");
+    page
+}
+
+/// The view of a stop, without what depends on the way that led there.
+fn view(page: &mut Page) -> Value {
+    let mut view = page.ask(&json!({ "op": "view" }));
+    for way in ["reason", "memory", "reached", "end"] {
+        view[way] = Value::Null;
+    }
+    view
+}
+
+/// A line of the source that many contexts come to.
+fn busy_line(page: &mut Page) -> u64 {
+    page.ask(&json!({ "op": "goto", "at": "100us" }));
+    let view = view(page);
+    let contexts = view["contexts"].as_array().unwrap();
+    let frames = contexts
+        .iter()
+        .flat_map(|it| it["frames"].as_array().unwrap());
+    let here = frames.filter(|it| it["file"] == SOURCE);
+    here.map(|it| it["line"].as_u64().unwrap()).next().unwrap()
+}
+
+#[test]
+fn a_breakpoint_stops_a_run_in_stretches_forward_and_back() {
+    let mut page = forwarder();
+    let line = busy_line(&mut page);
+    let set = page.ask(&json!({ "op": "break", "path": SOURCE, "line": line }));
+    assert_eq!(set["path"], SOURCE);
+    let here = page.ask(&json!({ "op": "goto", "at": 20_000 }));
+    assert_eq!(here["cycle"], 20_000);
+    let stop = page.ask(&json!({ "op": "run", "cycles": 100_000 }));
+    assert_eq!(stop["reason"]["kind"], "breakpoint", "{stop}");
+    assert_eq!(stop["reason"]["hits"][0]["number"], set["number"]);
+    assert_eq!(stop["place"]["path"], SOURCE);
+    let first = stop["cycle"].as_u64().unwrap();
+    let next = page.ask(&json!({ "op": "run", "cycles": 100_000 }));
+    assert!(next["cycle"].as_u64().unwrap() >= first);
+    let back = page.ask(&json!({ "op": "run", "cycles": 100_000, "back": true }));
+    assert_eq!(back["cycle"], stop["cycle"]);
+    // A budget that is smaller than the way is kept to the cycle.
+    page.ask(&json!({ "op": "unbreak", "number": "all" }));
+    page.ask(&json!({ "op": "watch", "what": "sram0[0x0]" }));
+    let short = page.ask(&json!({ "op": "run", "cycles": 500 }));
+    assert_eq!(short["reason"]["kind"], "interrupted", "{short}");
+    assert_eq!(short["cycle"], first + 500);
+    let listed = page.ask(&json!({ "op": "breakpoints" }));
+    assert_eq!(listed["breakpoints"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_hundred_steps_back_lead_through_the_same_states() {
+    let mut page = forwarder();
+    page.ask(&json!({ "op": "goto", "at": "60us" }));
+    let step = |page: &mut Page, by: &str, back: bool| {
+        page.ask(&json!({ "op": "step", "by": by, "back": back }))
+    };
+    for by in ["instruction", "line", "into", "run"] {
+        let mut places = Vec::new();
+        for _ in 0..25 {
+            let here = step(&mut page, by, false);
+            places.push((here["cycle"].clone(), here["place"].clone()));
+        }
+        let last = view(&mut page);
+        for (cycle, place) in places.iter().rev().skip(1) {
+            let here = step(&mut page, by, true);
+            assert_eq!((&here["cycle"], &here["place"]), (cycle, place), "{by}");
+        }
+        // Forward again it is the same state.
+        for _ in 0..24 {
+            step(&mut page, by, false);
+        }
+        assert_eq!(view(&mut page), last, "{by}");
+    }
+}
+
+#[test]
+fn a_jump_leads_to_the_state_of_a_run_to_there() {
+    let mut page = forwarder();
+    let mut other = forwarder();
+    page.ask(&json!({ "op": "goto", "at": "150us" }));
+    page.ask(&json!({ "op": "goto", "at": 30_000 }));
+    let mut at = 0;
+    while at < 30_000 {
+        let moved = other.ask(&json!({ "op": "run", "cycles": 1234.min(30_000 - at) }));
+        at = moved["cycle"].as_u64().unwrap();
+    }
+    assert_eq!(view(&mut page), view(&mut other));
+    let view = page.ask(&json!({ "op": "view", "cycles": 3000 }));
+    assert_eq!(view["from"], 27_000);
+    let contexts = view["contexts"].as_array().unwrap().len();
+    assert_eq!(view["lanes"].as_array().unwrap().len(), contexts);
+    assert!(!view["microengines"].as_array().unwrap().is_empty());
+    assert!(view["ports"][0]["came"].as_u64().unwrap() > 0);
+    assert!(view["totals"]["came"].as_u64().unwrap() > 0);
+    assert!(
+        view["units"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|it| it["busy"].as_f64().unwrap() > 0.0)
+    );
+}
+
+#[test]
+fn questions_about_packets_contexts_and_memory_are_answered() {
+    let mut page = forwarder();
+    page.ask(&json!({ "op": "goto", "at": "50us" }));
+    let journey = page.ask(&json!({ "op": "packet", "number": 3 }));
+    let stations = journey["stations"].as_array().unwrap();
+    assert_eq!(journey["over"], true, "{journey}");
+    assert!(stations.iter().any(|it| it["path"] == SOURCE), "{journey}");
+    let view = page.ask(&json!({ "op": "view", "cycles": 0 }));
+    let contexts = view["contexts"].as_array().unwrap();
+    let sleeps = contexts
+        .iter()
+        .find(|it| it["activity"]["state"] == "waiting")
+        .unwrap();
+    let thread = &sleeps["thread"];
+    let why = page.ask(&json!({ "op": "why", "me": thread["me"], "context": thread["context"] }));
+    assert!(!why["lines"].as_array().unwrap().is_empty());
+    let memory = page.ask(&json!({ "op": "memory", "name": "scratch", "words": 8 }));
+    assert_eq!(memory["values"].as_array().unwrap().len(), 8);
+    let value = page.ask(&json!({ "op": "evaluate", "expression": "cycle + 1" }));
+    assert_eq!(value["value"], view["cycle"].as_u64().unwrap() + 1);
+    let listing = page.ask(&json!({ "op": "listing", "path": SOURCE }));
+    let words = listing["programs"][0]["words"].as_array().unwrap();
+    assert!(words.iter().all(|it| it["text"].is_string()));
+    let line = &words[0]["line"];
+    let cost = page.ask(&json!({ "op": "cost", "path": SOURCE, "line": line }));
+    assert!(cost["text"].is_string(), "{cost}");
+    let register = view["registers"].as_array().unwrap().first().cloned();
+    if let Some(register) = register {
+        let who = page.ask(&json!({ "op": "who", "what": register["name"] }));
+        assert!(!who["lines"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn the_console_is_that_of_the_debugger() {
+    let mut page = forwarder();
+    let groups = page.ask(&json!({ "op": "commands" }));
+    assert_eq!(groups["groups"].as_array().unwrap().len(), 5);
+    let words = page.ask(&json!({ "op": "complete", "line": "brea" }));
+    assert!(
+        words["words"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|it| it == "break"),
+        "{words}"
+    );
+    let moved = page.ask(&json!({ "op": "command", "line": "goto 5us" }));
+    assert_eq!(moved["moved"], true);
+    assert!(moved["cycle"].as_u64().unwrap() > 0);
+    assert!(!moved["lines"].as_array().unwrap().is_empty());
+    let said = page.refused(&json!({ "op": "command", "line": "brek" }));
+    assert!(said.contains("brek"), "{said}");
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Makes the laboratory: dist/lab/ and dist/npsim-laboratory.html. Says so and makes nothing
+# where node or the WebAssembly target is missing. NPSIM_WASM names a module made elsewhere.
+set -eu
+cd "$(dirname "$0")"
+if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    echo "web: skipped, node and npm are not here"
+    exit 0
+fi
+if [ -z "${NPSIM_WASM:-}" ]; then
+    if ! rustup target list --installed 2>/dev/null | grep -q wasm32-unknown-unknown &&
+        ! rustup target add wasm32-unknown-unknown; then
+        echo "web: skipped, the target wasm32-unknown-unknown is not here and cannot be added"
+        exit 0
+    fi
+    (cd .. && cargo build -p npsim-web --lib --target wasm32-unknown-unknown --profile web)
+    NPSIM_WASM=$(cd .. && cargo metadata --format-version 1 --no-deps |
+        node -p 'JSON.parse(require("fs").readFileSync(0)).target_directory')/wasm32-unknown-unknown/web/npsim_web.wasm
+fi
+if [ ! -d node_modules ] && ! npm ci --no-audit --no-fund; then
+    echo "web: skipped, the packages of package-lock.json cannot be fetched"
+    exit 0
+fi
+npx tsc --noEmit
+node build.mjs --wasm "$NPSIM_WASM"

@@ -1,0 +1,24 @@
+// Writes LICENSES.md: what the built page contains of others, with the texts of their licences.
+// node licences.mjs
+
+import { readFileSync, writeFileSync, existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const lock = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8"));
+const inPage = Object.entries(lock.packages).filter(([path, it]) => path !== "" && !it.dev && !it.optional);
+const row = ([path, it]) => `| ${path.replace("node_modules/", "")} | ${it.version} | ${it.license} |`;
+const texts = new Map();
+for (const [path] of inPage) {
+  const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map((it) => join(here, path, it)).find((it) => existsSync(it));
+  const text = file ? readFileSync(file, "utf8").trim() : "";
+  texts.set(text, [...(texts.get(text) ?? []), path.replace("node_modules/", "")]);
+}
+const parts = [
+  "# What the page contains of others",
+  "Written by `node licences.mjs` from package-lock.json. The simulator's own crates are listed by `cargo tree -p npsim-web`.",
+  ["| package | version | licence |", "| --- | --- | --- |", ...inPage.map(row)].join("\n"),
+  ...[...texts].filter(([text]) => text !== "").map(([text, names]) => `## ${names.join(", ")}\n\n\`\`\`text\n${text}\n\`\`\``),
+];
+writeFileSync(join(here, "LICENSES.md"), `${parts.join("\n\n")}\n`);

@@ -1,0 +1,88 @@
+/** The simulator's WebAssembly module: five functions, JSON in and out. */
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  request(length: number): number;
+  put(pathLength: number, length: number): number;
+  ask(length: number): number;
+  answer(): number;
+  answer_len(): number;
+}
+
+import type { Failure, Message, Request } from "./protocol";
+
+/** A request that was refused, or that ended the module. */
+export class Refused extends Error {
+  constructor(
+    readonly failure: Failure,
+    readonly messages: Message[],
+    /** Whether the module cannot be asked any more. */
+    readonly spent: boolean,
+  ) {
+    super(failure.message);
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class Simulator {
+  private constructor(private readonly exports: Exports) {}
+
+  static async of(module: WebAssembly.Module): Promise<Simulator> {
+    const instance = await WebAssembly.instantiate(module, {});
+    return new Simulator(instance.exports as unknown as Exports);
+  }
+
+  put(path: string, bytes: Uint8Array): void {
+    const name = encoder.encode(path);
+    const room = this.room(name.length + bytes.length);
+    room.set(name);
+    room.set(bytes, name.length);
+    this.exports.put(name.length, room.length);
+  }
+
+  ask<T>(request: Request): T {
+    const bytes = encoder.encode(JSON.stringify(request));
+    this.room(bytes.length).set(bytes);
+    let kind: number;
+    try {
+      kind = this.exports.ask(bytes.length);
+    } catch (trap) {
+      throw new Refused(this.lastWords(trap), [], true);
+    }
+    const answer = this.answer();
+    if (kind === 1) return answer as T;
+    const value = JSON.parse(decoder.decode(answer));
+    if (value.ok) return value as T;
+    throw new Refused(
+      { notes: [], help: null, ...value.error },
+      value.messages ?? [],
+      value.panic === true,
+    );
+  }
+
+  private room(length: number): Uint8Array {
+    const at = this.exports.request(length);
+    if (at === 0) throw new Refused({ message: "there is no memory left for it", notes: [], help: null }, [], false);
+    return new Uint8Array(this.exports.memory.buffer, at, length);
+  }
+
+  private answer(): Uint8Array {
+    const { memory, answer, answer_len } = this.exports;
+    return new Uint8Array(memory.buffer, answer(), answer_len()).slice();
+  }
+
+  /** What a module that trapped left behind. */
+  private lastWords(trap: unknown): Failure {
+    const notes: string[] = [];
+    try {
+      const value = JSON.parse(decoder.decode(this.answer()));
+      if (value.panic) return { message: `npsim met an error of its own: ${value.error.message}`, notes, help: null };
+    } catch {
+      // Nothing was left: the trap itself is all there is.
+    }
+    const message = trap instanceof Error ? trap.message : String(trap);
+    return { message: `the simulator stopped: ${message}`, notes, help: null };
+  }
+}

@@ -1,0 +1,363 @@
+/** What can be done in the laboratory: opens runs, moves in time, asks. Panes call it. */
+
+import { Client, GivenUp, Refusal } from "./engine/client";
+import type {
+  Breakpoint, CommandAnswer, ExerciseAnswer, Journey, MeasureAnswer, Moved, Opened, Thread, Traffic, View,
+} from "./engine/protocol";
+import type { Files } from "./project/files";
+import { folderOf, isText } from "./project/files";
+import type { Running, Store } from "./state";
+import { count } from "./state";
+
+export type StepBy = "instruction" | "line" | "into" | "out" | "run" | "any";
+
+/** What a happening is told to: lessons look for what was done. */
+export interface Happening {
+  kind: "opened" | "stopped" | "back" | "sought" | "command" | "exercise" | "measured" | "edited" | "packet" | "why";
+  line?: string;
+  exercise?: ExerciseAnswer;
+}
+
+interface Wanted {
+  target: string;
+  traffic: Traffic;
+  until: string;
+  /** Keys of the project file that have another value. */
+  set: Record<string, string>;
+}
+
+export class Lab {
+  readonly run: Client;
+  readonly language: Client;
+  private wanted: Wanted | null = null;
+  private listeners: ((happening: Happening) => void)[] = [];
+  /** Where a drag wants to go: only the latest counts. */
+  private wish: number | null = null;
+  private restoring = false;
+  onlines: (line: string, answer: string[], wrong: boolean) => void = () => {};
+
+  constructor(
+    readonly store: Store,
+    readonly files: Files,
+    makeWorker: () => Worker,
+  ) {
+    this.run = new Client(makeWorker, 15_000, (client) => {
+      for (const [path, bytes] of files.all()) client.put(path, bytes);
+    });
+    this.language = new Client(makeWorker, 8_000, (client) => {
+      for (const [path, bytes] of files.all()) if (isText(path)) client.put(path, bytes);
+    });
+    this.run.onlost = (reason) => void this.restore(reason);
+    this.language.onlost = (reason) =>
+      this.complain(`The analysis of the source was begun anew: ${reason}.`, "A macro that uses itself, or a loop without end in #while, keeps it busy.");
+    files.onchange((path, bytes) => {
+      for (const client of isText(path) ? [this.run, this.language] : [this.run]) {
+        if (bytes) client.put(path, bytes);
+        else client.ask({ op: "remove", path }).catch(() => {});
+      }
+      const opened = this.store.value.opened;
+      if (opened && isText(path) && this.concerns(opened, path)) this.store.set({ stale: true });
+    });
+  }
+
+  private concerns(opened: Opened, path: string): boolean {
+    return path === opened.target || opened.sources.includes(path) || path.startsWith(`${folderOf(opened.target)}/`);
+  }
+
+  on(listener: (happening: Happening) => void): void {
+    this.listeners.push(listener);
+  }
+
+  tell(happening: Happening): void {
+    for (const listener of this.listeners) listener(happening);
+  }
+
+  complain(text: string, help: string | null = null): void {
+    this.store.set({ notice: { kind: "error", text, help } });
+  }
+
+  inform(text: string): void {
+    this.store.set({ notice: { kind: "info", text } });
+  }
+
+  get target(): string | null {
+    return this.wanted?.target ?? null;
+  }
+
+  get settings(): Record<string, string> {
+    return this.wanted?.set ?? {};
+  }
+
+  // ---- work, one piece at a time ----
+
+  private async doing<T>(running: Running, work: () => Promise<T>): Promise<T | null> {
+    if (this.store.value.running !== "no") {
+      this.run.cancel();
+      await this.idle();
+    }
+    this.store.set({ running });
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Refusal) this.complain(error.failure.message, error.failure.help);
+      else if (!(error instanceof GivenUp)) this.complain(String(error));
+      return null;
+    } finally {
+      this.store.set({ running: "no", progress: null });
+    }
+  }
+
+  private async idle(): Promise<void> {
+    while (this.store.value.running !== "no") await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  private async look(): Promise<View> {
+    const view = await this.run.ask<View>({ op: "view", cycles: this.store.value.window, lanes: true });
+    this.show(view);
+    return view;
+  }
+
+  private show(view: View): void {
+    this.store.set({ view, selected: view.selected });
+  }
+
+  private spoken(said: Moved["said"]): void {
+    if (said.length > 0) this.onlines("", said.map((it) => `[${it.cycle}] ${it.text}`), false);
+  }
+
+  // ---- opening ----
+
+  /** Opens a run; `at` and `points` are those of a link or of the run before. */
+  async open(target: string, how: Partial<Wanted> & { at?: number; points?: { path: string; line: number; condition?: string }[]; selected?: Thread | null } = {}): Promise<boolean> {
+    const { traffic, until } = this.store.value;
+    const wanted = { target, traffic: how.traffic ?? traffic, until: how.until ?? until, set: how.set ?? {} };
+    this.wanted = wanted;
+    const done = await this.doing("open", async () => {
+      this.store.set({ progress: { text: "Assembling", done: 0, of: 0 }, traffic: wanted.traffic, until: wanted.until });
+      let opened: Opened;
+      try {
+        opened = await this.run.ask<Opened>({
+          op: "open", target, traffic: wanted.traffic, memory: 64, set: wanted.set, ...(wanted.until ? { until: wanted.until } : {}),
+        });
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        this.store.set({ failure: error.failure, openMessages: error.messages });
+        return false;
+      }
+      this.store.set({ opened, failure: null, openMessages: opened.messages, stale: false, measured: false, headline: null, packet: null, breakpoints: [], notice: null });
+      for (const point of how.points ?? []) {
+        await this.run.ask({ op: "break", ...point }).catch(() => {});
+      }
+      if (how.points?.length) await this.readBreakpoints();
+      if (how.selected) await this.run.ask({ op: "select", ...how.selected }).catch(() => {});
+      if (how.at) await this.seekNow(how.at);
+      await this.look();
+      return true;
+    });
+    if (done) this.tell({ kind: "opened" });
+    return done === true;
+  }
+
+  /** Opens the same run again, from its present sources. */
+  async reopen(change: Partial<Wanted> & { at?: number } = {}): Promise<boolean> {
+    if (!this.wanted) return false;
+    const points = this.store.value.breakpoints.flatMap((it) =>
+      it.path !== null && it.line !== null
+        ? [{ path: it.path, line: it.line, ...(it.condition ? { condition: it.condition } : {}) }]
+        : []);
+    return this.open(this.wanted.target, { ...this.wanted, points, ...change });
+  }
+
+  /** A new worker stands where the lost one stood. */
+  private async restore(reason: string): Promise<void> {
+    const view = this.store.value.view;
+    this.complain(`The simulator was begun anew: ${reason}.`);
+    if (this.restoring || !this.wanted || !this.store.value.opened) return;
+    this.restoring = true;
+    await this.idle();
+    const notice = this.store.value.notice;
+    await this.reopen(view ? { at: view.cycle } : {});
+    this.store.set({ notice });
+    this.restoring = false;
+  }
+
+  // ---- time ----
+
+  async play(back = false): Promise<void> {
+    if (this.store.value.stale && !(await this.reopen())) return;
+    if (!this.store.value.opened) return;
+    await this.doing(back ? "back" : "play", async () => {
+      const { speed, window } = this.store.value;
+      await this.run.play({ back, speed, window }, (view, said) => {
+        this.show(view);
+        this.spoken(said);
+      });
+    });
+    await this.readBreakpoints();
+    this.tell({ kind: "stopped" });
+    if (back) this.tell({ kind: "back" });
+  }
+
+  pause(): void {
+    this.run.cancel();
+  }
+
+  /** Ends whatever the simulator does, even where it hears nothing. */
+  abandon(): void {
+    this.run.lose("ended by you");
+  }
+
+  async step(by: StepBy, back: boolean): Promise<void> {
+    if (!this.store.value.opened) return;
+    await this.doing("step", async () => {
+      const moved = await this.run.ask<Moved>({ op: "step", by, back, cycles: 2_000_000 });
+      this.spoken(moved.said);
+      await this.look();
+    });
+    this.tell({ kind: "stopped" });
+    if (back) this.tell({ kind: "back" });
+  }
+
+  private async seekNow(at: number, lanes = true): Promise<void> {
+    const view = await this.run.seek(at, this.store.value.window, lanes, (done, of) =>
+      this.store.set({ progress: { text: "Running there", done, of } }));
+    this.show(view);
+  }
+
+  async seek(at: number): Promise<void> {
+    if (!this.store.value.opened) return;
+    const before = this.store.value.view?.cycle ?? 0;
+    await this.doing("seek", () => this.seekNow(at));
+    this.tell({ kind: "sought" });
+    if (at < before) this.tell({ kind: "back" });
+  }
+
+  /** As the time line is dragged: one jump at a time, then to where the hand is by then. */
+  drag(at: number): void {
+    const going = this.wish !== null;
+    this.wish = at;
+    if (going) return;
+    void (async () => {
+      while (this.wish !== null) {
+        const to = this.wish;
+        await this.seek(to);
+        if (this.wish === to) this.wish = null;
+      }
+    })();
+  }
+
+  async zoom(window: number): Promise<void> {
+    this.store.set({ window: Math.round(Math.min(100_000, Math.max(100, window))) });
+    if (this.store.value.opened && this.store.value.running === "no") await this.look();
+  }
+
+  // ---- what is looked at ----
+
+  async select(thread: Thread): Promise<void> {
+    if (this.store.value.running !== "no") return;
+    await this.doing("step", async () => {
+      await this.run.ask({ op: "select", ...thread });
+      await this.look();
+    });
+  }
+
+  async why(): Promise<string[]> {
+    this.tell({ kind: "why" });
+    return this.lines({ op: "why" });
+  }
+
+  who(what: string): Promise<string[]> {
+    return this.lines({ op: "who", what });
+  }
+
+  private async lines(request: { op: string; what?: string }): Promise<string[]> {
+    try {
+      return (await this.run.ask<{ lines: string[] }>(request)).lines;
+    } catch (error) {
+      return [error instanceof Error ? error.message : String(error)];
+    }
+  }
+
+  async journey(number: number): Promise<Journey | null> {
+    try {
+      const journey = await this.run.ask<Journey>({ op: "packet", number });
+      this.tell({ kind: "packet" });
+      return journey;
+    } catch {
+      return null;
+    }
+  }
+
+  // ---- breakpoints ----
+
+  async readBreakpoints(): Promise<void> {
+    const { breakpoints } = await this.run.ask<{ breakpoints: Breakpoint[] }>({ op: "breakpoints" });
+    this.store.set({ breakpoints });
+  }
+
+  async toggleBreakpoint(path: string, line: number, condition?: string): Promise<void> {
+    if (!this.store.value.opened) return;
+    const there = this.store.value.breakpoints.find((it) => it.path === path && it.line === line);
+    await this.doing("step", async () => {
+      if (there) await this.run.ask({ op: "unbreak", number: there.number });
+      if (!there || condition) await this.run.ask({ op: "break", path, line, ...(condition ? { condition } : {}) });
+      await this.readBreakpoints();
+    });
+  }
+
+  async removeBreakpoint(number: number): Promise<void> {
+    await this.doing("step", async () => {
+      await this.run.ask({ op: "unbreak", number });
+      await this.readBreakpoints();
+    });
+  }
+
+  async command(line: string): Promise<void> {
+    if (!this.store.value.opened) {
+      this.onlines(line, ["no run is open"], true);
+      return;
+    }
+    const before = this.store.value.view?.cycle ?? 0;
+    await this.doing("step", async () => {
+      try {
+        const answer = await this.run.ask<CommandAnswer>({ op: "command", line });
+        this.onlines(line, answer.lines, false);
+        this.spoken(answer.said);
+        if (answer.breakpoints) await this.readBreakpoints();
+        await this.look();
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const { message, help } = error.failure;
+        this.onlines(line, help ? [message, `help: ${help}`] : [message], true);
+      }
+    });
+    this.tell({ kind: "command", line });
+    this.tell({ kind: "stopped" });
+    if ((this.store.value.view?.cycle ?? 0) < before) this.tell({ kind: "back" });
+  }
+
+  // ---- the whole run ----
+
+  async measure(): Promise<MeasureAnswer | null> {
+    if (this.store.value.stale && !(await this.reopen())) return null;
+    const answer = await this.doing("measure", async () => {
+      const answer = await this.run.measure(true, (done, of) =>
+        this.store.set({ progress: { text: `Measuring the whole run: cycle ${count(done)}`, done, of } }));
+      if (!answer.done) return null;
+      const { headline } = await this.run.ask<{ headline: string }>({ op: "bottleneck" });
+      this.store.set({ measured: true, headline });
+      return answer;
+    });
+    if (answer) this.tell({ kind: "measured" });
+    return answer;
+  }
+
+  async exercise(target: string): Promise<ExerciseAnswer | null> {
+    const answer = await this.doing("check", async () => {
+      this.store.set({ progress: { text: "Checking the goals", done: 0, of: 0 } });
+      return this.run.ask<ExerciseAnswer>({ op: "exercise", target });
+    });
+    if (answer) this.tell({ kind: "exercise", exercise: answer });
+    return answer;
+  }
+}

@@ -1,0 +1,45 @@
+/** What a lesson is: steps, each with a goal that checks itself. */
+
+import type { ExerciseAnswer, Traffic } from "../engine/protocol";
+import type { Happening, Lab } from "../lab";
+import type { State } from "../state";
+
+export interface Opening {
+  target: string;
+  traffic?: Traffic;
+  until?: string;
+  set?: Record<string, string>;
+  /** The file to show. */
+  path?: string;
+}
+
+/** What a goal is judged by, after each happening. */
+export interface Scene {
+  lab: Lab;
+  state: Readonly<State>;
+  happening: Happening;
+  exercise: ExerciseAnswer | null;
+}
+
+export interface Step {
+  title: string;
+  /** Markdown. */
+  text: string;
+  open?: Opening;
+  /** Commands that the step offers to type. */
+  commands?: string[];
+  done: (scene: Scene) => boolean;
+}
+
+export interface Lesson {
+  id: string;
+  title: string;
+  about: string;
+  group: string;
+  /** A chapter of the book about it, in the pack. */
+  chapter?: string;
+  open: Opening;
+  /** The project whose goals are checked. */
+  exercise?: string;
+  steps: Step[];
+}

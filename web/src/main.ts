@@ -1,0 +1,320 @@
+/** Puts the page together. */
+
+import { boot, stayOffline } from "./boot";
+import { byId, fill, h, icon, iconButton } from "./dom";
+import { Editor } from "./editor/editor";
+import { Lab } from "./lab";
+import { Console } from "./panes/console";
+import { Gauges } from "./panes/gauges";
+import { keysDialog } from "./panes/keys";
+import { Lanes } from "./panes/lanes";
+import { Lessons } from "./panes/lessons";
+import { Look } from "./panes/look";
+import { Problems } from "./panes/problems";
+import { Results } from "./panes/results";
+import { shareDialog } from "./panes/share";
+import { Sources } from "./panes/sources";
+import { Tabs } from "./panes/tabs";
+import { Time } from "./panes/time";
+import { trafficDialog, trafficText } from "./panes/traffic";
+import { words } from "./panes/words";
+import { Files, nameOf } from "./project/files";
+import { dropped, take } from "./project/intake";
+import { titleOf } from "./project/library";
+import { unpack } from "./project/pack";
+import { BadLink, fileFromShared, fromFragment, type Shared } from "./project/share";
+import { initial, Store } from "./state";
+import { startTheme } from "./theme";
+
+const FIRST = "/microcode/tutorial/wire8.toml";
+const FIRST_CYCLE = 12_000;
+/** Simulated time of a run for which nothing else is said. */
+const DURATION = "2ms";
+
+async function start(): Promise<void> {
+  const embedded = new URLSearchParams(location.search).has("embed");
+  if (embedded) document.body.dataset["embed"] = "";
+  const store = new Store(initial());
+  let lanes: Lanes | null = null;
+  const switchTheme = startTheme(() => lanes?.recolour());
+
+  const parts = await boot();
+  const files = new Files(unpack(parts.pack));
+  await files.restore();
+  const lab = new Lab(store, files, parts.makeWorker);
+
+  // ---- panes ----
+  const code = byId("code");
+  const holder = h("div", { id: "editor" });
+  const editor = new Editor(holder, lab);
+  const show = (named: string, line?: number) => {
+    const path = files.has(named) ? named : `/${named}`;
+    if (!files.has(path)) return;
+    editor.open(path, line);
+    if (line !== undefined) editor.goto(line);
+    narrow("code");
+  };
+  const openTarget = async (target: string) => {
+    delete document.body.dataset["sources"];
+    let done = await lab.open(target, { traffic: { kind: "project" }, until: DURATION });
+    if (done && idle()) done = await lab.open(target, { traffic: { kind: "load", load: { rate: "0.5", size: "64", time: DURATION } }, until: "" });
+    editor.open(done ? (store.value.opened!.programs[0]?.source ?? target) : target);
+    if (!done) floor.show("problems");
+  };
+  /** A program that receives shows nothing without packets, and some projects name none. */
+  const idle = () => {
+    const { opened } = store.value;
+    return !opened!.arrivals_end && opened!.sources.some((it) => /^\s*msf\[/m.test(files.text(it) ?? ""));
+  };
+  const takeIn = async (incoming: Parameters<typeof take>[1]) => {
+    try {
+      const taken = await take(files, incoming);
+      if (taken.target) await openTarget(taken.target);
+      const capture = taken.captures[0];
+      if (capture) {
+        const done = await lab.reopen({ traffic: { kind: "capture", path: capture }, until: "" });
+        if (done) lab.inform(`${nameOf(capture)} is the traffic now. Run it, or measure the whole run to see what leaves.`);
+      }
+    } catch (error) {
+      lab.complain(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  const picker = h("select", { "aria-label": "File in the editor", onchange: () => show(picker.value) });
+  const about = h("span", { class: "soft" });
+  const foot = h("div", { class: "code-foot" });
+  const cursor = h("span");
+  const cost = h("span", { class: "mono" });
+  foot.append(cursor, cost);
+  const cursorAct = (title: string, keys: string, act: (at: number) => Promise<void>) =>
+    h("button", { type: "button", class: "quiet", title: keys, onclick: () => void act(editor.view.state.selection.main.head) }, title);
+  const acts = h("div", { class: "code-acts" },
+    cursorAct("Definition", "F12: of the name under the cursor", (at) => editor.definition(at)),
+    cursorAct("Rename", "F2: the name under the cursor, everywhere", (at) => editor.rename(at)),
+    cursorAct("Format", "Shift Alt F: the file", () => editor.format()),
+    cursorAct("Breakpoint", "F9: at the line of the cursor", (at) => editor.breakpoint(at)));
+  code.append(h("div", { class: "code-head" }, picker, about, acts), holder, foot);
+  let costTimer: ReturnType<typeof setTimeout> | null = null;
+  editor.oncursor = (line, column) => {
+    cursor.textContent = `line ${line}, column ${column + 1}`;
+    if (costTimer) clearTimeout(costTimer);
+    costTimer = setTimeout(async () => {
+      const path = store.value.path;
+      if (!store.value.opened || store.value.running !== "no" || store.value.stale) return;
+      const answer = await lab.run.ask<{ text: string | null }>({ op: "cost", path, line }).catch(() => null);
+      if (path === store.value.path) cost.textContent = (answer?.text ?? "").replace(/\s*\n+\s*/g, "  ");
+    }, 160);
+  };
+  store.on(["opened", "path"], () => {
+    const { opened, path } = store.value;
+    const paths = [...new Set([...(opened ? [opened.target, ...opened.sources] : []), ...(path ? [path] : [])])];
+    fill(picker, ...paths.map((it) => h("option", { value: it }, nameOf(it) === "npsim.toml" ? it.slice(1) : nameOf(it))));
+    if (path) picker.value = path;
+    const program = opened?.programs.filter((it) => it.source === path) ?? [];
+    about.textContent = program.length > 0
+      ? `${program[0]!.words} of ${program[0]!.room} words on microengine ${program.map((it) => it.me).join(", ")}`
+      : "";
+  });
+  let followed = -1;
+  store.on(["view", "breakpoints", "path"], () => {
+    const { view, breakpoints, path, running } = store.value;
+    const place = view?.place;
+    const calm = running === "no" || running === "step";
+    if (place && calm && view.cycle !== followed && view.cycle > 0) {
+      followed = view.cycle;
+      if (path !== place.path && files.has(place.path)) editor.open(place.path);
+    }
+    const frames = place?.frames ?? [];
+    const here = frames.find((it) => it.file === store.value.path);
+    editor.show({
+      breakpoints: breakpoints.filter((it) => it.path === store.value.path && it.line !== null).map((it) => it.line!),
+      here: place && place.path === store.value.path ? place.line : null,
+      outer: here && place?.path !== store.value.path ? here.line : null,
+    });
+  });
+
+  const sources = new Sources(lab, (target) => void openTarget(target), (path) => {
+    delete document.body.dataset["sources"];
+    show(path);
+  }, (incoming) => void takeIn(incoming));
+  const lessons = new Lessons(lab, async (opening) => {
+    const done = await lab.open(opening.target, {
+      traffic: opening.traffic ?? { kind: "project" }, until: opening.until ?? "2ms", set: opening.set ?? {},
+    });
+    editor.open(opening.path ?? opening.target);
+    if (!done) floor.show("problems");
+  }, (path, line) => show(path, line));
+  const left = new Tabs("side", "Sources", [
+    { id: "library", title: "Systems", panel: sources.library },
+    { id: "files", title: "Files", panel: sources.files },
+    { id: "lessons", title: "Lessons", panel: lessons.element },
+  ]);
+  byId("sources").append(left.bar, left.panels);
+
+  lanes = new Lanes(lab);
+  const chip = h("div", { style: "display:flex; flex-direction:column; height:100%" });
+  const body = h("div", { class: "chip-body", style: "flex:1" }, lanes.element, new Gauges(lab).element);
+  chip.append(words(lab), body);
+  const console_ = new Console(lab, (path, line) => show(path, line));
+  const problemsPanel = h("div");
+  const floor = new Tabs("floor", "Chip", [
+    { id: "chip", title: "Chip", panel: chip },
+    { id: "results", title: "Results", panel: new Results(lab).element },
+    { id: "console", title: "Console", panel: console_.element },
+    { id: "problems", title: "Problems", panel: problemsPanel },
+  ]);
+  const problems = new Problems(lab, (path, line, column) => {
+    show(path);
+    editor.goto(line, column);
+  }, (edits) => editor.apply(edits), (text) => floor.badge("problems", text));
+  problemsPanel.append(problems.element);
+  byId("chip").append(floor.bar, floor.panels);
+
+  const look = new Look(lab, (path, line) => show(path, line));
+  byId("look").append(look.tabs.bar, look.tabs.panels);
+
+  const time = new Time(lab);
+  byId("time").append(time.transport, time.track);
+
+  // ---- the bar ----
+  byId("open-sources").append(icon("menu"));
+  byId("open-sources").addEventListener("click", () => {
+    const open = document.body.dataset["sources"] === "open";
+    if (open) delete document.body.dataset["sources"];
+    else document.body.dataset["sources"] = "open";
+    byId("open-sources").setAttribute("aria-expanded", String(!open));
+  });
+  store.on(["opened", "traffic", "failure"], () => {
+    const { opened, traffic } = store.value;
+    fill(byId("project"),
+      h("strong", {}, lab.target ? titleOf(lab.target) : "no system is open"),
+      opened && h("span", {}, `${opened.chip.toUpperCase()}, ${trafficText(traffic)}`));
+  });
+  const end = byId("bar-end");
+  if (embedded) end.append(h("button", { type: "button", onclick: () => window.open(location.href.replace(/\?[^#]*/, ""), "_blank") }, "Open in the laboratory"));
+  else {
+    end.append(
+      h("button", { type: "button", class: "quiet", onclick: () => trafficDialog(lab) }, icon("traffic"), h("span", { class: "wide-only" }, "Traffic"), h("span", { class: "visually-hidden narrow-name" }, "Traffic")),
+      h("button", { type: "button", class: "quiet", onclick: () => void shareDialog(lab) }, icon("share"), h("span", { class: "wide-only" }, "Share"), h("span", { class: "visually-hidden narrow-name" }, "Share")),
+      h("button", { type: "button", class: "quiet wide-only", onclick: keysDialog }, "Keys"));
+  }
+  end.append(iconButton("sun", "Light or dark", switchTheme));
+
+  store.on(["notice"], () => {
+    const { notice } = store.value;
+    const bar = byId("notice");
+    bar.className = notice?.kind ?? "";
+    fill(bar, ...(notice
+      ? [h("p", {}, notice.kind === "error" && h("strong", {}, "That did not work. "), notice.text, notice.help ? ` ${notice.help}` : ""),
+         iconButton("close", "Dismiss", () => store.set({ notice: null }))]
+      : []));
+  });
+
+  // ---- panes on a narrow screen, and the height of the editor ----
+  const panes: [string, string][] = [["code", "Code"], ["chip", "Chip"], ["look", "Selected"]];
+  const switches = panes.map(([id, title]) => h("button", { type: "button", onclick: () => narrow(id) }, title));
+  byId("switch").append(...switches);
+  function narrow(id: string): void {
+    document.body.dataset["show"] = id;
+    switches.forEach((it, at) => it.setAttribute("aria-pressed", String(panes[at]![0] === id)));
+  }
+  narrow("code");
+  splitter();
+
+  // ---- keys, drops, leaving ----
+  document.addEventListener("keydown", (event) => {
+    const act: Record<string, () => void> = {
+      F5: () => (event.shiftKey ? void lab.play(true) : time.toggle()),
+      F10: () => time.step(event.shiftKey),
+      F11: () => void lab.step(event.shiftKey ? "out" : "into", false),
+      Escape: () => delete document.body.dataset["sources"],
+    };
+    const it = act[event.key];
+    if (!it || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key !== "Escape") event.preventDefault();
+    it();
+  });
+  document.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) document.body.classList.remove("dropping");
+  });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    document.body.classList.remove("dropping");
+    if (event.dataTransfer) void dropped(event.dataTransfer).then(takeIn);
+  });
+
+  // For tests, and for the curious at the browser's own console.
+  (window as unknown as { npsimLab: Lab }).npsimLab = lab;
+  lab.run.start(parts.module);
+  lab.language.start(parts.module);
+  byId("cover").remove();
+  await begin();
+  document.body.dataset["begun"] = "";
+  window.addEventListener("hashchange", () => void begin());
+  if (!embedded) stayOffline();
+
+  async function begin(): Promise<void> {
+    let shared: Shared | null = null;
+    try {
+      shared = await fromFragment(location.hash);
+    } catch (error) {
+      if (!(error instanceof BadLink)) throw error;
+      await openTarget(FIRST);
+      lab.complain(`The link cannot be opened: ${error.message}. Here is the first system instead.`);
+      return;
+    }
+    const lesson = new URLSearchParams(location.search).get("lesson");
+    if (!shared && lesson) {
+      left.show("lessons");
+      return lessons.take(lesson);
+    }
+    if (!shared) {
+      await openTarget(FIRST);
+      // At cycle 0 the lanes are empty, and the first view would show nothing of a chip at work.
+      return lab.seek(FIRST_CYCLE);
+    }
+    // What a link brings is not kept over the files of this browser.
+    for (const [path, text] of Object.entries(shared.files)) files.set(path, fileFromShared(text), false);
+    if (!files.has(shared.target)) {
+      await openTarget(FIRST);
+      lab.complain(`The link is about ${shared.target}, which is not here. Here is the first system instead.`);
+      return;
+    }
+    const done = await lab.open(shared.target, {
+      traffic: shared.traffic, until: shared.until ?? "", set: shared.set ?? {}, at: shared.cycle, points: shared.breakpoints, selected: shared.selected,
+    });
+    const path = shared.open && files.has(shared.open) ? shared.open : (store.value.opened?.programs[0]?.source ?? shared.target);
+    editor.open(path);
+    if (!done) floor.show("problems");
+  }
+}
+
+function splitter(): void {
+  const split = byId("split");
+  const set = (share: number) => {
+    const at = Math.round(Math.min(85, Math.max(15, share)));
+    document.documentElement.style.setProperty("--code-share", `${at}fr`);
+    document.documentElement.style.setProperty("--chip-share", `${100 - at}fr`);
+    split.setAttribute("aria-valuenow", String(at));
+  };
+  const now = () => Number(split.getAttribute("aria-valuenow"));
+  split.addEventListener("pointerdown", (event) => split.setPointerCapture(event.pointerId));
+  split.addEventListener("pointermove", (event) => {
+    if (!split.hasPointerCapture(event.pointerId)) return;
+    const box = split.parentElement!.getBoundingClientRect();
+    set(((event.clientY - box.top) / box.height) * 100);
+  });
+  split.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowUp") set(now() - 5);
+    if (event.key === "ArrowDown") set(now() + 5);
+  });
+}
+
+start().catch((error: unknown) => {
+  const cover = document.getElementById("cover") ?? document.body.appendChild(h("div", { class: "cover" }));
+  fill(cover, h("p", {}, `The laboratory could not begin: ${error instanceof Error ? error.message : String(error)}. Reload the page, or use a current browser.`));
+});

@@ -1,0 +1,274 @@
+/**
+ * The contexts as lanes over the last cycles: a score with one stave for each microengine.
+ * Arrivals, departures and losses stand over them. The right edge is the present.
+ */
+
+import { h } from "../dom";
+import type { Lane, Thread, View } from "../engine/protocol";
+import type { Lab } from "../lab";
+import { count, timeText } from "../state";
+
+const MARGIN = 104;
+const TOP = 30;
+const GROUP_GAP = 9;
+const MOST_LANE = 26;
+const LEAST_LANE = 7;
+
+interface Colours {
+  [name: string]: string;
+}
+
+export class Lanes {
+  readonly element: HTMLElement;
+  private canvas = h("canvas", { role: "img", "aria-label": "What each context did over the last cycles" });
+  private scroll = h("div", { class: "lanes-scroll", tabindex: "0", role: "group", "aria-label": "Contexts over the last cycles; the arrow keys choose one" });
+  private tip = h("div", { class: "tip", hidden: true });
+  private view: View | null = null;
+  private colours: Colours = {};
+  private rows: { lane: Lane; top: number; height: number }[] = [];
+  private groups: { me: number; stage: string; top: number; bottom: number }[] = [];
+  private due = false;
+
+  constructor(private readonly lab: Lab) {
+    const zoom = h("span", { style: "margin-left:auto; display:inline-flex; gap:4px; align-items:center" },
+      h("label", { for: "window" }, "last"),
+      h("select", {
+        id: "window", style: "min-height:24px; padding:0 4px; font-size:11.5px",
+        onchange: (event: Event) => void lab.zoom(Number((event.target as HTMLSelectElement).value)),
+      }, ...[200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000].map((it) => h("option", { value: it }, `${count(it)} cycles`))));
+    const swatch = (name: string, text: string, shape = "") => h("span", {}, h("i", { style: `--c:var(--${name})`, class: shape }), text);
+    this.element = h("div", { class: "lanes" },
+      this.scroll,
+      this.tip,
+      h("div", { class: "legend" },
+        swatch("executing", "executing"), swatch("ready", "ready"), swatch("waiting", "asleep", "thin"), swatch("aborted", "aborted"),
+        swatch("stalled", "stalled"), swatch("packet", "packet in", "packet"), swatch("executing", "out", "packet"), swatch("lost", "lost", "packet"), zoom));
+    this.scroll.append(this.canvas);
+    lab.store.on(["view", "selected"], () => {
+      this.view = lab.store.value.view;
+      this.soon();
+    });
+    lab.store.on(["window"], () => {
+      (this.element.querySelector("#window") as HTMLSelectElement | null)!.value = String(lab.store.value.window);
+    });
+    new ResizeObserver(() => this.soon()).observe(this.scroll);
+    this.listen();
+  }
+
+  /** The theme has changed. */
+  recolour(): void {
+    this.colours = {};
+    this.soon();
+  }
+
+  private soon(): void {
+    if (this.due) return;
+    this.due = true;
+    requestAnimationFrame(() => {
+      this.due = false;
+      this.draw();
+    });
+  }
+
+  private colour(name: string): string {
+    return (this.colours[name] ??= getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  }
+
+  private arrange(height: number): number {
+    const lanes = this.view?.lanes ?? [];
+    const mes = [...new Set(lanes.map((it) => it.thread.me))];
+    const room = height - TOP - 8 - mes.length * GROUP_GAP;
+    const lane = Math.max(LEAST_LANE, Math.min(MOST_LANE, Math.floor(room / Math.max(1, lanes.length))));
+    this.rows = [];
+    this.groups = [];
+    let top = TOP;
+    for (const me of mes) {
+      const from = top;
+      for (const it of lanes.filter((it) => it.thread.me === me)) {
+        this.rows.push({ lane: it, top, height: lane });
+        top += lane;
+      }
+      const stage = this.view?.contexts.find((it) => it.thread.me === me)?.stage ?? "";
+      this.groups.push({ me, stage, top: from, bottom: top });
+      top += GROUP_GAP;
+    }
+    return Math.max(height, top + 4);
+  }
+
+  private draw(): void {
+    const width = this.scroll.clientWidth;
+    const room = this.scroll.clientHeight;
+    if (width === 0 || room === 0) return;
+    const height = this.arrange(room);
+    const ratio = window.devicePixelRatio || 1;
+    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+      this.canvas.style.height = `${height}px`;
+    }
+    const to = this.canvas.getContext("2d")!;
+    to.setTransform(ratio, 0, 0, ratio, 0, 0);
+    to.clearRect(0, 0, width, height);
+    const view = this.view;
+    if (!view) return;
+    const left = MARGIN;
+    const right = width - 12;
+    const from = view.cycle - Math.max(1, Math.max(view.cycle - view.from, this.lab.store.value.window));
+    const scale = (right - left) / (view.cycle - from);
+    const x = (cycle: number) => left + (cycle - from) * scale;
+    this.ruler(to, view, from, x, right);
+    this.packets(to, view, x, left, height);
+    for (const group of this.groups) this.heading(to, group, right);
+    for (const row of this.rows) this.lane(to, row, x, left, right);
+    to.fillStyle = this.colour("ink");
+    to.fillRect(right, TOP - 8, 1.5, height - TOP + 4);
+  }
+
+  private ruler(to: CanvasRenderingContext2D, view: View, from: number, x: (cycle: number) => number, right: number): void {
+    const step = niceStep((view.cycle - from) / 5);
+    to.font = "10.5px 'Plex Mono', monospace";
+    to.textAlign = "center";
+    to.textBaseline = "top";
+    for (let at = Math.max(0, Math.ceil(from / step) * step); at <= view.cycle; at += step) {
+      const place = x(at);
+      if (place > right - 34 || place < MARGIN + 20) continue;
+      to.fillStyle = this.colour("ink-soft");
+      to.fillText(count(at), place, 3);
+      to.fillStyle = this.colour("rule");
+      to.fillRect(place, TOP - 4, 1, 4000);
+    }
+    to.textAlign = "left";
+    to.fillStyle = this.colour("ink-soft");
+    to.fillText("cycle", 12, 3);
+  }
+
+  private packets(to: CanvasRenderingContext2D, view: View, x: (cycle: number) => number, left: number, height: number): void {
+    const tick = (cycle: number, colour: string, up: boolean) => {
+      const place = x(cycle);
+      if (place < left) return;
+      to.fillStyle = colour;
+      to.globalAlpha = 0.16;
+      to.fillRect(place, TOP - 2, 1, height);
+      to.globalAlpha = 1;
+      to.beginPath();
+      const [tip, base] = up ? [TOP - 11, TOP - 4] : [TOP - 4, TOP - 11];
+      to.moveTo(place, tip);
+      to.lineTo(place - 3.5, base);
+      to.lineTo(place + 3.5, base);
+      to.fill();
+    };
+    for (const packet of view.packets) {
+      if (packet.came) tick(packet.came[2], this.colour("packet"), false);
+      if (packet.fate === "inside") continue;
+      if ("left" in packet.fate) tick(packet.fate.left.at, this.colour("executing"), true);
+      else tick(packet.fate.lost.at, this.colour("lost"), true);
+    }
+  }
+
+  private heading(to: CanvasRenderingContext2D, group: { me: number; stage: string; top: number; bottom: number }, right: number): void {
+    to.fillStyle = this.colour("rule-strong");
+    to.fillRect(12, group.top - GROUP_GAP / 2, right - 12, 0.5);
+    const middle = (group.top + group.bottom) / 2;
+    to.textBaseline = "middle";
+    to.textAlign = "left";
+    to.fillStyle = this.colour("ink");
+    to.font = "600 11.5px 'Plex Sans', sans-serif";
+    const tall = group.bottom - group.top > 24;
+    to.fillText(clipped(to, group.stage, MARGIN - 34), 12, tall ? middle - 6 : middle);
+    if (!tall) return;
+    to.fillStyle = this.colour("ink-soft");
+    to.font = "10.5px 'Plex Mono', monospace";
+    to.fillText(`ME ${group.me}`, 12, middle + 8);
+  }
+
+  private lane(to: CanvasRenderingContext2D, row: { lane: Lane; top: number; height: number }, x: (cycle: number) => number, left: number, right: number): void {
+    const { lane, top, height } = row;
+    const selected = this.lab.store.value.selected;
+    const chosen = selected?.me === lane.thread.me && selected.context === lane.thread.context;
+    if (chosen) {
+      to.fillStyle = this.colour("accent-wash");
+      to.fillRect(left - 16, top, right - left + 16, height);
+    }
+    if (height >= 9 || chosen) {
+      to.font = `${chosen ? "600 " : ""}10px 'Plex Mono', monospace`;
+      to.textAlign = "right";
+      to.textBaseline = "middle";
+      to.fillStyle = this.colour(chosen ? "accent" : "ink-soft");
+      to.fillText(String(lane.thread.context), left - 6, top + height / 2 + 0.5);
+    }
+    const inner = Math.max(3, height - 3);
+    const middle = top + height / 2;
+    for (const [from, until, what] of lane.stretches) {
+      const begin = Math.max(left, x(from));
+      const end = Math.min(right, x(until));
+      if (end <= begin) continue;
+      const wide = Math.max(0.6, end - begin);
+      const thick = what === "waiting" ? 1.5 : what === "ready" ? Math.max(2, inner * 0.45) : what === "killed" || what === "inactive" ? 0 : inner;
+      if (thick === 0) continue;
+      to.fillStyle = this.colour(what);
+      to.fillRect(begin, middle - thick / 2, wide, thick);
+    }
+  }
+
+  // ---- pointing and choosing ----
+
+  private at(event: PointerEvent | MouseEvent): { thread: Thread; cycle: number; what: string | null } | null {
+    const box = this.canvas.getBoundingClientRect();
+    const y = event.clientY - box.top;
+    const row = this.rows.find((it) => y >= it.top && y < it.top + it.height);
+    const view = this.view;
+    if (!row || !view) return null;
+    const window = Math.max(1, Math.max(view.cycle - view.from, this.lab.store.value.window));
+    const share = (event.clientX - box.left - MARGIN) / (box.width - MARGIN - 12);
+    const cycle = Math.round(view.cycle - window + share * window);
+    const stretches = row.lane.stretches.filter(([from, until]) => cycle >= from && cycle < until);
+    return { thread: row.lane.thread, cycle, what: stretches.at(-1)?.[2] ?? null };
+  }
+
+  private listen(): void {
+    this.canvas.addEventListener("pointermove", (event) => this.hint(event));
+    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    this.canvas.addEventListener("click", (event) => {
+      const at = this.at(event);
+      if (at) void this.lab.select(at.thread);
+    });
+    this.canvas.addEventListener("dblclick", (event) => {
+      const at = this.at(event);
+      if (at && at.cycle >= 0) void this.lab.seek(at.cycle);
+    });
+    this.scroll.addEventListener("keydown", (event) => {
+      const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+      if (by === 0 || this.rows.length === 0) return;
+      event.preventDefault();
+      const selected = this.lab.store.value.selected;
+      const now = this.rows.findIndex(({ lane }) => lane.thread.me === selected?.me && lane.thread.context === selected.context);
+      const next = this.rows[Math.min(this.rows.length - 1, Math.max(0, now + by))]!;
+      void this.lab.select(next.lane.thread);
+    });
+  }
+
+  private hint(event: PointerEvent): void {
+    const at = this.at(event);
+    const view = this.view;
+    this.tip.hidden = !at || !view || at.cycle < 0 || event.pointerType === "touch";
+    if (!at || !view || this.tip.hidden) return;
+    const words = at.what === "waiting" ? "asleep" : (at.what ?? "nothing");
+    this.tip.textContent = `${at.thread.me}.${at.thread.context} ${words}\ncycle ${count(at.cycle)}, ${timeText(at.cycle, view.hertz)}`;
+    const box = this.element.getBoundingClientRect();
+    const left = event.clientX - box.left;
+    this.tip.style.left = `${left > box.width - 200 ? left - this.tip.offsetWidth - 12 : left + 14}px`;
+    this.tip.style.top = `${Math.max(0, event.clientY - box.top - 44)}px`;
+  }
+}
+
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
+  return [1, 2, 5, 10].map((it) => it * power).find((it) => it >= least) ?? power * 10;
+}
+
+function clipped(to: CanvasRenderingContext2D, text: string, width: number): string {
+  if (to.measureText(text).width <= width) return text;
+  let short = text;
+  while (short.length > 1 && to.measureText(`${short}…`).width > width) short = short.slice(0, -1);
+  return `${short}…`;
+}

@@ -1,0 +1,149 @@
+/** The list of lessons, and the one that is taken, with goals that check themselves. */
+
+import { fill, h, icon } from "../dom";
+import type { ExerciseAnswer } from "../engine/protocol";
+import type { Happening, Lab } from "../lab";
+import { course } from "../learn/course";
+import type { Lesson, Opening } from "../learn/lesson";
+import { Progress } from "../learn/progress";
+import { tutorials } from "../learn/tutorials";
+import { inline, markdown } from "../markdown";
+import { dialog } from "./dialog";
+
+const ALL: Lesson[] = [...tutorials, ...course];
+
+export class Lessons {
+  readonly element = h("div");
+  private progress = new Progress();
+  private lesson: Lesson | null = null;
+  private answer: ExerciseAnswer | null = null;
+  /** Steps that stay open though they are not next. */
+  private peeked = new Set<number>();
+
+  constructor(
+    private readonly lab: Lab,
+    private readonly open: (opening: Opening) => Promise<void>,
+    private readonly goto: (path: string, line: number) => void,
+  ) {
+    lab.on((happening) => this.judge(happening));
+    this.draw();
+  }
+
+  /** A lesson by its name, as a link may have it. */
+  take(id: string): void {
+    const lesson = ALL.find((it) => it.id === id);
+    if (lesson) void this.begin(lesson);
+  }
+
+  private async begin(lesson: Lesson): Promise<void> {
+    this.lesson = lesson;
+    this.answer = null;
+    this.peeked.clear();
+    this.draw();
+    await this.open(lesson.open);
+  }
+
+  private met(lesson: Lesson, step: number): boolean {
+    return this.progress.has(lesson.id, step);
+  }
+
+  private next(lesson: Lesson): number {
+    return lesson.steps.findIndex((_, at) => !this.met(lesson, at));
+  }
+
+  private judge(happening: Happening): void {
+    const lesson = this.lesson;
+    if (!lesson) return;
+    if (happening.exercise) this.answer = happening.exercise;
+    const scene = { lab: this.lab, state: this.lab.store.value, happening, exercise: this.answer };
+    const at = this.next(lesson);
+    const step = lesson.steps[at];
+    if (step?.done(scene)) {
+      this.progress.add(lesson.id, at);
+      this.draw();
+      this.element.querySelector(".now")?.scrollIntoView({ block: "nearest" });
+    } else if (happening.exercise) this.draw();
+  }
+
+  private draw(): void {
+    if (this.lesson) this.drawLesson(this.lesson);
+    else this.drawList();
+  }
+
+  private drawList(): void {
+    const groups = [...new Set(ALL.map((it) => it.group))];
+    fill(this.element, ...groups.map((group) => {
+      const lessons = ALL.filter((it) => it.group === group);
+      const chapter = group === "Tutorials" ? null : lessons[0]!.chapter!;
+      return h("section", { class: "group" }, h("h3", {}, group),
+        ...lessons.map((it) => {
+          const met = it.steps.filter((_, at) => this.met(it, at)).length;
+          const done = met === it.steps.length;
+          return h("button", { type: "button", class: "row", onclick: () => void this.begin(it) },
+            h("span", {}, it.title),
+            done
+              ? h("span", { class: "done-mark", title: "done" }, icon("tick"), h("span", { class: "visually-hidden" }, "done"))
+              : h("span", { class: "soft" }, met > 0 ? `${met} of ${it.steps.length}` : `${it.steps.length} steps`));
+        }),
+        chapter && this.chapter(chapter) && h("div", { style: "padding:4px 14px" }, this.reader(chapter, "Notes for the teacher")));
+    }));
+  }
+
+  private chapter(name: string): string | null {
+    return this.lab.files.text(`/book/${name}.html`);
+  }
+
+  private reader(name: string, title: string): HTMLElement {
+    return h("button", {
+      type: "button", class: "link", onclick: () => {
+        // The book is made by this page's own build.
+        const body = h("div", { class: "lesson", tabindex: "0", style: "overflow:auto; max-height:74vh; padding:0" });
+        body.innerHTML = this.chapter(name) ?? "";
+        const shown = dialog(title, [body]);
+        shown.style.width = "min(820px, 94vw)";
+      },
+    }, title);
+  }
+
+  private drawLesson(lesson: Lesson): void {
+    const at = this.next(lesson);
+    const step = (n: number) => {
+      const it = lesson.steps[n]!;
+      const state = this.met(lesson, n) ? "met" : n === at || this.peeked.has(n) ? "now" : "";
+      return h("li", { class: state, ...(n === at ? { "aria-current": "step" } : {}) },
+        h("h3", {}, h("span", { class: "seal" }, state === "met" ? icon("tick") : String(n + 1)), it.title, state === "met" && h("span", { class: "visually-hidden" }, " done")),
+        h("div", { class: "step-body" }, markdown(it.text), this.actions(lesson, n)));
+    };
+    fill(this.element, h("div", { class: "lesson" },
+      h("p", { class: "crumb" }, h("button", { type: "button", class: "link", onclick: () => { this.lesson = null; this.draw(); } }, "All lessons")),
+      h("h2", {}, lesson.title),
+      h("p", {}, ...inline(lesson.about)),
+      lesson.chapter && this.chapter(lesson.chapter) && h("p", {}, this.reader(lesson.chapter, "The chapter of the book")),
+      h("ol", { class: "steps" }, ...lesson.steps.map((_, n) => step(n))),
+      at < 0 && h("p", {}, h("strong", {}, "Done. "), this.follower(lesson)),
+      h("p", {}, h("button", { type: "button", class: "link", onclick: () => { this.progress.forget(lesson.id); void this.begin(lesson); } }, "Begin this lesson again"))));
+  }
+
+  private follower(lesson: Lesson): HTMLElement | string {
+    const next = ALL[ALL.indexOf(lesson) + 1];
+    return next ? h("button", { type: "button", class: "link", onclick: () => void this.begin(next) }, `Next: ${next.title}`) : "That was the last lesson.";
+  }
+
+  private actions(lesson: Lesson, n: number): HTMLElement {
+    const step = lesson.steps[n]!;
+    const current = n === this.next(lesson) || n === lesson.steps.length - 1;
+    const goals = lesson.exercise && current ? (this.answer?.goals ?? []) : [];
+    return h("div", {},
+      h("div", { class: "do" },
+        step.open && h("button", { type: "button", onclick: () => void this.open(step.open!) }, "Open it"),
+        ...(step.commands ?? []).map((line) => h("button", { type: "button", class: "mono", onclick: () => void this.lab.command(line) }, line)),
+        lesson.exercise && current && h("button", { type: "button", class: "primary", onclick: () => void this.lab.exercise(lesson.exercise!) }, "Check the goals")),
+      this.answer?.fault && goals.length === 0 && h("p", { class: "error" }, this.answer.fault.message),
+      ...goals.map((goal) => h("div", { class: "goal-line" },
+        h("b", { class: goal.passed ? "passed" : "failed" }, goal.passed ? "met" : "missed"),
+        h("div", {},
+          h("button", { type: "button", class: "link", onclick: () => this.goto(goal.file, goal.line) }, goal.name), " ",
+          h("span", { class: "mono" }, goal.figure_text ?? goal.why ?? ""), goal.bounds_text && h("span", { class: "soft" }, ` (${goal.bounds_text})`),
+          !goal.passed && goal.hint && h("div", { class: "hint" }, goal.hint)))));
+  }
+}

@@ -1,0 +1,61 @@
+/** Messages of the source in the editor and of the last opening, with what mends them. */
+
+import { fill, h } from "../dom";
+import type { Edit, Message } from "../engine/protocol";
+import type { Lab } from "../lab";
+import { nameOf } from "../project/files";
+
+export class Problems {
+  readonly element = h("div", { class: "problems" });
+
+  constructor(
+    private readonly lab: Lab,
+    private readonly go: (path: string, line: number, column: number) => void,
+    private readonly apply: (edits: Edit[]) => void,
+    badge: (text: string) => void,
+  ) {
+    lab.store.on(["messages", "openMessages", "failure", "path"], () => {
+      const all = this.all();
+      const errors = all.filter((it) => it.severity === "error").length + (this.bareFailure() ? 1 : 0);
+      badge(errors > 0 ? String(errors) : "");
+      this.show(all);
+    });
+  }
+
+  private all(): Message[] {
+    const { messages, openMessages, failure } = this.lab.store.value;
+    const seen = new Set<string>();
+    return [...messages, ...(failure ? openMessages : [])].filter((it) => {
+      const key = `${it.path}:${it.range?.[0]}:${it.message}`;
+      return !seen.has(key) && seen.add(key);
+    });
+  }
+
+  /** A failure that no message has a place for. */
+  private bareFailure(): boolean {
+    const { failure, openMessages } = this.lab.store.value;
+    return failure !== null && openMessages.length === 0;
+  }
+
+  private show(all: Message[]): void {
+    const { failure } = this.lab.store.value;
+    if (all.length === 0 && !this.bareFailure()) {
+      fill(this.element, h("p", { class: "empty" }, "No mistakes. Messages come while you type, with what mends them."));
+      return;
+    }
+    fill(this.element, h("ul", {},
+      ...(this.bareFailure() ? [h("li", {}, h("span", { class: "error" }, "error "), failure!.message, failure!.help && h("div", { class: "help" }, failure!.help))] : []),
+      ...all.map((it) => this.item(it))));
+  }
+
+  private item(it: Message): HTMLElement {
+    const { path, range } = it;
+    return h("li", {},
+      h("span", { class: it.severity }, `${it.severity} `), it.message,
+      path && range && h("div", { class: "where" }, h("button", { type: "button", class: "link", onclick: () => this.go(path, range[0], range[1]) }, `${nameOf(path)}:${range[0]}`)),
+      ...it.notes.map((note) => h("div", { class: "help" }, note)),
+      it.help && h("div", { class: "help" }, it.help),
+      it.fixes && it.fixes.length > 0 && h("div", { class: "fixes" },
+        ...it.fixes.map((fix) => h("button", { type: "button", onclick: () => this.apply(fix.edits) }, fix.title))));
+  }
+}

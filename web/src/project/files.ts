@@ -1,0 +1,107 @@
+/**
+ * All files of the page: those shipped with it, and over them what was changed or made here,
+ * which the browser keeps.
+ */
+
+import { forgetFile, keepFile, keptFiles } from "./storage";
+
+/** Bounds on what is taken in. */
+export const MOST_FILES = 2_000;
+export const MOST_PROJECT = 10_000_000;
+export const MOST_CAPTURE = 64_000_000;
+
+type Listener = (path: string, bytes: Uint8Array | null) => void;
+
+export class Files {
+  private over = new Map<string, Uint8Array>();
+  private listeners: Listener[] = [];
+  /** Whether the browser keeps files; not in private windows of some, or from a file of a disk. */
+  keeps = true;
+
+  constructor(private readonly shipped: Map<string, Uint8Array>) {}
+
+  async restore(): Promise<void> {
+    try {
+      this.over = await keptFiles();
+    } catch {
+      this.keeps = false;
+    }
+  }
+
+  onchange(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  get(path: string): Uint8Array | null {
+    return this.over.get(path) ?? this.shipped.get(path) ?? null;
+  }
+
+  text(path: string): string | null {
+    const bytes = this.get(path);
+    return bytes ? new TextDecoder().decode(bytes) : null;
+  }
+
+  has(path: string): boolean {
+    return this.over.has(path) || this.shipped.has(path);
+  }
+
+  set(path: string, bytes: Uint8Array, keep = true): void {
+    const shipped = this.shipped.get(path);
+    if (shipped && same(shipped, bytes)) {
+      this.revert(path);
+      return;
+    }
+    this.over.set(path, bytes);
+    if (keep && this.keeps) keepFile(path, bytes).catch(() => (this.keeps = false));
+    this.tell(path, bytes);
+  }
+
+  setText(path: string, text: string, keep = true): void {
+    this.set(path, new TextEncoder().encode(text), keep);
+  }
+
+  /** A shipped file becomes what it was; one of one's own goes. */
+  revert(path: string): void {
+    if (!this.over.delete(path)) return;
+    if (this.keeps) forgetFile(path).catch(() => (this.keeps = false));
+    this.tell(path, this.shipped.get(path) ?? null);
+  }
+
+  private tell(path: string, bytes: Uint8Array | null): void {
+    for (const listener of this.listeners) listener(path, bytes);
+  }
+
+  isShipped(path: string): boolean {
+    return this.shipped.has(path);
+  }
+
+  isChanged(path: string): boolean {
+    return this.over.has(path);
+  }
+
+  paths(): string[] {
+    return [...new Set([...this.shipped.keys(), ...this.over.keys()])].sort();
+  }
+
+  under(folder: string): string[] {
+    const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+    return this.paths().filter((it) => it.startsWith(prefix));
+  }
+
+  changed(): Map<string, Uint8Array> {
+    return new Map(this.over);
+  }
+
+  all(): [string, Uint8Array][] {
+    return this.paths().map((path) => [path, this.get(path)!]);
+  }
+}
+
+function same(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
+export const folderOf = (path: string) => path.slice(0, path.lastIndexOf("/"));
+export const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+export const isText = (path: string) => /\.(uc|toml|md|txt|h|c|script|cfg)$/i.test(path);
+export const isCapture = (path: string) => /\.(pcap|pcapng|erf|cap)(\.gz)?$/i.test(path);

@@ -1,0 +1,58 @@
+/** The shipped systems, as the list of sources shows them. */
+
+export interface LibraryEntry {
+  target: string;
+  name: string;
+}
+
+export interface LibraryGroup {
+  title: string;
+  entries: LibraryEntry[];
+}
+
+const FIRST: LibraryEntry[] = [
+  { target: "/microcode/tutorial/wire8.toml", name: "wire, eight contexts" },
+  { target: "/microcode/tutorial/hub/npsim.toml", name: "hub of two ports" },
+  { target: "/microcode/forward/npsim.toml", name: "IPv4 forwarder" },
+  { target: "/microcode/router/npsim.toml", name: "IPv4 router" },
+];
+
+/** Folders by what they are about. */
+const TITLES: Record<string, string> = {
+  tutorial: "Tutorials",
+  forward: "IPv4 forwarder",
+  router: "IPv4 router",
+  ordering: "Keep packets in order",
+  pacing: "Pacing",
+  "quick-start": "Quick-Start",
+  rcp: "RCP",
+  xcp: "XCP",
+  stress: "One unit under load",
+};
+
+export function library(paths: string[]): LibraryGroup[] {
+  const groups: LibraryGroup[] = [{ title: "Begin here", entries: FIRST.filter((it) => paths.includes(it.target)) }];
+  for (const [folder, title] of Object.entries(TITLES)) {
+    const entries = paths
+      .filter((it) => it.startsWith(`/microcode/${folder}/`) && it.endsWith(".toml") && !it.endsWith(".part.toml"))
+      .map((target) => ({ target, name: nameIn(folder, target) }));
+    if (entries.length > 0) groups.push({ title, entries });
+  }
+  return groups;
+}
+
+function nameIn(folder: string, target: string): string {
+  const rest = target.slice(`/microcode/${folder}/`.length).replace(/\.toml$/, "");
+  return rest === "npsim" ? folder : rest.replace(/\/npsim$/, "");
+}
+
+/** Projects of one's own: folders under /own. */
+export function ownProjects(paths: string[]): LibraryEntry[] {
+  const own = paths.filter((it) => it.startsWith("/own/"));
+  const targets = own.filter((it) => it.endsWith(".toml") && !it.endsWith(".part.toml"));
+  const bare = own.filter((it) => it.endsWith(".uc") && !targets.some((target) => it.startsWith(target.slice(0, target.lastIndexOf("/")))));
+  return [...targets, ...bare].map((target) => ({ target, name: target.slice("/own/".length).replace(/\/npsim\.toml$/, "") }));
+}
+
+export const titleOf = (target: string): string =>
+  FIRST.find((it) => it.target === target)?.name ?? target.replace(/^\/(microcode|own)\//, "").replace(/\/npsim\.toml$/, "").replace(/\.toml$/, "");

@@ -1,0 +1,79 @@
+/** A link that holds a project: its changes, traffic, cycle and breakpoints, in the fragment. */
+
+import type { Thread, Traffic } from "../engine/protocol";
+import { deflateRaw, fromBase64, inflateRaw, toBase64Url } from "./bytes";
+import { tidy } from "./zip";
+
+export interface Shared {
+  version: 1;
+  target: string;
+  /** Texts and captures that differ from what is shipped: as text, or `base64:` and bytes. */
+  files: Record<string, string>;
+  traffic: Traffic;
+  until?: string;
+  set?: Record<string, string>;
+  cycle: number;
+  selected: Thread | null;
+  /** The file in the editor. */
+  open: string | null;
+  breakpoints: { path: string; line: number; condition?: string }[];
+}
+
+/** Links beyond this are cut by browsers and chat programs. */
+export const LONG_LINK = 30_000;
+const MOST = 12_000_000;
+const BINARY = "base64:";
+
+export async function toLink(shared: Shared, base: string): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(shared));
+  return `${base}#1.${toBase64Url(await deflateRaw(bytes))}`;
+}
+
+export class BadLink extends Error {}
+
+/** What a fragment holds; nothing without one. */
+export async function fromFragment(fragment: string): Promise<Shared | null> {
+  const text = fragment.replace(/^#/, "");
+  if (text === "") return null;
+  if (!text.startsWith("1.")) throw new BadLink("it was not made by this laboratory, or by a newer one");
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(await inflateRaw(fromBase64(text.slice(2)), MOST)));
+  } catch {
+    throw new BadLink("it is damaged or was cut off; copy it again, whole");
+  }
+  return checked(value);
+}
+
+function checked(value: unknown): Shared {
+  const it = value as Partial<Shared>;
+  const right =
+    typeof it === "object" && it !== null &&
+    it.version === 1 &&
+    typeof it.target === "string" &&
+    typeof it.files === "object" && it.files !== null &&
+    typeof it.cycle === "number" && Number.isSafeInteger(it.cycle) && it.cycle >= 0 &&
+    typeof it.traffic === "object" && it.traffic !== null &&
+    Array.isArray(it.breakpoints);
+  if (!right) throw new BadLink("something is missing in it");
+  const files: Record<string, string> = {};
+  for (const [path, text] of Object.entries(it.files!)) {
+    if (typeof text !== "string") throw new BadLink("a file in it is no text");
+    files[`/${tidy(path)}`] = text;
+  }
+  return { ...(it as Shared), files };
+}
+
+export function fileToShared(bytes: Uint8Array): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0") && !text.startsWith(BINARY)) return text;
+  } catch {
+    // No UTF-8: goes as base64.
+  }
+  return BINARY + toBase64Url(bytes);
+}
+
+export function fileFromShared(text: string): Uint8Array {
+  return text.startsWith(BINARY) ? fromBase64(text.slice(BINARY.length)) : new TextEncoder().encode(text);
+}

@@ -1,0 +1,118 @@
+/** What the page knows, in one place; panes draw from it and hear of changes by name. */
+
+import type { Breakpoint, Failure, Message, Opened, Thread, Traffic, View } from "./engine/protocol";
+
+export type Running = "no" | "play" | "back" | "seek" | "step" | "open" | "measure" | "check";
+
+export interface State {
+  /** The run that is open, and what it was opened from. */
+  opened: Opened | null;
+  /** Why the last attempt to open failed. */
+  failure: Failure | null;
+  /** Whether sources have changed since the run was opened. */
+  stale: boolean;
+  traffic: Traffic;
+  /** Simulated time after which a run ends, as the user wrote it. */
+  until: string;
+  view: View | null;
+  running: Running;
+  progress: { text: string; done: number; of: number } | null;
+  /** Cycles that the lanes show. */
+  window: number;
+  /** Cycles a second while the run plays; 0: as fast as can be. */
+  speed: number;
+  breakpoints: Breakpoint[];
+  selected: Thread | null;
+  packet: number | null;
+  /** The file in the editor. */
+  path: string | null;
+  /** Messages of the analysis of the file in the editor, and of the last opening. */
+  messages: Message[];
+  openMessages: Message[];
+  notice: { kind: "error" | "info"; text: string; help?: string | null } | null;
+  measured: boolean;
+  headline: string | null;
+}
+
+type Key = keyof State;
+
+export class Store {
+  private listeners = new Map<Key, Set<() => void>>();
+  private touched = new Set<Key>();
+  private scheduled = false;
+
+  constructor(private state: State) {}
+
+  get value(): Readonly<State> {
+    return this.state;
+  }
+
+  set(change: Partial<State>): void {
+    for (const key of Object.keys(change) as Key[]) {
+      if (this.state[key] !== change[key]) this.touched.add(key);
+    }
+    Object.assign(this.state, change);
+    if (this.touched.size > 0 && !this.scheduled) {
+      this.scheduled = true;
+      requestAnimationFrame(() => this.flush());
+      // Frames are not drawn in a hidden tab, which has to go on all the same.
+      if (document.hidden) setTimeout(() => this.flush(), 50);
+    }
+  }
+
+  /** Calls once now, and once a frame after any of the keys has changed. */
+  on(keys: Key[], listener: () => void): void {
+    for (const key of keys) {
+      if (!this.listeners.has(key)) this.listeners.set(key, new Set());
+      this.listeners.get(key)!.add(listener);
+    }
+    listener();
+  }
+
+  private flush(): void {
+    if (!this.scheduled) return;
+    this.scheduled = false;
+    const due = new Set<() => void>();
+    for (const key of this.touched) for (const it of this.listeners.get(key) ?? []) due.add(it);
+    this.touched.clear();
+    for (const listener of due) listener();
+  }
+}
+
+export const initial = (): State => ({
+  opened: null,
+  failure: null,
+  stale: false,
+  traffic: { kind: "project" },
+  until: "2ms",
+  view: null,
+  running: "no",
+  progress: null,
+  window: 2_000,
+  speed: 0,
+  breakpoints: [],
+  selected: null,
+  packet: null,
+  path: null,
+  messages: [],
+  openMessages: [],
+  notice: null,
+  measured: false,
+  headline: null,
+});
+
+/** The cycle at which the time line ends. */
+export function lengthOf(state: Readonly<State>): number {
+  const { opened, view } = state;
+  const known = view?.end?.cycle ?? opened?.until ?? opened?.arrivals_end ?? 0;
+  return Math.max(known, view?.reached ?? 0, view?.cycle ?? 0, 1_000);
+}
+
+export function timeText(cycle: number, hertz: number): string {
+  const seconds = cycle / hertz;
+  if (seconds < 1e-3) return `${(seconds * 1e6).toFixed(3)} µs`;
+  if (seconds < 1) return `${(seconds * 1e3).toFixed(4)} ms`;
+  return `${seconds.toFixed(4)} s`;
+}
+
+export const count = (value: number) => value.toLocaleString("en-US");

@@ -1,0 +1,68 @@
+// A browser with the built page in it, for the tests.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { serve } from "../serve.mjs";
+
+export const here = dirname(fileURLToPath(import.meta.url));
+export const root = join(here, "../..");
+export const WIRE8 = "/microcode/tutorial/wire8.toml";
+
+export async function laboratory() {
+  const { server, port } = await serve(join(here, "../dist/lab"));
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const address = `http://127.0.0.1:${port}/`;
+  return {
+    address,
+    browser,
+    /** A page of a profile of its own; its errors fail the test that looks for them. */
+    async page({ width = 1440, height = 900, colorScheme = "light", search = "", hash = "", wait = true, context: given } = {}) {
+      const context = given ?? (await browser.newContext({ viewport: { width, height }, colorScheme, acceptDownloads: true }));
+      const page = await context.newPage();
+      page.errors = [];
+      page.on("pageerror", (error) => page.errors.push(String(error)));
+      await page.goto(`${address}${search}${hash}`);
+      if (wait) await begun(page);
+      return page;
+    },
+    async close() {
+      await browser.close();
+      server.close();
+    },
+  };
+}
+
+/** The page has done what it does at first. */
+export const begun = (page) => page.waitForFunction(() => document.body.dataset.begun !== undefined, null, { timeout: 60_000 });
+
+/** A run is open and nothing is under way. */
+export const ready = (page) =>
+  page.waitForFunction(() => {
+    const it = window.npsimLab?.store.value;
+    return it && it.running === "no" && (it.view || it.failure);
+  }, null, { timeout: 60_000 });
+
+export const state = (page, pick) => page.evaluate((body) => new Function("s", `return ${body}`)(window.npsimLab.store.value), pick);
+
+/** Opens a shipped system and waits for it. */
+export async function open(page, target, how = {}) {
+  await page.evaluate(([target, how]) => window.npsimLab.open(target, how), [target, how]);
+  await ready(page);
+}
+
+/** The command, or nothing where it was not built. */
+export function npsim(args) {
+  const command = process.env.NPSIM;
+  return command ? execFileSync(command, args, { cwd: root, maxBuffer: 1 << 28 }) : null;
+}
+
+/** Pictures to look at, where NPSIM_SHOTS names a folder. */
+export async function picture(page, name) {
+  const folder = process.env.NPSIM_SHOTS;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}

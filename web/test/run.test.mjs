@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { laboratory, open, ready, state, WIRE8 } from "./page.mjs";
+
+let lab;
+before(async () => { lab = await laboratory(); });
+after(() => lab.close());
+
+test("a shipped system is open and runs", async () => {
+  const page = await lab.page();
+  assert.equal(await state(page, "s.opened.target"), WIRE8);
+  await page.getByRole("button", { name: "IPv4 router", exact: true }).first().click();
+  await page.waitForFunction(() => window.npsimLab.store.value.opened?.name === "router");
+  await ready(page);
+  await page.locator(".play").click();
+  await page.waitForFunction(() => window.npsimLab.store.value.view.cycle > 100_000);
+  await page.locator(".play").click();
+  await ready(page);
+  assert.ok(await state(page, "s.view.totals.left > 0"));
+  assert.ok(await state(page, "s.view.lanes.length === 56"));
+  const drawn = await page.evaluate(() => {
+    const canvas = document.querySelector(".lanes canvas");
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Set(new Uint32Array(pixels.buffer)).size;
+  });
+  assert.ok(drawn > 5, "the lanes have colours");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("steps back stand where they were", async () => {
+  const page = await lab.page();
+  await page.evaluate(() => window.npsimLab.seek(20_000));
+  await ready(page);
+  const seen = [];
+  for (let n = 0; n < 12; n += 1) {
+    seen.push(await state(page, "[s.view.cycle, JSON.stringify(s.view.registers)]"));
+    await page.getByRole("button", { name: "Step", exact: true }).click();
+    await ready(page);
+  }
+  while (seen.length > 0) {
+    await page.getByRole("button", { name: "Step back" }).click();
+    await ready(page);
+    assert.deepEqual(await state(page, "[s.view.cycle, JSON.stringify(s.view.registers)]"), seen.pop());
+  }
+  await page.close();
+});
+
+test("a breakpoint in the gutter stops the run, forward and back", async () => {
+  const page = await lab.page();
+  const line = page.locator(".cm-lineNumbers .cm-gutterElement", { hasText: /^47$/ });
+  await page.getByLabel("File in the editor").selectOption("/microcode/tutorial/wire8.uc");
+  await page.evaluate(() => window.npsimLab.seek(0));
+  await ready(page);
+  await page.keyboard.press("Escape");
+  await page.locator(".cm-scroller").evaluate((it) => it.scrollTo(0, 620));
+  await page.waitForTimeout(300);
+  const box = await line.boundingBox();
+  await page.mouse.click(box.x - 12, box.y + box.height / 2);
+  await page.waitForFunction(() => window.npsimLab.store.value.breakpoints.length === 1);
+  await ready(page);
+  await page.keyboard.press("F5");
+  await page.waitForFunction(() => window.npsimLab.store.value.view.reason.kind === "breakpoint");
+  await ready(page);
+  assert.equal(await state(page, "s.view.place.line"), 47);
+  const first = await state(page, "s.view.cycle");
+  await page.keyboard.press("F5");
+  await page.waitForFunction((first) => window.npsimLab.store.value.view.cycle > first, first);
+  await ready(page);
+  await page.keyboard.press("Shift+F5");
+  await page.waitForFunction((first) => window.npsimLab.store.value.view.cycle === first, first);
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("time is dragged", async () => {
+  const page = await lab.page();
+  await page.evaluate(() => window.npsimLab.seek(300_000));
+  await ready(page);
+  const box = await page.locator(".track").boundingBox();
+  const frames = page.evaluate(() => new Promise((resolve) => {
+    const times = [];
+    let last = performance.now();
+    const tick = (now) => {
+      times.push(now - last);
+      last = now;
+      if (times.length < 60) requestAnimationFrame(tick);
+      else resolve(times.sort((a, b) => a - b));
+    };
+    requestAnimationFrame(tick);
+  }));
+  await page.mouse.move(box.x + box.width * 0.2, box.y + 14);
+  await page.mouse.down();
+  for (let n = 0; n < 30; n += 1) {
+    await page.mouse.move(box.x + box.width * (0.2 - n * 0.005), box.y + 14);
+    await page.waitForTimeout(16);
+  }
+  await page.mouse.up();
+  const times = await frames;
+  console.log(`# dragging: frame ${times[30].toFixed(1)} ms median, ${times[57].toFixed(1)} ms 95th percentile`);
+  await page.waitForTimeout(300);
+  await ready(page);
+  const length = await page.locator(".track").getAttribute("aria-valuemax");
+  assert.ok(Math.abs((await state(page, "s.view.cycle")) - length * 0.055) < length * 0.004);
+  await page.close();
+});
+
+test("a packet is followed and a sleeper asked", async () => {
+  const page = await lab.page();
+  await page.evaluate(() => window.npsimLab.seek(40_000));
+  await ready(page);
+  await page.getByRole("tab", { name: "Packets" }).click();
+  await page.locator(".chips button.left").first().click();
+  await page.locator(".journey li").first().waitFor();
+  const stations = await page.locator(".journey li").count();
+  assert.ok(stations >= 4, `${stations} stations`);
+  await page.getByRole("tab", { name: "Context", exact: true }).click();
+  const sleeper = await state(page, "s.view.contexts.find((it) => it.activity.state === 'waiting').thread");
+  await page.evaluate((thread) => window.npsimLab.select(thread), sleeper);
+  await ready(page);
+  await page.getByRole("button", { name: "Why does it sleep?" }).click();
+  await page.locator(".answer", { hasText: "waits since" }).waitFor();
+  await page.close();
+});
+
+test("the console completes and answers", async () => {
+  const page = await lab.page();
+  await page.getByRole("tab", { name: "Console" }).click();
+  await page.getByRole("combobox", { name: "Command" }).fill("goto 12000");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => window.npsimLab.store.value.view.cycle === 12_000);
+  await page.getByRole("combobox", { name: "Command" }).fill("brea");
+  await page.keyboard.press("Tab");
+  await page.locator(".offers:not([hidden])").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("combobox", { name: "Command" }).fill("nonsense");
+  await page.keyboard.press("Enter");
+  await page.locator(".console-lines .wrong").first().waitFor();
+  await page.close();
+});

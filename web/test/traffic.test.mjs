@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { laboratory, npsim, open, ready, root, state } from "./page.mjs";
+
+let lab;
+before(async () => { lab = await laboratory(); });
+after(() => lab.close());
+
+const drop = (page, name, bytes) =>
+  page.evaluate(([name, text]) => {
+    const bytes = Uint8Array.from(atob(text), (it) => it.charCodeAt(0));
+    const data = new DataTransfer();
+    data.items.add(new File([bytes], name));
+    document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+  }, [name, Buffer.from(bytes).toString("base64")]);
+
+test("a dropped capture is the traffic, and what left is that of the command", async () => {
+  const page = await lab.page();
+  await open(page, "/microcode/forward/npsim.toml");
+  const trace = join(root, "traces/two-ports.pcapng");
+  await drop(page, "mine.pcapng", readFileSync(trace));
+  await page.waitForFunction(() => window.npsimLab.store.value.traffic.path === "/own/captures/mine.pcapng");
+  await ready(page);
+  await page.getByRole("button", { name: "What limits it?" }).click();
+  await page.waitForFunction(() => window.npsimLab.store.value.measured, null, { timeout: 120_000 });
+  await page.getByRole("tab", { name: "Results" }).click();
+  await page.locator(".frames-table tbody tr").first().waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "What left (pcapng)" }).click()]);
+  const left = readFileSync(await download.path());
+  const folder = mkdtempSync(join(tmpdir(), "npsim-web-"));
+  const out = join(folder, "out.pcapng");
+  if (npsim(["run", "microcode/forward", "--trace", trace, "--out", out, "--quiet"])) {
+    assert.deepEqual(left, readFileSync(out));
+  } else console.log("# not compared: NPSIM names no command");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("generated traffic is set by sliders", async () => {
+  const page = await lab.page();
+  await page.getByRole("button", { name: "Traffic" }).click();
+  await page.getByLabel("Rate of each line").fill("90");
+  await page.getByRole("button", { name: "Use this traffic" }).click();
+  await page.waitForFunction(() => window.npsimLab.store.value.traffic.load?.rate === "0.9");
+  await ready(page);
+  assert.equal(await state(page, "s.failure"), null);
+  await page.close();
+});
+
+test("what is too large or damaged is refused, and the page goes on", async () => {
+  const page = await lab.page();
+  const said = async (pattern) => {
+    await page.locator("#notice.error", { hasText: pattern }).waitFor();
+    await page.getByRole("button", { name: "Dismiss" }).click();
+  };
+  // A capture of 200 MB, by its size alone.
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(200_000_000)], "big.pcap"));
+    document.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+  });
+  await said(/200\.0 MB/);
+  // A bomb: 300 MB of zeros in 300 kB.
+  await drop(page, "bomb.pcap.gz", gzipSync(Buffer.alloc(300_000_000)));
+  await said(/unpacks to more/);
+  await drop(page, "broken.zip", Buffer.from("PK nonsense"));
+  await said(/no zip file/);
+  await drop(page, "words.pcap", Buffer.from("this is no capture at all, though it is called one"));
+  await page.waitForFunction(() => window.npsimLab.store.value.failure !== null);
+  await open(page, "/microcode/tutorial/wire8.toml", { traffic: { kind: "none" } });
+  assert.equal(await state(page, "s.failure"), null);
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("a macro without end ends the worker, not the page", async () => {
+  const page = await lab.page();
+  await page.evaluate(() => {
+    window.npsimLab.files.setText("/own/endless.uc", "#define N 1\n#while (N > 0)\nnop\n#endloop\n");
+    return window.npsimLab.open("/own/endless.uc", { traffic: { kind: "none" } });
+  });
+  await page.waitForFunction(() => window.npsimLab.store.value.running === "no", null, { timeout: 40_000 });
+  await open(page, "/microcode/tutorial/wire8.toml", { traffic: { kind: "none" } });
+  assert.equal(await state(page, "s.opened.target"), "/microcode/tutorial/wire8.toml");
+  await page.close();
+});
