@@ -1,7 +1,7 @@
 //! An observer of Python's, which gets trace events as tables of many.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::Observer;
@@ -11,11 +11,11 @@ use npsim::chip::kernel::trace_event::{
 };
 use pyo3::prelude::*;
 
-use crate::column_data::ColumnData;
+use crate::column_data::{ColumnData, Number};
 use crate::detached::raise;
 use crate::error::mistake;
 use crate::table::Table;
-use crate::table_data::TableData;
+use crate::table_data::{MakeColumn, TableData};
 
 /// Events of a batch: large enough that a call into Python costs nothing beside them.
 const BATCH: usize = 10_000;
@@ -75,12 +75,12 @@ fn state_name(state: ContextState) -> &'static str {
 }
 
 impl EventRow {
-    fn of(cycle: Cycle, event: &TraceEvent) -> Option<Self> {
+    fn of(cycle: Cycle, event: &TraceEvent) -> Self {
         let kind = event.kind();
-        let (name, _) = KINDS.into_iter().find(|(_, known)| *known == kind)?;
+        let known = KINDS.iter().find(|(_, known)| *known == kind);
         let row = || Self {
             cycle,
-            kind: name,
+            kind: known.map_or("", |(name, _)| *name),
             ..Self::default()
         };
         let of = |me: u8, context: u8, pc: u16| Self {
@@ -89,7 +89,7 @@ impl EventRow {
             pc: Some(pc.into()),
             ..row()
         };
-        Some(match *event {
+        match *event {
             TraceEvent::Issued {
                 me,
                 context,
@@ -210,66 +210,70 @@ impl EventRow {
                 other_cycle: Some(until),
                 ..row()
             },
-            _ => return None,
+            _ => row(),
+        }
+    }
+}
+
+/// Events of a batch, and what they are as rows, which is found when a column is looked at.
+#[derive(Debug, Default)]
+struct EventTable {
+    events: Vec<(Cycle, TraceEvent)>,
+    rows: OnceLock<Vec<EventRow>>,
+}
+
+impl EventTable {
+    fn rows(&self) -> &[EventRow] {
+        self.rows.get_or_init(|| {
+            let events = self.events.iter();
+            events.map(|(at, event)| EventRow::of(*at, event)).collect()
         })
     }
 }
 
-/// Rows of one router as a table.
-fn table(router: u8, rows: &[EventRow]) -> TableData {
-    let columns = [
-        (
-            "router",
-            ColumnData::numbers_of(rows.iter().map(|_| Some(router))),
-        ),
-        (
-            "cycle",
-            ColumnData::numbers_of(rows.iter().map(|it| Some(it.cycle))),
-        ),
-        (
-            "kind",
-            ColumnData::texts_of(rows.iter().map(|it| Some(it.kind))),
-        ),
-        ("me", ColumnData::numbers_of(rows.iter().map(|it| it.me))),
-        (
-            "context",
-            ColumnData::numbers_of(rows.iter().map(|it| it.context)),
-        ),
-        ("pc", ColumnData::numbers_of(rows.iter().map(|it| it.pc))),
-        (
-            "port",
-            ColumnData::numbers_of(rows.iter().map(|it| it.port)),
-        ),
-        (
-            "frame",
-            ColumnData::numbers_of(rows.iter().map(|it| it.frame)),
-        ),
-        (
-            "bytes",
-            ColumnData::numbers_of(rows.iter().map(|it| it.bytes)),
-        ),
-        (
-            "other_cycle",
-            ColumnData::numbers_of(rows.iter().map(|it| it.other_cycle)),
-        ),
-        (
-            "address",
-            ColumnData::numbers_of(rows.iter().map(|it| it.address)),
-        ),
-        (
-            "value",
-            ColumnData::numbers_of(rows.iter().map(|it| it.value)),
-        ),
-        (
-            "name",
-            ColumnData::texts_of(rows.iter().map(|it| it.name.as_deref())),
-        ),
-    ];
-    let columns = columns.into_iter();
-    TableData::new(
-        columns
-            .map(|(name, column)| (name.to_owned(), column))
-            .collect(),
+/// A column of numbers.
+fn numbers<T: Number>(
+    table: &Arc<EventTable>,
+    cell: impl Fn(&EventRow) -> Option<T> + Clone + Send + Sync + 'static,
+) -> MakeColumn {
+    let table = Arc::clone(table);
+    Box::new(move || ColumnData::numbers_of(table.rows().iter().map(cell.clone())))
+}
+
+/// A column of texts.
+fn texts(
+    table: &Arc<EventTable>,
+    cell: impl Fn(&EventRow) -> Option<&str> + Clone + Send + Sync + 'static,
+) -> MakeColumn {
+    let table = Arc::clone(table);
+    Box::new(move || ColumnData::texts_of(table.rows().iter().map(cell.clone())))
+}
+
+/// Events of one router as a table.
+fn table(router: u8, events: Vec<(Cycle, TraceEvent)>) -> TableData {
+    let rows = events.len();
+    let table = Arc::new(EventTable {
+        events,
+        rows: OnceLock::new(),
+    });
+    let of = &table;
+    TableData::made_when_needed(
+        rows,
+        [
+            ("router", numbers(of, move |_| Some(router))),
+            ("cycle", numbers(of, |it| Some(it.cycle))),
+            ("kind", texts(of, |it| Some(it.kind))),
+            ("me", numbers(of, |it| it.me)),
+            ("context", numbers(of, |it| it.context)),
+            ("pc", numbers(of, |it| it.pc)),
+            ("port", numbers(of, |it| it.port)),
+            ("frame", numbers(of, |it| it.frame)),
+            ("bytes", numbers(of, |it| it.bytes)),
+            ("other_cycle", numbers(of, |it| it.other_cycle)),
+            ("address", numbers(of, |it| it.address)),
+            ("value", numbers(of, |it| it.value)),
+            ("name", texts(of, |it| it.name.as_deref())),
+        ],
     )
 }
 
@@ -289,7 +293,7 @@ pub struct EventBatches {
     router: u8,
     /// Events that were wanted and seen.
     seen: u64,
-    rows: Vec<EventRow>,
+    events: Vec<(Cycle, TraceEvent)>,
     failed: bool,
 }
 
@@ -336,7 +340,7 @@ impl EventObserver {
             wants: self.wants,
             router: u8::try_from(router).unwrap_or(u8::MAX),
             seen: 0,
-            rows: Vec::with_capacity(BATCH),
+            events: Vec::with_capacity(BATCH),
             failed: false,
         }
     }
@@ -344,11 +348,11 @@ impl EventObserver {
 
 impl EventBatches {
     fn give(&mut self) {
-        if self.rows.is_empty() || self.failed {
+        if self.events.is_empty() || self.failed {
             return;
         }
-        let table = table(self.router, &self.rows);
-        self.rows.clear();
+        let events = std::mem::replace(&mut self.events, Vec::with_capacity(BATCH));
+        let table = table(self.router, events);
         Python::attach(|py| {
             let table = Table(table.into());
             let called = self.object.call_method1(py, "see_batch", (table,));
@@ -380,11 +384,9 @@ impl Observer for EventBatches {
         if self.failed || !self.wants.has(event.kind()) {
             return;
         }
-        if let Some(row) = EventRow::of(at, event) {
-            self.rows.push(row);
-            self.seen += 1;
-        }
-        if self.rows.len() == BATCH {
+        self.events.push((at, *event));
+        self.seen += 1;
+        if self.events.len() == BATCH {
             self.give();
         }
     }

@@ -19,10 +19,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::column_data::Values;
-use crate::detached::{StopFlag, detached};
+use crate::detached::StopFlag;
 use crate::document::{DICTIONARY_FILE, Document};
 use crate::error::{self, fault_of, mistake, not_pickled};
 use crate::pickled::{Pickled, pickled};
+use crate::progress::{RunTally, followed};
 use crate::project::{self, settings};
 use crate::table::Table;
 use crate::table_data::{TableBuilder, TableData};
@@ -80,6 +81,9 @@ impl Network {
     }
 }
 
+/// Picoseconds in a second.
+const SECOND: u64 = 1_000_000_000_000;
+
 /// A time of a network, ps.
 fn picoseconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     match project::time(name, value)? {
@@ -111,9 +115,12 @@ impl Network {
     /// are the same with any number. With `sample_every` windows, rates and queues are sampled at
     /// this distance.
     ///
+    /// `progress` is called with a `Progress` while the run goes on. Without it a line shows that in a
+    /// terminal or notebook once half a second has passed; `False` leaves it out.
+    ///
     /// Raises `npsim.Fault` where the microcode of a router goes wrong; `KeyboardInterrupt` ends it
     /// within a second.
-    #[pyo3(signature = (*, until = None, seed = None, threads = 1, sample_every = None))]
+    #[pyo3(signature = (*, until = None, seed = None, threads = 1, sample_every = None, progress = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -121,6 +128,7 @@ impl Network {
         seed: Option<u64>,
         threads: usize,
         sample_every: Option<Bound<'_, PyAny>>,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<NetworkRun> {
         let mut file = self.file()?;
         if let Some(until) = until {
@@ -138,7 +146,12 @@ impl Network {
         let every = sample_every.map(|it| picoseconds("sample_every", &it));
         let every = every.transpose()?.map(|it| (it / file.scale).max(1));
         let stop = StopFlag::default();
-        let done = detached(py, &stop, || simulate(&file, threads.max(1), every, &stop))?;
+        let tally = RunTally::new();
+        // In times of the file, whatever its scale.
+        tally.ends(Some(file.until), SECOND as f64 / file.scale as f64);
+        let done = followed(py, (progress, &stop), &tally, || {
+            simulate(&file, threads.max(1), every, (&stop, &tally))
+        })?;
         let done = done.map_err(|it| error::problems(&it))?;
         let run = NetworkRun {
             json: done.json,
@@ -167,7 +180,7 @@ fn simulate(
     file: &NetworkFile,
     threads: usize,
     every: Option<u64>,
-    stop: &StopFlag,
+    (stop, tally): (&StopFlag, &RunTally),
 ) -> Result<Done, Problems> {
     let systems = systems(file, &npsim::registry(), &assemble_project)?;
     let outside =
@@ -188,6 +201,7 @@ fn simulate(
     while standing.now < file.until && stopped.is_none() {
         let next = standing.next(file, &network, every.is_some());
         stopped = network.run_to(next, &mut NoTap, &ask).err();
+        tally.at(network.outside().now());
         if stopped.is_none() && standing.come_to(next, file, &mut network) {
             sample(&mut sampler, &network, &mut table);
         }

@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::column::Column;
 use crate::column_data::{ColumnBuilder, ColumnData, Values};
 use crate::error;
-use crate::text::pairs;
+use crate::text::{pairs, text_of};
 
 /// A program: the words that a microengine executes, and the names of its source.
 #[pyclass(frozen, module = "npsim")]
@@ -109,12 +109,12 @@ impl Program {
 pub fn assemble(
     py: Python<'_>,
     text: &str,
-    chip: Option<String>,
+    chip: Option<Bound<'_, PyAny>>,
     define: Option<Bound<'_, PyDict>>,
 ) -> PyResult<Program> {
     let files: MemoryFiles = [("source.uc", text)].into_iter().collect();
     let overrides = Overrides {
-        chip,
+        chip: chip.map(|chip| text_of("chip", &chip)).transpose()?,
         defines: pairs("define", define.as_ref())?,
         ..Overrides::default()
     };

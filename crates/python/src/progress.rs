@@ -1,7 +1,7 @@
-//! How far a sweep is, for a callable of Python's.
+//! How far a sweep or a run is, for a callable of Python's.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use npsim::chip::Cycle;
@@ -12,27 +12,38 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
-/// How far a sweep is.
+use crate::detached::{StopFlag, attended};
+
+/// How far a sweep or a run is; a run counts as one point.
 #[pyclass(frozen, get_all, module = "npsim")]
 pub struct Progress {
     /// Points that are done, with those that were run before.
     done: usize,
     /// All points.
     total: usize,
-    /// How much of what is to be simulated has been, from 0 to 1. It grows within a point as well.
+    /// How much of what is to be simulated has been, from 0 to 1. It grows within a point as well; in a
+    /// run of which no end is known it stays 0 until then.
     fraction: f64,
     /// Seconds since the beginning.
     seconds: f64,
     /// Seconds to go, if it goes on like that; `None` as long as there is nothing to go by.
     remaining: Option<f64>,
+    /// Seconds of simulated time; `None` of a sweep, whose points have each their own.
+    simulated: Option<f64>,
 }
 
 #[pymethods]
 impl Progress {
     fn __str__(&self) -> String {
-        let points = format!("{} of {} points", self.done, self.total);
+        let points = match self.simulated {
+            Some(simulated) => format!("{:.3} ms simulated", simulated * 1e3),
+            None => format!("{} of {} points", self.done, self.total),
+        };
         let so_far = clock(self.seconds);
         if self.done == self.total {
+            return format!("{points}, {so_far}");
+        }
+        if self.fraction == 0.0 {
             return format!("{points}, {so_far}");
         }
         let share = self.fraction * 100.0;
@@ -81,7 +92,7 @@ impl Tally {
     }
 
     /// How far it is.
-    fn progress(&self) -> Progress {
+    pub fn progress(&self) -> Progress {
         let to_run = self.to_run.load(Ordering::Relaxed);
         let left = to_run.saturating_sub(self.finished.load(Ordering::Relaxed));
         let cycles = self.cycles.load(Ordering::Relaxed);
@@ -101,6 +112,7 @@ impl Tally {
                 let seconds = since.elapsed().as_secs_f64();
                 seconds * (1.0 - fraction) / fraction
             }),
+            simulated: None,
         }
     }
 }
@@ -121,11 +133,83 @@ impl campaign::Progress for Tally {
     }
 }
 
+/// Counts how far a run is, from any thread.
+#[derive(Debug)]
+pub struct RunTally {
+    begun: Instant,
+    /// Where it ends, if that is known, and how many units of its clock a second has.
+    until: OnceLock<(Option<u64>, f64)>,
+    now: AtomicU64,
+    is_over: AtomicBool,
+}
+
+impl RunTally {
+    /// Of a run that begins.
+    pub fn new() -> Self {
+        Self {
+            begun: Instant::now(),
+            until: OnceLock::new(),
+            now: 0.into(),
+            is_over: false.into(),
+        }
+    }
+
+    /// It is known where the run ends, in units of a clock of which a second has so many.
+    pub fn ends(&self, until: Option<u64>, second: f64) {
+        self.until.get_or_init(|| (until, second));
+    }
+
+    /// The run has come to a time.
+    pub fn at(&self, now: u64) {
+        self.now.store(now, Ordering::Relaxed);
+    }
+
+    fn progress(&self) -> Progress {
+        let is_over = self.is_over.load(Ordering::Relaxed);
+        let now = self.now.load(Ordering::Relaxed);
+        let (until, second) = self.until.get().copied().unwrap_or((None, 1.0));
+        let fraction = match until {
+            _ if is_over => 1.0,
+            Some(until) if until > 0 => (now as f64 / until as f64).min(1.0),
+            _ => 0.0,
+        };
+        let seconds = self.begun.elapsed().as_secs_f64();
+        Progress {
+            done: is_over.into(),
+            total: 1,
+            fraction,
+            seconds,
+            remaining: (fraction > 0.0).then(|| seconds * (1.0 - fraction) / fraction),
+            simulated: Some(now as f64 / second),
+        }
+    }
+}
+
+/// Does a run's work as [`attended`], while what `progress` asks for shows how far it is.
+pub fn followed<T: Send>(
+    py: Python<'_>,
+    (progress, stop): (Option<Bound<'_, PyAny>>, &StopFlag),
+    tally: &RunTally,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let mut shown = Shown::of(py, progress)?;
+    let attend = |py: Python<'_>| shown.show(py, tally.progress());
+    let ran = attended(py, stop, attend, work).and_then(|done| {
+        tally.is_over.store(true, Ordering::Relaxed);
+        shown.show(py, tally.progress())?;
+        Ok(done)
+    });
+    let closed = shown.close(py);
+    let done = ran?;
+    closed?;
+    Ok(done)
+}
+
 /// What is called with the progress, and what it was called with last.
 #[derive(Default)]
 pub struct Shown {
     call: Option<Py<PyAny>>,
-    last: Option<(usize, f64)>,
+    last: Option<(usize, f64, Option<f64>)>,
 }
 
 impl Shown {
@@ -156,12 +240,11 @@ impl Shown {
     }
 
     /// Calls it if there is something new.
-    pub fn show(&mut self, py: Python<'_>, tally: &Tally) -> PyResult<()> {
+    pub fn show(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
         let Some(call) = &self.call else {
             return Ok(());
         };
-        let progress = tally.progress();
-        let now = Some((progress.done, progress.fraction));
+        let now = Some((progress.done, progress.fraction, progress.simulated));
         if self.last != now {
             self.last = now;
             call.call1(py, (progress,))?;
@@ -169,7 +252,7 @@ impl Shown {
         Ok(())
     }
 
-    /// Takes a line away, however the sweep has ended.
+    /// Takes a line away, however the work has ended.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         match &self.call {
             Some(call) if call.bind(py).get_type().module()? == "npsim._progress" => {

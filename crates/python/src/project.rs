@@ -1,10 +1,10 @@
 //! Projects: what is assembled and run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use npsim::files::Overlay;
-use npsim::problem::Problems;
+use npsim::files::{Disk, Files as _, Overlay};
+use npsim::problem::{Problem, Problems};
 use npsim::project::{Overrides, Registry, Setting};
 use npsim::recorded::{Recording, differences};
 use npsim::system::{System, Traffic};
@@ -18,7 +18,7 @@ use crate::error;
 use crate::kinds::registry;
 use crate::pickled::{Pickled, pickled};
 use crate::program::Program;
-use crate::text::{pairs, read, text_of};
+use crate::text::{is_path, pairs, read, text_of};
 
 /// A project that was read and assembled: an immutable description of a chip with its microcode,
 /// of which any number of runs can be made, on any threads.
@@ -86,8 +86,9 @@ pub fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Setting>> {
 /// Reads a project and assembles it.
 ///
 /// `target` is a project file, the folder of an `npsim.toml`, one `.uc`, assembled firmware, or a
-/// dictionary with the keys of a project file. `files` maps paths, seen from `base`, to texts that
-/// stand for files: sources that are not on the disk. `set` maps paths of keys to values
+/// dictionary with the keys of a project file. `files` maps paths to texts that stand for files:
+/// sources that are not on the disk; a path in place of a text is that of a file which has it. All
+/// paths are seen from `base`. `set` maps paths of keys to values
 /// (`{"me.forward.id": "0-3", "profile.sram.read": 120}`), as the command's `--set`.
 ///
 /// `tasks` and `devices` are classes for the core and beside SRAM, each with a `name`, that of its
@@ -110,8 +111,8 @@ pub fn load(
     imports: Option<Bound<'_, PyDict>>,
     include: Option<Vec<PathBuf>>,
     me: Option<Bound<'_, PyAny>>,
-    chip: Option<String>,
-    board: Option<String>,
+    chip: Option<Bound<'_, PyAny>>,
+    board: Option<Bound<'_, PyAny>>,
     files: Option<Bound<'_, PyDict>>,
     base: Option<PathBuf>,
     tasks: Option<Bound<'_, PyAny>>,
@@ -135,10 +136,10 @@ pub fn load(
         note("me", me.clone())?;
     }
     if let Some(chip) = &chip {
-        note("chip", chip.into_pyobject(py)?.into_any())?;
+        note("chip", chip.clone())?;
     }
     if let Some(board) = &board {
-        note("board", board.into_pyobject(py)?.into_any())?;
+        note("board", board.clone())?;
     }
     if let Some(files) = &files {
         note("files", files.as_any().clone())?;
@@ -166,13 +167,20 @@ pub fn load(
         imports: imported.collect::<PyResult<_>>()?,
         include: include.unwrap_or_default(),
         ids: me.map(|me| text_of("me", &me)).transpose()?,
-        chip,
-        board,
+        chip: chip.map(|chip| text_of("chip", &chip)).transpose()?,
+        board: board.map(|board| text_of("board", &board)).transpose()?,
         ..Overrides::default()
     };
     let base = base.unwrap_or_default();
     let mut overlay = Overlay::default();
-    for (path, text) in pairs("files", files.as_ref())? {
+    for (path, text) in files.iter().flat_map(PyDictMethods::iter) {
+        let path = text_of("files", &path)?;
+        let own = text_of(&format!("files[{path:?}]"), &text)?;
+        let text = if is_path(&text)? {
+            file_text(&base.join(own))?
+        } else {
+            own
+        };
         overlay.insert(&base.join(path), text);
     }
     let (path, document) = match target.cast::<PyDict>() {
@@ -233,6 +241,14 @@ impl Project {
     pub fn has_python(&self) -> bool {
         self.source.has_python
     }
+}
+
+/// The text of a file.
+fn file_text(path: &Path) -> PyResult<String> {
+    let bytes = Disk.read(path);
+    let bytes = bytes.map_err(|it| error::problem(&Problem::io("read", path, &it)))?;
+    String::from_utf8(bytes)
+        .map_err(|_| error::mistake(format!("`{}` is no text", path.display()), ""))
 }
 
 pub fn read_path(target: &Bound<'_, PyAny>) -> PyResult<PathBuf> {

@@ -28,11 +28,12 @@ use npsim::traffic::{Traffic, TrafficSource};
 use npsim::{bottleneck, stats_file, summary};
 use pyo3::prelude::*;
 
-use crate::detached::{StopFlag, detached};
+use crate::detached::StopFlag;
 use crate::error::{self, fault_of, mistake, not_pickled};
 use crate::event_batches::EventObserver;
 use crate::observers::RunObservers;
 use crate::packet_table::PacketTable;
+use crate::progress::{RunTally, followed};
 use crate::project::{Project, time};
 use crate::series_table;
 use crate::table::{Table, escaped};
@@ -114,10 +115,13 @@ impl Project {
     /// `pace="recorded"` repeats a recording of `npsim live`: each frame begins in its cycle, routes
     /// change when they did, and the run ends where it ended.
     ///
+    /// `progress` is called with a `Progress` while the run goes on. Without it a line shows that in a
+    /// terminal or notebook once half a second has passed; `False` leaves it out.
+    ///
     /// Raises `npsim.Error` for mistakes in what is given, and `npsim.Fault` where a check stops
     /// the run; `KeyboardInterrupt` ends it within a second. Other threads of Python go on
     /// meanwhile.
-    #[pyo3(signature = (*, trace = None, load = None, pace = None, ports = None, link = false, pad = None, until = None, drain = None, seed = None, core = "engine", allow = None, hops = 1, threads = 1, packets = false, series = false, report = false, observer = None))]
+    #[pyo3(signature = (*, trace = None, load = None, pace = None, ports = None, link = false, pad = None, until = None, drain = None, seed = None, core = "engine", allow = None, hops = 1, threads = 1, packets = false, series = false, report = false, observer = None, progress = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -138,6 +142,7 @@ impl Project {
         series: bool,
         report: bool,
         observer: Option<Bound<'_, PyAny>>,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Run> {
         let capture = CaptureArguments::of(trace, pace.as_ref(), ports.as_ref(), link, pad)?;
         let stop = StopFlag::default();
@@ -163,9 +168,11 @@ impl Project {
         // What Python raises comes out of the thread that began the run.
         let alone = wanted.observer.is_some() || self.has_python();
         let chain = (hops, if alone { 1 } else { threads.max(1) });
-        let done = detached(py, &stop, || {
+        let tally = RunTally::new();
+        let done = followed(py, (progress, &stop), &tally, || {
             let (system, remarks) = self.system_for(&traffic, seed)?;
-            let mut done = simulate(&system, traffic, (limits, machine), chain, wanted, &stop)?;
+            let told = (&stop, &tally);
+            let mut done = simulate(&system, traffic, (limits, machine), chain, wanted, told)?;
             done.notes.splice(..0, remarks);
             Ok(done)
         })?;
@@ -181,7 +188,7 @@ fn simulate(
     (limits, machine): (RunLimits, RunSettings),
     (hops, threads): (usize, usize),
     wanted: Wanted,
-    stop: &StopFlag,
+    (stop, tally): (&StopFlag, &RunTally),
 ) -> Result<Done, Problem> {
     let project = system.project();
     let source = TrafficSource::open(traffic, project)?;
@@ -190,6 +197,9 @@ fn simulate(
         return Err(problem.help("give it traffic with `trace` or `load`, or leave `hops` out"));
     }
     let settings = limits.settings(machine, project.capacity.hertz, &source);
+    let traffic_ends = Some(source.arrivals_end()).filter(|end| *end > 0);
+    let end = traffic_ends.into_iter().chain(settings.until).min();
+    tally.ends(end, project.capacity.hertz as f64);
     let flows = Flows::default();
     let mut ends = source.ends()?;
     if wanted.packets {
@@ -218,7 +228,8 @@ fn simulate(
             events: { wanted.observer.as_ref() }.map(|it| it.batches(index + 1)),
         });
     }
-    let go_on = &mut |_: Cycle| {
+    let go_on = &mut |now: Cycle| {
+        tally.at(now);
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -227,6 +238,7 @@ fn simulate(
     };
     let started = Instant::now();
     while session.run_to(Cycle::MAX, &mut observers, go_on).is_none() {}
+    tally.at(session.now());
     let host_seconds = started.elapsed().as_secs_f64();
     let finished = session.finish();
     finished.map_err(|error| Problem::new(error.to_string()))?;

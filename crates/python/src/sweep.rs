@@ -106,7 +106,7 @@ impl Plan {
     ) -> PyResult<Vec<(CachedPoint, PointOutcome)>> {
         let stop = StopFlag::default();
         let tally = Tally::new(points.len());
-        let attend = |py: Python<'_>| shown.show(py, &tally);
+        let attend = |py: Python<'_>| shown.show(py, tally.progress());
         let ran = attended(py, &stop, attend, || {
             let passing = match &results {
                 Some(_) => None,
@@ -128,7 +128,7 @@ impl Plan {
         });
         let ran = ran.and_then(|ran| {
             let ran = ran.map_err(|it: Problems| error::problems(&it))?;
-            shown.show(py, &tally)?;
+            shown.show(py, tally.progress())?;
             Ok(ran)
         });
         let closed = shown.close(py);

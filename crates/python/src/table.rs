@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyKeyError, PyModuleNotFoundError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
 
 use crate::arrow;
 use crate::column::Column;
@@ -19,14 +19,14 @@ const SHOWN: usize = 5;
 ///
 /// `table["ended"]` is a column, `len(table)` the number of rows, `for name in table` goes through
 /// the names. Readers of Arrow take it as it is, without a copy: `polars.DataFrame(table)`,
-/// `pyarrow.table(table)`, `duckdb.sql("select fate, count(*) from table group by fate")`.
+/// `pyarrow.table(table)`, `pandas.DataFrame.from_arrow(table)`, `duckdb.sql("select fate, count(*) from table group by fate")`.
 #[pyclass(frozen, mapping, module = "npsim")]
 pub struct Table(pub Arc<TableData>);
 
 impl Table {
     fn column(&self, name: &str) -> Option<&Arc<ColumnData>> {
         let found = self.0.columns.iter().find(|(known, _)| known == name);
-        found.map(|(_, column)| column)
+        found.map(|(_, column)| &**column)
     }
 }
 
@@ -114,6 +114,18 @@ impl Table {
             )?;
         }
         Ok(row)
+    }
+
+    /// Refuses to be one array, which would be one of names.
+    #[pyo3(signature = (*_arguments, **_options))]
+    fn __array__(
+        &self,
+        _arguments: &Bound<'_, PyTuple>,
+        _options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a table is no single array: `table.numpy()` has an array for each column, and `table.pandas()` or `pandas.DataFrame.from_arrow(table)` a data frame of pandas, which itself takes only dictionaries and arrays",
+        ))
     }
 
     #[pyo3(signature = (requested_schema = None))]

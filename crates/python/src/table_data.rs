@@ -1,14 +1,20 @@
 //! The columns of tables.
 
 use std::slice::IterMut;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::column_data::{Cell, ColumnBuilder, ColumnData, Values};
+
+/// A column, which may be made only when it is looked at.
+pub type TableColumn = LazyLock<Arc<ColumnData>, MakeColumn>;
+
+/// What makes a column.
+pub type MakeColumn = Box<dyn FnOnce() -> Arc<ColumnData> + Send>;
 
 /// The columns of a table, in their order.
 #[derive(Debug)]
 pub struct TableData {
-    pub columns: Vec<(String, Arc<ColumnData>)>,
+    pub columns: Vec<(String, TableColumn)>,
     pub rows: usize,
 }
 
@@ -20,7 +26,35 @@ impl TableData {
     pub fn new(columns: Vec<(String, Arc<ColumnData>)>) -> Self {
         let rows = columns.first().map_or(0, |(_, column)| column.len);
         assert!(columns.iter().all(|(_, column)| column.len == rows));
-        Self { columns, rows }
+        let columns = columns.into_iter();
+        let columns = columns.map(|(name, column)| -> (String, TableColumn) {
+            (name, LazyLock::new(Box::new(move || column)))
+        });
+        Self {
+            columns: columns.collect(),
+            rows,
+        }
+    }
+
+    /// A table of so many rows with columns that are made when they are looked at, which panics
+    /// where a column is not as long.
+    pub fn made_when_needed(
+        rows: usize,
+        columns: impl IntoIterator<Item = (&'static str, MakeColumn)>,
+    ) -> Self {
+        let columns = columns.into_iter();
+        let columns = columns.map(|(name, make)| -> (String, TableColumn) {
+            let checked = move || {
+                let column = make();
+                assert_eq!(column.len, rows, "values of the column {name}");
+                column
+            };
+            (name.to_owned(), LazyLock::new(Box::new(checked)))
+        });
+        Self {
+            columns: columns.collect(),
+            rows,
+        }
     }
 }
 

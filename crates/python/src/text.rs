@@ -23,7 +23,7 @@ pub fn check_depth(place: &str, depth: usize) -> PyResult<()> {
     )))
 }
 
-/// A text or a number as its text; of a list the texts, with commas between them.
+/// A text, a path or a number as its text; of a list the texts, with commas between them.
 pub fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     text_at(name, value, 0)
 }
@@ -43,6 +43,9 @@ fn text_at(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Strin
             .map(|entry| text_at(name, &entry?, depth + 1));
         return Ok(entries.collect::<PyResult<Vec<_>>>()?.join(","));
     }
+    if is_path(value)? {
+        return value.call_method0("__fspath__")?.extract();
+    }
     let is_number = value.extract::<f64>().is_ok();
     if !is_number {
         let kind = value.get_type().name()?;
@@ -50,6 +53,11 @@ fn text_at(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Strin
         return Err(PyTypeError::new_err(message));
     }
     Ok(value.str()?.to_string())
+}
+
+/// Whether a value is a path, such as those of `pathlib`.
+pub fn is_path(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.hasattr("__fspath__")
 }
 
 /// A text read as the command reads it.

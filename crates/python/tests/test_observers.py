@@ -134,3 +134,25 @@ WRONG: list[tuple[Any, str]] = [
 def test_objects_that_are_none_say_so(observer: Any, text: str, forward: npsim.Project) -> None:
     with pytest.raises((AttributeError, TypeError, npsim.Error), match=text):
         forward.run(load=0.1, observer=observer)
+
+
+def test_columns_of_events_stay_after_the_run(forward: npsim.Project) -> None:
+    """They are made when they are looked at, of what happened then."""
+
+    class Keeps:
+        wants = ("arrives", "departed")
+        tables: list[npsim.Table] = []
+
+        def see_batch(self, table: npsim.Table) -> None:
+            self.tables.append(table)
+
+    keeps = Keeps()
+    load = {"rate": 0.3, "time": "50us"}
+    run = forward.run(load=load, observer=keeps)
+    kinds = [kind for table in keeps.tables for kind in table["kind"]]
+    assert kinds.count("arrives") == run.stats["packets"]["offered"]
+    assert kinds.count("departed") == run.stats["packets"]["sent"]
+    for table in keeps.tables:
+        rows = [table.row(at) for at in range(len(table))]
+        assert [row["cycle"] for row in rows] == sorted(table["cycle"])
+        assert all((row["kind"] == "departed") <= (row["port"] is not None) for row in rows)

@@ -112,3 +112,29 @@ def test_settings_change_a_run_as_by_the_command(command: Command, tmp_path: Pat
 
 def test_the_command_comes_with_the_package(command: Command) -> None:
     assert command("--version").stdout.strip() == f"npsim {npsim.__version__}"
+
+
+def test_a_run_says_how_far_it_is(forward: npsim.Project) -> None:
+    seen: list[npsim.Progress] = []
+    run = forward.run(load={"rate": 0.5, "time": "20ms"}, progress=seen.append)
+    assert {one.total for one in seen} == {1}
+    fractions = [one.fraction for one in seen]
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+    assert [one.done for one in seen[:-1]] == [0] * (len(seen) - 1) and seen[-1].done == 1
+    simulated = seen[-1].simulated
+    assert simulated is not None and 0.02 <= simulated <= 0.03
+    assert "ms simulated, 0:0" in str(seen[-1])
+    assert run.stats == forward.run(load={"rate": 0.5, "time": "20ms"}, progress=False).stats
+
+
+def test_a_network_says_how_far_it_is() -> None:
+    seen: list[npsim.Progress] = []
+    network = npsim.network("traces/networks/dumbbell.toml")
+    network.run(until="2s", progress=seen.append)
+    assert seen[-1].fraction == 1.0 and seen[-1].simulated == pytest.approx(2.0)
+
+    def see(progress: npsim.Progress) -> None:
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        network.run(progress=see)

@@ -153,3 +153,18 @@ def test_a_million_rows_go_into_polars_and_duckdb(large: npsim.Table) -> None:
     assert own.rows() == [row[:2] for row in found]
     # A copy of all rows by Python would take many seconds.
     assert made < 5 and asked < 5
+
+
+def test_constructors_of_other_libraries_take_a_table(table: npsim.Table) -> None:
+    for frame in (
+        polars.DataFrame(table),
+        pyarrow.table(table).to_pandas(),
+        pandas.DataFrame.from_arrow(table),
+        table.pandas(),
+    ):
+        assert frame.shape == (len(table), len(table.keys()))
+    # That of pandas knows dictionaries and arrays, and would make a frame of the names.
+    with pytest.raises(TypeError, match=r"pandas\.DataFrame\.from_arrow\(table\)"):
+        pandas.DataFrame(table)
+    with pytest.raises(TypeError, match=r"table\.numpy\(\)"):
+        numpy.asarray(table)

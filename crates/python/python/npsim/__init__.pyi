@@ -3,6 +3,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import (
     Any,
     Literal,
+    NoReturn,
     NotRequired,
     Protocol,
     SupportsBytes,
@@ -61,7 +62,7 @@ _Time: TypeAlias = str | int
 _Core: TypeAlias = Literal["engine", "reference"]
 
 # A value of a project file, or of a setting of one.
-_Value: TypeAlias = str | int | float | bool | Sequence[str | int | float | bool]
+_Value: TypeAlias = _Path | int | float | bool | Sequence[_Path | int | float | bool]
 
 # The path of a file, or a dictionary with the keys of one.
 _Target: TypeAlias = _Path | dict[str, Any]
@@ -208,6 +209,7 @@ class Table:
     def __contains__(self, key: str, /) -> bool: ...
     def __getitem__(self, key: str, /) -> Column: ...
     def __iter__(self) -> Iterator[str]: ...
+    def __array__(self, *_arguments: Any, **_options: Any) -> NoReturn: ...
     def __arrow_c_schema__(self) -> CapsuleType: ...
     def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType: ...
 
@@ -258,6 +260,7 @@ class Project:
         series: bool = False,
         report: bool = False,
         observer: _Observer | None = None,
+        progress: Callable[[Progress], object] | bool | None = None,
     ) -> Run: ...
     def chip(
         self,
@@ -391,6 +394,7 @@ class Network:
         seed: int | None = None,
         threads: int = 1,
         sample_every: str | None = None,
+        progress: Callable[[Progress], object] | bool | None = None,
     ) -> NetworkRun: ...
 
 @final
@@ -471,11 +475,13 @@ class Progress:
     def seconds(self) -> float: ...
     @property
     def remaining(self) -> float | None: ...
+    @property
+    def simulated(self) -> float | None: ...
 
 def assemble(
     text: str,
     *,
-    chip: str | None = None,
+    chip: _Path | None = None,
     define: dict[str, str | int] | None = None,
 ) -> Program: ...
 def disassemble(words: Sequence[int]) -> str: ...
@@ -487,9 +493,15 @@ def load(
     imports: dict[str, int] | None = None,
     include: Sequence[_Path] | None = None,
     me: str | int | Sequence[str | int] | None = None,
-    chip: str | None = None,
-    board: str | None = None,
-    files: dict[str, str] | None = None,
+    chip: _Path | None = None,
+    board: _Path | None = None,
+    # A path in place of a text is that of a file which has it.
+    files: dict[str, str]
+    | dict[str, _Path]
+    | dict[os.PathLike[str], str]
+    | dict[os.PathLike[str], _Path]
+    | dict[_Path, _Path]
+    | None = None,
     base: _Path | None = None,
     tasks: Sequence[Callable[[dict[str, Any]], _PacketTask | _TimerTask]] | None = None,
     devices: Sequence[Callable[[dict[str, Any]], _Device]] | None = None,

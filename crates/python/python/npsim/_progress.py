@@ -1,4 +1,4 @@
-"""How far a sweep is, as a line in a terminal or notebook."""
+"""How far a sweep or a run is, as a line in a terminal or notebook."""
 
 from __future__ import annotations
 
