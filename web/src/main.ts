@@ -234,6 +234,10 @@ async function start(): Promise<void> {
     if (event.key !== "Escape") event.preventDefault();
     it();
   });
+  // A touch beside the drawer closes it.
+  document.querySelector("main")!.addEventListener("pointerdown", (event) => {
+    if (!byId("sources").contains(event.target as Node)) delete document.body.dataset["sources"];
+  });
   document.addEventListener("dragover", (event) => {
     event.preventDefault();
     document.body.classList.add("dropping");

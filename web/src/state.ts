@@ -101,11 +101,18 @@ export const initial = (): State => ({
   headline: null,
 });
 
+/** Cycles beyond which a limit is a guard and no plan. */
+const LONG = 12_000_000;
+
 /** The cycle at which the time line ends. */
 export function lengthOf(state: Readonly<State>): number {
   const { opened, view } = state;
-  const known = view?.end?.cycle ?? opened?.until ?? opened?.arrivals_end ?? 0;
-  return Math.max(known, view?.reached ?? 0, view?.cycle ?? 0, 1_000);
+  const { until, arrivals_end: arrivals } = opened ?? { until: null, arrivals_end: null };
+  // A program without traffic that may run for long has no end in sight: room beyond what was seen.
+  const open = !arrivals && (until ?? Infinity) > LONG;
+  const seen = Math.max(view?.reached ?? 0, view?.cycle ?? 0);
+  const known = view?.end?.cycle ?? (open ? Math.max(20_000, seen * 1.25) : (until ?? arrivals ?? 0));
+  return Math.round(Math.max(known, seen, 1_000));
 }
 
 export function timeText(cycle: number, hertz: number): string {

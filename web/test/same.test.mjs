@@ -31,7 +31,7 @@ async function simulator() {
 }
 
 function measured(it, target) {
-  it.ask({ op: "open", target, traffic: { kind: "load", load: { rate: "0.6" } }, until: TIME });
+  it.ask({ op: "open", target, traffic: { kind: "load", load: { rate: "0.6", time: TIME } } });
   const began = performance.now();
   for (let first = true, done = false; !done; first = false) done = it.ask({ op: "measure", cycles: 200_000, again: first }).done;
   return { stats: it.ask({ op: "stats" }).stats, took: performance.now() - began };

@@ -118,8 +118,8 @@ export class Client {
     return this.send((id) => ({ kind: "seek", id, at, window, lanes }), { progress }) as Promise<View>;
   }
 
-  measure(again: boolean, progress: Pending["progress"]): Promise<MeasureAnswer> {
-    return this.send((id) => ({ kind: "measure", id, again }), { progress }) as Promise<MeasureAnswer>;
+  measure(observe: boolean, progress: Pending["progress"]): Promise<MeasureAnswer> {
+    return this.send((id) => ({ kind: "measure", id, observe }), { progress }) as Promise<MeasureAnswer>;
   }
 
   /** Work in stretches ends after its present one. */

@@ -253,7 +253,7 @@ export type ToWorker =
   | { kind: "ask"; id: number; request: Request }
   | { kind: "play"; id: number; play: Play }
   | { kind: "seek"; id: number; at: number; window: number; lanes: boolean }
-  | { kind: "measure"; id: number; again: boolean }
+  | { kind: "measure"; id: number; observe: boolean }
   | { kind: "cancel" };
 
 /** Goes on until a breakpoint, the end or a cancel. */

@@ -50,7 +50,7 @@ async function handle(message: ToWorker): Promise<void> {
       post({ kind: "answer", id: message.id, value }, transfer);
     } else if (message.kind === "play") await play(simulator, message.id, message.play);
     else if (message.kind === "seek") await seek(simulator, message);
-    else if (message.kind === "measure") await measure(simulator, message.id, message.again);
+    else if (message.kind === "measure") await measure(simulator, message.id, message.observe);
   } catch (error) {
     if (!("id" in message)) return;
     const refused = error instanceof Refused ? error : null;
@@ -138,13 +138,13 @@ async function seek(simulator: Simulator, message: Extract<ToWorker, { kind: "se
   post({ kind: "answer", id, value: look(simulator, message.lanes ? window : 0) });
 }
 
-async function measure(simulator: Simulator, id: number, again: boolean): Promise<void> {
+async function measure(simulator: Simulator, id: number, observe: boolean): Promise<void> {
   const began = era;
   let cycles = 20_000;
-  let first = again;
+  let first = true;
   for (;;) {
     const before = performance.now();
-    const answer = simulator.ask<MeasureAnswer>({ op: "measure", cycles, again: first });
+    const answer = simulator.ask<MeasureAnswer>({ op: "measure", cycles, again: first, ...(observe ? {} : { observe }) });
     first = false;
     cycles = fitted(cycles, performance.now() - before);
     if (answer.done || era !== began) {

@@ -57,7 +57,7 @@ export class Gauges {
     for (const port of view.ports) this.gauges.get(`port ${port.port}`)?.set(`${count(port.came)} in, ${count(port.left)} out`);
     for (const ring of rings) this.ring(ring);
     for (const me of view.microengines) {
-      this.gauges.get(`me ${me.me}`)?.set(percent(1 - me.idle), [
+      this.gauges.get(`me ${me.me}`)?.set(percent(me.executing + me.aborted + me.stalled), [
         { c: "executing", share: me.executing }, { c: "aborted", share: me.aborted }, { c: "stalled", share: me.stalled },
       ]);
     }

@@ -27,16 +27,16 @@ export class Results {
     }
     const [summary, bottleneck] = await Promise.all([
       this.lab.run.ask<{ text: string }>({ op: "summary" }),
-      this.lab.run.ask<{ headline: string; text: string }>({ op: "bottleneck" }),
+      this.lab.run.ask<{ text: string }>({ op: "bottleneck" }).catch(() => null),
     ]);
     const name = opened.name;
     fill(this.element,
       h("div", { class: "actions" },
         h("button", { type: "button", onclick: () => void this.keep("pcapng", name) }, icon("down"), "What left (pcapng)"),
         h("button", { type: "button", onclick: () => void this.keep("pcap", name) }, icon("down"), "pcap"),
-        h("button", { type: "button", onclick: () => void this.report() }, "Open the report"),
+        bottleneck && h("button", { type: "button", onclick: () => void this.report() }, "Open the report"),
         h("button", { type: "button", onclick: () => void this.stats(name) }, icon("down"), "Statistics (JSON)")),
-      h("h3", {}, "What limits it"), h("pre", { tabindex: "0" }, bottleneck.text.trim()),
+      bottleneck && h("h3", {}, "What limits it"), bottleneck && h("pre", { tabindex: "0" }, bottleneck.text.trim()),
       h("h3", {}, "Summary"), h("pre", { tabindex: "0" }, summary.text.trim()),
       frameTable(this.lab, "What left", { op: "departures", format: "json" }),
       traffic.kind === "capture" && frameTable(this.lab, "What came", { op: "arrivals", path: traffic.path }));

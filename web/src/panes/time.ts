@@ -40,7 +40,7 @@ export class Time {
     ];
     const forward = [
       iconButton("step", "Step", () => void lab.step(stepBy(), false)),
-      iconButton("end", "To the end of the run", () => void lab.seek(lengthOf(lab.store.value))),
+      iconButton("end", "To the end of the time line", () => void lab.seek(lengthOf(lab.store.value))),
     ];
     this.transport.append(this.clock, ...this.buttons, this.playing, ...forward, this.by, this.speed, this.working, this.where);
     this.buttons.push(...forward);
