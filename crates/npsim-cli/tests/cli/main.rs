@@ -44,6 +44,7 @@ mod report;
 mod runs;
 mod shards;
 mod silence;
+mod slow_path_costs;
 mod sweeps;
 mod traffic;
 mod tutorial;
