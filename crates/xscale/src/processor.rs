@@ -17,6 +17,7 @@ use crate::devices::{Counts, Devices};
 use crate::pipeline;
 use crate::probe::Probe;
 use crate::setup::Setup;
+use crate::uart::Uart;
 use crate::watch::{Lap, LoopWatch};
 
 /// Lines of the UART's text that a summary shows.
@@ -132,6 +133,12 @@ impl Processor {
     #[must_use]
     pub fn instructions(&self) -> u64 {
         self.cpu.instructions() + self.skipped
+    }
+
+    /// The UART.
+    #[must_use]
+    pub const fn uart(&self) -> &Uart {
+        &self.devices.uart
     }
 
     /// The text that was sent by the UART.

@@ -4,8 +4,8 @@
 use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of sent text that are kept.
-const KEPT: usize = 1 << 16;
+/// Bytes of sent text that are kept: a megabyte.
+const KEPT: usize = 1 << 20;
 
 /// Data, or the low byte of the divisor.
 const DATA: u32 = 0x00;
@@ -84,6 +84,12 @@ impl Uart {
         let rest = input.get(self.taken as usize..)?;
         let behind = rest.partition_point(|(at, _)| *at <= now);
         rest.get(behind).map(|(at, _)| *at)
+    }
+
+    /// What was sent.
+    #[must_use]
+    pub fn sent(&self) -> &[u8] {
+        &self.text
     }
 
     /// What was sent, as text.

@@ -35,7 +35,7 @@ where
     ///
     /// Everything else is as in the first command, which has to be run in the same folder.
     /// Only --until, --stats, --quiet, --format, --checkpoint and --checkpoint-every may be
-    /// given anew, with `npsim run` also --dump and --message-format, with `npsim network`
+    /// given anew, with `npsim run` also --dump, --uart and --message-format, with `npsim network`
     /// also --threads. The run goes on saving to FILE.
     #[arg(long, value_name = "FILE", group = "saved")]
     pub resume: Option<PathBuf>,

@@ -47,6 +47,8 @@ pub static CSV: FileForm = FileForm::text("CSV", &["csv"]);
 pub static FLAME: FileForm = FileForm::text("a flame graph", &["svg", "txt", "folded"]);
 /// A memory.
 pub static DUMP: FileForm = FileForm::text("hexadecimal longwords as text", &["txt"]);
+/// What a program sent.
+pub static UART: FileForm = FileForm::text("text of a UART", &["txt", "log"]);
 /// A page.
 pub static PAGE: FileForm = FileForm::text("a page", &["html"]);
 /// What the assembler makes.
@@ -57,12 +59,13 @@ pub static CHECKPOINT: FileForm = FileForm {
     ..FileForm::binary("a checkpoint", &["ckpt"])
 };
 
-static ALL: [&FileForm; 8] = [
+static ALL: [&FileForm; 9] = [
     &CAPTURE,
     &JSON,
     &CSV,
     &FLAME,
     &DUMP,
+    &UART,
     &PAGE,
     &FIRMWARE,
     &CHECKPOINT,

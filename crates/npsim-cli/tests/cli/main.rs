@@ -46,6 +46,7 @@ mod report;
 mod runs;
 mod shards;
 mod silence;
+mod slow_path_costs;
 mod sweeps;
 mod traffic;
 mod tutorial;

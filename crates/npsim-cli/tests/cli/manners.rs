@@ -332,11 +332,12 @@ fn a_full_disk_is_told() {
 const ENDLESS: &str = "run loop.uc --trace in.pcap --no-skip --until 1000s";
 
 /// Options of `npsim run` that write, with what stands before and behind the path.
-const OUTPUTS: [(&str, &str); 9] = [
+const OUTPUTS: [(&str, &str); 10] = [
     ("--out", ""),
     ("--stats", ""),
     ("--report", ""),
     ("--dump", "free_buffers="),
+    ("--uart", ""),
     ("--profile", ""),
     ("--flame", ""),
     ("--flame-waits", ""),

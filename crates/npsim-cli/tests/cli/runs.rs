@@ -189,6 +189,16 @@ fn an_interrupted_run_saves_what_it_has() {
 }
 
 #[test]
+fn text_of_a_uart_needs_a_program() {
+    let dir = Dir::new().with("rest.uc", "ctx_arb[kill]");
+    dir.npsim("run rest.uc --until 1us --uart x.txt").expect(
+        1,
+        &["`--uart`, and the core runs no program", "[gpp] program"],
+    );
+    assert!(!dir.path("x.txt").exists());
+}
+
+#[test]
 fn a_dump_has_what_the_run_left_in_memory() {
     let source = "\
 .reg $x addr

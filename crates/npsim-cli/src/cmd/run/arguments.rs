@@ -94,6 +94,9 @@ pub struct Arguments {
     /// zeros are left out.
     #[arg(long, value_name = "NAME=FILE", value_parser = parser::<memory_dump::DumpRequest>())]
     pub(super) dump: Vec<memory_dump::DumpRequest>,
+    /// Write what the core's program sent by its UART
+    #[arg(long, value_name = "FILE")]
+    pub(super) uart: Option<PathBuf>,
     #[command(flatten)]
     pub(super) saving: CheckpointOptions<Time>,
     /// Print everything the run takes for granted: the default project, memory map, names; without --trace and --until nothing is run
@@ -115,7 +118,7 @@ pub struct Arguments {
 impl Resumable for Arguments {
     const SUBCOMMAND: &'static str = "run";
     const TARGET: &'static str = "a target";
-    const ALSO_ANEW: &'static [&'static str] = &["dump", "message_format"];
+    const ALSO_ANEW: &'static [&'static str] = &["dump", "uart", "message_format"];
     type Outputs = Option<Position>;
 
     fn resume(&self) -> Option<&Path> {
@@ -128,6 +131,9 @@ impl Resumable for Arguments {
         system.messages.take_format(&later.system.messages);
         if later.stats.is_some() {
             self.stats.clone_from(&later.stats);
+        }
+        if later.uart.is_some() {
+            self.uart.clone_from(&later.uart);
         }
         if !later.dump.is_empty() {
             self.dump.clone_from(&later.dump);

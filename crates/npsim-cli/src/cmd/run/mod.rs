@@ -26,6 +26,7 @@ use npsim::quantity::Time;
 use npsim::session::{Plan, RunStatus, Session};
 use npsim::simulation::Ending;
 use npsim::traffic::TrafficSource;
+use npsim::xscale::Processor;
 use npsim_chip::Cycle;
 use npsim_chip::watch::Watcher;
 
@@ -70,6 +71,11 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
         .iter()
         .map(|request| Ok((memory_dump::find(&project, &request.name)?, &request.file)))
         .collect::<Result<Vec<_>, Problem>>()?;
+    if arguments.uart.is_some() && project.boot.task::<Processor>().is_none() {
+        return Err(Problem::new("`--uart`, and the core runs no program")
+            .help("give the core one in the project: `[gpp] program = \"FILE.elf\"`")
+            .into());
+    }
     let source = TrafficSource::open(source::traffic(&arguments.system, load), &project)?;
     outputs::check_times(arguments.out.as_deref(), source.survey())?;
     let hertz = project.capacity.hertz;

@@ -12,14 +12,16 @@ use npsim_net::pace::Survey;
 use super::Arguments;
 use crate::cmd::dates::{show_date, year};
 use crate::cmd::destinations::{self, OutputOption};
-use crate::cmd::file_forms::{CAPTURE, DUMP, JSON};
+use crate::cmd::file_forms::{CAPTURE, DUMP, JSON, UART};
 use crate::cmd::keeping::{Keeping, lacks};
 
 /// What is about one chip, of which each router writes its own.
 fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
     let dumps = arguments.dump.iter();
     let dumps = dumps.map(|dump| OutputOption::new("--dump", &dump.file, &DUMP).at_the_end());
-    arguments.observers.outputs().chain(dumps)
+    let uart = arguments.uart.iter();
+    let uart = uart.map(|file| OutputOption::new("--uart", file, &UART).at_the_end());
+    arguments.observers.outputs().chain(dumps).chain(uart)
 }
 
 /// All that is written.

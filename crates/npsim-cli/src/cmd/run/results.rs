@@ -19,6 +19,7 @@ use npsim::simulation::Ending;
 use npsim::summary::summary;
 use npsim::traffic::TrafficSource;
 use npsim::whole_file::write_whole;
+use npsim::xscale::Processor;
 use npsim_chip::kernel::check::{Check, Fault};
 use npsim_net::pace::Pace;
 
@@ -61,7 +62,10 @@ impl Ended<'_> {
             .map(|(set, node)| set.finish(node.chip()))
             .collect();
         let (analyses, pages_written) = self.pages(&report, &observed);
-        let files_written = stats_written.and(dumps_written).and(pages_written);
+        let files_written = stats_written
+            .and(dumps_written)
+            .and(self.write_uart())
+            .and(pages_written);
         tell_capture(self.source);
         let hertz = self.session.project().capacity.hertz;
         let shown_from = arguments.observers.shown_from(hertz);
@@ -119,6 +123,28 @@ impl Ended<'_> {
                 let (text, file) = (memory_dump::text(node.chip(), range), router.file(file));
                 write_whole(&file, text.as_bytes())
                     .map_err(|error| Problem::io("write", &file, &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what the programs of the cores sent.
+    fn write_uart(&self) -> Result<(), Problem> {
+        let Some(file) = &self.arguments.uart else {
+            return Ok(());
+        };
+        for (router, node) in self.arguments.chain.all().zip(self.session.nodes()) {
+            let Some(processor) = node.chip().gpp().task::<Processor>() else {
+                continue;
+            };
+            let (uart, file) = (processor.uart(), router.file(file));
+            write_whole(&file, uart.sent()).map_err(|error| Problem::io("write", &file, &error))?;
+            if uart.lost() > 0 {
+                let (kept, lost) = (uart.sent().len(), uart.lost());
+                output::line(&format!(
+                    "note: {} has the first {kept} bytes that were sent, {lost} more are not kept",
+                    file.display()
+                ));
             }
         }
         Ok(())

@@ -146,6 +146,9 @@ fn slow_path_in_c() {
     let folder = follow("slow-path-in-c.md");
     let frames = |name: &str| frames(&folder.path().join(name), None);
     assert_eq!(frames("task.pcap"), frames("program.pcap"));
+    let kept = fs::read_to_string(folder.path().join("shell.txt")).expect("text of the UART");
+    assert!(kept.contains("> route add 198.51.100.0/24"), "{kept}");
+    assert!(kept.contains("routes: added 1"), "{kept}");
 }
 
 #[test]
