@@ -64,7 +64,7 @@ pub enum Unpredictable {
     UnalignedHalf,
     /// A doubleword at an address that is no multiple of eight. The low two bits of the address are ignored.
     UnalignedDouble,
-    /// LDM, STM or SWP at an address that is no multiple of four. The low two bits of the address are ignored.
+    /// LDM or STM at an address that is no multiple of four. The low two bits of the address are ignored.
     UnalignedBlock,
     /// A jump in ARM state to an address that is no multiple of four. The low two bits of the address are ignored.
     UnalignedJump,

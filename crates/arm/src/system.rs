@@ -132,8 +132,9 @@ impl System {
             (15, (6, 0, 0, 0)) => self.fault_address,
             (15, (13, 0, 0, 0)) => self.process,
             (15, (15, 0, 1, 0)) => self.access,
-            (14, (0, 0, 0, 0)) => self.performance,
-            (14, (1, 0, 0, 0)) => self.cycle_counter(cycles),
+            // The performance unit of the second generation of cores, which the ID names: PMNC and CCNT.
+            (14, (0, 0, 1, 0)) => self.performance,
+            (14, (1, 0, 1, 0)) => self.cycle_counter(cycles),
             // Clock configuration and power mode: full speed.
             (14, (6 | 7, 0, 0, 0)) => 0,
             _ => return None,
@@ -185,13 +186,13 @@ impl System {
                 written.effect = CoprocessorEffect::InvalidateCode;
             }
             (15, (15, 0, 1, 0)) => self.access = value & 0x3fff,
-            (14, (0, 0, 0, 0)) => {
+            (14, (0, 0, 1, 0)) => {
                 let shown = self.cycle_counter(cycles);
                 // Bits 1 and 2 reset counters and read as zero.
                 self.performance = value & 0x9;
                 self.set_cycle_counter(cycles, if value & 4 == 0 { shown } else { 0 });
             }
-            (14, (1, 0, 0, 0)) => self.set_cycle_counter(cycles, value),
+            (14, (1, 0, 1, 0)) => self.set_cycle_counter(cycles, value),
             (14, (7, 0, 0, 0)) => {
                 if value & 3 != 0 {
                     written.effect = CoprocessorEffect::WaitForInterrupt;

@@ -4,7 +4,7 @@
 //! instruction of a job may make one; where others would, the bus refuses, and the next job begins with
 //! that instruction.
 
-use npsim_arm::{Bus, Size};
+use npsim_arm::{Bus, CoprocessorRegister, Size};
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::Space;
 use npsim_chip::gpp::{Access, LongwordAddress};
@@ -32,6 +32,10 @@ type Made<T> = Result<T, Refusal>;
 const BELOW_STACK: u32 = 1024;
 
 /// What surrounds the processor during one job.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says another thing of the job"
+)]
 pub(crate) struct Board<'a, 'b> {
     pub access: &'a mut Access<'b>,
     pub devices: &'a mut Devices,
@@ -114,12 +118,17 @@ impl<'a, 'b> Board<'a, 'b> {
         Err(Refusal::Stop(Box::new(problem)))
     }
 
-    fn fatal<T>(what: String, help: &str) -> Made<T> {
+    /// Refuses what the chip cannot go on from. As with [`Board::find`], the first instruction of a job is
+    /// the one that is reported.
+    fn fatal<T>(&self, what: String, help: &str) -> Made<T> {
+        self.permit()?;
         Err(Refusal::Stop(Box::new(Problem::fatal(what, help))))
     }
 
     /// Time at the program's memory where its line is not in the cache; refuses that within a job.
-    fn reach(&mut self, address: u32, write: bool) -> Made<()> {
+    /// A write has the longword that memory is to hold.
+    fn reach(&mut self, address: u32, word: Option<u32>) -> Made<()> {
+        let write = word.is_some();
         match self.setup.cache {
             CacheMode::Perfect => {}
             CacheMode::Model => {
@@ -141,7 +150,10 @@ impl<'a, 'b> Board<'a, 'b> {
                 self.permit()?;
                 self.devices.counts.data_misses += 1;
                 if !self.goes_on(address, write) {
-                    let cycles = self.access.dram_read(address & !3, 4);
+                    let cycles = match word {
+                        Some(word) => self.access.dram_write(address, word).unwrap_or_default(),
+                        None => self.access.dram_read(address & !3, 4),
+                    };
                     self.devices.counts.memory_cycles += cycles;
                     self.spent += cycles;
                 }
@@ -152,10 +164,10 @@ impl<'a, 'b> Board<'a, 'b> {
 
     fn read_dram(&mut self, address: u32) -> Made<u32> {
         let Some(word) = self.access.dram_word(address) else {
-            return nowhere("reads", address);
+            return self.nowhere("reads", address);
         };
         match self.setup.owner(address) {
-            Owner::Program => self.reach(address, false)?,
+            Owner::Program => self.reach(address, None)?,
             Owner::Free => {
                 if !self.devices.was_written(address) {
                     self.find(Problem::checked(
@@ -164,7 +176,7 @@ impl<'a, 'b> Board<'a, 'b> {
                         "look for a pointer that was not set; memory that microengines fill is to have a [[memory]] section",
                     ))?;
                 }
-                self.reach(address, false)?;
+                self.reach(address, None)?;
             }
             Owner::Shared => {
                 self.permit()?;
@@ -182,7 +194,7 @@ impl<'a, 'b> Board<'a, 'b> {
 
     fn write_dram(&mut self, address: u32, size: Size, value: u32) -> Made<()> {
         let Some(old) = self.access.dram_word(address) else {
-            return nowhere("writes", address);
+            return self.nowhere("writes", address);
         };
         let word = self.merge(old, address, size, value);
         let owner = self.setup.owner(address);
@@ -201,9 +213,9 @@ impl<'a, 'b> Board<'a, 'b> {
                 format!("stores into its own code at 0x{address:08x}"),
                 "look for a pointer that went astray; a program that changes itself can allow the check",
             ))?;
-            self.code_written = true;
         }
-        self.reach(address, true)?;
+        self.code_written |= self.holds_code(address);
+        self.reach(address, Some(word))?;
         if let Some(stack) = &self.setup.program.stack {
             self.below_stack |= stack.start.wrapping_sub(address) <= BELOW_STACK;
         }
@@ -215,6 +227,12 @@ impl<'a, 'b> Board<'a, 'b> {
             self.access.set_dram_word(address & !3, word);
         }
         Ok(())
+    }
+
+    /// Whether instructions are fetched there: code of the file, and vectors, which a program may fill in.
+    fn holds_code(&self, address: u32) -> bool {
+        let vectors = self.setup.program.vectors.unwrap_or(0);
+        address.wrapping_sub(vectors) < 0x20 || self.setup.program.is_code(address)
     }
 
     /// A longword in which some bytes are replaced.
@@ -231,7 +249,7 @@ impl<'a, 'b> Board<'a, 'b> {
             Target::Dram => return self.read_dram(address),
             Target::Memory(place, _) => {
                 let Some(word) = self.access.peek(place) else {
-                    return nowhere("reads", address);
+                    return self.nowhere("reads", address);
                 };
                 self.devices.footprint.changed = true;
                 let cycles = if self.goes_on(address, false) {
@@ -260,14 +278,14 @@ impl<'a, 'b> Board<'a, 'b> {
                         self.devices.active |= word != 0;
                         (word, cycles)
                     }
-                    None => return no_queue("dequeues from", channel, entry),
+                    None => return self.no_queue("dequeues from", channel, entry),
                 }
             }
             Target::Proxy(register) => {
                 self.devices.footprint.changed = true;
                 match self.access.register(register) {
                     Some(read) => read,
-                    None => return unknown("reads", address),
+                    None => return self.unknown("reads", address),
                 }
             }
             Target::Timers(offset) => {
@@ -276,7 +294,7 @@ impl<'a, 'b> Board<'a, 'b> {
                 let clock = self.clocks.timers();
                 match self.devices.timers.read(offset, now, clock) {
                     Some(word) => (word, register),
-                    None => return unknown("reads", address),
+                    None => return self.unknown("reads", address),
                 }
             }
             Target::Uart(offset) => {
@@ -286,7 +304,7 @@ impl<'a, 'b> Board<'a, 'b> {
                 self.devices.footprint.changed |= before != self.devices.uart;
                 match word {
                     Some(word) => (word, register),
-                    None => return unknown("reads", address),
+                    None => return self.unknown("reads", address),
                 }
             }
             Target::Interrupts(offset) => {
@@ -294,11 +312,11 @@ impl<'a, 'b> Board<'a, 'b> {
                 let lines = self.devices.lines(now, self.setup);
                 match self.devices.interrupts.read(offset, lines) {
                     Some(word) => (word, register),
-                    None => return unknown("reads", address),
+                    None => return self.unknown("reads", address),
                 }
             }
-            Target::Missing(name) => return missing("reads", name, address),
-            Target::Nothing => return nowhere("reads", address),
+            Target::Missing(name) => return self.missing("reads", name, address),
+            Target::Nothing => return self.nowhere("reads", address),
         };
         self.pay(cycles);
         Ok(word)
@@ -322,7 +340,26 @@ impl<'a, 'b> Board<'a, 'b> {
         self.devices.footprint.changed = true;
         let now = self.access.now();
         let register = self.access.costs().ring;
-        let cycles = match map::target(address) {
+        let target = map::target(address);
+        if size != Size::Word
+            && matches!(
+                target,
+                Target::Ring(_)
+                    | Target::Queue { .. }
+                    | Target::Proxy(_)
+                    | Target::Timers(_)
+                    | Target::Interrupts(_)
+            )
+        {
+            return self.fatal(
+                format!(
+                    "writes {} bytes at 0x{address:08x}, where only longwords can be written",
+                    size.bytes()
+                ),
+                "rings, queues and registers have no byte writes: write the longword",
+            );
+        }
+        let cycles = match target {
             Target::Dram => return self.write_dram(address, size, value),
             Target::Memory(place, alias) => {
                 self.devices.active = true;
@@ -345,35 +382,35 @@ impl<'a, 'b> Board<'a, 'b> {
                 self.devices.active = true;
                 match self.access.append_to_queue(channel, entry, value) {
                     Some(cycles) => cycles,
-                    None => return no_queue("enqueues to", channel, entry),
+                    None => return self.no_queue("enqueues to", channel, entry),
                 }
             }
             Target::Proxy(register) => match self.access.set_register(register, value) {
                 Some(cycles) => cycles,
-                None => return unknown("writes", address),
+                None => return self.unknown("writes", address),
             },
             Target::Timers(offset) => {
                 if !self.devices.timers.write(offset, value, now) {
-                    return unknown("writes", address);
+                    return self.unknown("writes", address);
                 }
                 register
             }
             Target::Uart(offset) => {
                 let lane = self.setup.program.order.lane(address, size).0;
                 if !self.devices.uart.write(offset, value << lane) {
-                    return unknown("writes", address);
+                    return self.unknown("writes", address);
                 }
                 self.devices.active = true;
                 register
             }
             Target::Interrupts(offset) => {
                 if !self.devices.interrupts.write(offset, value) {
-                    return unknown("writes", address);
+                    return self.unknown("writes", address);
                 }
                 register
             }
-            Target::Missing(name) => return missing("writes", name, address),
-            Target::Nothing => return nowhere("writes", address),
+            Target::Missing(name) => return self.missing("writes", name, address),
+            Target::Nothing => return self.nowhere("writes", address),
         };
         self.pay(cycles);
         Ok(())
@@ -388,10 +425,10 @@ impl<'a, 'b> Board<'a, 'b> {
         value: u32,
     ) -> Made<Cycle> {
         let Some(old) = self.access.peek(place) else {
-            return nowhere("writes", address);
+            return self.nowhere("writes", address);
         };
         if size != Size::Word && (place.space == Space::Scratch || alias != Alias::Write) {
-            return Self::fatal(
+            return self.fatal(
                 format!(
                     "writes {} bytes at 0x{address:08x}, where only longwords can be written",
                     size.bytes()
@@ -412,51 +449,51 @@ impl<'a, 'b> Board<'a, 'b> {
         if self.setup.has_ring(ring) {
             return Ok(());
         }
-        Self::fatal(
+        self.fatal(
             format!("{does} scratch ring {ring}, which belongs to another"),
             "name the program's rings in `rings` of [gpp.program]; a ring that a task takes from is that task's",
         )
     }
-}
 
-fn unknown<T>(does: &str, address: u32) -> Made<T> {
-    Board::fatal(
-        format!("{does} 0x{address:08x}: there is no such register, or none that can be used so"),
-        "the page on programs of the core has the registers that are modelled",
-    )
-}
+    fn unknown<T>(&self, does: &str, address: u32) -> Made<T> {
+        self.fatal(
+            format!(
+                "{does} 0x{address:08x}: there is no such register, or none that can be used so"
+            ),
+            "the page on programs of the core has the registers that are modelled",
+        )
+    }
 
-fn missing<T>(does: &str, name: &str, address: u32) -> Made<T> {
-    Board::fatal(
-        format!("{does} 0x{address:08x}: {name} is not modelled"),
-        "the page on programs of the core has the windows that are modelled",
-    )
-}
+    fn missing<T>(&self, does: &str, name: &str, address: u32) -> Made<T> {
+        self.fatal(
+            format!("{does} 0x{address:08x}: {name} is not modelled"),
+            "the page on programs of the core has the windows that are modelled",
+        )
+    }
 
-fn nowhere<T>(does: &str, address: u32) -> Made<T> {
-    Board::fatal(
-        format!("{does} 0x{address:08x}, where nothing is"),
-        "look for a pointer that was not set, or memory that this chip does not have",
-    )
-}
+    fn nowhere<T>(&self, does: &str, address: u32) -> Made<T> {
+        self.fatal(
+            format!("{does} 0x{address:08x}, where nothing is"),
+            "look for a pointer that was not set, or memory that this chip does not have",
+        )
+    }
 
-fn no_queue<T>(does: &str, channel: u8, entry: u8) -> Made<T> {
-    Board::fatal(
+    fn no_queue<T>(&self, does: &str, channel: u8, entry: u8) -> Made<T> {
+        self.fatal(
         format!(
             "{does} entry {entry} of SRAM channel {channel}, where no queue is or a link leads out of memory"
         ),
         "take channel and entry of a [[queue]] of the project",
     )
+    }
 }
 
 impl Bus for Board<'_, '_> {
     type Refusal = Refusal;
 
     fn code(&mut self, address: u32) -> Made<u32> {
-        let vectors = self.setup.program.vectors.unwrap_or(0);
-        let vector = address.wrapping_sub(vectors) < 0x20;
-        if !vector && !self.setup.program.is_code(address) {
-            return Self::fatal(
+        if !self.holds_code(address) {
+            return self.fatal(
                 "runs there, where none of its code is".to_owned(),
                 "look for a function pointer or a return address that was overwritten",
             );
@@ -472,7 +509,7 @@ impl Bus for Board<'_, '_> {
         }
         match self.access.dram_word(address) {
             Some(word) => Ok(word),
-            None => nowhere("runs", address),
+            None => self.nowhere("runs", address),
         }
     }
 
@@ -495,7 +532,11 @@ impl Bus for Board<'_, '_> {
                     let stays = cached
                         && (self.setup.cache == CacheMode::Perfect
                             || self.devices.data.hit(address, false));
-                    if !stays {
+                    // The first instruction of a job is also the one whose problems are reported.
+                    let doubtful = self.setup.program.is_code(address)
+                        || self.setup.owner(address) == Owner::Free
+                            && !self.devices.was_written(address);
+                    if !stays || doubtful {
                         self.permit()?;
                     }
                     self.access.dram_word(address).is_some()
@@ -504,7 +545,7 @@ impl Bus for Board<'_, '_> {
                     self.permit()?;
                     self.access.peek(place).is_some()
                 }
-                Target::Missing(name) => return missing("accesses", name, address),
+                Target::Missing(name) => return self.missing("accesses", name, address),
                 Target::Nothing => false,
                 _ => {
                     self.permit()?;
@@ -512,7 +553,7 @@ impl Bus for Board<'_, '_> {
                 }
             };
             if !populated {
-                return nowhere("accesses", address);
+                return self.nowhere("accesses", address);
             }
         }
         self.announced = longwords;
@@ -538,6 +579,12 @@ impl Bus for Board<'_, '_> {
         }
         self.announced = self.announced.saturating_sub(1);
         Ok(0)
+    }
+
+    fn coprocessor_read(&mut self, register: CoprocessorRegister) -> Option<u32> {
+        // The cycle counter goes on without anything that a loop's state shows.
+        self.devices.footprint.changed |= register.coprocessor == 14;
+        None
     }
 
     fn ends_run(&mut self) -> bool {

@@ -181,13 +181,18 @@ impl Program {
             let data = header.data(endian, bytes).map_err(|()| {
                 ElfError::Damaged("a segment lies behind the end of the file".to_owned())
             })?;
+            if data.len() > header.p_memsz(endian) as usize {
+                return Err(ElfError::Damaged(
+                    "a segment has more bytes in the file than in memory".to_owned(),
+                ));
+            }
             let wrong = || ElfError::Damaged("a segment ends beyond 4 GB".to_owned());
             let at = header.p_vaddr(endian);
             let end = at.checked_add(header.p_memsz(endian)).ok_or_else(wrong)?;
             self.memory.push(at..end);
             let load = header.p_paddr(endian);
             let load_end = load.checked_add(data.len() as u32).ok_or_else(wrong)?;
-            if load != at {
+            if load != at && !data.is_empty() {
                 self.memory.push(load..load_end);
             }
             if header.p_flags(endian).0 & elf::PF_X.0 != 0 {

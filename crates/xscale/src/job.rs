@@ -278,6 +278,9 @@ impl Processor {
                 // The access may have been one to a device.
                 self.set_lines(now, setup);
                 budget = self.budget(now, setup);
+            } else if core >= budget {
+                // Exceptions may follow one another without an instruction that ends the quantum.
+                break End::GoesOn;
             }
         };
         self.devices.counts.core_cycles += core;
@@ -327,7 +330,10 @@ impl Processor {
                     format!("{what}, and nothing handles that: its vector at 0x{vector:08x} is 0"),
                     "put a branch to a handler there, or look at why it comes to this",
                 );
-                self.stops(&problem, address, access, setup)
+                // The registers of the instruction, not those that the exception brought in.
+                let mode = self.cpu.spsr().and_then(Mode::from_bits);
+                let mode = mode.unwrap_or(self.cpu.mode());
+                self.stops_in(mode, &problem, address, access, setup)
             }
             Event::Unpredictable { why, address } => {
                 let problem = Problem::checked(
@@ -359,6 +365,7 @@ impl Processor {
             let Ok(step) = self.cpu.step(&mut board) else {
                 break;
             };
+            debug_assert!(board.late.is_none(), "a block with a problem begins a job");
             let code_written = board.code_written;
             self.probe.made(before, &self.cpu, board.access);
             core += u64::from(step.cycles);
@@ -416,6 +423,22 @@ impl Processor {
 
     /// Tells the chip of a problem; whether the chip stops.
     fn stops(&self, problem: &Problem, pc: u32, access: &mut Access<'_>, setup: &Setup) -> bool {
+        self.stops_in(self.cpu.mode(), problem, pc, access, setup)
+    }
+
+    /// Tells the chip of a problem of an instruction in a mode; whether the chip stops.
+    fn stops_in(
+        &self,
+        mode: Mode,
+        problem: &Problem,
+        pc: u32,
+        access: &mut Access<'_>,
+        setup: &Setup,
+    ) -> bool {
+        let register = |number| match number {
+            15 => pc,
+            _ => self.cpu.banked_register(mode, number),
+        };
         let program = &setup.program;
         let message = format!(
             "{}: at {} the program {}",
@@ -423,7 +446,7 @@ impl Processor {
             program.place(pc),
             problem.what
         );
-        let caller = self.cpu.register(14).wrapping_sub(4);
+        let caller = register(14).wrapping_sub(4);
         let mut notes = Vec::new();
         if program.is_code(caller) {
             notes.push(format!(
@@ -432,8 +455,8 @@ impl Processor {
             ));
         }
         for first in (0..16).step_by(8) {
-            let registers = (first..first + 8)
-                .map(|number| format!("r{number} {:08x}", self.cpu.register(number)));
+            let registers =
+                (first..first + 8).map(|number| format!("r{number} {:08x}", register(number)));
             notes.push(registers.collect::<Vec<_>>().join("  "));
         }
         access.stop(problem.check, message, notes, &problem.help)

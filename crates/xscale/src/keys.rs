@@ -190,8 +190,9 @@ fn text(setup: &Setup) -> String {
         npsim_arm::ByteOrder::Big => "big-endian",
         npsim_arm::ByteOrder::Little => "little-endian",
     };
-    let bytes: u32 = { setup.program.memory.iter() }
-        .map(|range| range.end - range.start)
+    // Segments may overlap, so that the sum can be beyond 4 GB.
+    let bytes: u64 = { setup.program.memory.iter() }
+        .map(|range| u64::from(range.end - range.start))
         .sum();
     let first = setup.program.memory.first().map_or(0, |it| it.start);
     let caches = match setup.cache {

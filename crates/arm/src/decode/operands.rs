@@ -1,6 +1,6 @@
 //! Which registers an instruction reads or writes, for the scoreboard.
 
-use crate::instruction::{Address, Offset, Operand, Operation};
+use crate::instruction::{Address, HalfMultiply, Offset, Operand, Operation};
 
 const SP: u8 = 13;
 const LR: u8 = 14;
@@ -52,7 +52,17 @@ pub fn registers_used(operation: &Operation) -> u16 {
             ..
         } => of(&[rd, rs, rm]) | if accumulate { of(&[rn]) } else { 0 },
         Operation::MultiplyLong { lo, hi, rs, rm, .. } => of(&[lo, hi, rs, rm]),
-        Operation::MultiplyHalves { rd, rn, rs, rm, .. } => of(&[rd, rn, rs, rm]),
+        Operation::MultiplyHalves {
+            kind,
+            rd,
+            rn,
+            rs,
+            rm,
+            ..
+        } => {
+            let accumulates = !matches!(kind, HalfMultiply::Smul | HalfMultiply::Smulw);
+            of(&[rd, rs, rm]) | if accumulates { of(&[rn]) } else { 0 }
+        }
         Operation::Saturate { rd, rn, rm, .. } | Operation::Swap { rd, rm, rn, .. } => {
             of(&[rd, rn, rm])
         }

@@ -197,12 +197,9 @@ impl Cpu {
         bus.begin_block(address & !3, 1)?;
         let (old, cost) = bus.read(address, size)?;
         let more = bus.write(address, size, self.registers.get(rm))?;
-        self.registers.set(rd, old);
+        self.registers.set(rd, old.rotate_right(8 * low));
         self.spend(cost + more);
         self.take_cycles(self.timing.swap);
-        if low != 0 {
-            return Ok(self.note(Unpredictable::UnalignedBlock));
-        }
         Ok(Outcome::Access)
     }
 }

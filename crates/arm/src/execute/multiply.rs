@@ -117,10 +117,12 @@ impl Cpu {
                     u64::from(self.registers.get(hi)) << 32 | u64::from(self.registers.get(lo));
                 let sum = sum.wrapping_add_signed(i64::from(halves));
                 self.registers.set(lo, sum as u32);
+                self.registers.set(hi, (sum >> 32) as u32);
                 self.pipeline.multiply(short);
                 self.pipeline.result(lo, short);
+                self.pipeline.result(hi, short + 1);
                 self.spend(1);
-                ((sum >> 32) as i32, short)
+                return Outcome::Next;
             }
         };
         self.registers.set(rd, result as u32);

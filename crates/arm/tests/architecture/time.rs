@@ -29,6 +29,22 @@ fn a_product_takes_longer_the_larger_its_multiplier() {
 }
 
 #[test]
+fn products_of_halves_issue_and_end_as_the_core_s() {
+    // smlalbb r2, r3, r0, r1; mov r4, r2: the low half is there after two cycles, which the issue takes.
+    let mut machine = Machine::new(&[0xe143_2180, 0xe1a0_4002]);
+    assert_eq!(machine.steps(2), [2, 1]);
+    // The high half comes a cycle later.
+    let mut machine = Machine::new(&[0xe143_2180, 0xe1a0_4003]);
+    assert_eq!(machine.steps(2), [2, 2]);
+    // ldr r0, [r5]; smulbb r2, r1, r1, which does not read r0.
+    let mut machine = Machine::new(&[0xe595_0000, 0xe162_0181]);
+    assert_eq!(machine.steps(2), [1, 1]);
+    // ldr r0, [r5]; smlabb r2, r1, r1, r0, which does.
+    let mut machine = Machine::new(&[0xe595_0000, 0xe102_0181]);
+    assert_eq!(machine.steps(2), [1, 3]);
+}
+
+#[test]
 fn registers_moved_in_a_block_take_a_cycle_each() {
     // ldm r0, {r1-r4}; add r5, r4, r1
     let mut machine = Machine::new(&[0xe890_001e, 0xe084_5001]);
@@ -124,8 +140,8 @@ fn a_refused_access_keeps_the_cycles_that_were_waited() {
 
 #[test]
 fn the_cycle_counter_counts_idle_time() {
-    // mov r0, #5; mcr p14, 0, r0, c0, c0, 0; mrc p14, 0, r1, c1, c0, 0
-    let mut machine = Machine::new(&[0xe3a0_0005, 0xee00_0e10, 0xee11_1e10]);
+    // mov r0, #5; mcr p14, 0, r0, c0, c1, 0; mrc p14, 0, r1, c1, c1, 0
+    let mut machine = Machine::new(&[0xe3a0_0005, 0xee00_0e11, 0xee11_1e11]);
     machine.steps(2);
     machine.cpu.idle(1000);
     machine.cpu.interrupt(Line::Irq, true);

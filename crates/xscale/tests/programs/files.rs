@@ -62,6 +62,13 @@ fn each_bad_file_is_told_for_what_it_is() {
             with("wake", |it| it[37] |= 0x80),
             &["BE8", "without `--be8`"],
         ),
+        // More bytes of the first segment in the file than in memory.
+        (
+            with("wake", |it| {
+                it[52 + 20..52 + 24].copy_from_slice(&[0, 0, 0, 4]);
+            }),
+            &["damaged", "more bytes in the file than in memory"],
+        ),
         // The entry's highest byte.
         (with("wake", |it| it[24] = 0x40), &["its entry 0x40300020"]),
         // Address and load address of the first segment.

@@ -2,6 +2,7 @@
 //!
 //! The programs stand beside this file, in C and as the ELF files that the Makefile made of them.
 
+mod bare;
 mod bench;
 mod checks;
 mod devices;
