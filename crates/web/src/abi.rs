@@ -63,6 +63,7 @@ fn with(work: impl FnOnce(&mut Playground, Vec<u8>) -> Answer) -> u32 {
 
 /// Room for the bytes of the next request; null if there is none left.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+#[must_use]
 pub extern "C" fn request(length: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
         let mut room = Vec::new();
@@ -77,6 +78,7 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
 
 /// Puts a file in: the request is its path, of so many bytes, and its bytes.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+#[must_use]
 pub extern "C" fn put(path_length: usize, length: usize) -> u32 {
     with(|playground, mut request| {
         request.truncate(length);
@@ -89,6 +91,7 @@ pub extern "C" fn put(path_length: usize, length: usize) -> u32 {
 
 /// Does the request, which is JSON; the answer is JSON (0) or a file (1).
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+#[must_use]
 pub extern "C" fn ask(length: usize) -> u32 {
     with(|playground, mut request| {
         request.truncate(length);
@@ -100,7 +103,7 @@ pub extern "C" fn ask(length: usize) -> u32 {
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 #[must_use]
 pub extern "C" fn answer() -> *const u8 {
-    ANSWER.with_borrow(|answer| answer.as_ptr())
+    ANSWER.with_borrow(Vec::as_ptr)
 }
 
 /// How long the answer is.

@@ -86,9 +86,8 @@ impl Language {
 
     /// The project that is open, whose programs count for the files that they read.
     pub fn set_project(&mut self, target: &str) {
-        let project = target
-            .ends_with(".toml")
-            .then(|| path_of(&self.files, target));
+        let is_toml = Path::new(target).extension().is_some_and(|it| it == "toml");
+        let project = is_toml.then(|| path_of(&self.files, target));
         if self.project != project {
             self.project.clone_from(&project);
             self.workspace.set(Settings {

@@ -55,19 +55,17 @@ pub fn memory(
 ) -> Result<Value, Failure> {
     let debugger = &run.debugger;
     let scope = debugger.scope(debugger.thread());
-    let (memory, first, most) = match debugger.names().memory(name) {
-        Some((memory, first, bytes)) => {
-            let offset = address.unwrap_or(0);
-            let left = bytes.saturating_sub(offset) / 4;
-            (memory, first.saturating_add(offset), left)
-        }
-        None => {
-            let memory = npsim::debug::names::Memory::named(name).ok_or_else(|| {
-                Failure::new(format!("there is no memory `{name}`"))
-                    .help("there are scratch, sram0, dram, lm and the regions of the project")
-            })?;
-            (memory, address.unwrap_or(0), MOST_WORDS)
-        }
+    let region = debugger.names().memory(name);
+    let (memory, first, most) = if let Some((memory, first, bytes)) = region {
+        let offset = address.unwrap_or(0);
+        let left = bytes.saturating_sub(offset) / 4;
+        (memory, first.saturating_add(offset), left)
+    } else {
+        let memory = npsim::debug::names::Memory::named(name).ok_or_else(|| {
+            Failure::new(format!("there is no memory `{name}`"))
+                .help("there are scratch, sram0, dram, lm and the regions of the project")
+        })?;
+        (memory, address.unwrap_or(0), MOST_WORDS)
     };
     let words = words.min(most).min(MOST_WORDS);
     let mut values = Vec::new();

@@ -10,6 +10,7 @@ use crate::position::TextRange;
 
 /// A message, with its place if it has one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the JSON")]
 pub struct Message {
     severity: &'static str,
     code: Option<&'static str>,

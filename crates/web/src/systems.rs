@@ -27,7 +27,8 @@ pub fn list(files: &FileStore) -> Value {
     let mut systems = Vec::new();
     for (path, _) in files.sizes(Path::new("/")) {
         let shown = path.display().to_string();
-        if !shown.ends_with(".toml") || shown.ends_with(".part.toml") {
+        let is_toml = path.extension().is_some_and(|it| it == "toml");
+        if !is_toml || shown.ends_with(".part.toml") {
             continue;
         }
         let Some(text) = files.text(&path) else {
