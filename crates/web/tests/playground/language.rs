@@ -159,11 +159,14 @@ fn a_file_of_a_project_is_seen_through_it_and_through_changes_of_others() {
     let library = "/microcode/router/layout.uc";
     let sources = page.ask(&json!({ "op": "files", "under": "/microcode/router" }));
     let mut sources = sources["files"].as_array().unwrap().iter();
-    let library =
-        { sources.find(|it| it["path"] != *main && it["path"].as_str().unwrap().ends_with(".uc")) }
-            .map_or(library.to_owned(), |it| {
-                it["path"].as_str().unwrap().to_owned()
-            });
+    let library = {
+        sources.find(|it| {
+            it["path"] != *main && npsim::project::is_source(it["path"].as_str().unwrap().as_ref())
+        })
+    }
+    .map_or(library.to_owned(), |it| {
+        it["path"].as_str().unwrap().to_owned()
+    });
     let text = page.file(&json!({ "op": "read", "path": library }));
     page.ask(&json!({ "op": "remove", "path": "/microcode/lib" }));
     assert!(errors(&page.ask(&check)) > 0);

@@ -107,11 +107,11 @@ fn a_problem_inside_a_block_is_told_after_any_delay() {
         let fault = fault(
             0,
             &[
-                0xe3a0_0501,                     // mov r0, #0x400000
+                0xe3a0_0501,               // mov r0, #0x400000
                 0xe3a0_2f00 | (turns / 4), // mov r2, #turns
-                0xe252_2001,                     // subs r2, r2, #1
-                0x1aff_fffd,                     // bne to the subs
-                0xe890_0018,                     // ldm r0, {r3, r4}
+                0xe252_2001,               // subs r2, r2, #1
+                0x1aff_fffd,               // bne to the subs
+                0xe890_0018,               // ldm r0, {r3, r4}
                 UNDEFINED,
             ],
         );
