@@ -74,20 +74,18 @@ impl Session<'_> {
         asked: &SourceBreakpoint,
     ) -> Result<(u32, u32), DebugError> {
         let place = format!("{path}:{}", asked.line);
-        let (point, line) = match self.debugger.core().filter(|core| core.knows(&place)) {
-            Some(core) => {
-                let (addresses, title) = core.addresses(&place)?;
-                let line = core.place(addresses[0]).line;
-                let point = Breakpoint::new(title, What::Core(addresses));
-                (point, line.map_or(asked.line, |it| it.1))
-            }
-            None => {
-                let (places, file, line) = self.debugger.line(path, asked.line)?;
-                let title = format!("{file}:{line}");
-                let mut point = Breakpoint::new(title, What::Code(places));
-                point.line = Some((file, line));
-                (point, line)
-            }
+        let core = self.debugger.core().filter(|core| core.knows(&place));
+        let (point, line) = if let Some(core) = core {
+            let (addresses, title) = core.addresses(&place)?;
+            let line = core.place(addresses[0]).line;
+            let point = Breakpoint::new(title, What::Core(addresses));
+            (point, line.map_or(asked.line, |it| it.1))
+        } else {
+            let (places, file, line) = self.debugger.line(path, asked.line)?;
+            let title = format!("{file}:{line}");
+            let mut point = Breakpoint::new(title, What::Code(places));
+            point.line = Some((file, line));
+            (point, line)
         };
         let (condition, hits) = (asked.condition.as_ref(), asked.hit_condition.as_ref());
         let mut point = restricted(point, condition, hits)?;

@@ -1,4 +1,4 @@
-//! The core as gdb knows it: an ARMv5TE processor with the registers of its basic feature.
+//! The core as gdb knows it: an `ARMv5TE` processor with the registers of its basic feature.
 //!
 //! The layouts of other crates write registers little-endian; gdb expects them in the byte order of the program.
 

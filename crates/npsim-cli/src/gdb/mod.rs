@@ -71,14 +71,12 @@ impl BlockingEventLoop for EventLoop {
         target: &mut CoreTarget,
         connection: &mut TcpStream,
     ) -> Result<Event<Self::StopReason>, WaitForStopReasonError<&'static str, io::Error>> {
-        match target.go_on() {
-            Some(reason) => Ok(Event::TargetStopped(reason)),
-            None => {
-                let byte = ConnectionExt::read(connection);
-                byte.map(Event::IncomingData)
-                    .map_err(WaitForStopReasonError::Connection)
-            }
+        if let Some(reason) = target.go_on() {
+            return Ok(Event::TargetStopped(reason));
         }
+        let byte = ConnectionExt::read(connection);
+        byte.map(Event::IncomingData)
+            .map_err(WaitForStopReasonError::Connection)
     }
 
     fn on_interrupt(_target: &mut CoreTarget) -> Result<Option<Self::StopReason>, &'static str> {
