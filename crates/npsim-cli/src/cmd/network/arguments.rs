@@ -94,7 +94,7 @@ pub struct Arguments {
     /// recording's seed is used if `--seed` gives none.
     #[arg(long, value_name = "FILE.pcapng")]
     pub(super) recorded: Option<PathBuf>,
-    /// FILE is a project, of which N routers stood one behind the other in `npsim live --hops N`; `--set` is then for its keys
+    /// Put N routers of the project FILE one behind the other, as `npsim live --hops N` has; `--set` is then for its keys
     #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, requires = "recorded", value_parser = clap::value_parser!(u16).range(1..=MOST_NODES as i64))]
     hops: u16,
     /// Write the frames that leave by open ends as a capture; `-` is standard output
