@@ -11,7 +11,7 @@ import { count } from "./state";
 
 export type StepBy = "instruction" | "line" | "into" | "out" | "run" | "any";
 
-/** What a happening is told to: lessons look for what was done. */
+/** A happening, in which lessons look for what was done. */
 export interface Happening {
   kind: "opened" | "stopped" | "back" | "sought" | "command" | "exercise" | "measured" | "edited" | "packet" | "why";
   line?: string;

@@ -55,7 +55,7 @@ pub struct OpenRun {
     pub measurement: Option<Measurement>,
 }
 
-/// What a page is told of a run that was opened.
+/// What a page learns of a run that was opened.
 #[derive(Debug, Serialize)]
 pub struct Opened {
     name: String,

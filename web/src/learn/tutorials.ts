@@ -80,7 +80,7 @@ const lost: Lesson = {
     },
     {
       title: "And the one before",
-      text: "0.5 had its turn from 0.4. Did 0.4 get it again, later? Ask the same of **0.4**.",
+      text: "0.5 had its turn from 0.4. Did 0.4 get it again, later? Ask that about **0.4**, too.",
       commands: ["context 0.4", "who out 1"],
       done: (scene) => asked(scene, /^who out/) && selected(scene, 0, 4),
     },

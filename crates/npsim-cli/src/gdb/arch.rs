@@ -4,7 +4,7 @@
 
 use gdbstub::arch::{Arch, Registers};
 
-/// The registers that gdb is told of: r0 to r15 and CPSR, which has number 25 there.
+/// The registers that gdb knows: r0 to r15 and CPSR, which has number 25 there.
 const DESCRIPTION: &str = r#"<?xml version="1.0"?>
 <!DOCTYPE target SYSTEM "gdb-target.dtd">
 <target version="1.0">
