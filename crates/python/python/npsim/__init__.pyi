@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
 from typing import (
     Any,
     Literal,
@@ -55,6 +56,15 @@ __all__ = [
 __version__: str
 
 _Path: TypeAlias = str | os.PathLike[str]
+# Dictionaries of files: names, or paths, with texts, or paths of files that have them. Of any keys, since
+# keys of dictionaries are of one type exactly.
+_Files: TypeAlias = (
+    dict[Any, str]
+    | dict[Any, Path]
+    | dict[Any, str | Path]
+    | dict[Any, os.PathLike[str]]
+    | dict[Any, _Path]
+)
 
 # A text with a unit ("2ms"), or cycles of the microengines.
 _Time: TypeAlias = str | int
@@ -496,12 +506,7 @@ def load(
     chip: _Path | None = None,
     board: _Path | None = None,
     # A path in place of a text is that of a file which has it.
-    files: dict[str, str]
-    | dict[str, _Path]
-    | dict[os.PathLike[str], str]
-    | dict[os.PathLike[str], _Path]
-    | dict[_Path, _Path]
-    | None = None,
+    files: _Files | None = None,
     base: _Path | None = None,
     tasks: Sequence[Callable[[dict[str, Any]], _PacketTask | _TimerTask]] | None = None,
     devices: Sequence[Callable[[dict[str, Any]], _Device]] | None = None,
