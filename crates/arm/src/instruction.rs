@@ -262,6 +262,14 @@ pub enum HalfMultiply {
     Smul,
 }
 
+impl HalfMultiply {
+    /// Whether the product is added to a register.
+    #[must_use]
+    pub const fn accumulates(self) -> bool {
+        !matches!(self, Self::Smul | Self::Smulw)
+    }
+}
+
 /// Registers moved to or from ascending addresses.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -339,8 +339,10 @@ fn multiply_halves(word: u32, op: u32) -> Operation {
         (0b10, _) => HalfMultiply::Smlal,
         _ => HalfMultiply::Smul,
     };
-    let accumulates = !matches!(kind, HalfMultiply::Smulw | HalfMultiply::Smul);
-    if any_pc(&[rd, rs, rm]) || accumulates && rn == 15 || kind == HalfMultiply::Smlal && rd == rn {
+    if any_pc(&[rd, rs, rm])
+        || kind.accumulates() && rn == 15
+        || kind == HalfMultiply::Smlal && rd == rn
+    {
         return OPEN;
     }
     Operation::MultiplyHalves {

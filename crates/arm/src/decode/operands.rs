@@ -1,6 +1,6 @@
 //! Which registers an instruction reads or writes, for the scoreboard.
 
-use crate::instruction::{Address, HalfMultiply, Offset, Operand, Operation};
+use crate::instruction::{Address, Offset, Operand, Operation};
 
 const SP: u8 = 13;
 const LR: u8 = 14;
@@ -59,10 +59,7 @@ pub fn registers_used(operation: &Operation) -> u16 {
             rs,
             rm,
             ..
-        } => {
-            let accumulates = !matches!(kind, HalfMultiply::Smul | HalfMultiply::Smulw);
-            of(&[rd, rs, rm]) | if accumulates { of(&[rn]) } else { 0 }
-        }
+        } => of(&[rd, rs, rm]) | if kind.accumulates() { of(&[rn]) } else { 0 },
         Operation::Saturate { rd, rn, rm, .. } | Operation::Swap { rd, rm, rn, .. } => {
             of(&[rd, rn, rm])
         }

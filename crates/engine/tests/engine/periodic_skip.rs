@@ -300,8 +300,8 @@ impl Observer for Told {
     }
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
-        // Where a run ends amid instructions that are told together, they are told in two parts.
-        // Where time is skipped fewer runs end.
+        // One event stands for several instructions in line. The end of a run divides it into two,
+        // and where time is skipped fewer runs end: so instructions are compared one by one.
         let &TraceEvent::Issued {
             me,
             context,

@@ -78,7 +78,7 @@ fn gdb(elf: &str, served: &Served, commands: &str) -> Option<String> {
         eprintln!("skipped: {GDB} is not installed");
         return None;
     };
-    // One after the other, as an error is told apart from what is printed.
+    // The messages of errors stand behind all that was printed.
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some(text(&output.stdout) + &text(&output.stderr))
 }

@@ -34,7 +34,7 @@ fn rubbish_is_refused_with_a_message() {
         json!({ "op": "open", "target": "/microcode/router", "traffic": { "kind": "capture", "path": "/none" } }),
         json!({ "op": "open", "target": "/microcode/router", "traffic": { "kind": "load", "load": { "rate": "fast" } } }),
         json!({ "op": "open", "target": "/microcode/router", "traffic": { "kind": "load", "load": { "speed": 1 } } }),
-        json!({ "op": "open", "target": "/microcode/router", "set": { "me.nobody.id": 3 } }),
+        json!({ "op": "open", "target": "/microcode/router", "set": { "me.unknown.id": 3 } }),
         json!({ "op": "open", "target": "/microcode/router", "until": "later" }),
         json!({ "op": "open", "target": "/microcode/router", "memory": 0 }),
         json!({ "op": "read", "path": "/none" }),
