@@ -9,6 +9,7 @@ mod cmd;
 pub mod dap;
 pub mod docs;
 pub mod fold;
+mod framing;
 mod gdb;
 pub mod generated;
 pub mod lsp;

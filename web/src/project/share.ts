@@ -45,6 +45,23 @@ export async function fromFragment(fragment: string): Promise<Shared | null> {
   return checked(value);
 }
 
+const isCount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+
+const isTable = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.values(value).every((it) => typeof it === "string");
+
+const isThread = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && isCount((value as Thread).me) && isCount((value as Thread).context);
+
+function isBreakpoint(value: unknown): boolean {
+  const it = value as Shared["breakpoints"][number] | null;
+  return (
+    typeof it === "object" && it !== null &&
+    typeof it.path === "string" && isCount(it.line) &&
+    (it.condition === undefined || typeof it.condition === "string")
+  );
+}
+
 function checked(value: unknown): Shared {
   const it = value as Partial<Shared>;
   const right =
@@ -53,15 +70,19 @@ function checked(value: unknown): Shared {
     typeof it.target === "string" &&
     typeof it.files === "object" && it.files !== null &&
     typeof it.cycle === "number" && Number.isSafeInteger(it.cycle) && it.cycle >= 0 &&
-    typeof it.traffic === "object" && it.traffic !== null &&
-    Array.isArray(it.breakpoints);
+    typeof it.traffic === "object" && it.traffic !== null && typeof it.traffic.kind === "string" &&
+    (it.until === undefined || typeof it.until === "string") &&
+    (it.set === undefined || isTable(it.set)) &&
+    (it.open === null || it.open === undefined || typeof it.open === "string") &&
+    (it.selected === null || it.selected === undefined || isThread(it.selected)) &&
+    Array.isArray(it.breakpoints) && it.breakpoints.every(isBreakpoint);
   if (!right) throw new BadLink("something is missing in it");
   const files: Record<string, string> = {};
   for (const [path, text] of Object.entries(it.files!)) {
     if (typeof text !== "string") throw new BadLink("a file in it is no text");
     files[`/${tidy(path)}`] = text;
   }
-  return { ...(it as Shared), files };
+  return { ...(it as Shared), files, open: it.open ?? null, selected: it.selected ?? null };
 }
 
 export function fileToShared(bytes: Uint8Array): string {

@@ -40,7 +40,9 @@ export async function readZip(zip: Uint8Array, bounds: Bounds): Promise<Map<stri
     const unpacked = await member(name, method, bytes, room);
     room -= unpacked.length;
     if (room < 0) throw new TooLarge(`more than ${sizeText(bounds.bytes)} when unpacked`);
-    files.set(tidy(name), unpacked);
+    const path = tidy(name);
+    if (path === "") throw new Error("a file in the zip has no name");
+    files.set(path, unpacked);
   }
   return files;
 }

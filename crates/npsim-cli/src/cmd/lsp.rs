@@ -1,10 +1,10 @@
 //! `npsim lsp`: the language server.
 
+use std::io::{BufReader, stdin, stdout};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
-use lsp_server::Connection;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,11 +23,7 @@ pub struct Arguments {
 }
 
 pub fn run(_: &Arguments) -> anyhow::Result<ExitCode> {
-    let (connection, threads) = Connection::stdio();
-    let result = crate::lsp::serve(&connection);
-    // The writer ends with the last sender.
-    drop(connection);
-    threads.join()?;
-    result.map_err(|error| anyhow!("the editor's connection broke: {error}"))?;
+    crate::lsp::serve_streams(BufReader::new(stdin()), stdout())
+        .map_err(|error| anyhow!("the editor's connection broke: {error}"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,8 @@ const CODE: i64 = 0x1_0000_0000;
 const OF_ME: i64 = 0x10_0000;
 /// Bytes that an instruction counts as.
 const WORD: i64 = 8;
+/// Beyond all references, and far from where sums of them overflow.
+const FARTHEST: u64 = 1 << 48;
 /// Where the core sees SRAM, and how far its channels are apart.
 const SRAM: u32 = 0x8000_0000;
 const CHANNEL: u32 = 0x1000_0000;
@@ -22,7 +24,7 @@ pub(super) fn thread_id(thread: Thread) -> i64 {
 
 /// The thread of a number.
 pub(super) fn thread(id: i64) -> Result<Thread, DebugError> {
-    let number = id - 1;
+    let number = id.saturating_sub(1);
     u8::try_from(number.div_euclid(8))
         .ok()
         .filter(|_| number >= 0)
@@ -61,8 +63,15 @@ pub(super) fn instruction(reference: i64) -> Result<(u8, i64), DebugError> {
         })
 }
 
+/// The address that lies `offset` behind one that a client wrote, and is that of something.
+pub(super) fn behind(text: &str, offset: i64) -> Result<i64, DebugError> {
+    let address = number(text)?.checked_add(offset);
+    let address = address.filter(|it| it.unsigned_abs() <= FARTHEST);
+    address.ok_or_else(|| DebugError::new(format!("nothing lies {offset} behind `{text}`")))
+}
+
 /// A number as clients write it.
-pub(super) fn number(text: &str) -> Result<i64, DebugError> {
+fn number(text: &str) -> Result<i64, DebugError> {
     let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => i64::from_str_radix(digits, 16),
         None => text.parse(),
@@ -156,6 +165,21 @@ mod tests {
             assert_eq!(from_base64(text).unwrap(), bytes);
         }
         assert!(from_base64("Z").is_err() && from_base64("Zg!=").is_err());
+    }
+
+    #[test]
+    fn addresses_beyond_all_references_are_refused() {
+        assert_eq!(behind("0x100", -4), Ok(0xfc));
+        for (text, offset) in [
+            ("0x7fffffffffffffff", 1),
+            ("0", i64::MIN),
+            ("-9223372036854775808", -1),
+            ("0x1000000000000", 1),
+            ("12k", 0),
+        ] {
+            assert!(behind(text, offset).is_err(), "{text} {offset}");
+        }
+        assert!(thread(i64::MIN).is_err() && thread(i64::MAX).is_err());
     }
 
     #[test]

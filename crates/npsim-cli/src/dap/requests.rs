@@ -24,6 +24,8 @@ use super::wire::Request;
 
 /// Instructions that are disassembled at most for a request.
 const MOST_WORDS: i64 = 100_000;
+/// How far from a reference instructions are asked for at most.
+const MOST_AWAY: u64 = 1 << 32;
 /// Bytes of memory that are read at most for a request.
 const MOST_BYTES: i64 = 1 << 20;
 
@@ -395,10 +397,12 @@ impl Session<'_> {
                 "{count} instructions are too many"
             )));
         }
-        let base = address::number(&asked.memory_reference)? + asked.offset;
+        let base = address::behind(&asked.memory_reference, asked.offset)?;
         let (me, pc) = address::instruction(base)?;
         let image = self.debugger.image(me);
-        let first = pc + asked.instruction_offset;
+        let first = pc.checked_add(asked.instruction_offset);
+        let first = { first.filter(|it| it.unsigned_abs() <= MOST_AWAY) }
+            .ok_or_else(|| DebugError::new("no instruction is that far away"))?;
         // Where a file is the disk is asked once.
         let mut sources: BTreeMap<String, Value> = BTreeMap::new();
         let words = (first..first + count).map(|at| {
@@ -435,7 +439,7 @@ impl Session<'_> {
     }
 
     fn read_memory(&self, asked: &ReadMemory) -> Result<Value, DebugError> {
-        let start = address::number(&asked.memory_reference)? + asked.offset;
+        let start = address::behind(&asked.memory_reference, asked.offset)?;
         let count = asked.count.clamp(0, MOST_BYTES);
         let scope = self.debugger.scope(self.debugger.thread());
         let mut bytes = Vec::new();
@@ -457,7 +461,7 @@ impl Session<'_> {
     }
 
     fn write_memory(&mut self, asked: &WriteMemory) -> Result<Value, DebugError> {
-        let start = address::number(&asked.memory_reference)? + asked.offset;
+        let start = address::behind(&asked.memory_reference, asked.offset)?;
         let bytes = address::from_base64(&asked.data)?;
         let thread = self.debugger.thread();
         let mut words: Vec<(npsim_debug::names::Memory, u32, u32)> = Vec::new();

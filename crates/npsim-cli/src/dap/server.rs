@@ -9,7 +9,8 @@ use std::thread;
 use npsim_debug::{DebugError, Debugger};
 use serde_json::{Map, Value, json};
 
-use super::wire::{self, Request};
+use super::wire::{Incoming, Request};
+use crate::framing;
 
 /// What a launch request says.
 pub struct Launch {
@@ -20,7 +21,7 @@ pub struct Launch {
 
 /// One end of a conversation with an editor.
 pub struct Server {
-    input: Receiver<io::Result<Request>>,
+    input: Receiver<io::Result<Incoming>>,
     output: Box<dyn Write>,
     seq: i64,
     /// Set when a request came in that interrupts the present command.
@@ -56,19 +57,19 @@ impl Server {
         let (flag, hung_up) = (Arc::clone(&stop), Arc::clone(&gone));
         thread::spawn(move || {
             loop {
-                let message = match wire::read(&mut input) {
-                    Ok(Some(message)) => serde_json::from_value::<Request>(message)
-                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+                let message = match framing::read(&mut input) {
+                    Ok(Some(bytes)) => Ok(Incoming::of(&bytes)),
                     Ok(None) => break,
                     Err(error) => Err(error),
                 };
                 let ends = message.is_err();
-                let breaks = message.as_ref().is_ok_and(|it| {
-                    matches!(
+                let breaks = matches!(
+                    &message,
+                    Ok(Incoming::Request(it)) if matches!(
                         it.command.as_str(),
                         "pause" | "cancel" | "disconnect" | "terminate"
                     )
-                });
+                );
                 if breaks {
                     flag.store(true, Ordering::Relaxed);
                 }
@@ -88,19 +89,26 @@ impl Server {
         }
     }
 
-    /// The next request; nothing when the client has gone.
+    /// The next request; nothing when the client has gone. Messages that are none are shown to
+    /// the client.
     pub(super) fn next(&mut self) -> io::Result<Option<Request>> {
-        match self.input.recv() {
-            Ok(Ok(request)) => Ok(Some(request)),
-            Ok(Err(error)) => Err(error),
-            Err(_) => Ok(None),
+        loop {
+            match self.input.recv() {
+                Ok(Ok(Incoming::Request(request))) => return Ok(Some(request)),
+                Ok(Ok(Incoming::Unreadable(why))) => self.event(
+                    "output",
+                    Some(json!({ "category": "stderr", "output": format!("{why}\n") })),
+                )?,
+                Ok(Err(error)) => return Err(error),
+                Err(_) => return Ok(None),
+            }
         }
     }
 
     fn send(&mut self, mut message: Value) -> io::Result<()> {
         self.seq += 1;
         message["seq"] = self.seq.into();
-        wire::write(&mut self.output, &message)
+        framing::write(&mut self.output, &message.to_string())
     }
 
     pub(super) fn respond(&mut self, request: &Request, body: Option<Value>) -> io::Result<()> {

@@ -137,7 +137,8 @@ struct Server<'a> {
     leaving: bool,
 }
 
-type Failure = Box<dyn Error + Send + Sync>;
+/// Why a server ends early.
+pub type Failure = Box<dyn Error + Send + Sync>;
 type Sent = Result<(), Failure>;
 
 impl Server<'_> {

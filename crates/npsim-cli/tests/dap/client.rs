@@ -33,7 +33,7 @@ impl Client {
             .current_dir(root())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         Self {
@@ -49,8 +49,8 @@ impl Client {
 
     pub fn raw(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().unwrap();
-        input.write_all(bytes).unwrap();
-        input.flush().unwrap();
+        // The adapter may have ended before it has read all.
+        let _ = input.write_all(bytes).and_then(|()| input.flush());
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "requests are made in place")]
@@ -152,10 +152,17 @@ impl Client {
     }
 
     /// Hangs up, and waits for the adapter to end.
-    pub fn hang_up(mut self) -> i32 {
+    pub fn hang_up(self) -> i32 {
+        self.end().0
+    }
+
+    /// Closes the stream; the exit code and what stands on standard error.
+    pub fn end(mut self) -> (i32, String) {
         drop(self.input.take());
         let mut rest = Vec::new();
         self.output.read_to_end(&mut rest).unwrap();
-        self.child.wait().unwrap().code().unwrap()
+        let ended = self.child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&ended.stderr).into_owned();
+        (ended.status.code().unwrap(), errors)
     }
 }

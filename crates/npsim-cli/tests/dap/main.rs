@@ -3,6 +3,7 @@
 mod client;
 mod form;
 mod neovim;
+mod streams;
 mod vscode;
 
 use client::Client;
@@ -521,20 +522,6 @@ fn refused_launch_says_why() {
         assert!(output.as_str().unwrap().contains(why), "{output}");
         client.event("terminated");
         client.hang_up();
-    }
-}
-
-#[test]
-fn bytes_outside_the_protocol_end_the_adapter_with_a_message() {
-    for bytes in [
-        &b"GET / HTTP/1.1\r\n\r\n"[..],
-        b"Content-Length: 5\r\n\r\nhello",
-        b"Content-Length: 99999999999\r\n\r\n{}",
-        b"Content-Length: 20\r\n\r\n{}",
-    ] {
-        let mut client = Client::new();
-        client.raw(bytes);
-        assert_eq!(client.hang_up(), 1, "{}", String::from_utf8_lossy(bytes));
     }
 }
 

@@ -16,3 +16,4 @@ mod reading;
 mod renaming;
 mod robustness;
 mod setting;
+mod streams;

@@ -1,0 +1,96 @@
+//! The connection to an editor over a pair of streams.
+
+use std::io::{self, BufRead, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use lsp_server::{Connection, ErrorCode, Message};
+use lsp_types::notification::{Exit, Notification as _};
+use serde_json::json;
+
+use super::server::{Failure, serve};
+use crate::framing;
+
+/// Serves one editor over a pair of streams until it leaves. A message that cannot be read is
+/// answered with an error, and the next one is read.
+///
+/// # Errors
+/// The streams break, what comes in is no stream of messages, or the editor does not follow the
+/// protocol.
+pub fn serve_streams(
+    mut input: impl BufRead + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> Result<(), Failure> {
+    let (connection, remote) = Connection::memory();
+    let Connection { sender, receiver } = remote;
+    let output = Arc::new(Mutex::new(output));
+    let broken = Arc::new(Mutex::new(None));
+
+    let (answers, why) = (Arc::clone(&output), Arc::clone(&broken));
+    thread::spawn(move || {
+        let result = listen(&mut input, &answers, |message| sender.send(message).is_ok());
+        // Before the server hears, by the end of `sender`, that nothing comes any more.
+        *lock(&why) = result.err();
+    });
+    let writer = thread::spawn(move || {
+        let mut written = Ok(());
+        // To the end also where the output is closed: what sends must find its receiver.
+        for message in receiver {
+            if written.is_ok() {
+                written = write(&output, &message);
+            }
+        }
+        written
+    });
+
+    let served = serve(&connection);
+    // The writer ends with the last sender.
+    drop(connection);
+    let written = writer.join();
+    if let Some(error) = lock(&broken).take() {
+        return Err(error.into());
+    }
+    served?;
+    written.map_err(|_| "the writer failed")??;
+    Ok(())
+}
+
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Hands on each message until the editor leaves or the server is gone.
+fn listen<W: Write>(
+    input: &mut dyn BufRead,
+    answers: &Mutex<W>,
+    mut hand_on: impl FnMut(Message) -> bool,
+) -> io::Result<()> {
+    while let Some(bytes) = framing::read(input)? {
+        match serde_json::from_slice::<Message>(&bytes) {
+            Ok(message) => {
+                let leaves =
+                    matches!(&message, Message::Notification(it) if it.method == Exit::METHOD);
+                if !hand_on(message) || leaves {
+                    break;
+                }
+            }
+            Err(error) => {
+                // As JSON-RPC has it where the number of the request is unknown.
+                let answer = json!({
+                    "jsonrpc": "2.0",
+                    "id": null,
+                    "error": {
+                        "code": ErrorCode::ParseError as i32,
+                        "message": format!("a message of {} bytes cannot be read: {error}", bytes.len()),
+                    },
+                });
+                framing::write(&mut *lock(answers), &answer.to_string())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write<W: Write>(output: &Mutex<W>, message: &Message) -> io::Result<()> {
+    message.write(&mut *lock(output))
+}
