@@ -18,6 +18,7 @@ import { Tabs } from "./panes/tabs";
 import { Time } from "./panes/time";
 import { trafficDialog, trafficText } from "./panes/traffic";
 import { words } from "./panes/words";
+import { type Asked, askedFor } from "./project/asked";
 import { Files, nameOf } from "./project/files";
 import { dropped, take } from "./project/intake";
 import { titleOf } from "./project/library";
@@ -191,7 +192,7 @@ async function start(): Promise<void> {
       opened && h("span", {}, `${opened.chip.toUpperCase()}, ${trafficText(traffic)}`));
   });
   const end = byId("bar-end");
-  if (embedded) end.append(h("button", { type: "button", onclick: () => window.open(location.href.replace(/\?[^#]*/, ""), "_blank") }, "Open in the laboratory"));
+  if (embedded) end.append(h("button", { type: "button", onclick: () => window.open(whole(location.href), "_blank") }, "Open in the laboratory"));
   else {
     end.append(
       h("button", { type: "button", class: "quiet", onclick: () => trafficDialog(lab) }, icon("traffic"), h("span", { class: "wide-only" }, "Traffic"), h("span", { class: "visually-hidden narrow-name" }, "Traffic")),
@@ -261,14 +262,31 @@ async function start(): Promise<void> {
   window.addEventListener("hashchange", () => void begin());
   if (!embedded) stayOffline();
 
+  /** The first system, and why it is not what was asked for. */
+  async function instead(text: string): Promise<void> {
+    await openTarget(FIRST);
+    lab.complain(`${text}. Here is the first system instead.`);
+  }
+
   async function begin(): Promise<void> {
     let shared: Shared | null = null;
+    let asked: Asked | null = null;
     try {
       shared = await fromFragment(location.hash);
     } catch (error) {
       if (!(error instanceof BadLink)) throw error;
-      await openTarget(FIRST);
-      lab.complain(`The link cannot be opened: ${error.message}. Here is the first system instead.`);
+      return instead(`The link cannot be opened: ${error.message}`);
+    }
+    try {
+      asked = askedFor(location.search, files);
+    } catch (error) {
+      return instead(`The address cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    if (!shared && asked) {
+      const done = await lab.open(asked.target, { traffic: asked.traffic, until: asked.until, set: asked.set, at: asked.cycle });
+      const first = store.value.opened?.programs[0]?.source ?? asked.target;
+      editor.open(asked.show !== null && files.has(asked.show) ? asked.show : first);
+      if (!done) floor.show("problems");
       return;
     }
     const lesson = new URLSearchParams(location.search).get("lesson");
@@ -284,9 +302,7 @@ async function start(): Promise<void> {
     // What a link brings is not kept over the files of this browser.
     for (const [path, text] of Object.entries(shared.files)) files.set(path, fileFromShared(text), false);
     if (!files.has(shared.target)) {
-      await openTarget(FIRST);
-      lab.complain(`The link is about ${shared.target}, which is not here. Here is the first system instead.`);
-      return;
+      return instead(`The link is about ${shared.target}, which is not here`);
     }
     const done = await lab.open(shared.target, {
       traffic: shared.traffic, until: shared.until ?? "", set: shared.set ?? {}, at: shared.cycle, points: shared.breakpoints, selected: shared.selected,
@@ -295,6 +311,13 @@ async function start(): Promise<void> {
     editor.open(path);
     if (!done) floor.show("problems");
   }
+}
+
+/** The address of the same work in the whole page. */
+function whole(address: string): string {
+  const url = new URL(address);
+  url.searchParams.delete("embed");
+  return url.href;
 }
 
 function splitter(): void {

@@ -97,26 +97,6 @@ test("changes are kept by the browser", async () => {
   await page.close();
 });
 
-test("a lesson checks its steps: exercise 1 is solved", async () => {
-  const page = await lab.page();
-  await page.getByRole("tab", { name: "Lessons" }).click();
-  await page.getByRole("button", { name: /Eight chains/ }).click();
-  await page.waitForFunction(() => window.npsimLab.store.value.opened?.name === "eight-chains");
-  await ready(page);
-  await page.getByRole("button", { name: "Check the goals" }).click();
-  await page.locator(".goal-line").first().waitFor();
-  assert.equal(await page.locator(".goal-line .failed").count(), 1);
-  await page.evaluate(() => {
-    const { files } = window.npsimLab;
-    files.setText("/microcode/course/eight-chains/chains.uc", files.text("/microcode/course/solutions/eight-chains/chains.uc"));
-  });
-  await page.getByRole("button", { name: "Check the goals" }).click();
-  await page.locator(".steps").getByText("Meet all goals").waitFor();
-  await page.waitForFunction(() => document.querySelectorAll(".steps .met").length === 2);
-  assert.deepEqual(page.errors, []);
-  await page.close();
-});
-
 test("the tutorials' goals can be met", async () => {
   const page = await lab.page({ search: "?lesson=lost" });
   const met = (n) => page.waitForFunction((n) => document.querySelectorAll(".steps .met").length >= n, n, { timeout: 60_000 });

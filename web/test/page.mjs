@@ -1,19 +1,28 @@
 // A browser with the built page in it, for the tests.
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 import { serve } from "../serve.mjs";
 
 export const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, "../..");
 export const WIRE8 = "/microcode/tutorial/wire8.toml";
 
+/** Whether the tests are those in Firefox: `FIREFOX` names it. Chromium otherwise. */
+export const inFirefox = Boolean(process.env.FIREFOX);
+
+/** Firefox as distributions have it is driven by WebDriver BiDi, which is what this channel means. */
+const launched = () =>
+  inFirefox
+    ? firefox.launch({ channel: "moz-firefox", executablePath: process.env.FIREFOX })
+    : chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
 export async function laboratory() {
   const { server, port } = await serve(join(here, "../dist/lab"));
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const browser = await launched();
   const address = `http://127.0.0.1:${port}/`;
   return {
     address,
@@ -21,6 +30,8 @@ export async function laboratory() {
     /** A page of a profile of its own; its errors fail the test that looks for them. */
     async page({ width = 1440, height = 900, colorScheme = "light", search = "", hash = "", wait = true, context: given } = {}) {
       const context = given ?? (await browser.newContext({ viewport: { width, height }, colorScheme, acceptDownloads: true }));
+      // Of Firefox, the driver cannot say what its system prefers: there the page's own switch is set.
+      if (inFirefox && colorScheme === "dark") await context.addInitScript(() => localStorage.setItem("npsim-theme", "dark"));
       const page = await context.newPage();
       page.errors = [];
       page.on("pageerror", (error) => page.errors.push(String(error)));
@@ -51,6 +62,29 @@ export const state = (page, pick) => page.evaluate((body) => new Function("s", `
 export async function open(page, target, how = {}) {
   await page.evaluate(([target, how]) => window.npsimLab.open(target, how), [target, how]);
   await ready(page);
+}
+
+/**
+ * The bytes of the file that the page gives to its user. The driver of Firefox reports no download of a
+ * page's own bytes: there they are taken from the page as it hands them over.
+ */
+export async function downloaded(page, act) {
+  if (!inFirefox) {
+    const [download] = await Promise.all([page.waitForEvent("download"), act()]);
+    return readFileSync(await download.path());
+  }
+  await page.evaluate(() => {
+    window.givenAway = new Promise((resolve) => {
+      const make = URL.createObjectURL;
+      URL.createObjectURL = (blob) => {
+        URL.createObjectURL = make;
+        resolve(blob.arrayBuffer().then((it) => [...new Uint8Array(it)]));
+        return make.call(URL, blob);
+      };
+    });
+  });
+  await act();
+  return Buffer.from(await page.evaluate(() => window.givenAway));
 }
 
 /** The command, or nothing where it was not built. */

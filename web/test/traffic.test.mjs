@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { laboratory, npsim, open, ready, root, state } from "./page.mjs";
+import { downloaded, laboratory, npsim, open, ready, root, state } from "./page.mjs";
 
 let lab;
 before(async () => { lab = await laboratory(); });
@@ -29,8 +29,7 @@ test("a dropped capture is the traffic, and what left is that of the command", a
   await page.waitForFunction(() => window.npsimLab.store.value.measured, null, { timeout: 120_000 });
   await page.getByRole("tab", { name: "Results" }).click();
   await page.locator(".frames-table tbody tr").first().waitFor();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "What left (pcapng)" }).click()]);
-  const left = readFileSync(await download.path());
+  const left = await downloaded(page, () => page.getByRole("button", { name: "What left (pcapng)" }).click());
   const folder = mkdtempSync(join(tmpdir(), "npsim-web-"));
   const out = join(folder, "out.pcapng");
   if (npsim(["run", "microcode/forward", "--trace", trace, "--out", out, "--quiet"])) {

@@ -169,7 +169,7 @@ export type Traffic =
   | { kind: "project" }
   | { kind: "none" }
   | { kind: "load"; load: Record<string, string | number> }
-  | { kind: "capture"; path: string; pace?: string };
+  | { kind: "capture"; path: string; pace?: string; ports?: string };
 
 export interface OpenRequest {
   op: "open";

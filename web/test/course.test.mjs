@@ -1,0 +1,83 @@
+// The course in the page: what is handed out misses goals, a wrong way leaves the last step open,
+// and a right one closes it.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { laboratory, ready, root } from "./page.mjs";
+
+let lab;
+before(async () => { lab = await laboratory(); });
+after(() => lab.close());
+
+const solution = (name, file) => readFileSync(join(root, `microcode/course/solutions/${name}/${file}`), "utf8");
+const edited = (text, from, to) => {
+  assert.ok(text.includes(from), `no \`${from}\``);
+  return text.replaceAll(from, to);
+};
+
+/** The file that a learner changes, made right and made wrong from what is handed out and what solves it. */
+const WAYS = {
+  "eight-chains": {
+    title: "Eight chains", file: "chains.uc", right: (_, solved) => solved, missed: "the sum is right",
+    wrong: (_, solved) => edited(solved, "scratch[add, $sum, place, 0], ctx_swap[done]", "scratch[write, $sum, place, 0, 1], ctx_swap[done]"),
+  },
+  "one-reader": {
+    title: "One reader", file: "reader.uc", right: (_, solved) => solved, missed: "the sum is right",
+    wrong: (_, solved) => edited(solved, "last#:\n    ctx_arb[odd]\n    add_eight($$odd)\n", "last#:\n    ctx_arb[odd]\n"),
+  },
+  "enough-engines": {
+    title: "Enough engines", file: "npsim.toml", right: (text) => edited(text, 'id = "0"', 'id = "0-2"'), missed: "no microengine too many",
+    wrong: (text) => edited(text, 'id = "0"', 'id = "0-3"'),
+  },
+  "lost-additions": {
+    title: "Lost additions", file: "add.uc", right: (_, solved) => solved, missed: "every addition counts",
+    wrong: (_, solved) => edited(solved, "#define ROUNDS 50", "#define ROUNDS 49"),
+  },
+  "short-lock": {
+    title: "Short lock", file: "record.uc", right: (_, solved) => solved, missed: "done in time",
+    wrong: (_, solved) => edited(solved, '#include "lock.uc"', '#define LOCK_GAP 200\n#include "lock.uc"'),
+  },
+  "keep-order": {
+    title: "Keep order", file: "npsim.toml", right: (text) => edited(text, "ordering/contiguous.toml", "ordering/in-order.toml"), missed: "quick",
+    wrong: (text) => edited(text, "ordering/contiguous.toml", "ordering/packet-sort.toml"),
+  },
+  "short-queue": {
+    title: "Short queue", file: "npsim.toml", right: (text) => edited(text, "QUEUE_LIMIT = 1048576", "QUEUE_LIMIT = 24576"), missed: "bursts find room",
+    wrong: (text) => edited(text, "QUEUE_LIMIT = 1048576", "QUEUE_LIMIT = 16384"),
+  },
+};
+
+for (const [name, way] of Object.entries(WAYS)) {
+  test(`the goals of ${name} are met by a right way alone`, async () => {
+    const page = await lab.page();
+    const path = `/microcode/course/${name}/${way.file}`;
+    const checked = async () => {
+      await page.evaluate(() => new Promise((resolve) => {
+        window.npsimLab.on((it) => it.exercise && resolve());
+        [...document.querySelectorAll(".steps button")].findLast((it) => it.textContent === "Check the goals").click();
+      }));
+      const missed = page.locator(".goal-line", { has: page.locator(".failed") }).getByRole("button");
+      return { met: await page.locator(".steps .met").count(), missed: await missed.allInnerTexts() };
+    };
+    await page.getByRole("tab", { name: "Lessons" }).click();
+    await page.getByRole("button", { name: new RegExp(`^${way.title}`) }).click();
+    await page.waitForFunction((target) => window.npsimLab.store.value.opened?.target === target, `/microcode/course/${name}/npsim.toml`);
+    await ready(page);
+    const given = await page.evaluate((path) => window.npsimLab.files.text(path), path);
+    const write = (text) => page.evaluate(([path, text]) => window.npsimLab.files.setText(path, text), [path, text]);
+
+    const first = await checked();
+    assert.equal(first.met, 1, "seeing where it stands is a step");
+    assert.notDeepEqual(first.missed, [], "what is handed out misses a goal");
+    await write(way.wrong(given, solution(name, way.file)));
+    const wrong = await checked();
+    assert.equal(wrong.met, 1, "a wrong way leaves the last step open");
+    assert.ok(wrong.missed.includes(way.missed), `missed ${wrong.missed}`);
+    await write(way.right(given, solution(name, way.file)));
+    assert.deepEqual(await checked(), { met: 2, missed: [] });
+    assert.deepEqual(page.errors, []);
+    await page.close();
+  });
+}
