@@ -87,6 +87,7 @@ pub fn text(name: &str) -> Result<String, Problem> {
     // What is wrong with the name or the file is the same as where it is run.
     find(name)?;
     let path = Path::new(name);
+    npsim_net::inputs::reading(path);
     std::fs::read_to_string(path).map_err(|error| Problem::io("read", path, &error))
 }
 

@@ -18,7 +18,7 @@ const SCHEMA: &str = "npsim-task-1";
 /// The version of npsim.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A hash of the sources that the outcomes of points depend on.
-pub(crate) const MODEL: &str = env!("NPSIM_MODEL");
+pub const MODEL: &str = env!("NPSIM_MODEL");
 
 /// What a process runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -22,6 +22,7 @@ pub mod compression;
 pub mod egress;
 pub mod ethernet;
 mod frame;
+pub mod inputs;
 pub mod load;
 mod option_codes;
 pub mod order;

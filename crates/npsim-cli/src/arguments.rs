@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Completions(cmd::completions::Arguments),
     Man(cmd::man::Arguments),
     Lsp(cmd::lsp::Arguments),
+    Bundle(cmd::bundle::Arguments),
     Trace(cmd::trace::Arguments),
     #[command(hide = true)]
     Generate(cmd::generate::Arguments),

@@ -5,6 +5,7 @@
 //! microcode did in a run what a check forbids.
 
 mod arguments;
+mod bundle;
 mod cmd;
 pub mod dap;
 pub mod docs;
@@ -33,6 +34,7 @@ use crate::arguments::{Arguments, Command};
 /// wrong usage.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    bundle::note_if_asked();
     let given: Vec<_> = arguments.into_iter().collect();
     let arguments = Arguments::try_parse_from(&given).unwrap_or_else(|error| {
         let all = Arguments::command();
@@ -67,6 +69,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completions(arguments) => cmd::completions::run(arguments, Arguments::command()),
         Command::Man(arguments) => cmd::man::run(arguments, Arguments::command()),
         Command::Lsp(arguments) => cmd::lsp::run(arguments),
+        Command::Bundle(arguments) => cmd::bundle::run(arguments),
         Command::Trace(arguments) => cmd::trace::run(arguments),
         Command::Generate(arguments) => cmd::generate::run(arguments),
     };

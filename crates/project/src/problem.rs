@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anstream::adapter::strip_str;
 use npsim_asm::spelling::closest;
+use npsim_net::inputs;
 use npsim_net::standard_output::is_standard_output;
 use npsim_profile::ProfileError;
 
@@ -202,5 +203,6 @@ fn nearest(path: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(missing).ok()?;
     let mut found = folder.join(near);
     found.extend(rest);
+    inputs::seeing(&found);
     found.exists().then_some(found)
 }

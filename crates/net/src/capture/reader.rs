@@ -12,6 +12,7 @@ use super::next_generation::NextGeneration;
 use super::{CaptureError, CaptureNotes, CaptureOptions, error};
 use crate::Frame;
 use crate::compression::Compression;
+use crate::inputs;
 use crate::standard_output::is_standard_output;
 
 /// What a pcapng file begins with.
@@ -71,6 +72,7 @@ impl CaptureReader {
             };
             Err(io::Error::other(only))
         } else {
+            inputs::reading(path);
             File::open(path)
         };
         let file = file.map_err(|source| CaptureError::Io {

@@ -12,6 +12,7 @@ use super::placing::Placing;
 use super::{ArrivalSchedule, Pace, PaceError, PortAssignment, PortLine};
 use crate::LineFrame;
 use crate::capture::{CaptureError, CaptureNotes, CaptureOptions, CaptureReader};
+use crate::inputs;
 use crate::recording::{RecordingReader, RecordingSurvey};
 
 /// Why a capture cannot be replayed.
@@ -88,6 +89,7 @@ impl Stored {
             path: path.to_path_buf(),
             source,
         };
+        inputs::reading(path);
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let data = if metadata.is_file() || metadata.is_dir() {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{END, Recorded, RecordingHead, RecordingReader};
 use crate::capture::CaptureError;
+use crate::inputs;
 
 /// A command of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub fn survey(path: &Path) -> Result<RecordingSurvey, CaptureError> {
         path: path.to_path_buf(),
         source,
     };
+    inputs::reading(path);
     let file = File::open(path).map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(CaptureError::NotARecording {

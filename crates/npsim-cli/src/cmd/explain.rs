@@ -69,6 +69,7 @@ fn parse(place: &str) -> Result<(PathBuf, Option<u32>), Problem> {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (file, line) = parse(&arguments.place)?;
+    npsim_net::inputs::seeing(&file);
     std::fs::metadata(&file).map_err(|error| Problem::io("read", &file, &error))?;
     let owner = || project_of(&Disk, &file).filter(|_| npsim::project::is_source(&file));
     let project = arguments.project.clone().or_else(owner);

@@ -102,6 +102,7 @@ fn is_text_of_microcode(path: &Path) -> bool {
 
 /// Lays out a file; gives what that changes.
 fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
+    npsim_net::inputs::reading(path);
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     let name = path.display().to_string();
     let encoding = Encoding::of(&bytes);

@@ -2,6 +2,7 @@
 
 pub mod asm;
 mod batch_script;
+pub mod bundle;
 pub mod check;
 pub mod check_exercise;
 mod checkpoint_options;

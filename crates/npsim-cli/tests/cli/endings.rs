@@ -80,6 +80,11 @@ fn endless() -> Vec<(Row, Ends)> {
             &format!("hauger --root {root} --out r"),
             Ends::Saves,
         ),
+        row(
+            "bundle make",
+            &format!("-- run {forward} {load}"),
+            Ends::Saves,
+        ),
         row("trace gen", &format!("{load} -o gen.pcap"), Ends::AtOnce),
         row("dap", "", Ends::AtOnce),
         row("lsp", "", Ends::AtOnce),
@@ -87,8 +92,10 @@ fn endless() -> Vec<(Row, Ends)> {
 }
 
 /// Commands that have no work without an end. They leave Ctrl-C to the system.
-const SOON: [&str; 17] = [
+const SOON: [&str; 19] = [
     "asm",
+    "bundle info",
+    "bundle replay",
     "check",
     "check-exercise",
     "checks",

@@ -7,6 +7,7 @@ mod at_the_place;
 mod bad_input;
 mod boards;
 mod book;
+mod bundles;
 mod captures;
 mod checking;
 mod checkpoints;

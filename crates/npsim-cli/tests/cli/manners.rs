@@ -103,6 +103,13 @@ pub fn rows() -> Vec<Row> {
             "--load 0.5 --time 50us -o made.pcap",
             Lines::Fit,
         ),
+        row(
+            "bundle make",
+            "-o made.npsim-bundle -- asm loop.uc",
+            Lines::Fit,
+        ),
+        row("bundle info", "loop.npsim-bundle", Lines::Free),
+        row("bundle replay", "loop.npsim-bundle", Lines::Fit),
         row("trace info", "in.pcap", Lines::Fit),
         row("trace order", "flows.pcap --each", Lines::Fit),
     ]
@@ -138,6 +145,8 @@ pub fn folder() -> Dir {
         .with("turns.toml", SWEEP)
         .with("study.toml", SWEEP);
     dir.npsim("asm loop.uc -o loop.hex").expect(0, &[]);
+    dir.npsim("bundle make -o loop.npsim-bundle -- asm loop.uc")
+        .expect(0, &[]);
     dir.npsim("trace gen --load 0.5 --time 50us --quiet -o flows.pcap")
         .expect(0, &[]);
     dir

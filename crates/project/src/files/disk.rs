@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use npsim_net::inputs;
+
 use super::{FileKind, Files};
 
 /// The longest source, project or image that is read; far beyond any real one.
@@ -18,6 +20,7 @@ impl Files for Disk {
     /// memory.
     #[expect(clippy::disallowed_methods, reason = "this is where files are read")]
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        inputs::reading(path);
         let mut bytes = Vec::new();
         File::open(path)?
             .take(LONGEST + 1)
@@ -32,6 +35,7 @@ impl Files for Disk {
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        inputs::seeing(path);
         let found = fs::metadata(path)?;
         Ok(if found.is_file() {
             FileKind::File

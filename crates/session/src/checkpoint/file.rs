@@ -7,6 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use npsim_net::inputs;
 use npsim_project::problem::Problem;
 
 /// What a checkpoint is of.
@@ -96,6 +97,7 @@ pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> 
 pub fn read(kind: CheckpointKind, path: &Path) -> Result<(Vec<u8>, Vec<u8>), Problem> {
     let shown = path.display();
     let io = |error: io::Error| Problem::io("read", path, &error);
+    inputs::reading(path);
     let mut file = File::open(path).map_err(io)?;
     let mut start = Vec::new();
     (&mut file).take(12).read_to_end(&mut start).map_err(io)?;

@@ -95,6 +95,7 @@ pub fn file(
     sources: Sources<'_>,
     path: &Path,
 ) -> anyhow::Result<ScriptEnd> {
+    npsim_net::inputs::reading(path);
     let bytes = std::fs::read(path).map_err(|error| Problem::io("read", path, &error))?;
     let name = path.display().to_string();
     // The whole script is checked before any of it is executed.

@@ -1,0 +1,241 @@
+//! The file itself: a gzipped tar of regular files and nothing else. Equal contents give equal bytes.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use npsim::problem::Problem;
+use npsim::whole_file::write_whole;
+use tar::{Archive, Builder, EntryType, Header};
+
+use super::manifest::{Manifest, PackedFile};
+
+const MANIFEST: &str = "bundle.json";
+const STDOUT: &str = "stdout";
+const STDERR: &str = "stderr";
+/// The folder of the files that the command reads.
+const FILES: &str = "files/";
+/// The most bytes of all files together, so that a small file cannot fill a disk.
+pub const MOST_BYTES: u64 = 1 << 30;
+/// The most files.
+pub const MOST_FILES: usize = 10_000;
+/// The longest path.
+const LONGEST_PATH: usize = 1024;
+
+/// All that a bundle has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    pub manifest: Manifest,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    /// The inputs by their paths.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+/// Whether a path leads down from where it begins, on any system, to one place alone.
+pub fn is_plain(path: &str) -> bool {
+    let strange = |part: &str| {
+        part.is_empty() || part == "." || part == ".." || part.contains(['\\', ':', '\0'])
+    };
+    let mut components = Path::new(path).components();
+    path.len() <= LONGEST_PATH
+        && !path.split('/').any(strange)
+        && components.all(|it| matches!(it, Component::Normal(_)))
+}
+
+impl Bundle {
+    /// Writes the bundle.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), Problem> {
+        let packed = self.packed();
+        packed
+            .and_then(|bytes| write_whole(path, &bytes))
+            .map_err(|error| Problem::io("write", path, &error))
+    }
+
+    fn packed(&self) -> io::Result<Vec<u8>> {
+        // Neither a time nor the name of a system is in the header of the one, or an owner in that of the other.
+        let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+        let mut manifest = serde_json::to_vec_pretty(&self.manifest)?;
+        manifest.push(b'\n');
+        let own = [
+            (MANIFEST.to_owned(), &manifest),
+            (STDOUT.to_owned(), &self.stdout),
+            (STDERR.to_owned(), &self.stderr),
+        ];
+        let files = { self.files.iter() }.map(|(path, bytes)| (format!("{FILES}{path}"), bytes));
+        for (path, bytes) in own.into_iter().chain(files) {
+            let mut header = Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            header.set_mtime(0);
+            header.set_uid(0);
+            header.set_gid(0);
+            tar.append_data(&mut header, path, bytes.as_slice())?;
+        }
+        tar.into_inner()?.finish()
+    }
+
+    /// Reads a bundle, and checks that each of its files is what its table says.
+    ///
+    /// # Errors
+    /// It is none, it is damaged, it has what no bundle has, or it is larger than any.
+    pub fn read(path: &Path) -> Result<Self, Problem> {
+        let shown = path.display();
+        let file = File::open(path).map_err(|error| Problem::io("read", path, &error))?;
+        let mut entries = entries(path, file)?;
+        let mut own = |name: &str| {
+            entries.remove(name).ok_or_else(|| {
+                Problem::new(format!("the bundle `{shown}` has no `{name}`"))
+                    .help("name a file that `npsim bundle make` has written")
+            })
+        };
+        let manifest = Manifest::parse(path, &own(MANIFEST)?)?;
+        let (stdout, stderr) = (own(STDOUT)?, own(STDERR)?);
+        let mut files = BTreeMap::new();
+        for (name, bytes) in entries {
+            let Some(below) = name.strip_prefix(FILES) else {
+                return Err(foreign(path, &name, "no file of a bundle"));
+            };
+            files.insert(below.to_owned(), bytes);
+        }
+        let bundle = Self {
+            manifest,
+            stdout,
+            stderr,
+            files,
+        };
+        bundle.check(path)?;
+        Ok(bundle)
+    }
+
+    /// Holds the table against the files.
+    fn check(&self, path: &Path) -> Result<(), Problem> {
+        let shown = path.display();
+        let lies = |name: &str, why: &str| {
+            Problem::new(format!("`{name}` of the bundle `{shown}` {why}"))
+                .note("`bundle.json` says what each file is, and this one is not that")
+                .help("take a copy that is whole, or have it made anew")
+        };
+        let manifest = &self.manifest;
+        let outcome = &manifest.outcome;
+        let own = [
+            (&outcome.stdout, &self.stdout),
+            (&outcome.stderr, &self.stderr),
+        ];
+        for (said, bytes) in own {
+            if PackedFile::of(said.path.as_str(), bytes) != *said {
+                return Err(lies(&said.path, "is not what its checksum says"));
+            }
+        }
+        for input in &manifest.inputs {
+            let Some(bytes) = self.files.get(&input.path) else {
+                return Err(lies(&input.path, "is missing"));
+            };
+            if PackedFile::of(input.path.as_str(), bytes) != *input {
+                return Err(lies(&input.path, "is not what its checksum says"));
+            }
+        }
+        let listed = |name: &String| manifest.inputs.iter().any(|input| input.path == *name);
+        if let Some(extra) = self.files.keys().find(|name| !listed(name)) {
+            return Err(lies(extra, "is not in its list"));
+        }
+        let places = manifest.folders.iter().chain([&manifest.folder]);
+        let places = places.filter(|place| !place.is_empty());
+        let outputs = outcome.outputs.iter().map(|output| &output.path);
+        for place in places.chain(outputs) {
+            if !is_plain(place) {
+                return Err(foreign(path, place, "a place outside of it"));
+            }
+        }
+        // A file cannot be where another one has its folder.
+        for name in self.files.keys() {
+            let folders = Path::new(name).ancestors().skip(1);
+            if let Some(both) = { folders }.find_map(|it| self.files.get_key_value(it.to_str()?)) {
+                return Err(foreign(path, both.0, "both a file and a folder"));
+            }
+            if manifest.folders.contains(name) || manifest.folder == *name {
+                return Err(foreign(path, name, "both a file and a folder"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn foreign(path: &Path, name: &str, what: &str) -> Problem {
+    let name = name.escape_default();
+    Problem::new(format!(
+        "the bundle `{}` names {what}: `{name}`",
+        path.display()
+    ))
+    .note("npsim writes no such bundle; nothing of it was unpacked")
+}
+
+/// The regular files of the archive.
+fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem> {
+    let shown = path.display();
+    let broken = |error: io::Error| {
+        if error.kind() == io::ErrorKind::FileTooLarge {
+            return Problem::new(format!("the bundle `{shown}` is too large: {error}"));
+        }
+        Problem::new(format!(
+            "`{shown}` is no bundle, or it is cut or damaged: {error}"
+        ))
+        .help("take a copy that is whole; `npsim bundle make` writes bundles")
+    };
+    let mut archive = Archive::new(Limited {
+        input: GzDecoder::new(file),
+        // Headers and padding take a kilobyte for each file.
+        left: MOST_BYTES + ((MOST_FILES as u64) << 11),
+    });
+    let mut found = BTreeMap::new();
+    for entry in archive.entries().map_err(broken)? {
+        let mut entry = entry.map_err(broken)?;
+        if found.len() == MOST_FILES {
+            let why = format!("the bundle `{shown}` has more than {MOST_FILES} files");
+            return Err(Problem::new(why));
+        }
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if entry.header().entry_type() != EntryType::Regular {
+            return Err(foreign(path, &name, "what is no regular file"));
+        }
+        if !is_plain(&name) {
+            return Err(foreign(path, &name, "a place outside of it"));
+        }
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).map_err(broken)?;
+        if bytes.len() as u64 != entry.size() {
+            return Err(broken(io::ErrorKind::UnexpectedEof.into()));
+        }
+        if found.insert(name.clone(), bytes).is_some() {
+            return Err(foreign(path, &name, "a file twice"));
+        }
+    }
+    // What follows is padding, and the checksum of it all.
+    io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(broken)?;
+    Ok(found)
+}
+
+/// A reader that gives an error where the input is longer than any bundle.
+struct Limited<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let got = self.input.read(into)?;
+        let left = self.left.checked_sub(got as u64);
+        self.left = left.ok_or_else(|| {
+            let why = format!("its files have more than {} MiB", MOST_BYTES >> 20);
+            io::Error::new(io::ErrorKind::FileTooLarge, why)
+        })?;
+        Ok(got)
+    }
+}

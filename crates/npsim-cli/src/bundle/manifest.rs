@@ -1,0 +1,151 @@
+//! What `bundle.json` says.
+
+use std::path::Path;
+
+use npsim::problem::Problem;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The version of the format.
+pub const SCHEMA: &str = "npsim-bundle-1";
+/// How the versions of the format begin.
+const SCHEMAS: &str = "npsim-bundle-";
+
+/// A bundle's table of contents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of the format.
+    pub schema: String,
+    /// Which npsim made it.
+    pub made_by: Build,
+    /// The command line after `npsim`; its paths lead to files of the bundle.
+    pub command: Vec<String>,
+    /// The folder of the bundle in which the command runs; empty for the uppermost.
+    pub folder: String,
+    /// Folders that are there, whether or not a file is in them.
+    pub folders: Vec<String>,
+    /// What the command reads.
+    pub inputs: Vec<PackedFile>,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// A build of npsim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    /// Its version.
+    pub version: String,
+    /// The mark of all that decides what a run comes to.
+    pub model: String,
+    /// The processor and the operating system that it is for.
+    pub system: String,
+}
+
+/// A file by its content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackedFile {
+    /// Below the bundle's uppermost folder, parted by `/`.
+    pub path: String,
+    /// How long it is.
+    pub bytes: u64,
+    /// SHA-256 of its content, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// What came of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// How it ended: `exit code 1`, or by which signal.
+    pub ended: String,
+    /// Standard output without what differs from host to host.
+    pub stdout: PackedFile,
+    /// Standard error, likewise.
+    pub stderr: PackedFile,
+    /// The files that it wrote or changed.
+    pub outputs: Vec<PackedFile>,
+}
+
+impl Build {
+    /// This one.
+    pub fn own() -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: npsim::lab::task::MODEL.to_owned(),
+            system: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        }
+    }
+}
+
+impl PackedFile {
+    /// A file with this content.
+    pub fn of(path: impl Into<String>, bytes: &[u8]) -> Self {
+        let digest = Sha256::digest(bytes);
+        Self {
+            path: path.into(),
+            bytes: bytes.len() as u64,
+            sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+}
+
+impl Manifest {
+    /// Reads `bundle.json` of the bundle at `path`.
+    ///
+    /// # Errors
+    /// It is none, or one of another version of the format.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Problem> {
+        let shown = path.display();
+        let damaged = |error: serde_json::Error| {
+            Problem::new(format!("`bundle.json` of `{shown}` is damaged: {error}"))
+                .help("take a copy that is whole, or have it made anew")
+        };
+        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(damaged)?;
+        let schema = value["schema"].as_str().unwrap_or_default();
+        if schema != SCHEMA {
+            let by = value["made_by"]["version"].as_str().unwrap_or("?");
+            return Err(if schema.starts_with(SCHEMAS) {
+                Problem::new(format!(
+                    "the bundle `{shown}` has the format `{schema}`, and this npsim reads `{SCHEMA}`"
+                ))
+                .help(format!("npsim {by} made it; replay it with that one"))
+            } else {
+                Problem::new(format!("`bundle.json` of `{shown}` is not that of npsim"))
+                    .help("name a file that `npsim bundle make` has written")
+            });
+        }
+        serde_json::from_value(value).map_err(damaged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Manifest, PackedFile};
+    use std::path::Path;
+
+    #[test]
+    fn a_file_has_the_digest_that_sha256sum_prints() {
+        let file = PackedFile::of("a", b"npsim\n");
+        assert_eq!(file.bytes, 6);
+        assert_eq!(
+            PackedFile::of("a", b"").sha256,
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+
+    #[test]
+    fn another_version_is_named_beside_the_own_one() {
+        let text = br#"{"schema": "npsim-bundle-9", "made_by": {"version": "7.0.0"}}"#;
+        let problem = Manifest::parse(Path::new("a"), text).unwrap_err();
+        let said = format!("{problem:?}");
+        for phrase in ["npsim-bundle-9", "npsim-bundle-1", "npsim 7.0.0"] {
+            assert!(said.contains(phrase), "{said}");
+        }
+        for other in [&b"{}"[..], b"[]", b"nonsense", b"{\"schema\": 3}"] {
+            assert!(Manifest::parse(Path::new("a"), other).is_err());
+        }
+    }
+}

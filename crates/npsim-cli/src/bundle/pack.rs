@@ -1,0 +1,185 @@
+//! How a bundle is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use npsim::problem::Problem;
+use npsim_net::inputs::{InputNote, NoteKind};
+
+use super::archive::{MOST_BYTES, MOST_FILES, is_plain};
+use super::command_line::{check_command, check_places, common, far_places, relative, tidy};
+use super::manifest::{Build, Manifest, Outcome, PackedFile, SCHEMA};
+use super::outcome::first_difference;
+use super::process;
+use super::stage::{self, below};
+
+/// A bundle that was written.
+#[derive(Debug)]
+pub struct Packed {
+    /// What it says.
+    pub manifest: Manifest,
+    /// What is to be said of it.
+    pub notes: Vec<String>,
+}
+
+/// Runs the command here, and again among copies of what it read, and writes the bundle; `None` if it was
+/// interrupted.
+///
+/// # Errors
+/// The command cannot be in a bundle, what it reads cannot be, or the bundle cannot be written.
+pub fn pack(
+    words: &[String],
+    path: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Packed>, Problem> {
+    check_command(words)?;
+    let folder =
+        std::env::current_dir().map_err(|error| Problem::io("read", Path::new("."), &error))?;
+    let temporary = tempfile::Builder::new().prefix("npsim-bundle-").tempdir();
+    let temporary =
+        temporary.map_err(|error| Problem::new(format!("no folder for notes: {error}")))?;
+    let Some(ran) = process::run(words, &folder, temporary.path(), stop)? else {
+        return Ok(None);
+    };
+    let notes = stage::notes_of(temporary.path())?;
+    if let Some(note) = notes.iter().find(|note| note.kind == NoteKind::Other) {
+        return Err(outside(&note.path, "no regular file"));
+    }
+    let root = root_of(&folder, words, &notes);
+    let (files, folders) = contents(&root, &notes)?;
+    let manifest = Manifest {
+        schema: SCHEMA.to_owned(),
+        made_by: Build::own(),
+        command: relative(words, &folder),
+        folder: below(&root, &folder),
+        folders: folders.into_iter().collect(),
+        inputs: files
+            .iter()
+            .map(|(path, bytes)| PackedFile::of(path, bytes))
+            .collect(),
+        outcome: Outcome {
+            ended: String::new(),
+            stdout: PackedFile::of("stdout", b""),
+            stderr: PackedFile::of("stderr", b""),
+            outputs: Vec::new(),
+        },
+    };
+    check_places(&manifest.command, &manifest.folder)?;
+    let Some(staged) = stage::run(&manifest, &files, stop)? else {
+        return Ok(None);
+    };
+    if let Some(path) = staged.outside.first() {
+        return Err(outside(path, "named by its whole path within a file"));
+    }
+    if staged.outcome.ended != ran.ended {
+        let (_, _, line) = first_difference(b"", &staged.stderr);
+        return Err(Problem::new(format!(
+            "the command does not do the same from a bundle: {}, not {}",
+            staged.outcome.ended, ran.ended
+        ))
+        .note(format!("from the bundle it says: {line}"))
+        .help("is each file named by a path relative to the project, and none by a link?"));
+    }
+    let mut notes = Vec::new();
+    let (stdout, stderr) = stage::in_place(&ran, &root);
+    for (name, here, there) in [
+        ("standard output", stdout, &staged.stdout),
+        ("standard error", stderr, &staged.stderr),
+    ] {
+        // Paths that were made relative are printed as they are now.
+        if here != *there && manifest.command == words {
+            let (number, one, other) = first_difference(&here, there);
+            notes.push(format!(
+                "line {number} of {name} is `{other}` from the bundle and `{one}` here; the bundle has that of the bundle"
+            ));
+        }
+    }
+    let bundle = stage::bundle(manifest, files, staged);
+    bundle.write(path)?;
+    Ok(Some(Packed {
+        manifest: bundle.manifest,
+        notes,
+    }))
+}
+
+fn outside(path: &Path, what: &str) -> Problem {
+    Problem::new(format!(
+        "`{}` cannot be in a bundle: it is {what}",
+        path.display()
+    ))
+    .help("name a regular file, by a path relative to the file that names it")
+}
+
+/// The folder that becomes the bundle's uppermost: the lowest one above all that is read and named.
+fn root_of(folder: &Path, words: &[String], notes: &[InputNote]) -> PathBuf {
+    let read = notes.iter().filter(|note| note.kind != NoteKind::Folder);
+    let read = read.map(|note| tidy(&note.path));
+    // The folder of a file, or of an output; a folder that is named is one of those that were seen.
+    let named = far_places(words, folder).into_iter();
+    let places = read.chain(named);
+    places.fold(folder.to_path_buf(), |root, place| {
+        let above = if place.is_dir() {
+            place.as_path()
+        } else {
+            place.parent().unwrap_or(&place)
+        };
+        common(&root, above)
+    })
+}
+
+/// The files and the folders of a bundle.
+#[expect(clippy::type_complexity, reason = "two lists")]
+fn contents(
+    root: &Path,
+    notes: &[InputNote],
+) -> Result<(BTreeMap<String, Vec<u8>>, BTreeSet<String>), Problem> {
+    let mut files = BTreeMap::new();
+    let mut folders = BTreeSet::new();
+    let mut bytes = 0;
+    // In this order what was read takes the place of what was only seen.
+    let of = |kind: NoteKind| notes.iter().filter(move |note| note.kind == kind);
+    for note in of(NoteKind::Read).chain(of(NoteKind::File)) {
+        let path = tidy(&note.path);
+        let name = below(root, &path);
+        if !is_plain(&name) {
+            return Err(outside(
+                &note.path,
+                "named in a way that other systems do not take",
+            ));
+        }
+        if files.contains_key(&name) {
+            continue;
+        }
+        let content = if note.kind == NoteKind::Read {
+            fs::read(&note.copy).map_err(|error| Problem::io("read", &note.path, &error))?
+        } else {
+            Vec::new()
+        };
+        bytes += content.len() as u64;
+        files.insert(name, content);
+    }
+    for note in of(NoteKind::Folder) {
+        if let Some(name) = tidy(&note.path)
+            .strip_prefix(root)
+            .ok()
+            .map(|_| below(root, &tidy(&note.path)))
+            && is_plain(&name)
+        {
+            folders.insert(name);
+        }
+    }
+    if bytes > MOST_BYTES || files.len() + 3 > MOST_FILES {
+        return Err(Problem::new(format!(
+            "the command reads {} files with {} MiB, and a bundle has at most {} with {} MiB",
+            files.len(),
+            bytes >> 20,
+            MOST_FILES - 3,
+            MOST_BYTES >> 20
+        ))
+        .help("a shorter capture, or `--set load.rate=...` instead of one, shows the same fault"));
+    }
+    Ok((files, folders))
+}

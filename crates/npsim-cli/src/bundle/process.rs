@@ -1,0 +1,106 @@
+//! The command as a process of its own, so that one that crashes is seen from outside.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{env, io, thread};
+
+use npsim::problem::Problem;
+use npsim_net::inputs;
+
+/// The folder into which the process notes what it reads.
+const NOTES: &str = "NPSIM_NOTE_INPUTS";
+/// What would change what is printed.
+const OTHER_OUTPUT: [&str; 4] = ["COLUMNS", "NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"];
+/// How often a process is asked whether it has ended.
+const OFTEN: Duration = Duration::from_millis(5);
+
+/// What a process did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    pub ended: String,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+/// Notes what this process reads, if the one that started it asks for that.
+pub fn note_if_asked() {
+    if let Some(folder) = env::var_os(NOTES) {
+        // The notes that are missing then are an error of the process that reads them.
+        let _ = inputs::note_into(Path::new(&folder));
+    }
+}
+
+/// This command: a program, or a module of Python.
+fn own() -> io::Result<Command> {
+    let program = env::current_exe()?;
+    let mut command = Command::new(&program);
+    let name = program.file_stem().map(OsStr::to_string_lossy);
+    if name.is_some_and(|name| name.starts_with("python")) {
+        // `-P`: modules in the folder of a bundle are not Python's.
+        command.args(["-P", "-m", "npsim"]);
+    }
+    Ok(command)
+}
+
+/// Runs npsim with these words in a folder; `None` if it was interrupted meanwhile.
+///
+/// # Errors
+/// It cannot be started.
+pub fn run(
+    words: &[String],
+    folder: &Path,
+    notes: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Ran>, Problem> {
+    let failed = |error: io::Error| Problem::new(format!("the command cannot be run: {error}"));
+    let (out, err) = (tempfile::tempfile(), tempfile::tempfile());
+    let (mut out, mut err) = (out.map_err(failed)?, err.map_err(failed)?);
+    let mut command = own().map_err(failed)?;
+    for name in OTHER_OUTPUT {
+        command.env_remove(name);
+    }
+    let child = command
+        .args(words)
+        .current_dir(folder)
+        .env(NOTES, notes)
+        .stdin(Stdio::null())
+        .stdout(out.try_clone().map_err(failed)?)
+        .stderr(err.try_clone().map_err(failed)?)
+        .spawn();
+    let mut child = child.map_err(failed)?;
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            break status;
+        }
+        if stop.load(Ordering::Relaxed) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Ok(None);
+        }
+        thread::sleep(OFTEN);
+    };
+    Ok(Some(Ran {
+        ended: ended(status),
+        stdout: whole(&mut out).map_err(failed)?,
+        stderr: whole(&mut err).map_err(failed)?,
+    }))
+}
+
+fn whole(file: &mut (impl io::Read + io::Seek)) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn ended(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        // `signal: 6 (SIGABRT) (core dumped)`: where memory goes is a matter of the host.
+        None => status.to_string().replace(" (core dumped)", ""),
+    }
+}

@@ -1,0 +1,55 @@
+//! `npsim bundle make`: a command with its files becomes one file.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use npsim::quantity::grouped;
+
+use crate::bundle;
+use crate::cmd::interrupt::{INTERRUPTED, interrupt_flag};
+use crate::output;
+
+/// Run a command twice, the second time from copies of what it read, and pack those
+///
+/// The command may fail: that is what bundles are for. Its outputs are written as always. The bundle has every file that
+/// was read, whole, and what was printed; look through it before you give it away.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Write the bundle to FILE
+    #[arg(short, long, value_name = "FILE", default_value = "fault.npsim-bundle")]
+    out: PathBuf,
+    /// The command, without `npsim`
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let stop = interrupt_flag();
+    let Some(packed) = bundle::pack(&arguments.command, &arguments.out, &stop)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    for note in &packed.notes {
+        output::line(&format!("note: {note}"));
+    }
+    let manifest = packed.manifest;
+    let bytes = manifest.inputs.iter().map(|it| it.bytes).sum();
+    let mut text = String::new();
+    writeln!(
+        text,
+        "`npsim {}` ended with {}",
+        manifest.command.join(" "),
+        manifest.outcome.ended
+    )?;
+    writeln!(
+        text,
+        "{}: {} files read ({} bytes), {} written",
+        arguments.out.display(),
+        manifest.inputs.len(),
+        grouped(bytes),
+        manifest.outcome.outputs.len()
+    )?;
+    output::tell(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,54 @@
+//! `npsim bundle replay`: what came of a command comes of it again, or not.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use npsim::problem::Problem;
+
+use crate::bundle;
+use crate::cmd::interrupt::{INTERRUPTED, interrupt_flag};
+use crate::output;
+
+/// Run the command of a bundle from its files in a temporary folder, and compare
+///
+/// Exit code 0 if all is the same to the byte: how the command ended, what it printed except for the speed of the host,
+/// and each file that it wrote; 1 if not.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The bundle
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let opened = bundle::open(&arguments.file)?;
+    let stop = interrupt_flag();
+    let Some(differences) = opened.replay(&stop)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    let outcome = &opened.manifest().outcome;
+    let made = &opened.manifest().made_by.version;
+    if differences.is_empty() {
+        let outputs = outcome.outputs.len();
+        output::tell(&format!(
+            "reproduced: {}, what was printed, and {outputs} written files are the same\n",
+            outcome.ended
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut problem = Problem::new(format!(
+        "`{}` is not reproduced: {}",
+        arguments.file.display(),
+        differences[0]
+    ));
+    for difference in &differences[1..] {
+        problem = problem.note(difference.clone());
+    }
+    if opened.made_by_another() {
+        problem = problem.help(format!(
+            "another build of npsim made it ({made}); that one may still reproduce it"
+        ));
+    }
+    Err(problem.into())
+}

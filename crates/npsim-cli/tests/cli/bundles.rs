@@ -1,0 +1,336 @@
+//! A bundle gives the same fault again, and a bad one does no harm.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use tar::{Archive, Builder, EntryType, Header};
+
+use crate::harness::{COUNT, Dir, pcap, root};
+
+const BAD: &str = ".num_contexts 8\n.reg a\n#include \"lib/b.uc\"\n    alu[a, a, +, missing]\n";
+
+/// An entry of a tar, as an attacker may write one.
+struct Forged {
+    name: String,
+    kind: EntryType,
+    link: &'static str,
+    bytes: Vec<u8>,
+}
+
+fn file(name: &str, bytes: impl Into<Vec<u8>>) -> Forged {
+    Forged {
+        name: name.to_owned(),
+        kind: EntryType::Regular,
+        link: "",
+        bytes: bytes.into(),
+    }
+}
+
+fn entries(bundle: &[u8]) -> Vec<Forged> {
+    let mut archive = Archive::new(GzDecoder::new(bundle));
+    let entries = archive.entries().expect("a tar");
+    entries
+        .map(|entry| {
+            let mut entry = entry.expect("an entry");
+            let name = String::from_utf8(entry.path_bytes().to_vec()).expect("UTF-8");
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).expect("its bytes");
+            file(&name, bytes)
+        })
+        .collect()
+}
+
+fn packed(entries: &[Forged]) -> Vec<u8> {
+    let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for entry in entries {
+        let mut header = Header::new_gnu();
+        // The library itself writes no path that leads out.
+        let field = &mut header.as_gnu_mut().expect("GNU").name;
+        field[..entry.name.len()].copy_from_slice(entry.name.as_bytes());
+        if !entry.link.is_empty() {
+            header.set_link_name(entry.link).expect("a link");
+        }
+        header.set_entry_type(entry.kind);
+        header.set_size(entry.bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        tar.append(&header, &*entry.bytes).expect("append it");
+    }
+    tar.into_inner().and_then(GzEncoder::finish).expect("a tar")
+}
+
+/// A bundle of an assembler's error, in a folder.
+fn bundle_of_an_error() -> Dir {
+    let dir = Dir::new()
+        .with("a.uc", BAD)
+        .with("lib/b.uc", "    immed[a, 1]\n")
+        .with("private.uc", "nop\n");
+    dir.npsim("bundle make -o a.npsim-bundle -- asm a.uc")
+        .expect(0, &["exit code 1", "2 files read"]);
+    dir
+}
+
+/// The bundle with its table changed.
+fn with_table(dir: &Dir, from: &str, to: &str) -> Vec<u8> {
+    let mut all = entries(&dir.read("a.npsim-bundle"));
+    let table = String::from_utf8(all[0].bytes.clone()).expect("UTF-8");
+    assert!(table.contains(from), "{table}");
+    all[0].bytes = table.replace(from, to).into_bytes();
+    packed(&all)
+}
+
+/// In another folder, where nothing but the bundle is.
+fn elsewhere(bundle: Vec<u8>) -> Dir {
+    Dir::new().with("b.npsim-bundle", bundle)
+}
+
+#[test]
+fn an_error_of_the_assembler_is_found_again_elsewhere() {
+    let dir = bundle_of_an_error();
+    let other = elsewhere(dir.read("a.npsim-bundle"));
+    other
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(0, &["reproduced: exit code 1"]);
+    let info = other
+        .npsim("bundle info b.npsim-bundle")
+        .expect(0, &["npsim asm a.uc", "lib/b.uc", "`missing`"]);
+    assert!(!info.out.contains("private.uc"), "{}", info.out);
+    assert_eq!(other.files(), ["b.npsim-bundle"]);
+}
+
+#[test]
+fn two_bundles_of_one_command_are_equal() {
+    let dir = bundle_of_an_error();
+    dir.npsim("bundle make -o b.npsim-bundle -- asm a.uc")
+        .expect(0, &[]);
+    assert_eq!(dir.read("a.npsim-bundle"), dir.read("b.npsim-bundle"));
+}
+
+#[test]
+fn a_run_with_a_capture_is_the_same_to_the_byte() {
+    let forward = root().join("microcode").canonicalize().expect("it");
+    let dir = Dir::new().with("in.pcap", pcap(1, &[(0, 60), (9, 61)]));
+    let capture = dir.path("in.pcap");
+    let made = dir.npsim(&format!(
+        "bundle make -- run {}/forward --trace {} --out out.pcap --stats stats.json",
+        forward.display(),
+        capture.display()
+    ));
+    made.expect(0, &["exit code 0", "2 written"]);
+    assert!(dir.path("out.pcap").is_file(), "as without a bundle");
+    let other = elsewhere(dir.read("fault.npsim-bundle"));
+    other
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(0, &["reproduced: exit code 0", "2 written files"]);
+    assert_eq!(other.files(), ["b.npsim-bundle"]);
+}
+
+#[test]
+fn what_a_check_found_and_wrong_usage_are_found_again() {
+    let dir = Dir::new().with("a.uc", ".num_contexts 8\n.sig s\n    ctx_arb[s]\n");
+    for (command, code) in [
+        ("run a.uc --until 1ms", "exit code 3"),
+        ("run a.uc --no-such-option", "exit code 2"),
+        ("run b.uc", "exit code 1"),
+    ] {
+        dir.npsim(&format!("bundle make -- {command}"))
+            .expect(0, &[code]);
+        elsewhere(dir.read("fault.npsim-bundle"))
+            .npsim("bundle replay b.npsim-bundle")
+            .expect(0, &["reproduced", code]);
+    }
+}
+
+#[test]
+fn a_network_is_packed_with_its_chips() {
+    let networks = root().join("traces/networks").canonicalize().expect("it");
+    let dir = Dir::new();
+    dir.npsim(&format!(
+        "bundle make -- network {}/dumbbell.toml --until 60s --stats n.json",
+        networks.display()
+    ))
+    .expect(0, &["exit code 0"]);
+    elsewhere(dir.read("fault.npsim-bundle"))
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(0, &["reproduced"]);
+}
+
+#[test]
+fn what_is_read_and_then_overwritten_is_packed_as_it_was_read() {
+    let dir = Dir::new().with("a.uc", "  here#:\nctx_arb[ voluntary ],br[here#]\n");
+    dir.npsim("bundle make -- fmt a.uc")
+        .expect(0, &["1 written"]);
+    let laid_out = dir.read("a.uc");
+    let all = entries(&dir.read("fault.npsim-bundle"));
+    let packed = all.iter().find(|it| it.name == "files/a.uc").expect("it");
+    assert_ne!(packed.bytes, laid_out);
+    elsewhere(dir.read("fault.npsim-bundle"))
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(0, &["reproduced"]);
+}
+
+#[test]
+fn another_outcome_is_said_thing_by_thing() {
+    let dir = Dir::new().with("a.uc", COUNT);
+    dir.npsim("bundle make -o a.npsim-bundle -- run a.uc -D TURNS=9 --stats s.json")
+        .expect(0, &["exit code 0"]);
+    let changed = with_table(&dir, "TURNS=9", "TURNS=8");
+    elsewhere(changed)
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(
+            1,
+            &["is not reproduced", "standard output, line", "`s.json` has"],
+        );
+}
+
+#[test]
+fn commands_that_a_bundle_cannot_have_are_refused() {
+    let dir = Dir::new().with("a.uc", BAD);
+    for (words, why) in [
+        ("live a.toml", "`npsim live` cannot be in a bundle"),
+        ("bundle info x", "`npsim bundle` cannot be in a bundle"),
+        ("debug a.uc --gdb :0", "--gdb cannot be in a bundle"),
+    ] {
+        dir.npsim(&format!("bundle make -- {words}"))
+            .expect(1, &[why]);
+    }
+    dir.npsim("bundle make").expect(2, &["COMMAND"]);
+    dir.npsim("bundle make -o no/where -- asm a.uc")
+        .expect(1, &["cannot write `no/where`"]);
+    assert_eq!(dir.files(), ["a.uc"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_names_another_by_its_whole_path_is_refused() {
+    let far = Dir::new().with("far.uc", "    nop\n");
+    let include = format!(
+        "#include \"{}\"\n    ctx_arb[kill]\n",
+        far.path("far.uc").display()
+    );
+    let dir = Dir::new().with("a.uc", include);
+    dir.npsim("bundle make -- asm a.uc")
+        .expect(1, &["far.uc", "cannot be in a bundle", "whole path"]);
+}
+
+#[test]
+fn bundles_that_are_cut_or_changed_are_refused() {
+    let dir = bundle_of_an_error();
+    let whole = dir.read("a.npsim-bundle");
+    for length in [0, 1, 10, 40, whole.len() / 2, whole.len() - 4] {
+        elsewhere(whole[..length].to_vec())
+            .npsim("bundle replay b.npsim-bundle")
+            .expect(1, &["cut or damaged"]);
+    }
+    elsewhere(b"no bundle".to_vec())
+        .npsim("bundle info b.npsim-bundle")
+        .expect(1, &["is no bundle"]);
+    let all = || entries(&whole);
+    let without = |name: &str| {
+        let left: Vec<_> = all().into_iter().filter(|it| it.name != name).collect();
+        packed(&left)
+    };
+    let mut lying = all();
+    lying.last_mut().expect("a file").bytes.push(b'\n');
+    let mut more = all();
+    more.push(file("files/more.uc", "nop\n"));
+    for (bundle, why) in [
+        (without("bundle.json"), "has no `bundle.json`"),
+        (without("stderr"), "has no `stderr`"),
+        (
+            without("files/a.uc"),
+            "`a.uc` of the bundle `b.npsim-bundle` is missing",
+        ),
+        (packed(&lying), "is not what its checksum says"),
+        (packed(&more), "is not in its list"),
+        (
+            with_table(&dir, "bundle-1", "bundle-2"),
+            "`npsim-bundle-2`, and this npsim reads `npsim-bundle-1`",
+        ),
+        (
+            with_table(&dir, "\"folders\"", "\"fodlers\""),
+            "`bundle.json` of",
+        ),
+    ] {
+        elsewhere(bundle)
+            .npsim("bundle replay b.npsim-bundle")
+            .expect(1, &[why]);
+    }
+    dir.npsim("bundle replay missing")
+        .expect(1, &["cannot read `missing`"]);
+}
+
+#[test]
+fn nothing_is_written_outside_of_the_folder() {
+    let dir = bundle_of_an_error();
+    let whole = dir.read("a.npsim-bundle");
+    let mark = "npsim-bundle-test-outside";
+    let place = std::env::temp_dir().join(mark);
+    let absolute = place.display().to_string();
+    for (name, kind, link) in [
+        (format!("files/../../{mark}"), EntryType::Regular, ""),
+        (format!("../{mark}"), EntryType::Regular, ""),
+        (absolute.clone(), EntryType::Regular, ""),
+        ("files/link".to_owned(), EntryType::Symlink, "/etc/passwd"),
+        ("files/link".to_owned(), EntryType::Link, "/etc/passwd"),
+        ("files/pipe".to_owned(), EntryType::Fifo, ""),
+        ("files/folder".to_owned(), EntryType::Directory, ""),
+        ("more".to_owned(), EntryType::Regular, ""),
+        ("files/a.uc".to_owned(), EntryType::Regular, ""),
+    ] {
+        let mut all = entries(&whole);
+        all.push(Forged {
+            name,
+            kind,
+            link,
+            bytes: Vec::new(),
+        });
+        elsewhere(packed(&all))
+            .npsim("bundle replay b.npsim-bundle")
+            .expect(1, &["nothing of it was unpacked"]);
+    }
+    let word = |to: &str| with_table(&dir, "\"a.uc\"\n  ],", &format!("\"a.uc\", {to}\n  ],"));
+    for words in [
+        format!("\"-o\", \"{absolute}\""),
+        format!("\"-o{absolute}\""),
+        format!("\"--out=../{mark}\""),
+    ] {
+        elsewhere(word(&words))
+            .npsim("bundle replay b.npsim-bundle")
+            .expect(1, &["names a place outside of it", "was not run"]);
+    }
+    for folder in ["../x", "/x", "a//b", "C:"] {
+        elsewhere(with_table(
+            &dir,
+            "\"folder\": \"\"",
+            &format!("\"folder\": \"{folder}\""),
+        ))
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(1, &["a place outside of it"]);
+    }
+    elsewhere(with_table(&dir, "\"asm\"", "\"live\""))
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(1, &["`npsim live` cannot be in a bundle"]);
+    assert!(!Path::new(&place).exists());
+}
+
+#[test]
+fn a_small_file_that_unpacks_to_a_large_one_is_refused() {
+    let mut gz = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut header = Header::new_gnu();
+    header.set_path("files/zeros").expect("a path");
+    header.set_size(2 << 30);
+    header.set_entry_type(EntryType::Regular);
+    header.set_cksum();
+    gz.write_all(header.as_bytes()).expect("write it");
+    let zeros = vec![0; 1 << 20];
+    for _ in 0..1100 {
+        gz.write_all(&zeros).expect("write it");
+    }
+    elsewhere(gz.finish().expect("a file"))
+        .npsim("bundle info b.npsim-bundle")
+        .expect(1, &["too large", "more than 1024 MiB"]);
+}
