@@ -11,7 +11,8 @@ set -eu
 cd "$(dirname "$0")"
 seconds=${1:-60}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- preprocess parse assemble decode image capture packet
+[ $# -gt 0 ] || set -- preprocess parse assemble decode image capture packet \
+    elf checkpoint recording project network lsp dap page
 toolchain=${FUZZ_TOOLCHAIN:-nightly}
 
 # Sources and captures of the repository that are small enough to mutate.
@@ -22,6 +23,15 @@ seed() {
         ;;
     capture)
         find ../traces -size -64k \( -name '*.pcap' -o -name '*.pcapng' -o -name '*.gz' \)
+        ;;
+    elf)
+        find ../crates/xscale/tests/programs -name '*.elf'
+        ;;
+    project)
+        find ../microcode -name '*.toml' -size -4k
+        ;;
+    network)
+        find ../traces/networks -name '*.toml'
         ;;
     esac | while read -r file; do
         # Files of one name stand in different folders.
@@ -38,6 +48,9 @@ longest() {
     image) echo 4096 ;;
     capture) echo 32768 ;;
     packet) echo 256 ;;
+    elf) echo 8192 ;;
+    checkpoint) echo 256 ;;
+    recording | project | network | lsp | dap | page) echo 4096 ;;
     *)
         echo "fuzz/run.sh: there is no target \`$1\`" >&2
         exit 2
@@ -48,12 +61,13 @@ longest() {
 found=0
 for target in "$@"; do
     length=$(longest "$target")
-    mkdir -p "found/$target" "artifacts/$target"
+    mkdir -p "found/$target" "artifacts/$target" "corpus/$target"
     seed "$target"
     dictionary=
     case $target in
     preprocess | assemble) dictionary=-dict=uc.dict ;;
     image) dictionary=-dict=image.dict ;;
+    lsp | dap | page) dictionary=-dict=messages.dict ;;
     esac
     echo "== $target: $seconds s =="
     # Nothing here is unsafe code, so no sanitizer: it would only cost speed.

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use npsim_asm::{
     Severity, Options, SourceMap,
-    preprocess::{preprocess, print_preprocessed},
+    front::preprocess::{preprocess, print_preprocessed},
 };
 use npsim_fuzz::{MAIN, Program, check_diagnostics};
 

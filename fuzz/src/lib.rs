@@ -1,7 +1,9 @@
 //! What the fuzz targets share: sources in memory, and what must hold of
 //! everything that the assembler gives back.
 
+pub mod conversation;
 pub mod statements;
+pub mod forwarder;
 
 use npsim_asm::{Assembly, Diagnostic, Includes, Severity, Options, SourceMap, assemble};
 use npsim_image::{Image, disassemble};

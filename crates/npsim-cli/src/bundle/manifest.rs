@@ -83,11 +83,10 @@ impl Build {
 impl PackedFile {
     /// A file with this content.
     pub fn of(path: impl Into<String>, bytes: &[u8]) -> Self {
-        let digest = Sha256::digest(bytes);
         Self {
             path: path.into(),
             bytes: bytes.len() as u64,
-            sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: format!("{:x}", Sha256::digest(bytes)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long the server may take to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What the server says to a stream that ends, its messages of standard error, and its exit code.
 fn conversation(stream: &[u8]) -> (Vec<Value>, String, i32) {
