@@ -146,7 +146,11 @@ impl Bundle {
         if let Some(extra) = self.files.keys().find(|name| !listed(name)) {
             return Err(lies(extra, "is not in its list"));
         }
-        let places = manifest.folders.iter().chain([&manifest.folder]);
+        let places = manifest
+            .request
+            .folders
+            .iter()
+            .chain([&manifest.request.folder]);
         let places = places.filter(|place| !place.is_empty());
         let outputs = outcome.outputs.iter().map(|output| &output.path);
         for place in places.chain(outputs) {
@@ -160,7 +164,7 @@ impl Bundle {
             if let Some(both) = { folders }.find_map(|it| self.files.get_key_value(it.to_str()?)) {
                 return Err(foreign(path, both.0, "both a file and a folder"));
             }
-            if manifest.folders.contains(name) || manifest.folder == *name {
+            if manifest.request.folders.contains(name) || manifest.request.folder == *name {
                 return Err(foreign(path, name, "both a file and a folder"));
             }
         }

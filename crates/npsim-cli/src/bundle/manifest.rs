@@ -19,16 +19,24 @@ pub struct Manifest {
     pub schema: String,
     /// Which npsim made it.
     pub made_by: Build,
+    /// What is to be run.
+    pub request: Request,
+    /// What the command reads.
+    pub inputs: Vec<PackedFile>,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// A command, and the folders that it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
     /// The command line after `npsim`; its paths lead to files of the bundle.
     pub command: Vec<String>,
     /// The folder of the bundle in which the command runs; empty for the uppermost.
     pub folder: String,
     /// Folders that are there, whether or not a file is in them.
     pub folders: Vec<String>,
-    /// What the command reads.
-    pub inputs: Vec<PackedFile>,
-    /// What came of it.
-    pub outcome: Outcome,
 }
 
 /// A build of npsim.

@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 use npsim::problem::Problem;
 use npsim_net::inputs::{InputNote, NoteKind};
 
-use super::archive::{MOST_BYTES, MOST_FILES, is_plain};
+use super::archive::{Bundle, MOST_BYTES, MOST_FILES, is_plain};
 use super::command_line::{check_command, check_places, common, far_places, relative, tidy};
-use super::manifest::{Build, Manifest, Outcome, PackedFile, SCHEMA};
+use super::manifest::{Build, Manifest, PackedFile, Request, SCHEMA};
 use super::outcome::first_difference;
 use super::process;
 use super::stage::{self, below};
@@ -50,25 +50,13 @@ pub fn pack(
     }
     let root = root_of(&folder, words, &notes);
     let (files, folders) = contents(&root, &notes)?;
-    let manifest = Manifest {
-        schema: SCHEMA.to_owned(),
-        made_by: Build::own(),
+    let request = Request {
         command: relative(words, &folder),
         folder: below(&root, &folder),
         folders: folders.into_iter().collect(),
-        inputs: files
-            .iter()
-            .map(|(path, bytes)| PackedFile::of(path, bytes))
-            .collect(),
-        outcome: Outcome {
-            ended: String::new(),
-            stdout: PackedFile::of("stdout", b""),
-            stderr: PackedFile::of("stderr", b""),
-            outputs: Vec::new(),
-        },
     };
-    check_places(&manifest.command, &manifest.folder)?;
-    let Some(staged) = stage::run(&manifest, &files, stop)? else {
+    check_places(&request.command, &request.folder)?;
+    let Some(staged) = stage::run(&request, &files, stop)? else {
         return Ok(None);
     };
     if let Some(path) = staged.outside.first() {
@@ -90,14 +78,28 @@ pub fn pack(
         ("standard error", stderr, &staged.stderr),
     ] {
         // Paths that were made relative are printed as they are now.
-        if here != *there && manifest.command == words {
+        if here != *there && request.command == words {
             let (number, one, other) = first_difference(&here, there);
             notes.push(format!(
                 "line {number} of {name} is `{other}` from the bundle and `{one}` here; the bundle has that of the bundle"
             ));
         }
     }
-    let bundle = stage::bundle(manifest, files, staged);
+    let inputs = files
+        .iter()
+        .map(|(path, bytes)| PackedFile::of(path, bytes));
+    let bundle = Bundle {
+        manifest: Manifest {
+            schema: SCHEMA.to_owned(),
+            made_by: Build::own(),
+            request,
+            inputs: inputs.collect(),
+            outcome: staged.outcome,
+        },
+        stdout: staged.stdout,
+        stderr: staged.stderr,
+        files,
+    };
     bundle.write(path)?;
     Ok(Some(Packed {
         manifest: bundle.manifest,
@@ -162,12 +164,9 @@ fn contents(
         files.insert(name, content);
     }
     for note in of(NoteKind::Folder) {
-        if let Some(name) = tidy(&note.path)
-            .strip_prefix(root)
-            .ok()
-            .map(|_| below(root, &tidy(&note.path)))
-            && is_plain(&name)
-        {
+        let path = tidy(&note.path);
+        let name = below(root, &path);
+        if path.starts_with(root) && is_plain(&name) {
             folders.insert(name);
         }
     }

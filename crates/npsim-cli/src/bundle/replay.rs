@@ -22,8 +22,11 @@ pub struct Opened(Bundle);
 /// It is damaged, of another version of the format, or no bundle; or it asks for what no bundle may.
 pub fn open(path: &Path) -> Result<Opened, Problem> {
     let bundle = Bundle::read(path)?;
-    check_command(&bundle.manifest.command)?;
-    check_places(&bundle.manifest.command, &bundle.manifest.folder)?;
+    check_command(&bundle.manifest.request.command)?;
+    check_places(
+        &bundle.manifest.request.command,
+        &bundle.manifest.request.folder,
+    )?;
     Ok(Opened(bundle))
 }
 
@@ -55,7 +58,7 @@ impl Opened {
     /// The command cannot be run.
     pub fn replay(&self, stop: &Arc<AtomicBool>) -> Result<Option<Vec<String>>, Problem> {
         let bundle = &self.0;
-        let Some(now) = stage::run(&bundle.manifest, &bundle.files, stop)? else {
+        let Some(now) = stage::run(&bundle.manifest.request, &bundle.files, stop)? else {
             return Ok(None);
         };
         let texts = [

@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use npsim::problem::Problem;
 use npsim_net::inputs::{InputNote, NoteKind, notes_in};
 
-use super::archive::{Bundle, MOST_BYTES};
+use super::archive::MOST_BYTES;
 use super::command_line::tidy;
-use super::manifest::{Manifest, Outcome};
+use super::manifest::{Outcome, Request};
 use super::outcome::{of_any_host, outcome};
 use super::process::{self, Ran};
 
@@ -35,7 +35,7 @@ fn failed(error: &io::Error) -> Problem {
 /// # Errors
 /// The disk is full, or the like.
 pub fn run(
-    manifest: &Manifest,
+    request: &Request,
     files: &BTreeMap<String, Vec<u8>>,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Staged>, Problem> {
@@ -43,10 +43,10 @@ pub fn run(
     let temporary = temporary.map_err(|error| failed(&error))?;
     let base = npsim::files::canonical(temporary.path());
     let (root, notes) = (base.join("files"), base.join("notes"));
-    let made = fs::create_dir(&notes).and_then(|()| unpack(manifest, files, &root));
+    let made = fs::create_dir(&notes).and_then(|()| unpack(request, files, &root));
     made.map_err(|error| failed(&error))?;
-    let folder = root.join(&manifest.folder);
-    let Some(ran) = process::run(&manifest.command, &folder, &notes, stop)? else {
+    let folder = root.join(&request.folder);
+    let Some(ran) = process::run(&request.command, &folder, &notes, stop)? else {
         return Ok(None);
     };
     let mut outputs = BTreeMap::new();
@@ -75,8 +75,8 @@ pub fn notes_of(folder: &Path) -> Result<Vec<InputNote>, Problem> {
     })
 }
 
-fn unpack(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>, root: &Path) -> io::Result<()> {
-    let folders = manifest.folders.iter().chain([&manifest.folder]);
+fn unpack(request: &Request, files: &BTreeMap<String, Vec<u8>>, root: &Path) -> io::Result<()> {
+    let folders = request.folders.iter().chain([&request.folder]);
     for folder in folders {
         fs::create_dir_all(root.join(folder))?;
     }
@@ -121,17 +121,6 @@ pub fn below(root: &Path, path: &Path) -> String {
     let parts = path.strip_prefix(root).unwrap_or(path).components();
     let parts: Vec<_> = parts.map(|it| it.as_os_str().to_string_lossy()).collect();
     parts.join("/")
-}
-
-/// The bundle of a command that was run among its files.
-pub fn bundle(mut manifest: Manifest, files: BTreeMap<String, Vec<u8>>, staged: Staged) -> Bundle {
-    manifest.outcome = staged.outcome;
-    Bundle {
-        manifest,
-        stdout: staged.stdout,
-        stderr: staged.stderr,
-        files,
-    }
 }
 
 /// What came of a process in place, as [`run`] gives it.

@@ -69,7 +69,7 @@ fn bundle_of_an_error() -> Dir {
         .with("lib/b.uc", "    immed[a, 1]\n")
         .with("private.uc", "nop\n");
     dir.npsim("bundle make -o a.npsim-bundle -- asm a.uc")
-        .expect(0, &["exit code 1", "2 files read"]);
+        .expect(0, &["exit code 1", "files read: 2"]);
     dir
 }
 
@@ -119,7 +119,7 @@ fn a_run_with_a_capture_is_the_same_to_the_byte() {
         forward.display(),
         capture.display()
     ));
-    made.expect(0, &["exit code 0", "2 written"]);
+    made.expect(0, &["exit code 0", "files written: 2"]);
     assert!(dir.path("out.pcap").is_file(), "as without a bundle");
     let other = elsewhere(dir.read("fault.npsim-bundle"));
     other
@@ -162,7 +162,7 @@ fn a_network_is_packed_with_its_chips() {
 fn what_is_read_and_then_overwritten_is_packed_as_it_was_read() {
     let dir = Dir::new().with("a.uc", "  here#:\nctx_arb[ voluntary ],br[here#]\n");
     dir.npsim("bundle make -- fmt a.uc")
-        .expect(0, &["1 written"]);
+        .expect(0, &["files written: 1"]);
     let laid_out = dir.read("a.uc");
     let all = entries(&dir.read("fault.npsim-bundle"));
     let packed = all.iter().find(|it| it.name == "files/a.uc").expect("it");

@@ -23,9 +23,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let manifest = opened.manifest();
     let made = &manifest.made_by;
     let mut text = String::new();
-    writeln!(text, "command      npsim {}", manifest.command.join(" "))?;
-    if !manifest.folder.is_empty() {
-        writeln!(text, "folder       {}", manifest.folder)?;
+    writeln!(
+        text,
+        "command      npsim {}",
+        manifest.request.command.join(" ")
+    )?;
+    if !manifest.request.folder.is_empty() {
+        writeln!(text, "folder       {}", manifest.request.folder)?;
     }
     writeln!(
         text,

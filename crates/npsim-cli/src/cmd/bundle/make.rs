@@ -39,12 +39,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     writeln!(
         text,
         "`npsim {}` ended with {}",
-        manifest.command.join(" "),
+        manifest.request.command.join(" "),
         manifest.outcome.ended
     )?;
     writeln!(
         text,
-        "{}: {} files read ({} bytes), {} written",
+        "{}: files read: {} ({} bytes), files written: {}",
         arguments.out.display(),
         manifest.inputs.len(),
         grouped(bytes),

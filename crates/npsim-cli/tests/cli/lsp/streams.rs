@@ -1,7 +1,7 @@
 //! Streams that are no protocol, or only nearly, through standard input of the real command.
 
 use std::io::{BufReader, Read, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -9,15 +9,20 @@ use serde_json::{Value, json};
 /// How long the server may take to end.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What the server says to a stream that ends, its messages of standard error, and its exit code.
-fn conversation(stream: &[u8]) -> (Vec<Value>, String, i32) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_npsim"))
+/// The server, with pipes.
+fn start() -> Child {
+    Command::new(env!("CARGO_BIN_EXE_npsim"))
         .arg("lsp")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("start npsim");
+        .expect("start npsim")
+}
+
+/// What the server says to a stream that ends, its messages of standard error, and its exit code.
+fn conversation(stream: &[u8]) -> (Vec<Value>, String, i32) {
+    let mut child = start();
     let mut input = child.stdin.take().expect("a pipe");
     let stream = stream.to_vec();
     // It may end before it has read all.
@@ -190,13 +195,7 @@ fn an_editor_that_begins_wrongly_is_shown_why() {
 
 #[test]
 fn an_output_that_is_closed_is_no_panic() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_npsim"))
-        .arg("lsp")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("start npsim");
+    let mut child = start();
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("a pipe");
     for number in 2..20 {
