@@ -10,6 +10,7 @@ mod book;
 mod captures;
 mod checking;
 mod checkpoints;
+mod core_profile;
 mod cores;
 mod course;
 mod determinism;
