@@ -79,10 +79,7 @@ fn cycles_of_functions_are_those_of_the_core() {
     assert_eq!(busy, number(&run.gpp()["busy"]));
     let rest = ["polling", "waiting", "held", "ended"].map(of);
     assert_eq!(rest[0], 0);
-    assert!(
-        rest[1] > 0 && rest[3] > 0,
-        "it waits, and it ends: {rest:?}"
-    );
+    assert!(rest[1] > 0, "it waits: {rest:?}");
     let cycles = number(&run.profile["cycles"]);
     assert_eq!(busy + rest.iter().sum::<u64>(), cycles);
     // Functions add up to that, and so do the two that were called by none.
@@ -142,7 +139,7 @@ fn a_longer_function_has_a_larger_share() {
     let share = |run: &Run| run.busy("longer", "own") * 100 / run.busy("_start", "with_called");
     let (short, long) = (run(10), run(100));
     let shares = (share(&short), share(&long));
-    assert!(shares.0 < 30 && shares.1 > 50, "{shares:?}");
+    assert!(shares.0 < 20 && shares.1 > 40, "{shares:?}");
     // It is the first of its table then.
     let first = |run: &Run| {
         let mut lines = run.text.lines();
