@@ -1,5 +1,7 @@
 //! Exceptions and what else an instruction can lead to.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::status::Mode;
@@ -75,6 +77,24 @@ pub enum Unpredictable {
     Mode,
     /// The memory management unit was switched on. Addresses remain as they are.
     MemoryManagement,
+}
+
+impl fmt::Display for Unpredictable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnalignedHalf => "an access to a halfword at an odd address",
+            Self::UnalignedDouble => {
+                "an access to a doubleword at an address that is no multiple of 8"
+            }
+            Self::UnalignedBlock => {
+                "a load or store of several registers at an address that is no multiple of 4"
+            }
+            Self::UnalignedJump => "a jump in ARM state to an address that is no multiple of 4",
+            Self::Registers => "registers that the instruction does not allow",
+            Self::Mode => "a mode that is none, or SPSR in a mode that has none",
+            Self::MemoryManagement => "the memory management unit, which is not modelled",
+        })
+    }
 }
 
 /// What happened at an instruction beside its own work.

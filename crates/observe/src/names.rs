@@ -1,5 +1,6 @@
 //! What things of the chip are called where they are shown.
 
+use npsim_chip::gpp::ProgramView;
 use npsim_chip::kernel::trace_event::{Bus, Cause, RingName};
 use npsim_image::Image;
 use npsim_image::Origin;
@@ -94,4 +95,14 @@ pub fn line(image: &Image, origin: &Origin) -> String {
         .get(origin.file as usize)
         .map_or("?", String::as_str);
     format!("{file}:{}", origin.line)
+}
+
+/// What a function of a program is called: its address where nothing is known.
+#[must_use]
+pub fn function(program: &ProgramView, address: u32) -> String {
+    let found = program.functions.binary_search_by_key(&address, |it| it.0);
+    found.map_or_else(
+        |_| format!("0x{address:08x}"),
+        |at| program.functions[at].1.clone(),
+    )
 }

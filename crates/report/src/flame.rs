@@ -1,16 +1,17 @@
-//! Flame graphs: cycles by microengine, macros from the outermost in, and line.
+//! Flame graphs: cycles by microengine, macros from the outermost in, and line; of a program of the core by its call
+//! stacks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::chart::svg::escaped;
 use npsim_observe::names;
-use npsim_observe::profile::{MicroengineProfile, Profile, Waited, chain};
+use npsim_observe::profile::{MicroengineProfile, Profile, ProgramProfile, Waited, chain};
 
 /// Which cycles a flame graph shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flame {
-    /// Cycles of the pipelines: each microengine has the cycles of the run, with
+    /// Cycles of the pipelines: each microengine, and a program of the core, has the cycles of the run, with
     /// its idle ones.
     Pipeline,
     /// Cycles in which contexts waited or were ready while another ran.
@@ -59,7 +60,37 @@ fn stacks(profile: &Profile, what: Flame) -> BTreeMap<Vec<String>, u64> {
             }
         }
     }
+    for program in &profile.programs {
+        add_program(&mut stacks, program, what);
+    }
     stacks
+}
+
+/// Adds the call stacks of a program of the core.
+fn add_program(stacks: &mut BTreeMap<Vec<String>, u64>, program: &ProgramProfile, what: Flame) {
+    let core = format!("core {}", program.name);
+    let mut add = |stack: &[&str], leaf: &str, cycles: u64| {
+        if cycles > 0 {
+            let stack = [core.as_str()].into_iter().chain(stack.iter().copied());
+            let stack = stack.chain([leaf]).map(str::to_owned).collect();
+            *stacks.entry(stack).or_default() += cycles;
+        }
+    };
+    for (index, stack) in program.stacks.iter().enumerate() {
+        let (path, own) = (program.path(index), &stack.own);
+        match what {
+            Flame::Pipeline => {
+                add(&path, "instructions", own.instructions);
+                add(&path, "accesses", own.accesses);
+                add(&path, "repeats a loop", own.polling);
+                add(&[], "idle", own.waiting + own.held + own.ended);
+            }
+            Flame::Waits => {
+                add(&path, "waits for an interrupt", own.waiting);
+                add(&path, "ready, another task runs", own.held);
+            }
+        }
+    }
 }
 
 fn microengine(me: &MicroengineProfile) -> String {
@@ -224,11 +255,11 @@ fn share(part: u64, whole: u64) -> String {
 /// warm ones that make neighbours distinct.
 fn colour(name: &str) -> String {
     let fixed = match name {
-        "issued" => Some("#8ac926"),
+        "issued" | "instructions" => Some("#8ac926"),
         "aborted" => Some("#ff595e"),
-        "stalled on the command FIFO" => Some("#9d4edd"),
+        "stalled on the command FIFO" | "accesses" => Some("#9d4edd"),
         "idle" => Some("#d9d9d9"),
-        "ready, another runs" => Some("#ffca3a"),
+        "ready, another runs" | "ready, another task runs" => Some("#ffca3a"),
         _ if name.starts_with("waits for") || name.starts_with("still waits") => Some("#6fa8dc"),
         _ => None,
     };

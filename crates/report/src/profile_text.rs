@@ -1,5 +1,7 @@
 //! The profile for people.
 
+mod program_text;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -65,6 +67,9 @@ pub fn overview(profile: &Profile, programs: &[Program], shown: Shown, width: us
         }
         out.push_str(&macros(profile, &stage, (shown, width)));
         out.push_str(&waits(&stage, shown, width));
+    }
+    for program in &profile.programs {
+        out.push_str(&program_text::overview(profile, program, shown, width));
     }
     if shown == Shown::All {
         out.push('\n');

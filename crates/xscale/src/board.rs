@@ -216,7 +216,7 @@ impl<'a, 'b> Board<'a, 'b> {
         }
         self.code_written |= self.holds_code(address);
         self.reach(address, Some(word))?;
-        if let Some(stack) = &self.setup.program.stack {
+        for stack in self.setup.program.stacks() {
             self.below_stack |= stack.start.wrapping_sub(address) <= BELOW_STACK;
         }
         if owner == Owner::Free {

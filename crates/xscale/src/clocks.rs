@@ -27,9 +27,16 @@ impl Clocks {
 
     /// The ME cycles that pass with so many core cycles. What is left over counts the next time.
     pub fn pass(&mut self, core_cycles: u64) -> Cycle {
+        let cycles = self.passes(core_cycles);
         let parts = core_cycles * self.me_mhz + self.rest;
         self.rest = parts % self.core_mhz.max(1);
-        parts / self.core_mhz.max(1)
+        cycles
+    }
+
+    /// The ME cycles that would pass with so many core cycles.
+    pub const fn passes(&self, core_cycles: u64) -> Cycle {
+        let core_mhz = if self.core_mhz == 0 { 1 } else { self.core_mhz };
+        (core_cycles * self.me_mhz + self.rest) / core_mhz
     }
 
     /// The core cycles that begin within so many ME cycles.

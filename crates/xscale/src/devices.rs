@@ -113,6 +113,11 @@ impl Devices {
         self.timers.lines() | if uart { interrupts::UART } else { 0 }
     }
 
+    /// The lines that reach the processor at a cycle.
+    pub fn raised(&self, now: Cycle, setup: &Setup) -> u32 {
+        self.interrupts.lines(self.lines(now, setup)) & self.interrupts.enabled()
+    }
+
     /// What can be seen of devices at a cycle.
     pub fn signs(&self, now: Cycle, setup: &Setup) -> Signs {
         Signs {

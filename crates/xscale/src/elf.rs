@@ -8,15 +8,16 @@ use object::elf::{self, FileHeader32};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader, Sym};
 
 use crate::lines::{LineRow, Lines, Place};
+use crate::soundness;
 
 /// Code whose bytes have the other order than data, as newer big-endian processors have them.
 const BE8: u32 = 0x0080_0000;
 /// The prefix of longwords that the project gives a value.
-const IMPORT: &str = "import_";
+pub(crate) const IMPORT: &str = "import_";
 /// The prefix of longwords that keep their value where the project has none.
-const DEFAULT: &str = "default_";
+pub(crate) const DEFAULT: &str = "default_";
 /// The prefix of tables that the loader fills.
-const TABLE: &str = "table_";
+pub(crate) const TABLE: &str = "table_";
 
 /// Why a file is no program for the core.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +46,38 @@ pub enum ElfError {
     /// Its entry lies in none of its code.
     #[error("its entry 0x{0:08x} lies in none of its code")]
     Entry(u32),
+    /// Its entry is no address of an ARM instruction, or the code there is for the other state.
+    #[error("its entry 0x{entry:08x} {what}")]
+    EntryState {
+        /// The entry.
+        entry: u32,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Code is loaded to another address than it is linked to, and nothing copies the entry.
+    #[error("its entry 0x{entry:08x} is loaded to 0x{loaded:08x}, where it cannot run")]
+    EntryMoved {
+        /// The entry.
+        entry: u32,
+        /// Where the file has it loaded.
+        loaded: u32,
+    },
+    /// It has no symbols.
+    #[error("it has no symbols (it was stripped)")]
+    Stripped,
+    /// Two segments are loaded to the same address.
+    #[error("two of its segments are loaded to 0x{0:08x}")]
+    Overlap(u32),
+    /// A longword or table of the project is where none can be.
+    #[error("its symbol `{name}` at 0x{address:08x} {what}")]
+    Misplaced {
+        /// The symbol.
+        name: String,
+        /// Its address.
+        address: u32,
+        /// What is wrong with that.
+        what: String,
+    },
 }
 
 impl ElfError {
@@ -62,6 +95,21 @@ impl ElfError {
             Self::Damaged(_) | Self::Empty => "build the file again",
             Self::Entry(_) => {
                 "name an entry that the code has: `ENTRY(_start)` in the linker script"
+            }
+            Self::EntryState { .. } => {
+                "let `ENTRY` name a function, not an address: the linker then sets bit 0 for Thumb and no other"
+            }
+            Self::EntryMoved { .. } => {
+                "let code run where it is loaded: remove `AT(...)` from its section of the linker script; only what the program copies itself may have one"
+            }
+            Self::Stripped => {
+                "link without `-s`, and do not strip it: imports, tables, vectors and the stack are found by their symbols"
+            }
+            Self::Overlap(_) => {
+                "let each section of the linker script begin behind the one before; of `AT(...)` the addresses count to which it loads"
+            }
+            Self::Misplaced { .. } => {
+                "declare it by IMPORT, IMPORT_OR or TABLE of microcode/core/lib/ixp.h, and let the linker script keep it in a section of data"
             }
         }
     }
@@ -115,6 +163,12 @@ pub struct Program {
     pub vectors: Option<u32>,
     /// Its stack, if symbols say so.
     pub stack: Option<Range<u32>>,
+    /// The stack of handlers of interrupts, if symbols say so.
+    pub irq_stack: Option<Range<u32>>,
+    /// The stack of handlers of fast interrupts, if symbols say so.
+    pub fiq_stack: Option<Range<u32>>,
+    /// What is loaded to another address than it has when the program runs: the addresses, and the first loaded to.
+    pub(crate) moved: Vec<(Range<u32>, u32)>,
     /// Longwords that the project gives a value.
     pub imports: Vec<Import>,
     /// Tables that the loader fills.
@@ -153,6 +207,9 @@ impl Program {
             code: Vec::new(),
             vectors: None,
             stack: None,
+            irq_stack: None,
+            fiq_stack: None,
+            moved: Vec::new(),
             imports: Vec::new(),
             tables: Vec::new(),
             lines: Lines::default(),
@@ -160,10 +217,7 @@ impl Program {
         program.take_segments(&file, bytes)?;
         program.take_code(&file);
         program.take_symbols(&file)?;
-        let entry = program.entry & !1;
-        if !program.code.iter().any(|code| code.contains(&entry)) {
-            return Err(ElfError::Entry(entry));
-        }
+        soundness::check(&program, &file)?;
         program.lines.take_debug_sections(&file);
         Ok(program)
     }
@@ -194,6 +248,7 @@ impl Program {
             let load_end = load.checked_add(data.len() as u32).ok_or_else(wrong)?;
             if load != at && !data.is_empty() {
                 self.memory.push(load..load_end);
+                self.moved.push((at..at + data.len() as u32, load));
             }
             if header.p_flags(endian).0 & elf::PF_X.0 != 0 {
                 self.code.push(at..at + data.len() as u32);
@@ -231,7 +286,7 @@ impl Program {
         let endian = file.endian();
         let table = file.elf_symbol_table();
         let strings = table.strings();
-        let (mut low, mut high) = (None, None);
+        let mut ends = [[None; 2]; 3];
         for symbol in table.iter() {
             if symbol.is_undefined(endian) {
                 continue;
@@ -244,8 +299,12 @@ impl Program {
             let (address, bytes) = (symbol.st_value(endian), symbol.st_size(endian));
             match name {
                 "__vectors" => self.vectors = Some(address),
-                "__stack_limit" | "__stack_start" => low = Some(address),
-                "__stack_top" | "__stack_end" => high = Some(address),
+                "__stack_limit" | "__stack_start" => ends[0][0] = Some(address),
+                "__stack_top" | "__stack_end" => ends[0][1] = Some(address),
+                "__irq_stack_start" => ends[1][0] = Some(address),
+                "__irq_stack_end" => ends[1][1] = Some(address),
+                "__fiq_stack_start" => ends[2][0] = Some(address),
+                "__fiq_stack_end" => ends[2][1] = Some(address),
                 _ => {}
             }
             if let Some(import) = import_of(name, address) {
@@ -267,9 +326,22 @@ impl Program {
         self.imports.sort_by(|one, other| one.name.cmp(&other.name));
         self.imports.dedup();
         self.tables.sort_by_key(|table| table.address);
-        self.stack = low.zip(high).map(|(low, high)| low..high);
+        [self.stack, self.irq_stack, self.fiq_stack] =
+            ends.map(|[low, high]| low.zip(high).map(|(low, high)| low..high));
         self.lines.sort();
         Ok(())
+    }
+
+    /// The stacks that symbols name.
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = &Range<u32>> {
+        let all = [&self.stack, &self.irq_stack, &self.fiq_stack];
+        all.into_iter().flatten()
+    }
+
+    /// Where an address of the running program is loaded to, which copies it from there if that is another.
+    pub(crate) fn loaded_at(&self, address: u32) -> u32 {
+        let moved = self.moved.iter().find(|(at, _)| at.contains(&address));
+        moved.map_or(address, |(at, load)| address - at.start + load)
     }
 
     /// Whether instructions stand at an address.
@@ -294,6 +366,17 @@ impl Program {
     #[must_use]
     pub fn function(&self, address: u32) -> Option<&str> {
         self.lines.function(address).map(|(name, _)| name)
+    }
+
+    /// The instructions of the function at an address, or the memory between two functions there.
+    pub(crate) fn span(&self, address: u32) -> Range<u32> {
+        self.lines.span(address)
+    }
+
+    /// All functions by the addresses of their first instructions, in rising order.
+    #[must_use]
+    pub fn functions(&self) -> Vec<(u32, String)> {
+        self.lines.functions()
     }
 
     /// Whether a function begins at an address.

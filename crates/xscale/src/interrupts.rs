@@ -178,6 +178,23 @@ impl InterruptController {
     }
 }
 
+/// What interrupt lines are called.
+pub(crate) fn names(lines: u32) -> String {
+    let of = |line: u32| match line {
+        0 => "software".to_owned(),
+        2 => "the UART".to_owned(),
+        4..=7 => format!("timer {}", line - 4),
+        16..=19 => "threads, A".to_owned(),
+        24..=27 => "threads, B".to_owned(),
+        _ => "a device".to_owned(),
+    };
+    let set = (0..32).filter(|line| lines >> line & 1 == 1);
+    let names: Vec<_> = set
+        .map(|line| format!("line {line}: {}", of(line)))
+        .collect();
+    names.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use npsim_arm::status::{F, I};
-use npsim_arm::{Event, Exception, Line, Mode, RunEnd};
+use npsim_arm::{Event, Exception, Line, Mode, RunEnd, Unpredictable};
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::NextAction;
 use npsim_chip::gpp::{Access, IdlePoll};
 use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::trace_event::ProgramState;
 
 use crate::board::{Board, Refusal};
 use crate::devices::Footprint;
+use crate::interrupts;
 use crate::probe::Before;
 use crate::problem::Problem;
 use crate::processor::{Processor, Rest};
@@ -64,6 +66,8 @@ impl Processor {
             self.rest = Rest::None;
         }
         self.heed_arrivals(now, access, &setup);
+        let is_observed = access.wants_functions();
+        self.calls.begins(&self.cpu, &setup.program, is_observed);
         let footprint = self.devices.footprint;
         let instructions = self.cpu.instructions();
         match self
@@ -78,6 +82,7 @@ impl Processor {
         match end {
             End::GoesOn => {
                 let due = now + cost;
+                self.calls.tell(access, due, ProgramState::Held);
                 ("run", NextAction::Done { cost, due })
             }
             End::Waits => {
@@ -85,6 +90,7 @@ impl Processor {
                 self.set_lines(now, &setup);
                 if self.cpu.interrupt_asserted() {
                     let due = now + cost;
+                    self.calls.tell(access, due, ProgramState::Held);
                     return ("run", NextAction::Done { cost, due });
                 }
                 self.sleep(cost, None, access, &setup)
@@ -92,6 +98,7 @@ impl Processor {
             End::Loops(lap) => self.sleep(cost, Some(lap), access, &setup),
             End::Stops => {
                 self.rest = Rest::Ended;
+                self.calls.tell(access, now + cost, ProgramState::Ended);
                 ("stop", NextAction::Exit(cost))
             }
         }
@@ -153,24 +160,24 @@ impl Processor {
         if due.is_none() && !threads && polled == 0 {
             if self.is_at_its_end(setup) {
                 self.rest = Rest::Ended;
+                self.calls.tell(access, now + cost, ProgramState::Ended);
                 return ("end", NextAction::Exit(cost));
             }
-            let what = match lap {
-                Some(_) => "repeats a loop in which nothing changes, and nothing can end it",
-                None => "waits for an interrupt, and none is enabled that could come",
-            };
-            let problem = Problem::checked(
-                Check::CoreEndlessWait,
-                what.to_owned(),
-                "enable an interrupt in the controller before the wait; a program that has nothing more to do returns from main",
-            );
+            let problem = self.endless_wait(lap.is_some(), now, setup);
             if self.stops(&problem, self.cpu.pc(), access, setup) {
                 self.rest = Rest::Ended;
+                self.calls.tell(access, now + cost, ProgramState::Ended);
                 return ("stop", NextAction::Exit(cost));
             }
         }
         self.polled = polled;
         self.devices.counts.sleeps += 1;
+        let doing = if lap.is_some() {
+            ProgramState::Polls
+        } else {
+            ProgramState::Waits
+        };
+        self.calls.tell(access, now + cost, doing);
         let Some(lap) = lap else {
             let next = NextAction::Sleep {
                 cost,
@@ -193,6 +200,31 @@ impl Processor {
             due,
         };
         ("poll", next)
+    }
+
+    /// What to say of a wait that nothing ends.
+    fn endless_wait(&self, is_loop: bool, now: Cycle, setup: &Setup) -> Problem {
+        let handles = matches!(self.cpu.mode(), Mode::Irq | Mode::Fiq);
+        let (what, help) = if !is_loop {
+            (
+                "waits for an interrupt, and none is enabled that could come".to_owned(),
+                "enable an interrupt in the controller before the wait; a program that has nothing more to do returns from main",
+            )
+        } else if self.cpu.interrupt_asserted() && (handles || self.cpu.interrupt_due().is_some()) {
+            let names = interrupts::names(self.devices.raised(now, setup));
+            (
+                format!(
+                    "takes the same interrupt again and again: no handler acknowledges it ({names})"
+                ),
+                "clear the interrupt at its source in the handler: write a 1 to 0x30 of a timer, clear the threads' bits in the raw status, read what the UART received; or disable it in the controller",
+            )
+        } else {
+            (
+                "repeats a loop in which nothing changes, and nothing can end it".to_owned(),
+                "let the loop look at a ring, a device or memory of a [[memory]] section, or let an interrupt end it; a program that has nothing more to do returns from main",
+            )
+        };
+        Problem::checked(Check::CoreEndlessWait, what, help)
     }
 
     fn is_at_its_end(&self, setup: &Setup) -> bool {
@@ -219,7 +251,11 @@ impl Processor {
             if open || tolerant {
                 match self.cpu.step(&mut board) {
                     Ok(step) => {
-                        core += u64::from(step.cycles);
+                        let cycles = u64::from(step.cycles);
+                        core += cycles;
+                        let happened = step.event.as_ref();
+                        self.calls
+                            .made(&before, &self.cpu, &setup.program, cycles, happened);
                         event = step.event;
                     }
                     Err(refused) => refusal = Some(refused),
@@ -227,7 +263,9 @@ impl Processor {
                 self.probe.made(before, &self.cpu, board.access);
             } else {
                 let cycles = budget.saturating_sub(core).max(1);
-                let (cycles, ended) = self.probe.run(&mut self.cpu, &mut board, cycles);
+                let (cycles, ended) =
+                    self.probe
+                        .run(&mut self.cpu, &mut board, cycles, &mut self.calls);
                 core += cycles;
                 match ended {
                     RunEnd::Spent => is_over = true,
@@ -285,6 +323,7 @@ impl Processor {
         };
         self.devices.counts.core_cycles += core;
         self.cpu.idle(self.clocks.core_cycles(spent));
+        self.calls.tell_job(access, spent, &self.clocks);
         let cost = self.clocks.pass(core) + spent;
         let end = match end {
             End::GoesOn | End::Waits if self.leaves_stack(access, setup) => End::Stops,
@@ -338,8 +377,8 @@ impl Processor {
             Event::Unpredictable { why, address } => {
                 let problem = Problem::checked(
                     Check::CoreUnpredictable,
-                    format!("does what the architecture leaves open: {why:?}"),
-                    "align the address to the size of the access, or use registers that the instruction allows",
+                    format!("does what the architecture leaves open: {why}"),
+                    remedy(why),
                 );
                 self.stops(&problem, address, access, setup)
             }
@@ -368,7 +407,11 @@ impl Processor {
             debug_assert!(board.late.is_none(), "a block with a problem begins a job");
             let code_written = board.code_written;
             self.probe.made(before, &self.cpu, board.access);
-            core += u64::from(step.cycles);
+            let cycles = u64::from(step.cycles);
+            core += cycles;
+            let happened = step.event.as_ref();
+            self.calls
+                .made(&before, &self.cpu, &setup.program, cycles, happened);
             match step.event {
                 Some(Event::WaitForInterrupt) => return (core, End::Waits),
                 Some(event) if self.heeds(event, access, setup) => return (core, End::Stops),
@@ -393,13 +436,16 @@ impl Processor {
 
     /// Whether the chip stops because the stack pointer has left the stack.
     fn leaves_stack(&mut self, access: &mut Access<'_>, setup: &Setup) -> bool {
-        let Some(stack) = &setup.program.stack else {
-            return false;
-        };
-        let which = match self.cpu.mode() {
-            Mode::Supervisor => 0,
-            Mode::User | Mode::System => 1,
+        let program = &setup.program;
+        let (which, stack) = match self.cpu.mode() {
+            Mode::Supervisor => (0, &program.stack),
+            Mode::User | Mode::System => (1, &program.stack),
+            Mode::Irq => (2, &program.irq_stack),
+            Mode::Fiq => (3, &program.fiq_stack),
             _ => return false,
+        };
+        let Some(stack) = stack else {
+            return false;
         };
         let pointer = self.cpu.register(13);
         if stack.contains(&pointer) || pointer == stack.end {
@@ -413,8 +459,15 @@ impl Processor {
         let problem = Problem::checked(
             Check::CoreStack,
             format!(
-                "has its stack pointer at 0x{pointer:08x}: the stack is 0x{:08x} to 0x{:08x}",
-                stack.start, stack.end
+                "has its stack pointer at 0x{pointer:08x}: the stack{} is 0x{:08x} to 0x{:08x}",
+                [
+                    " of supervisor mode",
+                    "",
+                    " of interrupts",
+                    " of fast interrupts"
+                ][which],
+                stack.start,
+                stack.end
             ),
             "give the stack more room in the linker script, or look for a recursion without an end",
         );
@@ -460,5 +513,27 @@ impl Processor {
             notes.push(registers.collect::<Vec<_>>().join("  "));
         }
         access.stop(problem.check, message, notes, &problem.help)
+    }
+}
+
+/// What to do about what the architecture leaves open.
+const fn remedy(why: Unpredictable) -> &'static str {
+    match why {
+        Unpredictable::UnalignedHalf | Unpredictable::UnalignedDouble => {
+            "align the address to the size of the access; a field of a packet at another address is read byte by byte"
+        }
+        Unpredictable::UnalignedBlock => "let the base register hold a multiple of 4",
+        Unpredictable::UnalignedJump => {
+            "look for a pointer to a function, or a return address on the stack, that was overwritten; Thumb code is reached by BX or BLX with bit 0 set"
+        }
+        Unpredictable::Registers => {
+            "use registers that the instruction allows; code of a compiler that comes here was overwritten, or is data"
+        }
+        Unpredictable::Mode => {
+            "write one of the modes that there are, and use SPSR only where an exception has led"
+        }
+        Unpredictable::MemoryManagement => {
+            "leave the memory management unit off: addresses are those of the chip"
+        }
     }
 }

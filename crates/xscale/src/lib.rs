@@ -13,6 +13,7 @@
 
 mod board;
 mod cache;
+mod calls;
 mod clocks;
 mod devices;
 mod elf;
@@ -27,6 +28,7 @@ mod probe;
 mod problem;
 mod processor;
 mod setup;
+mod soundness;
 pub mod timers;
 pub mod uart;
 mod watch;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use addr2line::Context;
 use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
@@ -119,6 +120,34 @@ impl Lines {
         let offset = address - found.address;
         let bytes = if found.bytes == 0 { LABEL } else { found.bytes };
         (offset < bytes).then_some((&found.name, offset))
+    }
+
+    /// The function at an address, or what lies between two functions there.
+    pub(crate) fn span(&self, address: u32) -> Range<u32> {
+        let behind = self.functions.partition_point(|it| it.address <= address);
+        let next = self.functions.get(behind).map_or(u32::MAX, |it| it.address);
+        let Some(before) = behind.checked_sub(1).map(|at| &self.functions[at]) else {
+            return 0..next;
+        };
+        let bytes = if before.bytes == 0 {
+            LABEL
+        } else {
+            before.bytes
+        };
+        let end = before.address.saturating_add(bytes);
+        if address < end {
+            before.address..end.min(next)
+        } else {
+            end..next
+        }
+    }
+
+    /// All functions, by their addresses, in rising order; of those at one address the first by name.
+    pub(crate) fn functions(&self) -> Vec<(u32, String)> {
+        let all = self.functions.iter();
+        let mut all: Vec<_> = all.map(|it| (it.address, it.name.clone())).collect();
+        all.dedup_by_key(|it| it.0);
+        all
     }
 
     pub(crate) fn address_of(&self, name: &str) -> Option<u32> {

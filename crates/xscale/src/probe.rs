@@ -20,6 +20,7 @@ use npsim_chip::Cycle;
 use npsim_chip::gpp::Access;
 
 use crate::board::{Board, Refusal};
+use crate::calls::Calls;
 use crate::map::{self, Target};
 
 /// What a probe noted.
@@ -99,9 +100,9 @@ pub struct Probe {
 /// An instruction that is about to be made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    address: u32,
-    number: u64,
-    frame: Frame,
+    pub address: u32,
+    pub number: u64,
+    pub frame: Frame,
 }
 
 impl Before {
@@ -124,14 +125,16 @@ impl Probe {
         self.until == Some(cpu.instructions()) && cpu.interrupt_due().is_none()
     }
 
-    /// Makes instructions as [`Cpu::run`] does, and what that gives; one by one where something is looked for.
+    /// Makes instructions as [`Cpu::run`] does, and what that gives; one by one where something is looked for or the call
+    /// stack is kept.
     pub(crate) fn run(
         &mut self,
         cpu: &mut Cpu,
         board: &mut Board<'_, '_>,
         cycles: u64,
+        calls: &mut Calls,
     ) -> (u64, RunEnd<Refusal>) {
-        if !self.notes() && self.until.is_none() {
+        if !self.notes() && self.until.is_none() && !calls.is_on() {
             return cpu.run(board, cycles);
         }
         let mut spent = 0;
@@ -140,6 +143,11 @@ impl Probe {
             // An instruction takes a cycle at least.
             let (more, ended) = cpu.run(board, 1);
             spent += more;
+            let event = match &ended {
+                RunEnd::Event(event) => Some(event),
+                _ => None,
+            };
+            calls.made(&before, cpu, &board.setup.program, more, event);
             self.made(before, cpu, board.access);
             if !matches!(ended, RunEnd::Spent) || spent >= cycles {
                 return (spent, ended);

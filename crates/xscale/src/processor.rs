@@ -6,12 +6,14 @@ use std::sync::Arc;
 use npsim_arm::{Cpu, Timing};
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::{NextAction, Start, Task};
-use npsim_chip::gpp::{Access, Costs, InterruptLine, LoadError, Memories};
+use npsim_chip::gpp::{Access, Costs, InterruptLine, LoadError, Memories, ProgramView};
 use npsim_chip::kernel::row::Row;
+use npsim_chip::kernel::trace_event::ProgramState;
 use npsim_chip::units::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
 use crate::cache::CacheMode;
+use crate::calls::Calls;
 use crate::clocks::Clocks;
 use crate::devices::{Counts, Devices};
 use crate::pipeline;
@@ -52,12 +54,15 @@ pub struct Processor {
     pub(crate) polled: u16,
     /// Instructions of laps that were counted and not simulated.
     pub(crate) skipped: u64,
-    /// Stack pointers of supervisor and other modes that have been within the stack.
-    pub(crate) armed: [bool; 2],
+    /// Whether the stack pointers of supervisor mode, user and system mode, IRQ and FIQ have been within their stacks.
+    pub(crate) armed: [bool; 4],
     interrupt_delay: Cycle,
     /// What a debugger looks for; no part of the state.
     #[serde(skip)]
     pub(crate) probe: Probe,
+    /// The call stack, for observers; no part of the state.
+    #[serde(skip)]
+    pub(crate) calls: Calls,
 }
 
 impl Processor {
@@ -76,9 +81,10 @@ impl Processor {
             rest: Rest::None,
             polled: 0,
             skipped: 0,
-            armed: [false; 2],
+            armed: [false; 4],
             interrupt_delay: 1,
             probe: Probe::default(),
+            calls: Calls::default(),
             setup: Some(Arc::new(setup)),
         }
     }
@@ -161,15 +167,17 @@ impl Processor {
             start.write_dram(segment.address, &segment.words)?;
         }
         for (address, value) in &setup.imports {
-            start.write_dram(*address, &[*value])?;
+            start.write_dram(setup.program.loaded_at(*address), &[*value])?;
         }
         for table in &setup.tables {
-            start.write_dram(table.address, &table.words(start.node()))?;
+            let address = setup.program.loaded_at(table.address);
+            start.write_dram(address, &table.words(start.node()))?;
         }
         for (name, table) in setup.program.tables.iter().map(|it| (&it.name, it)) {
             if name == crate::imports::CLOCKS {
                 let [core, timers, microengines] = self.clocks.hertz();
-                start.write_dram(table.address, &[1, core, timers, microengines])?;
+                let address = setup.program.loaded_at(table.address);
+                start.write_dram(address, &[1, core, timers, microengines])?;
             }
         }
         Ok(())
@@ -236,6 +244,30 @@ impl Task for Processor {
     /// Whatever stands in registers may be one.
     fn keeps(&self) -> Vec<u32> {
         (0..15).map(|number| self.cpu.register(number)).collect()
+    }
+
+    fn program(&self) -> Option<ProgramView> {
+        let setup = self.setup()?;
+        let vectors = (0..8).map(|number| self.cpu.vectors() + 4 * number);
+        let vectors = vectors.map(|at| (at, "exception vector".to_owned()));
+        let mut functions = setup.program.functions();
+        functions.extend(vectors);
+        // Functions stand before vectors of the same address.
+        functions.sort_by_key(|it| it.0);
+        functions.dedup_by_key(|it| it.0);
+        Some(ProgramView {
+            name: setup.name.clone(),
+            functions,
+            doing: match self.rest {
+                // Its first job is still to come.
+                Rest::None if self.cpu.instructions() == 0 => ProgramState::Held,
+                Rest::None => ProgramState::Runs,
+                Rest::Waits { .. } => ProgramState::Waits,
+                Rest::Loops { .. } => ProgramState::Polls,
+                Rest::Ended => ProgramState::Ended,
+            },
+            stack: self.calls.stack(self.cpu.pc(), &setup.program),
+        })
     }
 
     fn memory(&self) -> &[Range<u32>] {

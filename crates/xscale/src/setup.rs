@@ -77,7 +77,7 @@ impl Setup {
     #[must_use]
     pub fn owner(&self, address: u32) -> Owner {
         let within = |range: &Range<u32>| range.contains(&address);
-        let mut own = self.program.memory.iter().chain(&self.program.stack);
+        let mut own = self.program.memory.iter().chain(self.program.stacks());
         if own.any(within) {
             Owner::Program
         } else if self.shared.iter().any(within) {

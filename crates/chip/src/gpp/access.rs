@@ -11,7 +11,9 @@ use super::space::Space;
 use super::{Costs, STATUS_WORDS};
 use crate::Cycle;
 use crate::kernel::fabric::Fabric;
-use crate::kernel::trace_event::{Level, MemoryName, TraceEvent, TraceEventKind, Writer};
+use crate::kernel::trace_event::{
+    Level, MemoryName, ProgramState, TraceEvent, TraceEventKind, Writer,
+};
 use crate::units::cap::Cap;
 use crate::units::dram::Dram;
 use crate::units::hash::Hash;
@@ -232,6 +234,24 @@ impl Access<'_> {
             Space::Dram => (0, 0),
         };
         (old, self.lasts(place.space) + waited)
+    }
+
+    /// Whether observers want to know which functions a program runs.
+    #[must_use]
+    pub fn wants_functions(&self) -> bool {
+        self.fabric.trace.wants(TraceEventKind::Function)
+    }
+
+    /// Tells observers what the task's program does from a cycle on, now or later: in which function, and how
+    /// many calls lead to it.
+    pub fn tell_function(&mut self, at: Cycle, doing: ProgramState, depth: u16, function: u32) {
+        let task = self.task;
+        self.fabric.trace.record(at, || TraceEvent::Function {
+            task,
+            doing,
+            depth,
+            function,
+        });
     }
 
     /// Tells observers a value that the task keeps, of one of its groups.

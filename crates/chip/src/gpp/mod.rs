@@ -40,7 +40,7 @@ pub use access::{Access, LongwordAddress, Memories};
 pub use load_error::LoadError;
 pub(crate) use memory_image::{MemoryImage, load_image};
 pub use schedule::TaskCounts;
-pub use task::{NextAction, Start, Task};
+pub use task::{NextAction, ProgramView, Start, Task};
 
 use crate::Cycle;
 use crate::kernel::event::{Event, EventQueue};

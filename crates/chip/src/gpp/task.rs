@@ -24,6 +24,7 @@ use crate::Cycle;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
 use crate::kernel::sideband::InterruptLine;
+use crate::kernel::trace_event::ProgramState;
 use crate::units::dram::Dram;
 use crate::units::scratch::Scratch;
 use crate::units::sram::Sram;
@@ -87,6 +88,19 @@ impl NextAction {
             Self::Wait { cost, due: None }
         }
     }
+}
+
+/// A program that a task runs, as observers see it that begin now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramView {
+    /// The name of its file.
+    pub name: String,
+    /// Its functions by the addresses of their first instructions, in rising order.
+    pub functions: Vec<(u32, String)>,
+    /// What it does.
+    pub doing: ProgramState,
+    /// The functions that it is in, the outermost first, by the same addresses.
+    pub stack: Vec<u32>,
 }
 
 /// Something that the general-purpose core does.
@@ -159,6 +173,11 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     /// Handles of the packet buffers that the task keeps between two jobs.
     fn keeps(&self) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// The program that it runs, if it runs one.
+    fn program(&self) -> Option<ProgramView> {
+        None
     }
 
     /// Where in DRAM it keeps what only it knows how to read, handles of packet buffers among it perhaps:

@@ -1,6 +1,7 @@
 //! What can happen on a chip, as a watcher sees it.
 
 mod kind;
+mod program;
 
 use std::fmt;
 
@@ -12,6 +13,7 @@ use crate::kernel::port_io::MediaDrop;
 use crate::kernel::target::CommandTarget;
 
 pub use kind::{Kinds, TraceEventKind};
+pub use program::ProgramState;
 
 /// What a context does from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -548,6 +550,18 @@ pub enum TraceEvent {
         /// Until when.
         until: Cycle,
     },
+    /// A task that runs a program does something else from now on, or in another function. Events of one
+    /// task come in the order of time.
+    Function {
+        /// Index of the task.
+        task: u16,
+        /// What it does.
+        doing: ProgramState,
+        /// The calls that lead to the function: those which were more are over.
+        depth: u16,
+        /// The function, by the address of its first instruction.
+        function: u32,
+    },
 }
 
 /// The rank of accesses to the local memory of microengine 0.
@@ -582,6 +596,7 @@ impl TraceEvent {
             | Self::Exception { .. }
             | Self::Lock { .. }
             | Self::Level { .. }
+            | Self::Function { .. }
             | Self::LocalMemory { .. }
             | Self::Pushed { .. }
             | Self::Written { .. } => {}
@@ -636,6 +651,7 @@ impl TraceEvent {
             Self::Lock { .. } => TraceEventKind::Lock,
             Self::Level { .. } => TraceEventKind::Level,
             Self::Gpp { .. } => TraceEventKind::Gpp,
+            Self::Function { .. } => TraceEventKind::Function,
             Self::LocalMemory { .. } => TraceEventKind::LocalMemory,
             Self::Pushed { .. } => TraceEventKind::Pushed,
             Self::Written { .. } => TraceEventKind::Written,

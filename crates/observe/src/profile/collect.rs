@@ -16,6 +16,7 @@ use npsim_image::Image;
 
 use crate::context_span::ContextSpan;
 
+use super::program::ProgramTally;
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
 
 /// What issue slots were spent on.
@@ -322,6 +323,7 @@ pub struct Collector {
     start: Cycle,
     packets: u64,
     tallies: Vec<Tally>,
+    programs: Vec<ProgramTally>,
 }
 
 impl Collector {
@@ -338,6 +340,7 @@ impl Collector {
                 .iter()
                 .map(|me| Tally::new(&**me, now))
                 .collect(),
+            programs: ProgramTally::all(chip.gpp().tasks(), now),
         }
     }
 
@@ -353,6 +356,9 @@ impl Collector {
                 .into_iter()
                 .filter(|tally| !tally.image.words.is_empty())
                 .map(|tally| tally.finish(start, end))
+                .collect(),
+            programs: { self.programs.into_iter() }
+                .map(|it| it.finish(end))
                 .collect(),
         }
     }
@@ -370,6 +376,7 @@ impl Observer for Collector {
             EventKind::Context,
             EventKind::Signal,
             EventKind::Departed,
+            EventKind::Function,
         ])
     }
 
@@ -426,6 +433,17 @@ impl Observer for Collector {
                 }
             }
             TraceEvent::Departed { .. } => self.packets += 1,
+            TraceEvent::Function {
+                task,
+                doing,
+                depth,
+                function,
+            } => {
+                let program = self.programs.iter_mut().find(|it| it.is_of(task));
+                if let Some(program) = program {
+                    program.change(at, doing, depth, function);
+                }
+            }
             _ => {}
         }
     }
@@ -437,6 +455,7 @@ impl Observer for Collector {
     fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
         state.value(self.packets);
         self.tallies.iter_mut().for_each(|it| it.recur(state));
+        self.programs.iter_mut().for_each(|it| it.recur(state));
         true
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::lines::stages;
-use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
+use super::{MicroengineProfile, Profile, ProgramProfile, ProgramSpent, Spent, Wait, Waited};
 use crate::names;
 
 /// The header of the file.
@@ -16,6 +16,56 @@ struct ProfileFile<'a> {
     packets: u64,
     microengines: Vec<MicroengineOut<'a>>,
     stages: Vec<StageOut<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    programs: Vec<ProgramOut<'a>>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct ProgramCycles {
+    instructions: u64,
+    accesses: u64,
+    polling: u64,
+    waiting: u64,
+    held: u64,
+    ended: u64,
+}
+
+impl From<&ProgramSpent> for ProgramCycles {
+    fn from(it: &ProgramSpent) -> Self {
+        Self {
+            instructions: it.instructions,
+            accesses: it.accesses,
+            polling: it.polling,
+            waiting: it.waiting,
+            held: it.held,
+            ended: it.ended,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ProgramOut<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    cycles: ProgramCycles,
+    functions: Vec<FunctionOut>,
+    stacks: Vec<StackOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct FunctionOut {
+    function: String,
+    calls: u64,
+    own: ProgramCycles,
+    with_called: ProgramCycles,
+}
+
+#[derive(Serialize)]
+struct StackOut<'a> {
+    stack: Vec<&'a str>,
+    calls: u64,
+    #[serde(flatten)]
+    cycles: ProgramCycles,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -151,8 +201,35 @@ pub fn to_json(profile: &Profile) -> serde_json::Result<String> {
                     .collect(),
             })
             .collect(),
+        programs: profile.programs.iter().map(program).collect(),
     };
     serde_json::to_string_pretty(&file).map(|text| text + "\n")
+}
+
+fn program(it: &ProgramProfile) -> ProgramOut<'_> {
+    let functions = it.functions().into_iter();
+    let stacks = it.stacks.iter().enumerate();
+    ProgramOut {
+        name: &it.name,
+        cycles: (&it.spent()).into(),
+        functions: functions
+            .filter(|function| function.all.total() > 0)
+            .map(|function| FunctionOut {
+                calls: function.calls,
+                own: (&function.own).into(),
+                with_called: (&function.all).into(),
+                function: function.function,
+            })
+            .collect(),
+        stacks: stacks
+            .filter(|(_, stack)| stack.own.total() > 0)
+            .map(|(index, stack)| StackOut {
+                stack: it.path(index),
+                calls: stack.calls,
+                cycles: (&stack.own).into(),
+            })
+            .collect(),
+    }
 }
 
 fn microengine(me: &MicroengineProfile) -> MicroengineOut<'_> {

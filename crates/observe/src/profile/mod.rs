@@ -5,11 +5,13 @@
 //! away, a stall on the command FIFO, or idle. Every cycle of each of its
 //! contexts is one of the former three, or the context was ready while another
 //! ran, waited for signals, had given up for good, or was not enabled. Both add
-//! up to the cycles of the run exactly.
+//! up to the cycles of the run exactly. So do those of a program of the general-purpose core: it makes instructions, waits
+//! for an access, repeats a loop, waits for an interrupt or for the core, or has ended.
 
 mod collect;
 mod json;
 mod lines;
+mod program;
 
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ pub use json::to_json;
 pub use lines::{LineSpent, MacroSpent, Stage, WordOrigin, chain, stages};
 use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_event::Cause;
+pub use program::{FunctionSpent, ProgramProfile, ProgramSpent, StackSpent};
 
 /// Cycles by what they were spent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,4 +149,6 @@ pub struct Profile {
     pub packets: u64,
     /// Microengines that have a program.
     pub microengines: Vec<MicroengineProfile>,
+    /// Programs of the general-purpose core.
+    pub programs: Vec<ProgramProfile>,
 }

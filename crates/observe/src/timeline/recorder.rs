@@ -1,5 +1,6 @@
 //! The observer that writes a timeline.
 
+mod functions;
 mod media;
 
 use npsim_isa::{CONTEXTS, context_index};
@@ -24,6 +25,7 @@ use npsim_chip::kernel::trace_event::{
 use npsim_chip::watch::Sampler;
 use npsim_image::Image;
 
+use self::functions::ProgramLane;
 use super::journeys::Journeys;
 use super::tracks::{Track, TrackGroup};
 use super::writer::{ChipPart, Titles, Writer, quoted};
@@ -101,6 +103,8 @@ pub struct Recorder<W> {
     locks: Vec<LockNow>,
     /// What the tasks of the core are called.
     tasks: Vec<&'static str>,
+    /// Programs of the core.
+    programs: Vec<ProgramLane>,
     /// Commands that wait at their units, and since when.
     waiting: Vec<Option<(CommandTarget, Cycle)>>,
     /// How many they are, by target, and what that is called.
@@ -141,6 +145,7 @@ impl<W: Write> Recorder<W> {
             })
             .collect();
         let hertz = chip.profile().me_mhz() * 1_000_000;
+        let programs = ProgramLane::all(chip.gpp().tasks(), now);
         let disturbances = chip.disturbances();
         let mut stalls = disturbances.stalls.clone();
         stalls.sort_by_key(|stall| stall.from);
@@ -156,6 +161,7 @@ impl<W: Write> Recorder<W> {
                     microengines,
                     locks,
                     tasks: chip.gpp().tasks().iter().map(|task| task.name()).collect(),
+                    programs: programs.iter().map(|it| (it.task, it.title())).collect(),
                     flows: Vec::new(),
                     disturbed: (!disturbances.is_none()).then(|| disturbances.lines().join("; ")),
                 },
@@ -176,6 +182,7 @@ impl<W: Write> Recorder<W> {
                     contexts: ContextSpan::all(&**me, now),
                 })
                 .collect(),
+            programs,
             waiting: Vec::new(),
             depths: Vec::new(),
             rbuf: 0,
@@ -235,6 +242,10 @@ impl<W: Write> Recorder<W> {
                 }
             });
         }
+        let programs = &mut self.programs.iter();
+        if programs.any(|it| it.began_before(until)) {
+            wanted = wanted.and(Kinds::of(&[TraceEventKind::Function]));
+        }
         let locks = &mut self.locks.iter();
         if locks.any(|it| it.since.is_some_and(|since| since < until)) {
             wanted = wanted.and(Kinds::of(&[TraceEventKind::Lock]));
@@ -259,6 +270,9 @@ impl<W: Write> Recorder<W> {
             for context in 0..CONTEXTS {
                 self.context_ends(me, context, end, None);
             }
+        }
+        for program in 0..self.programs.len() {
+            self.function_ends(program, end);
         }
         for lock in 0..self.locks.len() as u16 {
             self.lock_held(lock, end, None);
@@ -515,6 +529,7 @@ impl<W: Write> Observer for Recorder<W> {
             state.count(&mut context.collected.issued);
             state.time(&mut context.collected.issued_to);
         }
+        self.programs.iter_mut().for_each(|it| it.recur(state));
         for lock in &mut self.locks {
             state.value(u64::from(lock.since.is_some()) << 1 | u64::from(lock.holder.is_some()));
             lock.since.iter_mut().for_each(|it| state.time(it));
@@ -626,6 +641,12 @@ impl<W: Write> Observer for Recorder<W> {
                 level,
                 value,
             } => self.level(at, task, group, level, value),
+            TraceEvent::Function {
+                task,
+                doing,
+                depth,
+                function,
+            } => self.function_changes(at, task, doing, (depth, function)),
             TraceEvent::Lock { lock, step } => self.lock(at, lock, step),
             TraceEvent::Aborted { .. }
             | TraceEvent::Held { .. }

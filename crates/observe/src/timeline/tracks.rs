@@ -22,6 +22,8 @@ pub enum Track {
     Bus(Bus),
     /// A task of the general-purpose core.
     Core(u16),
+    /// The functions of a task's program.
+    Functions(u16),
     /// A longword that is watched as a lock.
     Lock(u16),
     /// A flow between hosts of a network.
@@ -83,7 +85,7 @@ impl Track {
             Self::Unit(..) => TrackGroup::Units,
             Self::Bus(Bus::Receive | Bus::Transmit) => TrackGroup::Media,
             Self::Bus(_) => TrackGroup::Buses,
-            Self::Core(_) => TrackGroup::Core,
+            Self::Core(_) | Self::Functions(_) => TrackGroup::Core,
             Self::Lock(_) => TrackGroup::Locks,
             Self::Flow(_) => TrackGroup::Flows,
         }
@@ -108,6 +110,7 @@ impl Track {
                 Bus::Transmit => 1,
             },
             Self::Core(task) => u32::from(task),
+            Self::Functions(task) => 500 + u32::from(task),
             Self::Lock(lock) => u32::from(lock),
             Self::Flow(flow) => flow,
         };
@@ -123,6 +126,7 @@ impl Track {
             Self::Unit(target, lane) => target.lane_name(lane),
             Self::Bus(bus) => names::bus(bus),
             Self::Core(task) => format!("task {task}"),
+            Self::Functions(task) => format!("functions of task {task}"),
             Self::Lock(lock) => format!("lock {lock}"),
             Self::Flow(flow) => format!("flow {flow}"),
         }

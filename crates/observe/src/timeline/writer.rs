@@ -2,7 +2,7 @@
 //! tracing. Times are microseconds with three decimals, nanoseconds rounded
 //! down; slices of a track never overlap.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use npsim_chip::Cycle;
@@ -55,6 +55,8 @@ pub(super) struct Titles {
     pub locks: Vec<String>,
     /// The tracks of the core's tasks.
     pub tasks: Vec<&'static str>,
+    /// The tracks of the functions of tasks' programs.
+    pub programs: BTreeMap<u16, String>,
     /// The tracks of flows.
     pub flows: Vec<String>,
     /// What disturbs the run, if anything.
@@ -369,6 +371,7 @@ impl<W: Write> Writer<W> {
                 let name = self.titles.tasks.get(usize::from(task));
                 name.map(|name| format!("task {name}"))
             }
+            Track::Functions(task) => self.titles.programs.get(&task).cloned(),
             _ => None,
         };
         let name = title.unwrap_or_else(|| track.name());

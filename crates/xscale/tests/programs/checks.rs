@@ -133,3 +133,49 @@ fn a_check_that_is_allowed_lets_the_program_go_on() {
         assert_eq!(passed, [(check, 1)]);
     }
 }
+
+#[test]
+fn the_stack_of_interrupts_has_its_bounds_too() {
+    let mut running = Running::new("handlers", "");
+    running.run_until(3_000_000);
+    let fault = running.fault().unwrap();
+    assert_eq!(fault.check, Some(Check::CoreStack));
+    assert!(
+        fault.message.contains("deeper (handlers.c:")
+            && fault
+                .message
+                .contains("the stack of interrupts is 0x00300180 to 0x00300280"),
+        "{fault:?}"
+    );
+}
+
+#[test]
+fn an_interrupt_that_is_never_acknowledged_is_reported_as_that() {
+    let mut running = Running::new("handlers", "import = { CASE = 2 }\n");
+    running.run_until(3_000_000);
+    let fault = running.fault().unwrap();
+    assert_eq!(fault.check, Some(Check::CoreEndlessWait));
+    assert!(
+        fault
+            .message
+            .contains("no handler acknowledges it (line 4: timer 0)"),
+        "{fault:?}"
+    );
+    let help = fault.help.as_deref().unwrap_or_default();
+    assert!(help.contains("0x30 of a timer"), "{fault:?}");
+}
+
+#[test]
+fn what_the_architecture_leaves_open_is_reported_in_words_with_its_own_remedy() {
+    let mut running = Running::new("faults", "import = { CASE = 8 }\n");
+    running.run_until(3_000_000);
+    let fault = running.fault().unwrap();
+    assert!(
+        fault
+            .message
+            .contains("an access to a halfword at an odd address"),
+        "{fault:?}"
+    );
+    let help = fault.help.as_deref().unwrap_or_default();
+    assert!(help.contains("byte by byte"), "{fault:?}");
+}

@@ -1,5 +1,8 @@
 //! Files that are no programs, and keys that do not fit.
 
+use npsim_testkit::slow_path;
+use npsim_xscale::Program;
+
 use crate::bench::{elf, project, project_of};
 
 const SHORT: &str = "[gpp]\nprogram = \"program.elf\"\n";
@@ -150,4 +153,128 @@ fn keys_that_do_not_fit_have_their_place() {
             .contains("the path of an ELF file")
     );
     assert_eq!(project("hello", "").boot.tasks.len(), 1);
+}
+
+/// A longword of a big-endian file.
+fn word(bytes: &[u8], at: usize) -> usize {
+    u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
+}
+
+fn put(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+}
+
+/// Where the header of the table of symbols is.
+fn symbols(bytes: &[u8]) -> usize {
+    let count = usize::from(u16::from_be_bytes([bytes[48], bytes[49]]));
+    let headers = (0..count).map(|index| word(bytes, 32) + 40 * index);
+    { headers }.find(|at| word(bytes, at + 4) == 2).unwrap()
+}
+
+/// Where the entry of a symbol is.
+fn symbol(bytes: &[u8], name: &str) -> usize {
+    let table = symbols(bytes);
+    let strings = word(bytes, 32) + 40 * word(bytes, table + 24);
+    let strings = word(bytes, strings + 16);
+    let entries = (0..word(bytes, table + 20) / 16).map(|it| word(bytes, table + 16) + 16 * it);
+    let is_it = |at: &usize| {
+        let name_at = strings + word(bytes, *at);
+        bytes[name_at..].starts_with(format!("{name}\0").as_bytes())
+    };
+    { entries }.find(is_it).unwrap()
+}
+
+/// The header of a segment, and its addresses in the running program and in loading.
+const SEGMENT: [usize; 2] = [52, 84];
+const AT: usize = 8;
+const LOADED: usize = 12;
+
+#[test]
+fn what_a_linker_lets_pass_is_refused_where_no_author_means_it() {
+    let moved = |name: &str, to: u32| {
+        with("handlers", |bytes| {
+            let at = symbol(bytes, name) + 4;
+            put(bytes, at, to);
+        })
+    };
+    let cases: Vec<(Vec<u8>, &[&str])> = vec![
+        (
+            with("handlers", |bytes| {
+                let size = symbols(bytes) + 20;
+                put(bytes, size, 0);
+            }),
+            &["it has no symbols (it was stripped)", "link without `-s`"],
+        ),
+        (
+            with("handlers", |bytes| {
+                put(bytes, SEGMENT[0] + LOADED, 0x0038_0000)
+            }),
+            &["its entry 0x00300020 is loaded to 0x00380020", "AT(...)"],
+        ),
+        (
+            with("handlers", |bytes| {
+                put(bytes, SEGMENT[1] + LOADED, 0x0030_0100)
+            }),
+            &["two of its segments are loaded to 0x00300100"],
+        ),
+        (
+            with("handlers", |bytes| bytes[27] |= 1),
+            &["its entry 0x00300021 is odd", "for ARM state", "bit 0"],
+        ),
+        (
+            with("handlers", |bytes| bytes[27] |= 2),
+            &["its entry 0x00300022 is no multiple of 4"],
+        ),
+        (
+            moved("default_CASE", 0x0030_0040),
+            &[
+                "`default_CASE` at 0x00300040 lies in the code of `_start`",
+                "IMPORT",
+            ],
+        ),
+        (
+            moved("default_CASE", 0x0050_0000),
+            &["`default_CASE` at 0x00500000 lies in none of its segments"],
+        ),
+        (moved("default_CASE", 0x0030_0162), &["is no longword"]),
+    ];
+    for (bytes, parts) in cases {
+        let message = problem(bytes);
+        for part in parts.iter().chain(&["program.elf"]) {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+    }
+}
+
+#[test]
+fn an_entry_in_thumb_code_begins_in_thumb_state() {
+    // The mark of the code says Thumb, as that of an assembler would.
+    let marked = |odd: u8| {
+        with("handlers", |bytes| {
+            bytes[27] |= odd;
+            let name = symbol(bytes, "$a");
+            let strings = word(bytes, symbols(bytes) + 24);
+            let strings = word(bytes, word(bytes, 32) + 40 * strings + 16);
+            let at = strings + word(bytes, name) + 1;
+            bytes[at] = b't';
+        })
+    };
+    let program = Program::read(&marked(1)).unwrap();
+    assert_eq!(program.entry, 0x0030_0021);
+    let error = Program::read(&marked(0)).unwrap_err().to_string();
+    assert!(error.contains("the code there is Thumb"), "{error}");
+}
+
+#[test]
+fn what_a_program_copies_itself_is_imported_into_the_copy_that_is_loaded() {
+    let bytes = with("handlers", |bytes| {
+        put(bytes, SEGMENT[1] + LOADED, 0x0038_0000);
+    });
+    assert_eq!(word(&bytes, SEGMENT[1] + AT), 0x0030_0160);
+    let sections = "[gpp.program]\nelf = \"program.elf\"\nimport = { CASE = 77 }\n";
+    let project = project_of(bytes, sections).unwrap_or_else(|problems| panic!("{problems}"));
+    let bench = slow_path::load(&project.boot).unwrap();
+    let word = |address| bench.units.dram.read_word(address);
+    assert_eq!(word(0x0038_0000), Some(77), "where it is loaded");
+    assert_eq!(word(0x0030_0160), Some(0), "where the program has it");
 }

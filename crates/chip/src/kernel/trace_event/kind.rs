@@ -48,6 +48,8 @@ pub enum TraceEventKind {
     Level,
     /// [`TraceEvent::Gpp`]
     Gpp,
+    /// [`TraceEvent::Function`]
+    Function,
     /// [`TraceEvent::LocalMemory`]
     LocalMemory,
     /// [`TraceEvent::Stored`]

@@ -1,0 +1,235 @@
+//! The call stack of a program, kept while a run is observed.
+//!
+//! What a jump is shows in registers, whatever the compiler made of the function: a *call* leaves the address behind it in
+//! the link register; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
+//! vector, and is over when the mode and stack pointer of before are back. Every other jump out of a function goes to
+//! another in its place, as the last call of a function does.
+
+use std::ops::Range;
+
+use npsim_arm::status::{MODE, T};
+use npsim_arm::{Cpu, Event, Mode};
+use npsim_chip::Cycle;
+use npsim_chip::gpp::Access;
+use npsim_chip::kernel::trace_event::ProgramState;
+
+use crate::clocks::Clocks;
+use crate::elf::Program;
+use crate::probe::Before;
+
+/// Bytes of the vectors.
+const VECTORS: u32 = 0x20;
+/// An exception returns to its instruction or behind it.
+const BEHIND: u32 = 8;
+/// Calls within calls that are kept.
+const DEEPEST: usize = u16::MAX as usize;
+
+/// A function that is not over.
+#[derive(Clone, Debug)]
+struct Frame {
+    function: u32,
+    /// Where it returns to, and how far behind that at most.
+    returns: (u32, u32),
+    /// The stack pointer and mode before it was called.
+    stack: u32,
+    mode: u32,
+}
+
+/// The call stack, and how it changed in the present job.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls {
+    is_on: bool,
+    frames: Vec<Frame>,
+    /// The instructions of the innermost function.
+    span: Range<u32>,
+    /// Core cycles of the job so far.
+    core: u64,
+    /// The innermost function when the job began, and each that ran from so many core cycles of the job on.
+    moves: Vec<(u64, u16, u32)>,
+}
+
+impl Calls {
+    /// Whether the stack is kept.
+    pub const fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// A job begins.
+    pub fn begins(&mut self, cpu: &Cpu, program: &Program, is_observed: bool) {
+        self.is_on = is_observed;
+        if !is_observed {
+            self.frames.clear();
+            return;
+        }
+        if self.frames.is_empty() {
+            self.enter(cpu.pc(), (0, 0), (0, 0), program);
+        }
+        self.core = 0;
+        self.moves.clear();
+        self.note();
+    }
+
+    /// An instruction was made, or an exception taken, or both, in so many core cycles.
+    #[inline]
+    pub fn made(
+        &mut self,
+        before: &Before,
+        cpu: &Cpu,
+        program: &Program,
+        cycles: u64,
+        event: Option<&Event>,
+    ) {
+        if self.is_on {
+            self.core += cycles;
+            let pc = cpu.pc();
+            if pc.wrapping_sub(before.address) > 4 || !self.span.contains(&pc) {
+                self.jumped(before, cpu, program, event);
+            }
+        }
+    }
+
+    fn jumped(&mut self, before: &Before, cpu: &Cpu, program: &Program, event: Option<&Event>) {
+        let (at, pc) = (before.address, cpu.pc());
+        let is_vector = |address: u32| address.wrapping_sub(cpu.vectors()) < VECTORS;
+        if !is_vector(pc) || is_vector(at) {
+            self.went(before, pc, (cpu, cpu.mode()), program);
+            return;
+        }
+        let mut from = (at, before.frame.stack, before.frame.status & MODE);
+        if let Some(Event::Exception { address, .. }) = event
+            && cpu.instructions() != before.number
+            && *address != at
+            && let Some(mode) = cpu.spsr().and_then(Mode::from_bits)
+        {
+            // The instruction was made, and let an interrupt in before the next.
+            self.went(before, *address, (cpu, mode), program);
+            from = (*address, cpu.banked_register(mode, 13), mode.bits());
+        }
+        let (at, stack, mode) = from;
+        self.enter(pc, (at, BEHIND), (stack, mode), program);
+        self.note();
+    }
+
+    /// An instruction led to an address, in a mode.
+    fn went(&mut self, before: &Before, pc: u32, (cpu, mode): (&Cpu, Mode), program: &Program) {
+        let at = before.address;
+        let (stack, link) = (cpu.banked_register(mode, 13), cpu.banked_register(mode, 14));
+        let called = if before.frame.status & T == 0 {
+            link == at.wrapping_add(4)
+        } else {
+            link & 1 == 1 && matches!(link.wrapping_sub(at), 3 | 5)
+        };
+        let goes_on = pc.wrapping_sub(at) <= 4;
+        if called && !goes_on {
+            self.enter(pc, (link & !1, 0), (stack, mode.bits()), program);
+        } else if let Some(over) = self.returned(pc, (stack, mode.bits())) {
+            self.frames.truncate(over);
+            self.arrive(pc, program);
+        } else if self.span.contains(&pc) {
+            return;
+        } else {
+            // Into the middle of a function that is not over, as `longjmp` leads: those within are.
+            let span = program.span(pc);
+            let outer = self.frames.iter().rposition(|it| it.function == span.start);
+            if let Some(outer) = outer.filter(|_| pc != span.start) {
+                self.frames.truncate(outer + 1);
+            }
+            self.arrive(pc, program);
+        }
+        self.note();
+    }
+
+    /// The frame that a jump returns from.
+    fn returned(&self, pc: u32, of: (u32, u32)) -> Option<usize> {
+        let is_over =
+            |it: &Frame| (it.stack, it.mode) == of && pc.wrapping_sub(it.returns.0) <= it.returns.1;
+        let inner = self.frames.len() - 1;
+        if inner > 0 && is_over(&self.frames[inner]) {
+            return Some(inner);
+        }
+        // Within the function only a call of itself could be over.
+        if self.span.contains(&pc) {
+            return None;
+        }
+        (1..inner).rev().find(|at| is_over(&self.frames[*at]))
+    }
+
+    fn enter(
+        &mut self,
+        pc: u32,
+        returns: (u32, u32),
+        (stack, mode): (u32, u32),
+        program: &Program,
+    ) {
+        if self.frames.len() < DEEPEST {
+            self.frames.push(Frame {
+                function: pc,
+                returns,
+                stack,
+                mode,
+            });
+        }
+        self.arrive(pc, program);
+    }
+
+    /// The innermost function is the one at an address.
+    fn arrive(&mut self, pc: u32, program: &Program) {
+        self.span = program.span(pc);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.function = name_address(pc, program);
+        }
+    }
+
+    fn innermost(&self) -> (u16, u32) {
+        let depth = self.frames.len().saturating_sub(1) as u16;
+        (depth, self.frames.last().map_or(0, |it| it.function))
+    }
+
+    fn note(&mut self) {
+        let (depth, function) = self.innermost();
+        self.moves.push((self.core, depth, function));
+    }
+
+    /// The functions that are not over, the outermost first; that at an address if the stack is not kept.
+    pub fn stack(&self, pc: u32, program: &Program) -> Vec<u32> {
+        if self.frames.is_empty() {
+            return vec![name_address(pc, program)];
+        }
+        self.frames.iter().map(|it| it.function).collect()
+    }
+
+    /// Tells observers of the job that began now: of accesses at its beginning, which took so many ME cycles, and of
+    /// what ran behind them.
+    pub fn tell_job(&self, access: &mut Access<'_>, spent: Cycle, clocks: &Clocks) {
+        if !self.is_on {
+            return;
+        }
+        let now = access.now();
+        if let (Some((_, depth, function)), true) = (self.moves.first(), spent > 0) {
+            access.tell_function(now, ProgramState::Accesses, *depth, *function);
+        }
+        for (core, depth, function) in &self.moves {
+            let at = now + spent + clocks.passes(*core);
+            access.tell_function(at, ProgramState::Runs, *depth, *function);
+        }
+    }
+
+    /// Tells observers what the program does from a cycle on.
+    pub fn tell(&self, access: &mut Access<'_>, at: Cycle, doing: ProgramState) {
+        if self.is_on {
+            let (depth, function) = self.innermost();
+            access.tell_function(at, doing, depth, function);
+        }
+    }
+}
+
+/// The address by which observers know a function, of an instruction in it: where none is known, that of the
+/// instruction.
+fn name_address(pc: u32, program: &Program) -> u32 {
+    let start = program.span(pc).start;
+    if program.begins_function(start) {
+        start
+    } else {
+        pc
+    }
+}
