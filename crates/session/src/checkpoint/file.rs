@@ -41,7 +41,7 @@ impl CheckpointKind {
 }
 
 /// The format that this version writes, of either kind, and the only one it reads.
-pub const FORMAT: u32 = 14;
+pub const FORMAT: u32 = 15;
 
 /// The largest file that is read; the memories of the largest chip are smaller.
 const LARGEST: u64 = 8 << 30;
