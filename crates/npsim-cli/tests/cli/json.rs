@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Dir, LOOP, pcap, root};
 
-const STUDY: &str = r#"
+pub const STUDY: &str = r#"
 name = "turns"
 title = "Turns"
 [window]

@@ -21,6 +21,7 @@ mod endings;
 mod explain;
 mod explain_costs;
 mod first_values;
+mod formats;
 #[cfg(target_os = "linux")]
 mod gdb;
 mod held_locks;

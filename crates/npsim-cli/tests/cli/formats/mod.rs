@@ -1,0 +1,142 @@
+//! Files that earlier versions wrote: what `docs/src/formats.md` says is read gives what it gave, the
+//! rest is refused by name, and documents have kept their properties.
+//!
+//! A file here stays as it is while its format has the same number. Where a test fails after a
+//! change of a format, raise the number and add a file of the new one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::harness::{Dir, LOOP, root};
+use crate::json::STUDY;
+
+fn stored(name: &str) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cli/formats");
+    fs::read(path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// A folder with the microcode that the stored files are of, and with some of them.
+fn folder(names: &[&str]) -> Dir {
+    let dir = Dir::new().with("read.uc", stored("read.uc"));
+    names
+        .iter()
+        .fold(dir, |dir, name| dir.with(name, stored(name)))
+}
+
+#[test]
+fn images_of_all_versions_are_read() {
+    let dir = folder(&["image-1.npi", "image-2.npi", "image-3.npi", "images-1.npi"]);
+    dir.npsim("asm read.uc -o own.hex").expect(0, &[]);
+    let words = dir.npsim("disasm own.hex").expect(0, &["ctx_swap["]).out;
+    for image in ["image-1.npi", "image-2.npi", "image-3.npi", "images-1.npi"] {
+        dir.npsim(&format!("asm {image} -o again.hex"))
+            .expect(0, &[]);
+        assert_eq!(dir.read("again.hex"), dir.read("own.hex"), "{image}");
+        let listed = dir.npsim(&format!("disasm {image}")).expect(0, &[]).out;
+        let instructions = |text: &str| text.matches('[').count();
+        assert_eq!(instructions(&listed), instructions(&words), "{image}");
+    }
+    // Of the newest version, the bytes are those that are written now.
+    dir.npsim("asm read.uc -o own.npi").expect(0, &[]);
+    assert_eq!(dir.read("own.npi"), stored("image-3.npi"));
+}
+
+#[test]
+fn a_checkpoint_of_this_format_is_gone_on_with() {
+    let dir = folder(&["checkpoint-15.ckpt"]);
+    dir.npsim("run read.uc --until 40us --quiet --stats whole.json")
+        .expect(0, &[]);
+    let resumed = "run --resume checkpoint-15.ckpt --until 40us --stats resumed.json";
+    dir.npsim(resumed).expect(0, &[]);
+    assert_eq!(dir.read("resumed.json"), dir.read("whole.json"));
+}
+
+#[test]
+fn a_checkpoint_of_another_format_is_refused_with_both_numbers() {
+    let dir = folder(&["checkpoint-14.ckpt"]);
+    dir.npsim("run --resume checkpoint-14.ckpt")
+        .expect(1, &["has format 14", "reads format 15"]);
+}
+
+#[test]
+fn a_bundle_is_read() {
+    let dir = folder(&["bundle-1.npb"]);
+    dir.npsim("bundle info bundle-1.npb")
+        .expect(0, &["npsim run read.uc --until 20us", "190 bytes"]);
+}
+
+/// The place and type of every value. Elements of a list count together.
+fn places(value: &Value, place: &str, found: &mut BTreeSet<String>) {
+    let kind = match value {
+        // What may be missing in one run is there in another.
+        Value::Null => return,
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(values) => {
+            for value in values {
+                places(value, &format!("{place}[]"), found);
+            }
+            "array"
+        }
+        Value::Object(values) => {
+            for (name, value) in values {
+                places(value, &format!("{place}.{name}"), found);
+            }
+            "object"
+        }
+    };
+    found.insert(format!("{place}: {kind}"));
+}
+
+#[test]
+fn documents_keep_their_properties() {
+    let dir = folder(&[]).with("loop.uc", LOOP).with("study.toml", STUDY);
+    let network = root().join("traces/networks/dumbbell.toml");
+    let network = network.canonicalize().expect("a network");
+    let commands = [
+        (
+            "stats-2.json",
+            "run read.uc --until 20us --quiet --stats -".to_owned(),
+        ),
+        (
+            "profile-1.json",
+            "run read.uc --until 20us --quiet --profile=-".to_owned(),
+        ),
+        (
+            "explain-1.json",
+            "explain read.uc:6 --format json".to_owned(),
+        ),
+        (
+            "results-2.json",
+            "sweep study.toml --format json".to_owned(),
+        ),
+        (
+            "network-1.json",
+            format!(
+                "network {} --until 60s --quiet --stats -",
+                network.display()
+            ),
+        ),
+    ];
+    for (name, command) in commands {
+        let before: Value = serde_json::from_slice(&stored(name)).expect("JSON");
+        let text = dir.npsim(&command).expect(0, &[]).out;
+        let now: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{command}: {e}"));
+        // Profiles have their number under another name.
+        for number in ["schema", "format"] {
+            assert_eq!(
+                now[number], before[number],
+                "{name}: a new number needs a file of its own"
+            );
+        }
+        let (mut had, mut has) = (BTreeSet::new(), BTreeSet::new());
+        places(&before, "", &mut had);
+        places(&now, "", &mut has);
+        let lost: Vec<_> = had.difference(&has).collect();
+        assert!(lost.is_empty(), "{name} has lost {lost:?}");
+    }
+}
