@@ -320,7 +320,9 @@ impl Program {
                 && symbol.st_bind() == elf::STB_GLOBAL
                 && self.is_code(address);
             if symbol.st_type() == elf::STT_FUNC || is_label {
-                self.lines.add_function(name, address & !1, bytes);
+                // Programs in Rust have mangled names.
+                let name = addr2line::demangle_auto(name.into(), None);
+                self.lines.add_function(&name, address & !1, bytes);
             }
         }
         self.imports.sort_by(|one, other| one.name.cmp(&other.name));

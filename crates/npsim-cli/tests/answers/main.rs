@@ -13,6 +13,7 @@ mod arp;
 mod capture;
 mod icmp;
 mod in_c;
+mod in_rust;
 mod probes;
 mod saved;
 mod tshark;
