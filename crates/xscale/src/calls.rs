@@ -15,7 +15,7 @@ use npsim_chip::kernel::trace_event::ProgramState;
 
 use crate::clocks::Clocks;
 use crate::elf::Program;
-use crate::probe::Before;
+use crate::frame::Before;
 
 /// Bytes of the vectors.
 const VECTORS: u32 = 0x20;

@@ -8,7 +8,9 @@ use object::elf::{self, FileHeader32};
 use object::read::elf::{ElfFile32, FileHeader, ProgramHeader, SectionHeader, Sym};
 
 use crate::lines::{LineRow, Lines, Place};
-use crate::soundness;
+
+/// A file of either byte order.
+pub(crate) type File<'a> = ElfFile32<'a, Endianness>;
 
 /// Code whose bytes have the other order than data, as newer big-endian processors have them.
 const BE8: u32 = 0x0080_0000;
@@ -177,11 +179,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// It is no program for the core.
-    pub fn read(bytes: &[u8]) -> Result<Self, ElfError> {
+    /// What a file says, without a look at whether it can be meant: [`Program::read`] takes that look.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, File<'_>), ElfError> {
         look_at_header(bytes)?;
         let damaged = |error: object::Error| ElfError::Damaged(error.to_string());
         let file = ElfFile32::<Endianness>::parse(bytes).map_err(damaged)?;
@@ -217,16 +216,11 @@ impl Program {
         program.take_segments(&file, bytes)?;
         program.take_code(&file);
         program.take_symbols(&file)?;
-        soundness::check(&program, &file)?;
         program.lines.take_debug_sections(&file);
-        Ok(program)
+        Ok((program, file))
     }
 
-    fn take_segments(
-        &mut self,
-        file: &ElfFile32<'_, Endianness>,
-        bytes: &[u8],
-    ) -> Result<(), ElfError> {
+    fn take_segments(&mut self, file: &File<'_>, bytes: &[u8]) -> Result<(), ElfError> {
         let endian = file.endian();
         for header in file.elf_program_headers() {
             if header.p_type(endian) != elf::PT_LOAD || header.p_memsz(endian) == 0 {
@@ -265,7 +259,7 @@ impl Program {
     }
 
     /// Sections say more exactly than segments what is code, where there are any.
-    fn take_code(&mut self, file: &ElfFile32<'_, Endianness>) {
+    fn take_code(&mut self, file: &File<'_>) {
         let endian = file.endian();
         let wanted = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
         let sections = file.elf_section_table().iter();
@@ -282,7 +276,7 @@ impl Program {
         }
     }
 
-    fn take_symbols(&mut self, file: &ElfFile32<'_, Endianness>) -> Result<(), ElfError> {
+    fn take_symbols(&mut self, file: &File<'_>) -> Result<(), ElfError> {
         let endian = file.endian();
         let table = file.elf_symbol_table();
         let strings = table.strings();

@@ -13,8 +13,8 @@ use npsim_chip::kernel::trace_event::ProgramState;
 
 use crate::board::{Board, Refusal};
 use crate::devices::Footprint;
+use crate::frame::Before;
 use crate::interrupts;
-use crate::probe::Before;
 use crate::problem::Problem;
 use crate::processor::{Processor, Rest};
 use crate::setup::Setup;

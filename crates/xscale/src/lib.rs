@@ -17,6 +17,7 @@ mod calls;
 mod clocks;
 mod devices;
 mod elf;
+mod frame;
 mod imports;
 pub mod interrupts;
 mod job;
@@ -36,8 +37,9 @@ mod watch;
 pub use cache::{Cache, CacheMode};
 pub use devices::Counts;
 pub use elf::{ElfError, Import, Program, Segment, TableSymbol};
+pub use frame::Frame;
 pub use lines::{LineRow, Place};
-pub use probe::{Frame, Noted, Pass, Probe};
+pub use probe::{Noted, Pass, Probe};
 pub use processor::Processor;
 pub use setup::{LoadedTable, Owner, Setup};
 

@@ -21,6 +21,7 @@ use npsim_chip::gpp::Access;
 
 use crate::board::{Board, Refusal};
 use crate::calls::Calls;
+use crate::frame::{Before, Frame};
 use crate::map::{self, Target};
 
 /// What a probe noted.
@@ -34,29 +35,6 @@ pub struct Pass {
     pub frame: Frame,
     /// What is there.
     pub what: Noted,
-}
-
-/// Registers that tell calls and returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// The stack pointer.
-    pub stack: u32,
-    /// The link register.
-    pub link: u32,
-    /// The current program status register.
-    pub status: u32,
-}
-
-impl Frame {
-    /// Those of a processor.
-    #[must_use]
-    pub fn of(cpu: &Cpu) -> Self {
-        Self {
-            stack: cpu.register(13),
-            link: cpu.register(14),
-            status: cpu.cpsr(),
-        }
-    }
 }
 
 /// What an instruction was noted for.
@@ -95,24 +73,6 @@ pub struct Probe {
     pub until: Option<u64>,
     /// What was noted, in order.
     pub passes: Vec<Pass>,
-}
-
-/// An instruction that is about to be made.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Before {
-    pub address: u32,
-    pub number: u64,
-    pub frame: Frame,
-}
-
-impl Before {
-    pub fn of(cpu: &Cpu) -> Self {
-        Self {
-            address: cpu.pc(),
-            number: cpu.instructions(),
-            frame: Frame::of(cpu),
-        }
-    }
 }
 
 impl Probe {

@@ -2,16 +2,25 @@
 
 use std::ops::Range;
 
-use object::Endianness;
 use object::elf;
-use object::read::elf::{ElfFile32, Sym};
+use object::read::elf::Sym;
 
-use crate::elf::{DEFAULT, ElfError, IMPORT, Program, TABLE};
+use crate::elf::{DEFAULT, ElfError, File, IMPORT, Program, TABLE};
 
-type File<'a> = ElfFile32<'a, Endianness>;
+impl Program {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It is no program for the core.
+    pub fn read(bytes: &[u8]) -> Result<Self, ElfError> {
+        let (program, file) = Self::parse(bytes)?;
+        check(&program, &file)?;
+        Ok(program)
+    }
+}
 
 /// Finds what a linker lets pass and an author does not mean.
-pub(crate) fn check(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
+fn check(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
     look_at_segments(program)?;
     look_at_entry(program, file)?;
     // The first section and the first symbol are those of nothing. A file without sections was put together by hand.

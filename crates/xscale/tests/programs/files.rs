@@ -207,13 +207,13 @@ fn what_a_linker_lets_pass_is_refused_where_no_author_means_it() {
         ),
         (
             with("handlers", |bytes| {
-                put(bytes, SEGMENT[0] + LOADED, 0x0038_0000)
+                put(bytes, SEGMENT[0] + LOADED, 0x0038_0000);
             }),
             &["its entry 0x00300020 is loaded to 0x00380020", "AT(...)"],
         ),
         (
             with("handlers", |bytes| {
-                put(bytes, SEGMENT[1] + LOADED, 0x0030_0100)
+                put(bytes, SEGMENT[1] + LOADED, 0x0030_0100);
             }),
             &["two of its segments are loaded to 0x00300100"],
         ),
