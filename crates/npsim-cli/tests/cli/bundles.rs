@@ -292,7 +292,7 @@ fn nothing_is_written_outside_of_the_folder() {
             .npsim("bundle replay b.npsim-bundle")
             .expect(1, &["nothing of it was unpacked"]);
     }
-    let word = |to: &str| with_table(&dir, "\"a.uc\"\n  ],", &format!("\"a.uc\", {to}\n  ],"));
+    let word = |to: &str| with_table(&dir, "\"a.uc\"\n    ],", &format!("\"a.uc\", {to}\n    ],"));
     for words in [
         format!("\"-o\", \"{absolute}\""),
         format!("\"-o{absolute}\""),
