@@ -16,6 +16,9 @@ const FOLDERS: [&str; 3] = [
     "crates/systems/tests/firmware/core_program",
 ];
 
+/// The program in Rust, of a nightly compiler whose code changes from night to night.
+const IN_RUST: &str = "tally.elf";
+
 /// Copies the folder of sources, so that the build has another path than the one that made the files.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
@@ -76,7 +79,9 @@ fn programs_are_what_their_sources_become() {
     for folder in FOLDERS {
         let built = elsewhere.path().join(folder);
         make(&built, &[]);
-        assert_are_built(&programs(&repository.join(folder)), &programs(&built));
+        let mut committed = programs(&repository.join(folder));
+        committed.retain(|(name, _)| name != IN_RUST);
+        assert_are_built(&committed, &programs(&built));
     }
 }
 
