@@ -9,7 +9,7 @@ use crate::traffic::TrafficSource;
 
 /// Simulated milliseconds after which a run without traffic and without an end is given
 /// up: what ends at all without traffic ends long before.
-pub const PATIENCE_MS: u64 = 100;
+const PATIENCE_MS: u64 = 100;
 
 /// What ends a run, besides a check.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Default for RunLimits {
 
 impl RunLimits {
     /// Whether nothing says when a run with this traffic ends, so that it is given up after
-    /// [`PATIENCE_MS`].
+    /// a tenth of a simulated second.
     #[must_use]
     pub fn are_open(&self, source: &TrafficSource<'_>) -> bool {
         !source.comes() && self.until.is_none()
@@ -66,7 +66,7 @@ impl RunLimits {
     }
 }
 
-/// Why a run that was given up after [`PATIENCE_MS`] has no results.
+/// Why a run that was given up after a tenth of a simulated second has no results.
 #[must_use]
 pub fn restless() -> Problem {
     Problem::new(format!(

@@ -11,5 +11,6 @@ pub mod imports;
 pub mod lines;
 pub mod modules;
 pub mod rules;
+pub mod surface;
 mod tokens;
 pub mod workspace;

@@ -11,6 +11,8 @@ use crate::modules::ModuleTree;
 pub struct Crate {
     /// The folder below the workspace's root.
     pub name: String,
+    /// The package's name.
+    pub package: String,
     /// The trees of its library and of its program.
     pub trees: Vec<ModuleTree>,
     /// Rust files outside of these trees, their names below the crate's folder, and their texts.
@@ -20,6 +22,16 @@ pub struct Crate {
 #[derive(Deserialize)]
 struct Manifest {
     workspace: Members,
+}
+
+#[derive(Deserialize)]
+struct Member {
+    package: Package,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -70,6 +82,9 @@ pub fn here() -> PathBuf {
 
 fn read_crate(root: &Path, name: String) -> Result<Crate, String> {
     let folder = root.join(&name);
+    let manifest = read_text(&folder.join("Cargo.toml"))?;
+    let manifest: Member =
+        toml::from_str(&manifest).map_err(|error| format!("{name}/Cargo.toml: {error}"))?;
     let mut trees = Vec::new();
     for root in ["src/lib.rs", "src/main.rs", "lib.rs"] {
         let root = folder.join(root);
@@ -96,6 +111,7 @@ fn read_crate(root: &Path, name: String) -> Result<Crate, String> {
     }
     Ok(Crate {
         name,
+        package: manifest.package.name,
         trees,
         others,
     })

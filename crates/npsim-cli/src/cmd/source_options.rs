@@ -54,6 +54,10 @@ impl SourceOptions {
     }
 
     /// `--set`.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "asked for by live runs alone")
+    )]
     pub fn settings(&self) -> &[Setting] {
         &self.set
     }

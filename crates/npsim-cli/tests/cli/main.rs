@@ -43,6 +43,7 @@ mod planted;
 mod project_schema;
 mod projects;
 mod races;
+mod readme;
 mod recordings;
 mod reference_examples;
 mod report;

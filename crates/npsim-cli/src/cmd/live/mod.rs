@@ -1,5 +1,12 @@
 //! `npsim live`: real hosts talk through a simulated chip.
 
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(
+        dead_code,
+        reason = "options are understood everywhere, and followed on Linux"
+    )
+)]
 mod arguments;
 #[cfg(target_os = "linux")]
 mod on_linux;

@@ -18,7 +18,7 @@
 //! are written anew, with the speed of the host left open. Lines `...` stay where
 //! the lines around them are still there; other elisions have to be made again.
 
-mod console;
+pub mod console;
 mod page;
 
 use std::collections::VecDeque;
