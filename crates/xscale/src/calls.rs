@@ -1,7 +1,7 @@
 //! The call stack of a program, kept while a run is observed.
 //!
 //! What a jump is shows in registers, whatever the compiler made of the function: a *call* leaves the address behind it in
-//! the link register; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
+//! the link register, and in Thumb, whose compilers jump far by BL, leads to the beginning of a function as well; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
 //! vector, and is over when the mode and stack pointer of before are back. Every other jump out of a function goes to
 //! another in its place, as the last call of a function does.
 
@@ -117,7 +117,7 @@ impl Calls {
         let called = if before.frame.status & T == 0 {
             link == at.wrapping_add(4)
         } else {
-            link & 1 == 1 && matches!(link.wrapping_sub(at), 3 | 5)
+            link == at.wrapping_add(3) && !self.is_inside(pc)
         };
         let goes_on = pc.wrapping_sub(at) <= 4;
         if called && !goes_on {
@@ -137,6 +137,12 @@ impl Calls {
             self.arrive(pc, program);
         }
         self.note();
+    }
+
+    /// Whether an address lies in the innermost function, and not at its beginning.
+    fn is_inside(&self, pc: u32) -> bool {
+        let function = self.frames.last().map_or(0, |it| it.function);
+        self.span.start == function && self.span.contains(&pc) && pc != function
     }
 
     /// The frame that a jump returns from.
@@ -226,10 +232,5 @@ impl Calls {
 /// The address by which observers know a function, of an instruction in it: where none is known, that of the
 /// instruction.
 fn name_address(pc: u32, program: &Program) -> u32 {
-    let start = program.span(pc).start;
-    if program.begins_function(start) {
-        start
-    } else {
-        pc
-    }
+    program.beginning(pc).unwrap_or(pc)
 }

@@ -499,7 +499,11 @@ impl Processor {
             program.place(pc),
             problem.what
         );
-        let caller = register(14).wrapping_sub(4);
+        // The instruction that calls; of BL in Thumb it is the second half.
+        let caller = match register(14) {
+            link if link & 1 == 1 => link.wrapping_sub(3),
+            link => link.wrapping_sub(4),
+        };
         let mut notes = Vec::new();
         if program.is_code(caller) {
             notes.push(format!(
