@@ -2,7 +2,7 @@
 //!
 //! Addenda to the ABI for the Arm Architecture, "Build attributes": tags, and which of them have strings.
 
-use object::read::elf::{AttributeReader, ElfFile32, FileHeader, SectionHeader};
+use object::read::elf::{AttributeReader, ElfFile32, SectionHeader};
 use object::{Endianness, elf};
 
 use crate::elf::ElfError;
