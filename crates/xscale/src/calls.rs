@@ -35,6 +35,13 @@ struct Frame {
     mode: u32,
 }
 
+impl Frame {
+    /// Whether a jump to an address, with a stack pointer in a mode, returns from it.
+    fn is_over(&self, pc: u32, of: (u32, u32)) -> bool {
+        (self.stack, self.mode) == of && pc.wrapping_sub(self.returns.0) <= self.returns.1
+    }
+}
+
 /// The call stack, and how it changed in the present job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
@@ -120,7 +127,10 @@ impl Calls {
             link == at.wrapping_add(3) && !self.is_inside(pc)
         };
         let goes_on = pc.wrapping_sub(at) <= 4;
-        if called && !goes_on {
+        // Helpers of compilers leave addresses of their caller in the link register, before which its return may stand.
+        let inner = self.frames.len() - 1;
+        let leaves = inner > 0 && self.frames[inner].is_over(pc, (stack, mode.bits()));
+        if called && !goes_on && !leaves {
             self.enter(pc, (link & !1, 0), (stack, mode.bits()), program);
         } else if let Some(over) = self.returned(pc, (stack, mode.bits())) {
             self.frames.truncate(over);
@@ -147,17 +157,15 @@ impl Calls {
 
     /// The frame that a jump returns from.
     fn returned(&self, pc: u32, of: (u32, u32)) -> Option<usize> {
-        let is_over =
-            |it: &Frame| (it.stack, it.mode) == of && pc.wrapping_sub(it.returns.0) <= it.returns.1;
         let inner = self.frames.len() - 1;
-        if inner > 0 && is_over(&self.frames[inner]) {
+        if inner > 0 && self.frames[inner].is_over(pc, of) {
             return Some(inner);
         }
         // Within the function only a call of itself could be over.
         if self.span.contains(&pc) {
             return None;
         }
-        (1..inner).rev().find(|at| is_over(&self.frames[*at]))
+        (1..inner).rev().find(|at| self.frames[*at].is_over(pc, of))
     }
 
     fn enter(
