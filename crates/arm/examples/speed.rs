@@ -72,6 +72,14 @@ const MEMORY: [u32; 12] = [
     0xeaff_fff4, // b the second
 ];
 
+/// Seconds that the process has had a CPU, or else that have passed: other work on the machine does not count.
+fn seconds(begun: Instant) -> f64 {
+    let passed = begun.elapsed().as_secs_f64();
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = { text.split_whitespace().next() }.and_then(|it| it.parse::<f64>().ok());
+    nanoseconds.map_or(passed, |it| 1e-9 * it)
+}
+
 fn measure(name: &str, program: &[u32]) {
     let mut memory = Memory(vec![0x0102_0304; 0x8000]);
     memory.0[..program.len()].copy_from_slice(program);
@@ -80,17 +88,18 @@ fn measure(name: &str, program: &[u32]) {
     for _ in 0..5 {
         let mut cpu = Cpu::new(0, ByteOrder::Big, Timing::XSCALE);
         let begun = Instant::now();
+        let before = seconds(begun);
         // In portions, as a simulator does.
         for _ in 0..20_000 {
             let (_, end) = cpu.run(&mut memory, 2_000);
             assert_eq!(end, RunEnd::Spent);
         }
-        best = best.min(begun.elapsed().as_secs_f64() / cpu.instructions() as f64);
+        best = best.min((seconds(begun) - before) / cpu.instructions() as f64);
         figures = (cpu.instructions(), cpu.cycles());
     }
     let (instructions, cycles) = figures;
     println!(
-        "{name}: {:.1} million instructions a second, {instructions} in {cycles} cycles",
+        "{name}: {:.1} million instructions a CPU second, {instructions} in {cycles} cycles",
         1e-6 / best
     );
 }

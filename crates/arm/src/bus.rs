@@ -86,8 +86,9 @@ pub trait Bus {
     /// Why an access was not made. The instruction has then changed nothing and can be begun again.
     type Refusal;
 
-    /// The longword of code at a multiple of four. Asked once for each, until [`Cpu::forget_code`](crate::Cpu::forget_code)
-    /// or a clone of the processor, which begins without decoded code.
+    /// The longword of code in which the instruction at an address lies; in Thumb state that may be its second half.
+    /// Asked once for each instruction, until [`Cpu::forget_code`](crate::Cpu::forget_code) or a clone of the processor,
+    /// which begins without decoded code.
     ///
     /// # Errors
     ///

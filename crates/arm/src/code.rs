@@ -160,7 +160,7 @@ pub fn decode<B: Bus>(
     thumb: bool,
     order: ByteOrder,
 ) -> Result<Instruction, B::Refusal> {
-    let word = bus.code(system.translate(address) & !3)?;
+    let word = bus.code(system.translate(address))?;
     if !thumb {
         return Ok(decode_arm(word));
     }

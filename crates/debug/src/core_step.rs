@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use npsim_arm::status::T;
 use npsim_chip::chip::Chip;
 use npsim_xscale::{Frame, LineRow, Noted, Pass, Probe, Setup};
 
@@ -13,8 +14,6 @@ use crate::core::CoreView;
 use crate::search::{Candidate, Condition, STEP};
 use crate::timeline::TimePoint;
 
-/// Bytes of the instruction that calls, ARM or Thumb.
-const CALL: u32 = 4;
 /// The bits of the status that say the mode.
 const MODE: u32 = 0x1f;
 
@@ -25,6 +24,13 @@ struct Made {
     moment: Option<TimePoint>,
     address: u32,
     frame: Frame,
+}
+
+impl Made {
+    /// Bytes of an instruction in the state that the processor is in here. BL of Thumb is two instructions.
+    const fn bytes(self) -> u32 {
+        if self.frame.status & T == 0 { 4 } else { 2 }
+    }
 }
 
 /// Looks for the beginning of a line.
@@ -93,7 +99,7 @@ impl CoreLines {
             return;
         }
         let before = std::mem::replace(&mut self.last, made);
-        let behind = before.address.wrapping_add(CALL);
+        let behind = before.address.wrapping_add(before.bytes());
         if !self.into
             && made.frame.link & !1 == behind
             && self.setup.program.begins_function(made.address)
@@ -118,7 +124,8 @@ impl CoreLines {
         let returns = program.function(made.address) != program.function(later.address)
             && !program.begins_function(later.address);
         if !self.into && returns {
-            self.until = Some((later.address.wrapping_sub(CALL), later.frame.stack));
+            let call = later.address.wrapping_sub(later.bytes());
+            self.until = Some((call, later.frame.stack));
             return;
         }
         let line = self.line(later);

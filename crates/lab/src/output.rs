@@ -262,9 +262,7 @@ fn page(
         measure,
         reproduced: counted,
         part,
-        overrides: { study.overrides.iter() }
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect(),
+        overrides: study.changes().collect(),
         points: results.points.len(),
         chosen: study.chosen.iter().map(ModelChoice::shown).collect(),
         profile: profiles::shown(&used),

@@ -16,8 +16,9 @@ pub use published::{
     PublishedMark, Table, TableRow,
 };
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use npsim_project::problem::Problem;
 use serde::Deserialize;
 
 use crate::expression::Derived;
@@ -70,6 +71,43 @@ pub struct Study {
     /// Settings over those of its points, which make it another study than it was: `KEY` and `VALUE`.
     #[serde(skip)]
     pub overrides: Vec<(String, String)>,
+    /// Systems in the places of its own, which make it another study than it was: its own, and the other.
+    #[serde(skip)]
+    pub replaced: Vec<(String, String)>,
+}
+
+impl Study {
+    /// Runs another system wherever the study has one of its own.
+    ///
+    /// # Errors
+    /// No sweep has that system.
+    pub fn replace_system(&mut self, own: &str, other: &str) -> Result<(), Problem> {
+        let mut is_there = false;
+        for sweep in self.sweep.values_mut().filter(|it| it.system == own) {
+            other.clone_into(&mut sweep.system);
+            is_there = true;
+        }
+        if !is_there {
+            let systems: BTreeSet<_> = { self.sweep.values() }
+                .map(|it| it.system.as_str())
+                .filter(|it| !it.is_empty())
+                .collect();
+            let all = systems.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(Problem::new(format!(
+                "no sweep of the study `{}` has the system `{own}`",
+                self.name
+            ))
+            .help(format!("its systems are {all}")));
+        }
+        self.replaced.push((own.to_owned(), other.to_owned()));
+        Ok(())
+    }
+
+    /// What makes it another study than it was, as it was given: `KEY=VALUE`, or `SYSTEM=OTHER`.
+    pub fn changes(&self) -> impl Iterator<Item = String> {
+        let all = self.replaced.iter().chain(&self.overrides);
+        all.map(|(key, value)| format!("{key}={value}"))
+    }
 }
 
 /// When a point is measured.

@@ -142,7 +142,8 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
     let runs = needed.iter().map(|cached| cached.point.run + 1).max();
     let chips = { needed.iter() }.filter_map(|cached| cached.chip.as_ref());
     let chips: BTreeSet<&PointChip> = chips.collect();
-    let is_other = !study.overrides.is_empty() || chips.iter().any(|chip| !chip.is_frozen(study));
+    let is_other =
+        study.changes().next().is_some() || chips.iter().any(|chip| !chip.is_frozen(study));
     if class != RowClass::Arithmetic && is_other {
         class = RowClass::Other;
     }

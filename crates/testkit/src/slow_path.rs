@@ -68,15 +68,22 @@ pub struct Bench {
 /// # Panics
 /// If the chip's profile cannot be read.
 pub fn load(boot: &BootPlan) -> Result<Bench, LoadError> {
-    let profile = Profile::load("ixp2400").unwrap();
+    load_on(&Profile::load("ixp2400").unwrap(), boot)
+}
+
+/// A chip with what `boot` asks for.
+///
+/// # Errors
+/// A task does not fit the chip.
+pub fn load_on(profile: &Profile, boot: &BootPlan) -> Result<Bench, LoadError> {
     let mut bench = Bench {
-        units: Units::new(&profile, &MediaSetup::default()),
-        gpp: Gpp::new(&profile, boot),
+        units: Units::new(profile, &MediaSetup::default()),
+        gpp: Gpp::new(profile, boot),
         fabric: Fabric::new(profile.clone(), Units::inlets),
     };
     let units = &mut bench.units;
     boot.load(
-        &profile,
+        profile,
         &mut bench.fabric,
         &mut units.scratch,
         &mut units.sram,

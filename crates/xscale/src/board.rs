@@ -472,10 +472,12 @@ impl<'a, 'b> Board<'a, 'b> {
     }
 
     fn nowhere<T>(&self, does: &str, address: u32) -> Made<T> {
-        self.fatal(
-            format!("{does} 0x{address:08x}, where nothing is"),
-            "look for a pointer that was not set, or memory that this chip does not have",
-        )
+        let help = if address < map::REGISTERS {
+            "look for a pointer that was not set, or memory that this chip does not have"
+        } else {
+            "look for a pointer that was not set; of the hash unit's operands and some other registers no source names the address, so they are not modelled"
+        };
+        self.fatal(format!("{does} 0x{address:08x}, where nothing is"), help)
     }
 
     fn no_queue<T>(&self, does: &str, channel: u8, entry: u8) -> Made<T> {
@@ -507,7 +509,7 @@ impl Bus for Board<'_, '_> {
                 "look at the divisor before the division",
             ))?;
         }
-        match self.access.dram_word(address) {
+        match self.access.dram_word(address & !3) {
             Some(word) => Ok(word),
             None => self.nowhere("runs", address),
         }

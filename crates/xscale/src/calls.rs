@@ -1,7 +1,7 @@
 //! The call stack of a program, kept while a run is observed.
 //!
 //! What a jump is shows in registers, whatever the compiler made of the function: a *call* leaves the address behind it in
-//! the link register; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
+//! the link register, and in Thumb, whose compilers jump far by BL, leads to the beginning of a function as well; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
 //! vector, and is over when the mode and stack pointer of before are back. Every other jump out of a function goes to
 //! another in its place, as the last call of a function does.
 
@@ -33,6 +33,13 @@ struct Frame {
     /// The stack pointer and mode before it was called.
     stack: u32,
     mode: u32,
+}
+
+impl Frame {
+    /// Whether a jump to an address, with a stack pointer in a mode, returns from it.
+    fn is_over(&self, pc: u32, of: (u32, u32)) -> bool {
+        (self.stack, self.mode) == of && pc.wrapping_sub(self.returns.0) <= self.returns.1
+    }
 }
 
 /// The call stack, and how it changed in the present job.
@@ -117,10 +124,13 @@ impl Calls {
         let called = if before.frame.status & T == 0 {
             link == at.wrapping_add(4)
         } else {
-            link & 1 == 1 && matches!(link.wrapping_sub(at), 3 | 5)
+            link == at.wrapping_add(3) && !self.is_inside(pc)
         };
         let goes_on = pc.wrapping_sub(at) <= 4;
-        if called && !goes_on {
+        // Helpers of compilers leave addresses of their caller in the link register, before which its return may stand.
+        let inner = self.frames.len() - 1;
+        let leaves = inner > 0 && self.frames[inner].is_over(pc, (stack, mode.bits()));
+        if called && !goes_on && !leaves {
             self.enter(pc, (link & !1, 0), (stack, mode.bits()), program);
         } else if let Some(over) = self.returned(pc, (stack, mode.bits())) {
             self.frames.truncate(over);
@@ -139,19 +149,23 @@ impl Calls {
         self.note();
     }
 
+    /// Whether an address lies in the innermost function, and not at its beginning.
+    fn is_inside(&self, pc: u32) -> bool {
+        let function = self.frames.last().map_or(0, |it| it.function);
+        self.span.start == function && self.span.contains(&pc) && pc != function
+    }
+
     /// The frame that a jump returns from.
     fn returned(&self, pc: u32, of: (u32, u32)) -> Option<usize> {
-        let is_over =
-            |it: &Frame| (it.stack, it.mode) == of && pc.wrapping_sub(it.returns.0) <= it.returns.1;
         let inner = self.frames.len() - 1;
-        if inner > 0 && is_over(&self.frames[inner]) {
+        if inner > 0 && self.frames[inner].is_over(pc, of) {
             return Some(inner);
         }
         // Within the function only a call of itself could be over.
         if self.span.contains(&pc) {
             return None;
         }
-        (1..inner).rev().find(|at| is_over(&self.frames[*at]))
+        (1..inner).rev().find(|at| self.frames[*at].is_over(pc, of))
     }
 
     fn enter(
@@ -226,10 +240,5 @@ impl Calls {
 /// The address by which observers know a function, of an instruction in it: where none is known, that of the
 /// instruction.
 fn name_address(pc: u32, program: &Program) -> u32 {
-    let start = program.span(pc).start;
-    if program.begins_function(start) {
-        start
-    } else {
-        pc
-    }
+    program.beginning(pc).unwrap_or(pc)
 }

@@ -11,8 +11,11 @@ pub(crate) struct Clocks {
     core_mhz: u64,
     me_mhz: u64,
     timer_mhz: u64,
-    /// What whole ME cycles have left over, in parts of one: `core_mhz` of them are a cycle.
-    rest: u64,
+    /// What whole ME cycles have left over, in parts of one: `core_mhz` of them are a cycle. Below 0 where a job took
+    /// a cycle of which it needed less.
+    rest: i64,
+    /// What whole core cycles have left over of ME cycles in which the core waited: `me_mhz` parts are a cycle.
+    idle_rest: u64,
 }
 
 impl Clocks {
@@ -22,21 +25,35 @@ impl Clocks {
             me_mhz,
             timer_mhz,
             rest: 0,
+            idle_rest: 0,
         }
     }
 
-    /// The ME cycles that pass with so many core cycles. What is left over counts the next time.
-    pub fn pass(&mut self, core_cycles: u64) -> Cycle {
-        let cycles = self.passes(core_cycles);
-        let parts = core_cycles * self.me_mhz + self.rest;
-        self.rest = parts % self.core_mhz.max(1);
+    /// The ME cycles of a job of so many core cycles that waits so many ME cycles beside them; at least 1. What is
+    /// left over counts the next time.
+    pub fn pass(&mut self, core_cycles: u64, waits: Cycle) -> Cycle {
+        let cycles = (self.passes(core_cycles) + waits).max(1);
+        let whole = (cycles - waits) as i64 * self.core() as i64;
+        self.rest += (core_cycles * self.me_mhz) as i64 - whole;
         cycles
     }
 
     /// The ME cycles that would pass with so many core cycles.
-    pub const fn passes(&self, core_cycles: u64) -> Cycle {
-        let core_mhz = if self.core_mhz == 0 { 1 } else { self.core_mhz };
-        (core_cycles * self.me_mhz + self.rest) / core_mhz
+    pub fn passes(&self, core_cycles: u64) -> Cycle {
+        let parts = (core_cycles * self.me_mhz) as i64 + self.rest;
+        parts.max(0) as u64 / self.core()
+    }
+
+    /// The core cycles that pass while the core waits so many ME cycles. What is left over counts the next time.
+    pub fn idle(&mut self, cycles: Cycle) -> u64 {
+        let parts = cycles * self.core_mhz + self.idle_rest;
+        let me_mhz = self.me_mhz.max(1);
+        self.idle_rest = parts % me_mhz;
+        parts / me_mhz
+    }
+
+    fn core(&self) -> u64 {
+        self.core_mhz.max(1)
     }
 
     /// The core cycles that begin within so many ME cycles.
@@ -68,10 +85,24 @@ mod tests {
 
     #[test]
     fn no_part_of_a_cycle_gets_lost() {
-        let mut clocks = Clocks::new(700, 1000, 50);
-        let passed: u64 = (0..700).map(|_| clocks.pass(1)).sum();
-        assert_eq!(passed, 1000);
-        assert_eq!(clocks.core_cycles(100), 70);
-        assert_eq!(clocks.core_cycles(1), 1);
+        for core_mhz in [700, 999, 1000, 1333, 3001] {
+            let mut clocks = Clocks::new(core_mhz, 1000, 50);
+            // A core that is faster takes a whole cycle for a job of less, and makes up for it.
+            let jobs: u64 = (0..core_mhz).map(|_| clocks.pass(1, 0)).sum();
+            let rest: u64 = (0..core_mhz).map(|_| clocks.pass(9, 0)).sum();
+            assert_eq!(jobs + rest, 10_000, "{core_mhz}");
+            let idle: u64 = (0..1000).map(|_| clocks.idle(7)).sum();
+            assert_eq!(idle, 7 * core_mhz, "{core_mhz}");
+        }
+        assert_eq!(Clocks::new(700, 1000, 50).pass(0, 5), 5);
+    }
+
+    #[test]
+    fn a_cycle_that_begins_counts() {
+        let clocks = Clocks::new(700, 1000, 50);
+        assert_eq!(
+            [1, 2, 100].map(|cycles| clocks.core_cycles(cycles)),
+            [1, 2, 70]
+        );
     }
 }

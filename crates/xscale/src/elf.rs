@@ -33,6 +33,12 @@ pub enum ElfError {
     /// It is for another processor.
     #[error("it is for another processor than ARM (its machine number is {0})")]
     Machine(u16),
+    /// Its header names one byte order and has the other.
+    #[error("its bytes have another order than its header says")]
+    Order,
+    /// It is for a newer ARM.
+    #[error("it was compiled for {0}, and the XScale is an ARMv5TE")]
+    Architecture(&'static str),
     /// It is no linked program.
     #[error("it is {0}, not a linked program")]
     Kind(&'static str),
@@ -87,14 +93,14 @@ impl ElfError {
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::NoElf | Self::Wide | Self::Machine(_) => {
+            Self::NoElf | Self::Wide | Self::Machine(_) | Self::Architecture(_) => {
                 "compile for the XScale: `arm-none-eabi-gcc -mcpu=xscale -mbig-endian`, or with `-mlittle-endian`"
             }
             Self::Kind(_) => {
                 "link it with a linker script that gives it fixed addresses, as microcode/core/lib/core.ld"
             }
             Self::Be8 => "the XScale has BE32: link without `--be8`",
-            Self::Damaged(_) | Self::Empty => "build the file again",
+            Self::Damaged(_) | Self::Order | Self::Empty => "build the file again",
             Self::Entry(_) => {
                 "name an entry that the code has: `ENTRY(_start)` in the linker script"
             }
@@ -369,6 +375,12 @@ impl Program {
         self.lines.span(address)
     }
 
+    /// Where the function begins that an address counts for: the one it lies in, or the one that this veneer of the
+    /// linker leads to.
+    pub(crate) fn beginning(&self, address: u32) -> Option<u32> {
+        self.lines.beginning(address)
+    }
+
     /// All functions by the addresses of their first instructions, in rising order.
     #[must_use]
     pub fn functions(&self) -> Vec<(u32, String)> {
@@ -410,6 +422,9 @@ fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
         return Err(ElfError::Wide);
     }
     let machine = half(18);
+    if machine.swap_bytes() == elf::EM_ARM.0 {
+        return Err(ElfError::Order);
+    }
     if machine != elf::EM_ARM.0 {
         return Err(ElfError::Machine(machine));
     }

@@ -58,7 +58,7 @@ impl Processor {
         self.wakes(now);
         self.set_lines(now, &setup);
         if let Rest::Waits { since } = self.rest {
-            self.cpu.idle(self.clocks.core_cycles(now - since));
+            self.cpu.idle(self.clocks.idle(now - since));
             self.rest = Rest::Waits { since: now };
             if !self.cpu.interrupt_asserted() {
                 return self.sleep(0, None, access, &setup);
@@ -110,7 +110,7 @@ impl Processor {
             let laps = (now - since) / lap.cycles;
             self.devices.counts.polls += laps;
             self.skipped += laps * lap.instructions;
-            self.cpu.idle(self.clocks.core_cycles(now - since));
+            self.cpu.idle(self.clocks.idle(now - since));
             self.rest = Rest::None;
             self.polled = 0;
             self.watch.reset();
@@ -322,14 +322,14 @@ impl Processor {
             }
         };
         self.devices.counts.core_cycles += core;
-        self.cpu.idle(self.clocks.core_cycles(spent));
+        self.cpu.idle(self.clocks.idle(spent));
         self.calls.tell_job(access, spent, &self.clocks);
-        let cost = self.clocks.pass(core) + spent;
+        let cost = self.clocks.pass(core, spent);
         let end = match end {
             End::GoesOn | End::Waits if self.leaves_stack(access, setup) => End::Stops,
             end => end,
         };
-        (cost.max(1), end)
+        (cost, end)
     }
 
     /// Core cycles of a job: an interrupt of a timer or the UART that is to come is not passed by.
@@ -425,7 +425,7 @@ impl Processor {
             }
             if self.key() == key {
                 let lap = Lap {
-                    cycles: self.clocks.clone().pass(core).max(1),
+                    cycles: self.clocks.clone().pass(core, 0),
                     instructions: self.cpu.instructions() - instructions,
                 };
                 return (core, End::Loops(lap));
@@ -499,7 +499,11 @@ impl Processor {
             program.place(pc),
             problem.what
         );
-        let caller = register(14).wrapping_sub(4);
+        // The instruction that calls; of BL in Thumb it is the second half.
+        let caller = match register(14) {
+            link if link & 1 == 1 => link.wrapping_sub(3),
+            link => link.wrapping_sub(4),
+        };
         let mut notes = Vec::new();
         if program.is_code(caller) {
             notes.push(format!(

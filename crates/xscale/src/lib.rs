@@ -11,6 +11,7 @@
 //! cycle and at the costs that the core's other tasks pay. A program that waits for an interrupt, or repeats a
 //! loop in which nothing changes, sleeps: that costs the simulation nothing.
 
+mod architecture;
 mod board;
 mod cache;
 mod calls;

@@ -57,6 +57,14 @@ struct Function {
     address: u32,
     bytes: u32,
     name: String,
+    /// Of a veneer, by which the linker leads to a function of the other state or far away: where that begins.
+    leads_to: Option<u32>,
+}
+
+/// The name of the function that a veneer leads to, as GNU linkers name veneers.
+fn behind_veneer(name: &str) -> Option<&str> {
+    let name = name.strip_prefix("__")?;
+    { ["_from_thumb", "_from_arm", "_veneer"].iter() }.find_map(|end| name.strip_suffix(end))
 }
 
 /// What a program's file says of its sources.
@@ -74,6 +82,7 @@ impl Lines {
             address,
             bytes,
             name: name.to_owned(),
+            leads_to: None,
         });
     }
 
@@ -88,6 +97,10 @@ impl Lines {
             if label.bytes == 0 {
                 label.bytes = (next - label.address).min(LABEL);
             }
+        }
+        for at in 0..self.functions.len() {
+            let target = behind_veneer(&self.functions[at].name);
+            self.functions[at].leads_to = target.and_then(|name| self.address_of(name));
         }
     }
 
@@ -140,6 +153,14 @@ impl Lines {
         } else {
             end..next
         }
+    }
+
+    /// Where the function begins that an address counts for: the one it lies in, or the one that this veneer leads to.
+    pub(crate) fn beginning(&self, address: u32) -> Option<u32> {
+        let behind = self.functions.partition_point(|it| it.address <= address);
+        let found = self.functions[..behind].last()?;
+        self.function(address)?;
+        Some(found.leads_to.unwrap_or(found.address))
     }
 
     /// All functions, by their addresses, in rising order; of those at one address the first by name.

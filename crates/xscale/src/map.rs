@@ -114,6 +114,8 @@ const WINDOWS: &[(u32, u32, Part)] = &[
     (0xe000_0000, 0xffff_ffff, Part::Missing("memory on PCI")),
 ];
 
+/// The first address behind DRAM and SRAM: registers and scratch.
+pub const REGISTERS: u32 = 0xc000_0000;
 /// Bytes of an alias of an SRAM channel [assumed].
 const SRAM_ALIAS: u32 = 0x0400_0000;
 /// Bytes of an alias of the scratchpad [assumed].

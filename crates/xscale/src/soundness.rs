@@ -5,6 +5,7 @@ use std::ops::Range;
 use object::elf;
 use object::read::elf::Sym;
 
+use crate::architecture::look_at_architecture;
 use crate::elf::{DEFAULT, ElfError, File, IMPORT, Program, TABLE};
 
 impl Program {
@@ -14,6 +15,7 @@ impl Program {
     /// It is no program for the core.
     pub fn read(bytes: &[u8]) -> Result<Self, ElfError> {
         let (program, file) = Self::parse(bytes)?;
+        look_at_architecture(&file, bytes)?;
         check(&program, &file)?;
         Ok(program)
     }

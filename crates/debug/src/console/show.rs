@@ -196,7 +196,8 @@ pub(super) fn where_text(debugger: &Debugger, thread: Thread) -> Vec<String> {
     if thread.is_core()
         && let Some(core) = debugger.core()
     {
-        let caller = core.place(core.cpu().register(14));
+        // Bit 0 says Thumb.
+        let caller = core.place(core.cpu().register(14) & !1);
         lines.push(format!("  the link register leads to {caller}"));
         return lines;
     }

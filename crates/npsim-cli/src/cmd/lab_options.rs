@@ -61,8 +61,8 @@ impl LabOptions {
     /// The folder of a study's results; with settings over it they have one of their own.
     pub fn results_of(&self, study: &Study) -> PathBuf {
         let mut name = study.name.clone();
-        for (key, value) in &study.overrides {
-            name = format!("{name}+{key}={value}");
+        for change in study.changes() {
+            name = format!("{name}+{change}");
         }
         self.results(&name.replace(['/', '\\', ':', '*', '"'], "_"))
     }

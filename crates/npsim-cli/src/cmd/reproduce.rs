@@ -36,6 +36,8 @@ Examples:
   npsim reproduce hauger figure-5       the values that belong to a figure
   npsim reproduce hauger --list         its ids, figures, tables and sweeps
   npsim reproduce baseline --set profile.sram.read=180   on a chip with another SRAM
+  npsim reproduce hauger H-26 --system microcode/xcp/lock.toml=microcode/xcp/lock-c.toml
+                                        a row with another system in the place of its own
   npsim reproduce baseline --export my   a copy of its file to change
   npsim reproduce baseline --out results --format json
   npsim reproduce my/study.toml         a study of your own
@@ -71,8 +73,11 @@ pub struct Arguments {
     /// Set a key of the study's systems or networks, such as `profile.sram.read=180`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "study", value_parser = setting)]
     set: Vec<(String, String)>,
+    /// Run another system in the place of one of the study's; may be repeated
+    #[arg(long, value_name = "OWN=OTHER", requires = "study", value_parser = systems)]
+    system: Vec<(String, String)>,
     /// Write the study's file into DIR, to be changed and run as `npsim reproduce DIR/study.toml`
-    #[arg(long, value_name = "DIR", requires = "study", conflicts_with_all = ["ids", "set"])]
+    #[arg(long, value_name = "DIR", requires = "study", conflicts_with_all = ["ids", "set", "system"])]
     export: Option<PathBuf>,
     #[command(flatten)]
     part: PartOptions,
@@ -95,6 +100,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let mut study = studies::find(name)?;
     study.overrides.clone_from(&arguments.set);
+    for (own, other) in &arguments.system {
+        study.replace_system(own, other)?;
+    }
     let wanted = verdict::select(&study, &arguments.ids)?;
     let quick = arguments.lab.quick;
     let all = points(&study, quick)?;
@@ -143,8 +151,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         Format::Text => {
             let mut title = study.title.clone();
-            for (key, value) in &study.overrides {
-                title = format!("{title}, with {key}={value}");
+            for change in study.changes() {
+                title = format!("{title}, with {change}");
             }
             let mut parts = vec![title, arguments.lab.comparison(&rows)];
             if !part {
@@ -182,13 +190,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A study, as JSON.
 /// The value of `--set`.
 fn setting(text: &str) -> Result<(String, String), String> {
     let setting: Setting = text.parse()?;
     let text = setting.to_string();
     let (key, value) = text.split_once('=').unwrap_or((&text, ""));
     Ok((key.to_owned(), value.to_owned()))
+}
+
+/// The value of `--system`.
+fn systems(text: &str) -> Result<(String, String), String> {
+    let pair = text
+        .split_once('=')
+        .filter(|(own, other)| !own.is_empty() && !other.is_empty());
+    let (own, other) = pair.ok_or("it has the form OWN=OTHER, two systems as studies name them")?;
+    Ok((own.to_owned(), other.to_owned()))
 }
 
 /// Writes the text of a study into a folder, where it can be changed.

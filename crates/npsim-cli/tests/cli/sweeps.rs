@@ -319,6 +319,46 @@ fn a_study_on_another_chip_compares_and_never_says_reproduced() {
 }
 
 #[test]
+fn a_study_runs_another_system_in_the_place_of_its_own() {
+    // Ten instructions more.
+    let begins = "    immed[n, TURNS]\n";
+    let slower = COUNT.replace(
+        begins,
+        &(begins.to_owned() + &"    alu[n, n, +, 0]\n".repeat(10)),
+    );
+    let dir = bench()
+        .with("slower.uc", slower)
+        .with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
+    let measured = |arguments: &str| -> f64 {
+        let done = dir.npsim(&format!(
+            "reproduce study.toml T-1 --format json {arguments}"
+        ));
+        let json: serde_json::Value = serde_json::from_str(&done.expect(0, &[]).out).expect("JSON");
+        json["rows"][0]["measured"].as_f64().expect("a number")
+    };
+    let (own, other) = (measured(""), measured("--system count.uc=slower.uc"));
+    assert!((9.5..=10.5).contains(&(other - own)), "{own} and {other}");
+    dir.npsim("reproduce study.toml --system count.uc=slower.uc")
+        .expect(0, &["Turns, with count.uc=slower.uc", "another system"]);
+    assert!(
+        dir.path("npsim-results/turns+count.uc=slower.uc/index.html")
+            .exists()
+    );
+    dir.npsim("reproduce study.toml --system counts.uc=slower.uc")
+        .expect(
+            1,
+            &[
+                "no sweep of the study `turns` has the system `counts.uc`",
+                "its systems are count.uc",
+            ],
+        );
+    dir.npsim("reproduce study.toml --system count.uc=missing.uc")
+        .expect(1, &["missing.uc"]);
+    dir.npsim("reproduce study.toml --system count.uc")
+        .expect(2, &["OWN=OTHER"]);
+}
+
+#[test]
 fn a_study_lists_its_parts_and_is_copied() {
     let dir = bench().with("study.toml", format!("{SWEEP}{STUDY_ROWS}"));
     dir.npsim("reproduce study.toml --list")

@@ -50,13 +50,22 @@ pub fn elf(name: &str) -> Vec<u8> {
 
 /// A project with the sections of a program's file.
 pub fn project_of(bytes: Vec<u8>, sections: &str) -> Result<Project, Problems> {
+    project_with(bytes, sections, &Overrides::default())
+}
+
+/// The same with settings over those of the project.
+pub fn project_with(
+    bytes: Vec<u8>,
+    sections: &str,
+    overrides: &Overrides,
+) -> Result<Project, Problems> {
     let files = MemoryFiles::from_iter([
         ("p/npsim.toml", format!("{PROJECT}{sections}").into_bytes()),
         ("p/a.uc", b"nop\n".to_vec()),
         ("p/program.elf", bytes),
     ]);
     let registry = with_program(Registry::default());
-    Project::load_from(&files, Path::new("p"), &Overrides::default(), &registry)
+    Project::load_from(&files, Path::new("p"), overrides, &registry)
 }
 
 /// A project with a program, and keys of its section.

@@ -1,19 +1,24 @@
 //! What programs must not do stops the chip and says where.
 
-use npsim_chip::kernel::check::Check;
+use npsim_chip::kernel::check::{Check, Fault};
 
 use crate::bench::Running;
 
-/// Runs a case of `faults.c` and gives the message that it stops with.
-fn message(case: u32) -> (Option<Check>, String) {
-    let mut running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));
+/// Runs a case of a program and gives what it stops with.
+fn fault(program: &str, case: u32) -> Fault {
+    let mut running = Running::new(program, &format!("import = {{ CASE = {case} }}\n"));
     running.run_until(3_000_000);
-    let fault = running
-        .fault()
-        .unwrap_or_else(|| panic!("case {case} stops nothing"));
+    let fault = running.fault().cloned();
+    let fault = fault.unwrap_or_else(|| panic!("case {case} of {program} stops nothing"));
     assert!(fault.help.is_some(), "{fault:?}");
     assert!(running.processor().has_ended());
-    (fault.check, fault.message.clone())
+    fault
+}
+
+/// The check and the message of a case of `faults.c`.
+fn message(case: u32) -> (Option<Check>, String) {
+    let fault = fault("faults", case);
+    (fault.check, fault.message)
 }
 
 #[test]
@@ -75,13 +80,93 @@ fn each_mistake_is_told_with_its_place() {
             "which is full",
         ),
         (18, None, "main (faults.c:", "no such register"),
+        (
+            20,
+            None,
+            "main (faults.c:",
+            "media interface (MSF) is not modelled",
+        ),
     ];
-    for (case, check, place, what) in cases {
-        let (found, message) = message(*case);
-        assert_eq!(found, *check, "case {case}: {message}");
+    for (program, (case, check, place, what)) in ["faults", "faults-thumb"]
+        .into_iter()
+        .flat_map(|it| cases.iter().map(move |case| (it, case)))
+    {
+        let fault = fault(program, *case);
+        assert_eq!(fault.check, *check, "case {case}: {fault:?}");
+        // What Thumb has no instruction for is a function of ARM code, and the place that of its call.
+        let called = |note: &String| program != "faults" && note.contains(place);
         assert!(
-            message.contains(place) && message.contains(what),
-            "case {case}: {message}"
+            (fault.message.contains(place) || fault.notes.iter().any(called))
+                && fault.message.contains(what),
+            "case {case} of {program}: {fault:?}"
+        );
+    }
+    let fault = fault("faults-thumb", 19);
+    assert!(
+        fault.message.contains("main (faults.c:")
+            && fault
+                .message
+                .contains("runs 0x0000de00, which is no instruction"),
+        "{fault:?}"
+    );
+}
+
+#[test]
+fn a_division_by_zero_in_thumb_code_leads_back_to_its_line() {
+    // That of the compiler's library, in each of its functions; and one of which the function begins in the middle of
+    // a longword.
+    let line = |text: &str, source: &str| {
+        let line = { source.lines() }.position(|line| line.contains(text));
+        line.unwrap_or_else(|| panic!("no `{text}`")) + 1
+    };
+    let division = include_str!("division.c");
+    let cases = [
+        (
+            "division-little",
+            1,
+            "divides (division.c:",
+            line("dividend / zero", division),
+        ),
+        (
+            "division-little",
+            2,
+            "main (division.c:",
+            line("one % zero", division),
+        ),
+        (
+            "division-little",
+            3,
+            "main (division.c:",
+            line("(u32)one / ", division),
+        ),
+        (
+            "division-little",
+            4,
+            "main (division.c:",
+            line("wide_one / wide", division),
+        ),
+        (
+            "division-little",
+            5,
+            "main (division.c:",
+            line("wide_one % ", division),
+        ),
+        (
+            "faults-thumb",
+            5,
+            "main (faults.c:",
+            line("? __aeabi_idiv0(", include_str!("faults.c")),
+        ),
+    ];
+    for (program, case, function, line) in cases {
+        let fault = fault(program, case);
+        assert_eq!(fault.check, Some(Check::CoreDivision), "{fault:?}");
+        let place = format!(" in {function}{line})");
+        let leads_there =
+            |note: &String| note.contains("leads back to 0x") && note.contains(&place);
+        assert!(
+            fault.notes.iter().any(leads_there),
+            "{place} of case {case}: {fault:?}"
         );
     }
 }
@@ -105,6 +190,15 @@ fn what_is_no_mistake_is_not_told() {
         let running = Running::new("faults", &format!("import = {{ CASE = {case} }}\n"));
         let running = running.well(3_000_000);
         assert!(running.processor().has_ended(), "case {case}");
+    }
+}
+
+#[test]
+fn registers_of_which_no_source_names_the_address_are_named_in_the_remedy() {
+    for (case, remedy) in [(11, "hash unit's operands"), (13, "memory that this chip")] {
+        let fault = fault("faults", case);
+        let help = fault.help.clone().unwrap_or_default();
+        assert!(help.contains(remedy), "{fault:?}");
     }
 }
 
@@ -144,7 +238,7 @@ fn the_stack_of_interrupts_has_its_bounds_too() {
         fault.message.contains("deeper (handlers.c:")
             && fault
                 .message
-                .contains("the stack of interrupts is 0x00300180 to 0x00300280"),
+                .contains("the stack of interrupts is 0x00300160 to 0x00300260"),
         "{fault:?}"
     );
 }

@@ -8,30 +8,37 @@ typedef unsigned u32;
 #define TIMERS(offset) AT(0xc0020000u + (offset))
 #define UART(offset) AT(0xc0030000u + (offset))
 
-static inline void wait_for_interrupt(void)
+/* What Thumb has no instructions for is ARM code, which Thumb code calls. */
+#ifdef __thumb__
+#define STATE static __attribute__((noinline, unused, target("arm")))
+#else
+#define STATE static inline
+#endif
+
+STATE void wait_for_interrupt(void)
 {
     __asm__ volatile("mcr p14, 0, %0, c7, c0, 0" : : "r"(1) : "memory");
 }
 
-static inline void irq_on(void)
+STATE void irq_on(void)
 {
     u32 state;
     __asm__ volatile("mrs %0, cpsr\n\tbic %0, %0, #0x80\n\tmsr cpsr_c, %0" : "=r"(state) : : "memory");
 }
 
-static inline void fiq_on(void)
+STATE void fiq_on(void)
 {
     u32 state;
     __asm__ volatile("mrs %0, cpsr\n\tbic %0, %0, #0x40\n\tmsr cpsr_c, %0" : "=r"(state) : : "memory");
 }
 
-static inline void irq_off(void)
+STATE void irq_off(void)
 {
     u32 state;
     __asm__ volatile("mrs %0, cpsr\n\torr %0, %0, #0x80\n\tmsr cpsr_c, %0" : "=r"(state) : : "memory");
 }
 
-static inline u32 swap(u32 address, u32 value)
+STATE u32 swap(u32 address, u32 value)
 {
     u32 old;
     __asm__ volatile("swp %0, %1, [%2]" : "=&r"(old) : "r"(value), "r"(address) : "memory");

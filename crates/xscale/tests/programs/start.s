@@ -52,11 +52,3 @@ undefined:
         .word   0xe7f000f0
         bx      lr
         .size   undefined, . - undefined
-
-        @ What compilers call where a divisor is 0.
-        .global __aeabi_idiv0
-        .type   __aeabi_idiv0, %function
-__aeabi_idiv0:
-        mov     r0, #0
-        bx      lr
-        .size   __aeabi_idiv0, . - __aeabi_idiv0

@@ -1,6 +1,7 @@
 //! What programs cost, and that it is the same however a run is cut.
 
-use crate::bench::Running;
+use crate::bench::{Running, elf, project_with};
+use npsim_project::Overrides;
 use npsim_testkit::slow_path::{self, Bench};
 use npsim_xscale::{Noted, Probe, Processor};
 
@@ -48,6 +49,43 @@ fn each_cache_is_slower_than_the_next_better_one() {
         (lines * 180..lines * 240).contains(&difference),
         "{difference}"
     );
+}
+
+#[test]
+fn the_clock_of_the_core_keeps_its_ratio_to_that_of_the_microengines() {
+    // The chips' own clocks, of which one divides the other, and others, slower and faster ones.
+    let clocks = [
+        ("ixp2400", [600, 599, 350, 700, 1999]),
+        ("ixp2800", [700, 1400, 999, 533, 2000]),
+    ];
+    for (chip, core_mhz) in clocks
+        .into_iter()
+        .flat_map(|(chip, all)| all.map(|it| (chip, it)))
+    {
+        let setting = format!("profile.xscale.core_mhz={core_mhz}");
+        let overrides = Overrides {
+            set: vec![setting.parse().unwrap()],
+            chip: Some(chip.to_owned()),
+            ..Overrides::default()
+        };
+        for cache in ["none", "model", "perfect"] {
+            let sections = format!("[gpp.program]\nelf = \"program.elf\"\ncache = \"{cache}\"\n");
+            let project = project_with(elf("walk"), &sections, &overrides).unwrap();
+            let mut bench = slow_path::load_on(&project.profile, &project.boot).unwrap();
+            bench.run_until(20_000_000);
+            let processor: &Processor = bench.gpp.task().unwrap();
+            assert!(processor.has_ended(), "{cache}");
+            // It never sleeps: what it is busy with is all of its time.
+            let busy = bench.gpp.counts(0, 20_000_000).busy;
+            assert!(busy > 5_000, "{busy}");
+            let me_mhz = project.profile.me_mhz();
+            let (cycles, expected) = (processor.cpu().cycles(), busy * core_mhz / me_mhz);
+            assert!(
+                cycles.abs_diff(expected) <= 1 + core_mhz / me_mhz,
+                "{chip}, {cache}, {core_mhz} MHz: {cycles} against {expected} core cycles"
+            );
+        }
+    }
 }
 
 /// All that a chip's core has.
