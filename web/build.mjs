@@ -52,7 +52,10 @@ function pack() {
   return xz(Buffer.concat([length, index, ...files.map(([, bytes]) => bytes)]));
 }
 
-/** A quarter smaller than gzip makes a module. The dictionary is memory of the page. */
+/**
+ * A third smaller than gzip makes the module. The dictionary is memory of the page. `wasm-opt -Oz` before it makes a
+ * module that is an eighth smaller, and 8 % larger when packed.
+ */
 function xz(bytes) {
   return execFileSync("xz", ["--check=crc32", "--lzma2=preset=9e,dict=8MiB,nice=273,lc=4,lp=0,pb=0"], { input: bytes, maxBuffer: 1 << 28 });
 }
