@@ -2,6 +2,7 @@
 // node build.mjs [--wasm FILE]
 
 import { build } from "esbuild";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -48,7 +49,15 @@ function pack() {
   const index = Buffer.from(JSON.stringify(files.map(([path, bytes]) => [path, bytes.length])));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(index.length);
-  return gzipSync(Buffer.concat([length, index, ...files.map(([, bytes]) => bytes)]), { level: 9 });
+  return xz(Buffer.concat([length, index, ...files.map(([, bytes]) => bytes)]));
+}
+
+/**
+ * A third smaller than gzip makes the module. The dictionary is memory of the page. `wasm-opt -Oz` before it makes a
+ * module that is an eighth smaller, and 8 % larger when packed.
+ */
+function xz(bytes) {
+  return execFileSync("xz", ["--check=crc32", "--lzma2=preset=9e,dict=8MiB,nice=273,lc=4,lp=0,pb=0"], { input: bytes, maxBuffer: 1 << 28 });
 }
 
 async function bundle(entry, inline, stamp) {
@@ -74,7 +83,7 @@ async function style() {
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(lab, { recursive: true });
-const wasm = gzipSync(readFileSync(wasmPath), { level: 9 });
+const wasm = xz(readFileSync(wasmPath));
 const files = pack();
 const css = await style();
 const template = readFileSync(join(here, "src/index.html"), "utf8");
@@ -87,8 +96,8 @@ const parts = {
   "worker.js": worker,
   "sw.js": await bundle("sw.ts", false, stamp),
   "style.css": css,
-  "npsim.wasm.gz": wasm,
-  "files.pack.gz": files,
+  "npsim.wasm.xz": wasm,
+  "files.pack.xz": files,
 };
 for (const [name, content] of Object.entries(parts)) writeFileSync(join(lab, name), content);
 
@@ -103,8 +112,8 @@ writeFileSync(join(dist, "npsim-laboratory.html"), single);
 let all = 0;
 for (const name of Object.keys(parts)) {
   const bytes = readFileSync(join(lab, name));
-  const packed = name.endsWith(".gz") ? bytes.length : gzipSync(bytes).length;
+  const packed = name.endsWith(".xz") ? bytes.length : gzipSync(bytes).length;
   all += packed;
-  console.log(`${name.padEnd(16)} ${String(bytes.length).padStart(9)} bytes ${String(packed).padStart(9)} gzip`);
+  console.log(`${name.padEnd(16)} ${String(bytes.length).padStart(9)} bytes ${String(packed).padStart(9)} over a network`);
 }
-console.log(`all              ${" ".repeat(15)} ${String(all).padStart(9)} gzip; one file ${statSync(join(dist, "npsim-laboratory.html")).size} bytes`);
+console.log(`all              ${" ".repeat(15)} ${String(all).padStart(9)} over a network; one file ${statSync(join(dist, "npsim-laboratory.html")).size} bytes`);

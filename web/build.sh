@@ -1,10 +1,14 @@
 #!/bin/sh
 # Makes the laboratory: dist/lab/ and dist/npsim-laboratory.html. Says so and makes nothing
-# where node or the WebAssembly target is missing. NPSIM_WASM names a module made elsewhere.
+# where node, xz or the WebAssembly target is missing. NPSIM_WASM names a module made elsewhere.
 set -eu
 cd "$(dirname "$0")"
 if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
     echo "web: skipped, node and npm are not here"
+    exit 0
+fi
+if ! command -v xz >/dev/null; then
+    echo "web: skipped, xz is not here"
     exit 0
 fi
 if [ -z "${NPSIM_WASM:-}" ]; then

@@ -9,10 +9,17 @@ const here = dirname(fileURLToPath(import.meta.url));
 const lock = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8"));
 const inPage = Object.entries(lock.packages).filter(([path, it]) => path !== "" && !it.dev && !it.optional);
 const row = ([path, it]) => `| ${path.replace("node_modules/", "")} | ${it.version} | ${it.license} |`;
+/** The comment with which the program of a package begins: what some have in place of a file. */
+function banner(path) {
+  const { main } = JSON.parse(readFileSync(join(here, path, "package.json"), "utf8"));
+  const program = main ? readFileSync(join(here, path, main), "utf8") : "";
+  return /^\/\*!([^]*?)\*\//.exec(program)?.[1].replace(/^ \* ?/gm, "").trim() ?? "";
+}
+
 const texts = new Map();
 for (const [path] of inPage) {
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map((it) => join(here, path, it)).find((it) => existsSync(it));
-  const text = file ? readFileSync(file, "utf8").trim() : "";
+  const text = file ? readFileSync(file, "utf8").trim() : banner(path);
   texts.set(text, [...(texts.get(text) ?? []), path.replace("node_modules/", "")]);
 }
 const parts = [

@@ -1,6 +1,7 @@
 /** Fetches what the page is made of: the simulator, the pack of files, the worker's source. */
 
-import { fromBase64, gunzip } from "./project/bytes";
+import { XzReadableStream } from "xz-decompress";
+import { fromBase64 } from "./project/bytes";
 
 export interface Parts {
   module: WebAssembly.Module;
@@ -16,27 +17,28 @@ function inlined(id: string): Uint8Array {
   return bytes;
 }
 
-async function fetched(name: string): Promise<Uint8Array> {
+async function fetched(name: string): Promise<ReadableStream<Uint8Array>> {
   const answer = await fetch(name);
-  if (!answer.ok) throw new Error(`${name} could not be fetched (${answer.status})`);
-  return new Uint8Array(await answer.arrayBuffer());
+  if (!answer.ok || !answer.body) throw new Error(`${name} could not be fetched (${answer.status})`);
+  return answer.body;
 }
 
-/** Some servers unpack .gz files on the way. */
-async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzip(bytes) : bytes;
+/** A part, unpacked while it arrives: no browser has a decoder that packs as well as xz. */
+async function part(name: string, id: string, type: string): Promise<Response> {
+  const packed = INLINE ? new Blob([inlined(id) as BlobPart]).stream() : await fetched(name);
+  return new Response(new XzReadableStream(packed), { headers: { "content-type": type } });
 }
 
 export async function boot(): Promise<Parts> {
-  const part = (name: string, id: string) => (INLINE ? Promise.resolve(inlined(id)) : fetched(name)).then(unpacked);
-  const [wasm, pack] = await Promise.all([part("npsim.wasm.gz", "part-wasm"), part("files.pack.gz", "part-files")]);
-  const module = await WebAssembly.compile(wasm as BufferSource);
+  // Compiled while it is unpacked.
+  const module = WebAssembly.compileStreaming(part("npsim.wasm.xz", "part-wasm", "application/wasm"));
+  const pack = part("files.pack.xz", "part-files", "application/octet-stream").then((it) => it.arrayBuffer());
   let url = "worker.js";
   if (INLINE) {
     const source = new TextDecoder().decode(inlined("part-worker"));
     url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   }
-  return { module, pack, makeWorker: () => new Worker(url) };
+  return { module: await module, pack: new Uint8Array(await pack), makeWorker: () => new Worker(url) };
 }
 
 /** The folder works without a network after the first visit. */

@@ -2,7 +2,7 @@
 
 const scope = self as unknown as ServiceWorkerGlobalScope;
 const CACHE = `npsim-${BUILD}`;
-const PARTS = ["./", "index.html", "app.js", "worker.js", "style.css", "npsim.wasm.gz", "files.pack.gz"];
+const PARTS = ["./", "index.html", "app.js", "worker.js", "style.css", "npsim.wasm.xz", "files.pack.xz"];
 
 scope.addEventListener("install", (event) => {
   event.waitUntil(

@@ -90,7 +90,14 @@ test("completion, hover, definition, rename and format come from the analysis", 
 test("changes are kept by the browser", async () => {
   const page = await lab.page();
   await replaceText(page, "; wire8.uc:", "; mine:");
-  await page.waitForTimeout(300);
+  await page.waitForFunction((path) => new Promise((resolve) => {
+    indexedDB.open("npsim-laboratory").onsuccess = ({ target: { result: database } }) => {
+      database.transaction("files").objectStore("files").get(path).onsuccess = (event) => {
+        database.close();
+        resolve(event.target.result !== undefined);
+      };
+    };
+  }), WIRE8.replace(/toml$/, "uc"));
   await page.reload();
   await begun(page);
   assert.match(await page.evaluate(() => window.npsimLab.files.text("/microcode/tutorial/wire8.uc")), /^; mine:/);

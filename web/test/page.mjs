@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium, firefox } from "playwright-core";
+import xz from "xz-decompress";
 import { serve } from "../serve.mjs";
 
 export const here = dirname(fileURLToPath(import.meta.url));
@@ -21,11 +22,13 @@ const launched = () =>
     : chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 
 export async function laboratory() {
-  const { server, port } = await serve(join(here, "../dist/lab"));
+  const { server, sent, port } = await serve(join(here, "../dist/lab"));
   const browser = await launched();
   const address = `http://127.0.0.1:${port}/`;
   return {
     address,
+    /** Bytes that each file was sent as. */
+    sent,
     browser,
     /** A page of a profile of its own; its errors fail the test that looks for them. */
     async page({ width = 1440, height = 900, colorScheme = "light", search = "", hash = "", wait = true, context: given } = {}) {
@@ -86,6 +89,9 @@ export async function downloaded(page, act) {
   await act();
   return Buffer.from(await page.evaluate(() => window.givenAway));
 }
+
+/** A part of the built page, unpacked as the page does it. */
+export const unxz = async (bytes) => new Uint8Array(await new Response(new xz.XzReadableStream(new Blob([bytes]).stream())).arrayBuffer());
 
 /** The command, or nothing where it was not built. */
 export function npsim(args) {

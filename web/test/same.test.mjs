@@ -5,9 +5,8 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gunzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { here, npsim } from "./page.mjs";
+import { here, npsim, unxz } from "./page.mjs";
 
 async function part(path) {
   const outfile = join(mkdtempSync(join(tmpdir(), "npsim-web-")), "part.mjs");
@@ -25,8 +24,8 @@ const TIME = "300us";
 async function simulator() {
   const { Simulator } = await part("engine/module.ts");
   const { unpack } = await part("project/pack.ts");
-  const it = await Simulator.of(await WebAssembly.compile(gunzipSync(readFileSync(join(lab, "npsim.wasm.gz")))));
-  for (const [path, bytes] of unpack(gunzipSync(readFileSync(join(lab, "files.pack.gz"))))) it.put(path, bytes);
+  const it = await Simulator.of(await WebAssembly.compile(await unxz(readFileSync(join(lab, "npsim.wasm.xz")))));
+  for (const [path, bytes] of unpack(await unxz(readFileSync(join(lab, "files.pack.xz"))))) it.put(path, bytes);
   return it;
 }
 
@@ -49,3 +48,22 @@ for (const system of SYSTEMS) {
     assert.deepEqual(Object.keys(own).sort(), Object.keys(native).sort());
   });
 }
+
+test("the router takes less than 300 MB", async () => {
+  const it = await simulator();
+  measured(it, "/microcode/router/npsim.toml");
+  it.ask({ op: "goto", at: TIME });
+  it.ask({ op: "view", cycles: 2000, lanes: true });
+  const took = it.exports.memory.buffer.byteLength;
+  console.log(`memory: ${(took / 1e6).toFixed(1)} MB`);
+  assert.ok(took < 300e6, `${took} bytes`);
+});
+
+test("memory that ends is said, and a new module goes on", async () => {
+  const it = await simulator();
+  // As JSON, twice as long, and then unpacked.
+  const much = "\n".repeat(250_000_000);
+  assert.throws(() => it.ask({ op: much }), (error) => error.spent && /the memory of the page is full: it has/.test(error.message));
+  const other = await simulator();
+  assert.equal(other.ask({ op: "open", target: "/microcode/router/npsim.toml" }).name, "router");
+});

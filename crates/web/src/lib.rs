@@ -12,6 +12,8 @@ mod console;
 mod exercise;
 mod file_store;
 mod headers;
+#[cfg(target_arch = "wasm32")]
+mod heap;
 mod language;
 mod lookup;
 mod measurement;

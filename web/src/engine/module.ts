@@ -1,4 +1,4 @@
-/** The simulator's WebAssembly module: five functions, JSON in and out. */
+/** The simulator's WebAssembly module: a few functions, JSON in and out. */
 
 interface Exports {
   memory: WebAssembly.Memory;
@@ -7,8 +7,10 @@ interface Exports {
   ask(length: number): number;
   answer(): number;
   answer_len(): number;
+  missed(): number;
 }
 
+import { sizeText } from "../project/bytes";
 import type { Failure, Message, Request } from "./protocol";
 
 /** A request that was refused, or that ended the module. */
@@ -81,6 +83,15 @@ export class Simulator {
       if (value.panic) return { message: `npsim met an error of its own: ${value.error.message}`, notes, help: null };
     } catch {
       // Nothing was left: the trap itself is all there is.
+    }
+    const missed = this.exports.missed();
+    if (missed > 0) {
+      const has = sizeText(this.exports.memory.buffer.byteLength);
+      return {
+        message: `the memory of the page is full: it has ${has}, and ${sizeText(missed)} more were needed`,
+        notes,
+        help: "A shorter time, less traffic or a smaller capture needs less; the command has no such bound.",
+      };
     }
     const message = trap instanceof Error ? trap.message : String(trap);
     return { message: `the simulator stopped: ${message}`, notes, help: null };

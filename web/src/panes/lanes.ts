@@ -8,7 +8,12 @@ import type { Lane, Thread, View } from "../engine/protocol";
 import type { Lab } from "../lab";
 import { count, timeText } from "../state";
 
-const MARGIN = 104;
+/** Left of the lanes stand the names of stages. */
+const LEAST_MARGIN = 84;
+const MOST_MARGIN = 160;
+/** Of the margin, what is no name: its distance from the edge, and the context's number. */
+const BESIDE_NAME = 34;
+const NAME_FONT = "600 11.5px 'Plex Sans', sans-serif";
 const TOP = 30;
 const GROUP_GAP = 9;
 const MOST_LANE = 26;
@@ -27,6 +32,7 @@ export class Lanes {
   private colours: Colours = {};
   private rows: { lane: Lane; top: number; height: number }[] = [];
   private groups: { me: number; stage: string; top: number; bottom: number }[] = [];
+  private margin = LEAST_MARGIN;
   private due = false;
 
   constructor(private readonly lab: Lab) {
@@ -95,6 +101,13 @@ export class Lanes {
     return Math.max(height, top + 4);
   }
 
+  /** As wide as the longest name asks for, but no more than a third of a narrow screen. */
+  private makeMargin(to: CanvasRenderingContext2D, width: number): void {
+    to.font = NAME_FONT;
+    const longest = Math.max(0, ...this.groups.map((it) => to.measureText(it.stage).width));
+    this.margin = Math.ceil(Math.max(LEAST_MARGIN, Math.min(longest + BESIDE_NAME, MOST_MARGIN, width / 3)));
+  }
+
   private draw(): void {
     const width = this.scroll.clientWidth;
     const room = this.scroll.clientHeight;
@@ -111,7 +124,8 @@ export class Lanes {
     to.clearRect(0, 0, width, height);
     const view = this.view;
     if (!view) return;
-    const left = MARGIN;
+    this.makeMargin(to, width);
+    const left = this.margin;
     const right = width - 12;
     const from = view.cycle - Math.max(1, Math.max(view.cycle - view.from, this.lab.store.value.window));
     const scale = (right - left) / (view.cycle - from);
@@ -131,7 +145,7 @@ export class Lanes {
     to.textBaseline = "top";
     for (let at = Math.max(0, Math.ceil(from / step) * step); at <= view.cycle; at += step) {
       const place = x(at);
-      if (place > right - 34 || place < MARGIN + 20) continue;
+      if (place > right - 34 || place < this.margin + 20) continue;
       to.fillStyle = this.colour("ink-soft");
       to.fillText(count(at), place, 3);
       to.fillStyle = this.colour("rule");
@@ -172,13 +186,19 @@ export class Lanes {
     to.textBaseline = "middle";
     to.textAlign = "left";
     to.fillStyle = this.colour("ink");
-    to.font = "600 11.5px 'Plex Sans', sans-serif";
-    const tall = group.bottom - group.top > 24;
-    to.fillText(clipped(to, group.stage, MARGIN - 34), 12, tall ? middle - 6 : middle);
+    to.font = NAME_FONT;
+    const room = group.bottom - group.top;
+    const name = room > 38 ? inTwo(to, group.stage, this.margin - BESIDE_NAME) : [group.stage];
+    const tall = room > 24;
+    let line = middle - (tall ? name.length * 6 + 1 : 0);
+    for (const part of name) {
+      to.fillText(clipped(to, part, this.margin - BESIDE_NAME), 12, line);
+      line += 13;
+    }
     if (!tall) return;
     to.fillStyle = this.colour("ink-soft");
     to.font = "10.5px 'Plex Mono', monospace";
-    to.fillText(`ME ${group.me}`, 12, middle + 8);
+    to.fillText(`ME ${group.me}`, 12, line + 1);
   }
 
   private lane(to: CanvasRenderingContext2D, row: { lane: Lane; top: number; height: number }, x: (cycle: number) => number, left: number, right: number): void {
@@ -219,7 +239,7 @@ export class Lanes {
     const view = this.view;
     if (!row || !view) return null;
     const window = Math.max(1, Math.max(view.cycle - view.from, this.lab.store.value.window));
-    const share = (event.clientX - box.left - MARGIN) / (box.width - MARGIN - 12);
+    const share = (event.clientX - box.left - this.margin) / (box.width - this.margin - 12);
     const cycle = Math.round(view.cycle - window + share * window);
     const stretches = row.lane.stretches.filter(([from, until]) => cycle >= from && cycle < until);
     return { thread: row.lane.thread, cycle, what: stretches.at(-1)?.[2] ?? null };
@@ -264,6 +284,15 @@ export class Lanes {
 function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, least)));
   return [1, 2, 5, 10].map((it) => it * power).find((it) => it >= least) ?? power * 10;
+}
+
+/** A name that is too wide, in two where its words meet. */
+function inTwo(to: CanvasRenderingContext2D, text: string, width: number): string[] {
+  if (to.measureText(text).width <= width) return [text];
+  const ends = [...text.matchAll(/[_\- .]/g)].map((it) => it.index + 1).filter((it) => it < text.length);
+  const middle = text.length / 2;
+  const end = ends.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))[0];
+  return end === undefined ? [text] : [text.slice(0, end), text.slice(end)];
 }
 
 function clipped(to: CanvasRenderingContext2D, text: string, width: number): string {
