@@ -6,19 +6,25 @@ use serde_json::Value;
 
 use crate::harness::{Dir, root};
 
-/// A run of `calls.c`, whose function `longer` is as long as asked for.
+/// A run of a program.
 struct Run {
     dir: Dir,
     profile: Value,
     text: String,
 }
 
+/// Of `calls.c`, whose function `longer` is as long as asked for.
 fn run(longer: u32) -> Run {
-    let elf = root().join("crates/xscale/tests/programs/calls.elf");
+    run_of("calls", &format!("import = {{ LONGER = {longer} }}\n"))
+}
+
+/// A run of a program of the tests, with keys of its section.
+fn run_of(program: &str, keys: &str) -> Run {
+    let elf = root().join(format!("crates/xscale/tests/programs/{program}.elf"));
     let project = format!(
         "name = \"calls\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
          [[port]]\nrate = \"1Gbps\"\n\
-         [gpp.program]\nelf = \"program.elf\"\nimport = {{ LONGER = {longer} }}\n"
+         [gpp.program]\nelf = \"program.elf\"\n{keys}"
     );
     let dir = Dir::new()
         .with("program.elf", std::fs::read(elf).expect("the program"))
@@ -132,6 +138,56 @@ fn calls_recursion_handed_on_calls_and_interrupts_have_their_stacks() {
             .keys()
             .any(|it| it.ends_with("main;waits for an interrupt"))
     );
+}
+
+#[test]
+fn thumb_code_has_its_stacks_between_arm_code() {
+    // Big-endian, and little-endian with the compiler's own library.
+    for program in ["thumb", "thumb-little"] {
+        let run = run_of(program, "");
+        for (name, calls) in [
+            // Reached and left in each of the ways that the compiler has.
+            ("main", 1),
+            ("leaf", 213),
+            ("popped", 43),
+            ("variadic", 20),
+            ("recursive", 120),
+            // Its long jump is none of the function's calls.
+            ("far", 20),
+            ("hands_over", 20),
+            ("in_arm", 20),
+            ("chosen", 20),
+        ] {
+            let found = number(&run.function(name)["calls"]);
+            assert_eq!(found, calls, "{name} of {program}");
+        }
+        let ticks = number(&run.function("tick")["calls"]);
+        assert!(ticks > 5, "{ticks}");
+        assert_eq!(number(&run.gpp()["program"][0]["interrupts"]), ticks);
+        let flame = run.lines("f.txt");
+        for stack in [
+            ";_start;main;popped;leaf;instructions",
+            ";_start;main;variadic;leaf;instructions",
+            ";main;recursive;recursive;recursive;recursive;recursive;recursive;instructions",
+            ";_start;main;far;instructions",
+            ";_start;main;far;leaf;instructions",
+            ";_start;main;in_arm;popped;leaf;instructions",
+            ";_start;main;chosen;popped;leaf;instructions",
+            ";on_irq;irq;tick;instructions",
+        ] {
+            let found = flame.keys().any(|it| it.contains(stack));
+            assert!(found, "{stack} of {program}: {flame:#?}");
+        }
+        // Veneers of the linker count for what they lead to, and no stack grows by what is over.
+        let named = |part: &str| flame.keys().any(|it| it.contains(part));
+        assert!(!named("_from_"), "{flame:#?}");
+        assert_eq!(
+            named("chosen;__gnu_thumb1_case_uqi"),
+            program == "thumb-little"
+        );
+        let depth = flame.keys().map(|it| it.split(';').count()).max();
+        assert!(depth <= Some(14), "{flame:#?}");
+    }
 }
 
 #[test]

@@ -252,6 +252,89 @@ reverse-continue";
 }
 
 #[test]
+fn gdb_finds_its_way_through_thumb_and_arm_code() {
+    let commands = "\
+break leaf
+continue
+bt
+finish
+delete 1
+break in_arm
+continue
+break popped
+continue
+bt
+finish
+reverse-continue
+reverse-continue
+delete
+break hands_over
+continue
+break leaf
+continue
+bt
+delete
+tbreak main
+reverse-continue
+next
+next
+reverse-next
+break tick
+continue
+bt 3";
+    for program in ["thumb", "thumb-little"] {
+        let project = "name = \"thumb\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
+            [gpp]\nprogram = \"program.elf\"\n";
+        let elf = root().join(format!("crates/xscale/tests/programs/{program}.elf"));
+        let dir = Dir::new()
+            .with("npsim.toml", project)
+            .with("a.uc", "ctx_arb[kill]\n")
+            .with("program.elf", std::fs::read(elf).expect("the program"));
+        let path = |name| dir.path(name).to_str().expect("a path").to_owned();
+        let served = Served::new(&path("npsim.toml"), "");
+        let Some(said) = gdb(&path("program.elf"), &served, commands) else {
+            return;
+        };
+        expect(
+            &said,
+            &[
+                "Breakpoint 1, leaf (value",
+                "#1  0x",
+                "in popped (value",
+                "#2  0x",
+                "in main () at",
+                "in popped (value",
+                "Value returned is $1 = 0",
+                "Breakpoint 2, in_arm (callback",
+                "Breakpoint 3, popped (value",
+                "#1  0x",
+                "in in_arm (callback",
+                "in main () at",
+                "in in_arm (callback",
+                "Value returned is $2 = ",
+                "Breakpoint 3, popped (value",
+                "Breakpoint 2, in_arm (callback",
+                "in hands_over ()",
+                // It jumped to `popped`, which returns for it.
+                "Breakpoint 5, leaf (value",
+                "#1  0x",
+                "in popped (value=1)",
+                "#2  0x",
+                "in main () at",
+                "Temporary breakpoint 6, main () at",
+                "97\t",
+                "96\t",
+                "Breakpoint 7, tick () at",
+                "#1  0x",
+                "in irq () at",
+                "#2  0x",
+                "in on_irq () at",
+            ],
+        );
+    }
+}
+
+#[test]
 fn a_connection_of_gdb_that_ends_ends_the_debugger() {
     for (name, bytes, code, says) in [
         ("killed", &b"$k#6b"[..], 0, ""),

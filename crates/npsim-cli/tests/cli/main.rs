@@ -11,6 +11,7 @@ mod bundles;
 mod captures;
 mod checking;
 mod checkpoints;
+mod core_console;
 mod core_profile;
 mod cores;
 mod course;

@@ -3,6 +3,7 @@
 mod faults;
 mod order;
 mod profiles;
+mod programs;
 mod runs;
 mod silence;
 mod spared;

@@ -93,6 +93,26 @@ impl Run {
         (Self::load(&path, &overrides, None), folder)
     }
 
+    /// A program of the tests on the core, and microengines that do nothing.
+    pub fn core_program(name: &str) -> (Self, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let elf = root().join(format!("crates/xscale/tests/programs/{name}.elf"));
+        let project = "name = \"program\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"main.uc\"\n\
+            [[port]]\nrate = \"1Gbps\"\n[gpp]\nprogram = \"program.elf\"\n";
+        let files = [
+            ("program.elf", std::fs::read(elf).expect("a program")),
+            ("main.uc", b"ctx_arb[kill]\n".to_vec()),
+            ("npsim.toml", project.into()),
+        ];
+        for (name, bytes) in files {
+            std::fs::write(folder.path().join(name), bytes).expect("a file");
+        }
+        (
+            Self::load(folder.path(), &Overrides::default(), None),
+            folder,
+        )
+    }
+
     /// The run on another kind of core.
     pub fn on(self, core: CoreKind) -> Self {
         Self { core, ..self }
