@@ -9,6 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::harness::{Dir, LOOP, root};
 use crate::json::STUDY;
@@ -44,9 +45,40 @@ fn images_of_all_versions_are_read() {
     assert_eq!(dir.read("own.npi"), stored("image-3.npi"));
 }
 
+/// The version that wrote the stored checkpoint.
+const WRITER: &str = "0.1.0";
+
+/// A checkpoint as this version would have written it. Its header begins with the version; before it stand mark and
+/// format (12 bytes), the digest of all that follows (32), and the header's length (4).
+fn of_this_version(checkpoint: &[u8]) -> Vec<u8> {
+    let (mark, rest) = checkpoint.split_at(12);
+    let rest = &rest[32..];
+    let length = u32::from_le_bytes(rest[..4].try_into().expect("four bytes")) as usize;
+    let (header, state) = rest[4..].split_at(length);
+    let named = |version: &str| [&[version.len() as u8], version.as_bytes()].concat();
+    let fields = header.strip_prefix(named(WRITER).as_slice());
+    let fields = fields.expect("the header begins with the version");
+    let header = [named(env!("CARGO_PKG_VERSION")).as_slice(), fields].concat();
+    let length = (header.len() as u32).to_le_bytes();
+    let signed = [&length[..], &header, state].concat();
+    [mark, Sha256::digest(&signed).as_slice(), &signed].concat()
+}
+
+#[test]
+fn a_checkpoint_of_another_version_is_refused_with_both() {
+    let dir = folder(&["checkpoint-15.ckpt"]);
+    let versions = format!(
+        "was written by npsim {WRITER}, and this is npsim {}",
+        env!("CARGO_PKG_VERSION")
+    );
+    dir.npsim("run --resume checkpoint-15.ckpt")
+        .expect(1, &[&versions, "go on with the npsim that wrote it"]);
+}
+
 #[test]
 fn a_checkpoint_of_this_format_is_gone_on_with() {
-    let dir = folder(&["checkpoint-15.ckpt"]);
+    let checkpoint = of_this_version(&stored("checkpoint-15.ckpt"));
+    let dir = folder(&[]).with("checkpoint-15.ckpt", checkpoint);
     dir.npsim("run read.uc --until 40us --quiet --stats whole.json")
         .expect(0, &[]);
     let resumed = "run --resume checkpoint-15.ckpt --until 40us --stats resumed.json";
