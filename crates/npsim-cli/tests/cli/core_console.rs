@@ -83,7 +83,11 @@ fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
     ];
     assert_eq!(stops, expected, "{said}");
     // Where the call leads back to, without the bit that says Thumb.
-    let leads = { said.lines() }.filter_map(|line| line.split_once("the link register leads to "));
-    let last = leads.last().map(|(_, place)| place).unwrap_or_default();
+    let mut leads =
+        { said.lines() }.filter_map(|line| line.split_once("the link register leads to "));
+    let last = leads
+        .next_back()
+        .map(|(_, place)| place)
+        .unwrap_or_default();
     assert!(last.contains("c in popped (thumb.c:"), "{said}");
 }
