@@ -16,10 +16,17 @@ function banner(path) {
   return /^\/\*!([^]*?)\*\//.exec(program)?.[1].replace(/^ \* ?/gm, "").trim() ?? "";
 }
 
+/** What the MIT licence asks to be kept in copies. A comment only names it. */
+function withPermission(text, all) {
+  if (!/License: MIT/.test(text)) return text;
+  const [permission] = all.map((it) => /Permission is hereby granted[^]*/.exec(it)?.[0]).filter((it) => it);
+  return `${text}\n\n${permission}`;
+}
+
 const texts = new Map();
 for (const [path] of inPage) {
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].map((it) => join(here, path, it)).find((it) => existsSync(it));
-  const text = file ? readFileSync(file, "utf8").trim() : banner(path);
+  const text = file ? readFileSync(file, "utf8").trim() : withPermission(banner(path), [...texts.keys()]);
   texts.set(text, [...(texts.get(text) ?? []), path.replace("node_modules/", "")]);
 }
 const parts = [

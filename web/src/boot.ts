@@ -31,14 +31,16 @@ async function part(name: string, id: string, type: string): Promise<Response> {
 
 export async function boot(): Promise<Parts> {
   // Compiled while it is unpacked.
-  const module = WebAssembly.compileStreaming(part("npsim.wasm.xz", "part-wasm", "application/wasm"));
-  const pack = part("files.pack.xz", "part-files", "application/octet-stream").then((it) => it.arrayBuffer());
+  const [module, pack] = await Promise.all([
+    WebAssembly.compileStreaming(part("npsim.wasm.xz", "part-wasm", "application/wasm")),
+    part("files.pack.xz", "part-files", "application/octet-stream").then((it) => it.arrayBuffer()),
+  ]);
   let url = "worker.js";
   if (INLINE) {
     const source = new TextDecoder().decode(inlined("part-worker"));
     url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   }
-  return { module: await module, pack: new Uint8Array(await pack), makeWorker: () => new Worker(url) };
+  return { module, pack: new Uint8Array(pack), makeWorker: () => new Worker(url) };
 }
 
 /** The folder works without a network after the first visit. */

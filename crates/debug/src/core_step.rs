@@ -4,6 +4,7 @@
 //! them: forward from the instruction at which a function begins with the link register behind the one before, to where that
 //! leads; backward from where a function returns to, to the call before that. Interrupts are left out in any case.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use npsim_arm::status::T;
@@ -43,8 +44,8 @@ pub(crate) struct CoreLines {
     from: Made,
     /// The instruction that was looked at last.
     last: Made,
-    /// An instruction up to which others are left out, and the stack pointer there.
-    until: Option<(u32, u32)>,
+    /// Instructions up to one of which others are left out, and the stack pointer there.
+    until: Option<(Range<u32>, u32)>,
     /// What a stretch had, in order.
     seen: Vec<Made>,
 }
@@ -84,13 +85,13 @@ impl CoreLines {
 
     /// Whether an instruction is within a function that is left out.
     fn is_within(&mut self, made: Made) -> bool {
-        if let Some(until) = self.until {
-            if (made.address, made.frame.stack) != until {
-                return true;
-            }
+        let Some((ends, stack)) = &self.until else {
+            return false;
+        };
+        if ends.contains(&made.address) && made.frame.stack == *stack {
             self.until = None;
         }
-        false
+        self.until.is_some()
     }
 
     /// Looks at the next instruction, forward.
@@ -100,11 +101,16 @@ impl CoreLines {
         }
         let before = std::mem::replace(&mut self.last, made);
         let behind = before.address.wrapping_add(before.bytes());
-        if !self.into
-            && made.frame.link & !1 == behind
-            && self.setup.program.begins_function(made.address)
-        {
-            self.until = Some((behind, before.frame.stack));
+        let program = &self.setup.program;
+        if !self.into && made.frame.link & !1 == behind && program.begins_function(made.address) {
+            // The switch helpers of Thumb compilers return to a case of their caller, not behind the call.
+            let caller = program.span(before.address);
+            let ends = if caller.contains(&made.address) {
+                behind..behind.saturating_add(1)
+            } else {
+                caller
+            };
+            self.until = Some((ends, before.frame.stack));
             return;
         }
         // Code without lines is passed through.
@@ -124,8 +130,7 @@ impl CoreLines {
         let returns = program.function(made.address) != program.function(later.address)
             && !program.begins_function(later.address);
         if !self.into && returns {
-            let call = later.address.wrapping_sub(later.bytes());
-            self.until = Some((call, later.frame.stack));
+            self.until = Some((program.span(later.address), later.frame.stack));
             return;
         }
         let line = self.line(later);

@@ -77,29 +77,40 @@ pub struct Study {
 }
 
 impl Study {
-    /// Runs another system wherever the study has one of its own.
+    /// Runs other systems wherever the study has one of its own: its own, and the other.
     ///
     /// # Errors
-    /// No sweep has that system.
-    pub fn replace_system(&mut self, own: &str, other: &str) -> Result<(), Problem> {
-        let mut is_there = false;
-        for sweep in self.sweep.values_mut().filter(|it| it.system == own) {
-            other.clone_into(&mut sweep.system);
-            is_there = true;
+    /// No sweep has that system, or it is replaced twice.
+    pub fn replace_systems(&mut self, replaced: &[(String, String)]) -> Result<(), Problem> {
+        let systems: BTreeSet<_> = { self.sweep.values() }
+            .map(|it| it.system.clone())
+            .filter(|it| !it.is_empty())
+            .collect();
+        let mut others = BTreeMap::new();
+        for (own, other) in replaced {
+            if !systems.contains(own) {
+                let problem = Problem::new(format!(
+                    "no sweep of the study `{}` has the system `{own}`",
+                    self.name
+                ));
+                let all = systems.into_iter().collect::<Vec<_>>().join(", ");
+                return Err(problem.help(match all.as_str() {
+                    "" => "it has no system: its sweeps are of networks".to_owned(),
+                    all => format!("its systems are {all}"),
+                }));
+            }
+            if others.insert(own.as_str(), other).is_some() {
+                return Err(Problem::new(format!(
+                    "the system `{own}` is replaced twice"
+                )));
+            }
         }
-        if !is_there {
-            let systems: BTreeSet<_> = { self.sweep.values() }
-                .map(|it| it.system.as_str())
-                .filter(|it| !it.is_empty())
-                .collect();
-            let all = systems.into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Problem::new(format!(
-                "no sweep of the study `{}` has the system `{own}`",
-                self.name
-            ))
-            .help(format!("its systems are {all}")));
+        for sweep in self.sweep.values_mut() {
+            if let Some(other) = others.get(sweep.system.as_str()) {
+                sweep.system.clone_from(other);
+            }
         }
-        self.replaced.push((own.to_owned(), other.to_owned()));
+        self.replaced = replaced.to_vec();
         Ok(())
     }
 

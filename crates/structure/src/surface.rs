@@ -192,10 +192,15 @@ impl Listing {
                 self.note(path, &name, &said);
                 let named = if self.names_only { 0 } else { it.items.len() };
                 for item in it.items.iter().take(named) {
-                    if let syn::TraitItem::Fn(method) = item {
-                        let said = text(&method.sig);
-                        self.note(path, &format!("{name}::{}", method.sig.ident), &said);
-                    }
+                    let (own, said) = match item {
+                        syn::TraitItem::Fn(it) => (&it.sig.ident, text(&it.sig)),
+                        syn::TraitItem::Const(it) => (&it.ident, format!("const {}", text(&it.ty))),
+                        syn::TraitItem::Type(it) => {
+                            (&it.ident, format!("type {}", text(&it.bounds)))
+                        }
+                        _ => continue,
+                    };
+                    self.note(path, &format!("{name}::{own}"), &said);
                 }
             }
             _ => {}
@@ -253,10 +258,13 @@ fn is_for_tests(item: &Item) -> bool {
     else {
         return false;
     };
-    attrs.iter().any(|it| {
-        let said = it.to_token_stream().to_string();
-        said.contains("cfg") && (said.contains("test") || said.contains("doctest"))
-    })
+    attrs
+        .iter()
+        .filter(|it| it.path().is_ident("cfg"))
+        .any(|it| {
+            let said = it.meta.to_token_stream().to_string();
+            ["cfg (test)", "cfg (doctest)"].contains(&said.as_str())
+        })
 }
 
 fn is_public(visibility: &Visibility) -> bool {

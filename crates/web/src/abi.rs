@@ -51,6 +51,8 @@ fn tell_panics() {
 
 /// Does something with the playground and its request, which is gone then.
 fn with(work: impl FnOnce(&mut Playground, Vec<u8>) -> Answer) -> u32 {
+    #[cfg(target_arch = "wasm32")]
+    crate::heap::begin();
     MODULE.with_borrow_mut(|module| {
         let request = std::mem::take(&mut module.request);
         let playground = module.playground.get_or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! The memory of the module, which has a bound (`build.rs`). Where it is reached, the module traps without a word:
+//! The memory of the module, which has a bound (`build.rs`). Where it is reached, the module traps without a message:
 //! what failed is kept here, so that the page can say it.
 
 #![allow(
@@ -9,7 +9,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that were asked for last and not there.
+/// Bytes of the last allocation that failed; 0 if none did since a call began.
 static MISSED: AtomicUsize = AtomicUsize::new(0);
 
 /// The system's allocator, and what it could not give.
@@ -50,7 +50,12 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// Bytes that were asked for last and were not there, after a trap; 0 where memory never ended.
+/// A call begins: what failed before did not end the module.
+pub(crate) fn begin() {
+    MISSED.store(0, Ordering::Relaxed);
+}
+
+/// Bytes of the allocation that failed, after a trap; 0 if memory was not what failed.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn missed() -> usize {

@@ -1,4 +1,4 @@
-//! For which version of the architecture a file was compiled, as its build attributes say.
+//! The version of the architecture that a file was compiled for, from its build attributes.
 //!
 //! Addenda to the ABI for the Arm Architecture, "Build attributes": tags, and which of them have strings.
 
@@ -13,7 +13,7 @@ const WHOLE_FILE: u64 = 1;
 const ARCHITECTURE: u64 = 6;
 /// Its values, by name.
 const NAMES: [&str; 23] = [
-    "ARMv3",
+    "an ARM before ARMv4",
     "ARMv4",
     "ARMv4T",
     "ARMv5T",
@@ -37,7 +37,7 @@ const NAMES: [&str; 23] = [
     "ARMv8.1-M.main",
     "ARMv9-A",
 ];
-/// `ARMv5TEJ`: what the XScale has, and an instruction that compilers do not use.
+/// `ARMv5TEJ`: the ARMv5TE of the XScale and Jazelle (`BXJ`), which compilers do not emit.
 const NEWEST: u64 = 5;
 
 /// Refuses code of a newer architecture than the XScale's.
@@ -80,7 +80,7 @@ fn find(mut attributes: AttributeReader<'_>) -> Option<u64> {
     while let Some(tag) = attributes.read_tag().ok()? {
         match tag {
             ARCHITECTURE => return attributes.read_integer().ok(),
-            // Names of processors; behind 32, which has both, odd tags have strings.
+            // Names of processors are strings. Tag 32 has an integer and a string; above it, odd tags have strings.
             4 | 5 => {
                 attributes.read_string().ok()?;
             }

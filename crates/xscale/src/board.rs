@@ -475,7 +475,7 @@ impl<'a, 'b> Board<'a, 'b> {
         let help = if address < map::REGISTERS {
             "look for a pointer that was not set, or memory that this chip does not have"
         } else {
-            "look for a pointer that was not set; of the hash unit's operands and some other registers no source names the address, so they are not modelled"
+            "look for a pointer that was not set. Registers whose address no source gives, such as the hash unit's operands, are not modelled"
         };
         self.fatal(format!("{does} 0x{address:08x}, where nothing is"), help)
     }

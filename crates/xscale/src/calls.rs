@@ -1,7 +1,8 @@
 //! The call stack of a program, kept while a run is observed.
 //!
 //! What a jump is shows in registers, whatever the compiler made of the function: a *call* leaves the address behind it in
-//! the link register, and in Thumb, whose compilers jump far by BL, leads to the beginning of a function as well; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
+//! the link register, and in Thumb, whose compilers jump far within a function by BL, leads out of the function or to its
+//! beginning as well; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
 //! vector, and is over when the mode and stack pointer of before are back. Every other jump out of a function goes to
 //! another in its place, as the last call of a function does.
 
@@ -127,7 +128,8 @@ impl Calls {
             link == at.wrapping_add(3) && !self.is_inside(pc)
         };
         let goes_on = pc.wrapping_sub(at) <= 4;
-        // Helpers of compilers leave addresses of their caller in the link register, before which its return may stand.
+        // The switch helpers of Thumb compilers leave the link register at a case of their caller. The instruction before
+        // that case may be a return, which then looks like a call.
         let inner = self.frames.len() - 1;
         let leaves = inner > 0 && self.frames[inner].is_over(pc, (stack, mode.bits()));
         if called && !goes_on && !leaves {

@@ -46,10 +46,11 @@ impl Clocks {
 
     /// The core cycles that pass while the core waits so many ME cycles. What is left over counts the next time.
     pub fn idle(&mut self, cycles: Cycle) -> u64 {
-        let parts = cycles * self.core_mhz + self.idle_rest;
-        let me_mhz = self.me_mhz.max(1);
-        self.idle_rest = parts % me_mhz;
-        parts / me_mhz
+        // Silence may last for years.
+        let parts = u128::from(cycles) * u128::from(self.core_mhz) + u128::from(self.idle_rest);
+        let me_mhz = u128::from(self.me_mhz.max(1));
+        self.idle_rest = (parts % me_mhz) as u64;
+        (parts / me_mhz) as u64
     }
 
     fn core(&self) -> u64 {

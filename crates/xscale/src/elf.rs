@@ -34,7 +34,7 @@ pub enum ElfError {
     #[error("it is for another processor than ARM (its machine number is {0})")]
     Machine(u16),
     /// Its header names one byte order and has the other.
-    #[error("its bytes have another order than its header says")]
+    #[error("its header says one byte order, but its contents have the other")]
     Order,
     /// It is for a newer ARM.
     #[error("it was compiled for {0}, and the XScale is an ARMv5TE")]
@@ -371,7 +371,8 @@ impl Program {
     }
 
     /// The instructions of the function at an address, or the memory between two functions there.
-    pub(crate) fn span(&self, address: u32) -> Range<u32> {
+    #[must_use]
+    pub fn span(&self, address: u32) -> Range<u32> {
         self.lines.span(address)
     }
 

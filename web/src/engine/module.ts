@@ -29,6 +29,9 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export class Simulator {
+  /** What ended the module. */
+  private ended: Refused | null = null;
+
   private constructor(private readonly exports: Exports) {}
 
   static async of(module: WebAssembly.Module): Promise<Simulator> {
@@ -41,18 +44,13 @@ export class Simulator {
     const room = this.room(name.length + bytes.length);
     room.set(name);
     room.set(bytes, name.length);
-    this.exports.put(name.length, room.length);
+    this.call(() => this.exports.put(name.length, room.length));
   }
 
   ask<T>(request: Request): T {
     const bytes = encoder.encode(JSON.stringify(request));
     this.room(bytes.length).set(bytes);
-    let kind: number;
-    try {
-      kind = this.exports.ask(bytes.length);
-    } catch (trap) {
-      throw new Refused(this.lastWords(trap), [], true);
-    }
+    const kind = this.call(() => this.exports.ask(bytes.length));
     const answer = this.answer();
     if (kind === 1) return answer as T;
     const value = JSON.parse(decoder.decode(answer));
@@ -64,8 +62,19 @@ export class Simulator {
     );
   }
 
+  /** What a function of the module gives, or what a trap in it left behind. */
+  private call(work: () => number): number {
+    if (this.ended) throw this.ended;
+    try {
+      return work();
+    } catch (trap) {
+      this.ended = new Refused(this.lastWords(trap), [], true);
+      throw this.ended;
+    }
+  }
+
   private room(length: number): Uint8Array {
-    const at = this.exports.request(length);
+    const at = this.call(() => this.exports.request(length));
     if (at === 0) throw new Refused({ message: "there is no memory left for it", notes: [], help: null }, [], false);
     return new Uint8Array(this.exports.memory.buffer, at, length);
   }
@@ -88,7 +97,7 @@ export class Simulator {
     if (missed > 0) {
       const has = sizeText(this.exports.memory.buffer.byteLength);
       return {
-        message: `the memory of the page is full: it has ${has}, and ${sizeText(missed)} more were needed`,
+        message: `the memory of the page is full: it has ${has}, and another ${sizeText(missed)} was needed`,
         notes,
         help: "A shorter time, less traffic or a smaller capture needs less; the command has no such bound.",
       };

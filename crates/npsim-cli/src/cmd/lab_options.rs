@@ -58,7 +58,7 @@ impl LabOptions {
             .unwrap_or_else(|| PathBuf::from("npsim-results").join(name))
     }
 
-    /// The folder of a study's results; with settings over it they have one of their own.
+    /// The folder of a study's results; with other settings or systems they have one of their own.
     pub fn results_of(&self, study: &Study) -> PathBuf {
         let mut name = study.name.clone();
         for change in study.changes() {

@@ -100,9 +100,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let mut study = studies::find(name)?;
     study.overrides.clone_from(&arguments.set);
-    for (own, other) in &arguments.system {
-        study.replace_system(own, other)?;
-    }
+    study.replace_systems(&arguments.system)?;
     let wanted = verdict::select(&study, &arguments.ids)?;
     let quick = arguments.lab.quick;
     let all = points(&study, quick)?;
@@ -203,7 +201,8 @@ fn systems(text: &str) -> Result<(String, String), String> {
     let pair = text
         .split_once('=')
         .filter(|(own, other)| !own.is_empty() && !other.is_empty());
-    let (own, other) = pair.ok_or("it has the form OWN=OTHER, two systems as studies name them")?;
+    let (own, other) =
+        pair.ok_or("expected OWN=OTHER: a system of the study, and the one to run in its place")?;
     Ok((own.to_owned(), other.to_owned()))
 }
 
