@@ -27,37 +27,45 @@ where
 back step
 ";
 
-#[test]
-fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
-    let elf = root().join("crates/xscale/tests/programs/thumb.elf");
+/// What the console says to a script at a program of the tests, and where the core stood.
+fn debug(program: &str, script: &str) -> (String, Vec<String>) {
+    let elf = root().join(format!("crates/xscale/tests/programs/{program}"));
     let project = "name = \"thumb\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
         [gpp]\nprogram = \"thumb.elf\"\n";
     let dir = Dir::new()
         .with("thumb.elf", std::fs::read(elf).expect("the program"))
         .with("a.uc", "ctx_arb[kill]\n")
-        .with("script", SCRIPT)
+        .with("script", script)
         .with("npsim.toml", project);
     let said = dir
         .npsim("debug . --script script --batch")
         .expect(0, &[])
         .out;
-    let stops: Vec<_> = { said.lines() }
+    let stops = { said.lines() }
         .filter(|line| line.starts_with("core thumb.elf running at "))
         .filter_map(|line| line.split_once(" in "))
-        .map(|(_, place)| place)
+        .map(|(_, place)| place.to_owned())
         .collect();
+    (said, stops)
+}
+
+/// The place of the first line of the program with a text, in `main` behind its beginning.
+fn at(function: &str, text: &str) -> String {
     let source = include_str!("../../../xscale/tests/programs/thumb.c");
-    let at = |function: &str, text: &str| {
-        let begin = source
-            .find("int main")
-            .filter(|_| function == "main")
-            .unwrap_or(0);
-        let found = source[begin..]
-            .find(text)
-            .unwrap_or_else(|| panic!("no `{text}`"));
-        let line = source[..=begin + found].matches('\n').count() + 1;
-        format!("{function} (thumb.c:{line}), supervisor mode")
-    };
+    let begin = source
+        .find("int main")
+        .filter(|_| function == "main")
+        .unwrap_or(0);
+    let found = source[begin..]
+        .find(text)
+        .unwrap_or_else(|| panic!("no `{text}`"));
+    let line = source[..=begin + found].matches('\n').count() + 1;
+    format!("{function} (thumb.c:{line}), supervisor mode")
+}
+
+#[test]
+fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
+    let (said, stops) = debug("thumb.elf", SCRIPT);
     let begins = at("main", "\n{");
     let expected = [
         begins.clone(),
@@ -90,4 +98,21 @@ fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
         .map(|(_, place)| place)
         .unwrap_or_default();
     assert!(last.contains("c in popped (thumb.c:"), "{said}");
+}
+
+/// The compiler's helper for a `switch` returns to a case, and not behind its call.
+#[test]
+fn steps_over_a_switch_of_thumb_code_end_at_its_case() {
+    let script = "break chosen\ncontinue\ncontext core\n".to_owned()
+        + &"next\n".repeat(5)
+        + &"back next\n".repeat(2);
+    let (said, stops) = debug("thumb-little.elf", &script);
+    let [begins, switch, case] =
+        ["\n{\n    switch (which)", "switch (which)", "case 0:"].map(|text| at("chosen", text));
+    let ends = at("chosen", "}\n\nKEEP static void tick");
+    // The compiler mixes the beginning of the function with that of the `switch`.
+    let expected = [
+        &begins, &begins, &switch, &begins, &switch, &case, &ends, &case, &switch,
+    ];
+    assert_eq!(stops.iter().collect::<Vec<_>>(), expected, "{said}");
 }
