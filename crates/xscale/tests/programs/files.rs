@@ -59,7 +59,7 @@ fn each_bad_file_is_told_for_what_it_is() {
         // The header of a little-endian file before big-endian bytes.
         (
             with("wake", |it| it[5] = 1),
-            &["another order than its header says", "build the file again"],
+            &["its header says one byte order", "build the file again"],
         ),
         (
             with("wake", |it| {
