@@ -1,6 +1,6 @@
 //! The console of the debugger at a program of Thumb code.
 
-use crate::harness::{Dir, root};
+use crate::harness::Dir;
 
 /// Calls over which steps go, into which they go, and one that is a jump.
 const SCRIPT: &str = "\
@@ -29,20 +29,13 @@ back step
 
 /// What the console says to a script at a program of the tests, and where the core stood.
 fn debug(program: &str, script: &str) -> (String, Vec<String>) {
-    let elf = root().join(format!("crates/xscale/tests/programs/{program}"));
-    let project = "name = \"thumb\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
-        [gpp]\nprogram = \"thumb.elf\"\n";
-    let dir = Dir::new()
-        .with("thumb.elf", std::fs::read(elf).expect("the program"))
-        .with("a.uc", "ctx_arb[kill]\n")
-        .with("script", script)
-        .with("npsim.toml", project);
+    let dir = Dir::core_program(program, "").with("script", script);
     let said = dir
         .npsim("debug . --script script --batch")
         .expect(0, &[])
         .out;
     let stops = { said.lines() }
-        .filter(|line| line.starts_with("core thumb.elf running at "))
+        .filter(|line| line.starts_with("core program.elf running at "))
         .filter_map(|line| line.split_once(" in "))
         .map(|(_, place)| place.to_owned())
         .collect();
@@ -65,7 +58,7 @@ fn at(function: &str, text: &str) -> String {
 
 #[test]
 fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
-    let (said, stops) = debug("thumb.elf", SCRIPT);
+    let (said, stops) = debug("thumb", SCRIPT);
     let begins = at("main", "\n{");
     let expected = [
         begins.clone(),
@@ -106,7 +99,7 @@ fn steps_over_a_switch_of_thumb_code_end_at_its_case() {
     let script = "break chosen\ncontinue\ncontext core\n".to_owned()
         + &"next\n".repeat(5)
         + &"back next\n".repeat(2);
-    let (said, stops) = debug("thumb-little.elf", &script);
+    let (said, stops) = debug("thumb-little", &script);
     let [begins, switch, case] =
         ["\n{\n    switch (which)", "switch (which)", "case 0:"].map(|text| at("chosen", text));
     let ends = at("chosen", "}\n\nKEEP static void tick");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, root};
+use crate::harness::Dir;
 
 /// A run of a program.
 struct Run {
@@ -20,16 +20,7 @@ fn run(longer: u32) -> Run {
 
 /// A run of a program of the tests, with keys of its section.
 fn run_of(program: &str, keys: &str) -> Run {
-    let elf = root().join(format!("crates/xscale/tests/programs/{program}.elf"));
-    let project = format!(
-        "name = \"calls\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
-         [[port]]\nrate = \"1Gbps\"\n\
-         [gpp.program]\nelf = \"program.elf\"\n{keys}"
-    );
-    let dir = Dir::new()
-        .with("program.elf", std::fs::read(elf).expect("the program"))
-        .with("a.uc", "ctx_arb[kill]\n")
-        .with("npsim.toml", project);
+    let dir = Dir::core_program(program, keys);
     let output = dir.npsim(
         "run . --until 1ms --profile=p.json --profile-lines 30 --flame f.txt --flame-waits w.txt \
          --timeline t.json --window 0us..1ms --stats s.json",

@@ -283,13 +283,7 @@ break tick
 continue
 bt 3";
     for program in ["thumb", "thumb-little"] {
-        let project = "name = \"thumb\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
-            [gpp]\nprogram = \"program.elf\"\n";
-        let elf = root().join(format!("crates/xscale/tests/programs/{program}.elf"));
-        let dir = Dir::new()
-            .with("npsim.toml", project)
-            .with("a.uc", "ctx_arb[kill]\n")
-            .with("program.elf", std::fs::read(elf).expect("the program"));
+        let dir = Dir::core_program(program, "");
         let path = |name| dir.path(name).to_str().expect("a path").to_owned();
         let served = Served::new(&path("npsim.toml"), "");
         let Some(said) = gdb(&path("program.elf"), &served, commands) else {

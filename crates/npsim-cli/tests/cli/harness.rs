@@ -38,6 +38,20 @@ impl Dir {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
 
+    /// A project whose core runs a program of the tests of `npsim-xscale`, with keys of its section, beside a
+    /// microengine that does nothing.
+    pub fn core_program(program: &str, keys: &str) -> Self {
+        let elf = root().join(format!("crates/xscale/tests/programs/{program}.elf"));
+        let project = format!(
+            "name = \"{program}\"\n[chip]\nprofile = \"ixp2400\"\n[[me]]\nid = 0\nsource = \"a.uc\"\n\
+             [[port]]\nrate = \"1Gbps\"\n[gpp.program]\nelf = \"program.elf\"\n{keys}"
+        );
+        Self::new()
+            .with("program.elf", std::fs::read(elf).expect("the program"))
+            .with("a.uc", "ctx_arb[kill]\n")
+            .with("npsim.toml", project)
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
