@@ -17,7 +17,8 @@ if [ -z "${NPSIM_WASM:-}" ]; then
         echo "web: skipped, the target wasm32-unknown-unknown is not here and cannot be added"
         exit 0
     fi
-    (cd .. && cargo build -p npsim-web --lib --target wasm32-unknown-unknown --profile web)
+    # The linker leaves five bytes for each index, of which most need two.
+    (cd .. && cargo rustc -p npsim-web --lib --target wasm32-unknown-unknown --profile web -- -C link-arg=--compress-relocations)
     NPSIM_WASM=$(cd .. && cargo metadata --format-version 1 --no-deps |
         node -p 'JSON.parse(require("fs").readFileSync(0)).target_directory')/wasm32-unknown-unknown/web/npsim_web.wasm
 fi

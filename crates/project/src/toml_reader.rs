@@ -9,14 +9,14 @@ use std::borrow::Cow;
 use std::iter;
 use std::ops::Range;
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{
-    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer,
+    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Expected, IntoDeserializer,
     MapAccess, SeqAccess, Unexpected, Visitor,
 };
 use serde_spanned::de::{SpannedDeserializer, is_spanned};
 use toml::Spanned;
-use toml::de::{DeFloat, DeInteger, DeString, DeTable, DeValue};
+use toml::de::{DeArray, DeFloat, DeInteger, DeString, DeTable, DeValue};
 
 use crate::source_map::KeyStep;
 use crate::toml_errors::KeyError;
@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &str) -> Result<DeTable<'_>, KeyError> {
 /// What a file has, from its keys and values.
 pub(crate) fn from_table<'de, T: Deserialize<'de>>(table: DeTable<'de>) -> Result<T, KeyError> {
     T::deserialize(ValueReader {
-        value: DeValue::Table(table),
+        value: Value::Table(Pairs::of(table)),
         span: None,
     })
 }
@@ -53,7 +53,7 @@ where
 
 /// A value that is to be read.
 struct ValueReader<'de> {
-    value: DeValue<'de>,
+    value: Value<'de>,
     /// Where it is typed; none for the file as a whole, whose mistakes have no place of
     /// their own.
     span: Option<Range<usize>>,
@@ -63,16 +63,131 @@ impl<'de> From<Spanned<DeValue<'de>>> for ValueReader<'de> {
     fn from(value: Spanned<DeValue<'de>>) -> Self {
         Self {
             span: Some(value.span()),
-            value: value.into_inner(),
+            value: value.into_inner().into(),
         }
     }
 }
 
-impl<'de> IntoDeserializer<'de, KeyError> for ValueReader<'de> {
-    type Deserializer = Self;
+/// A value in the form in which visitors take it. Every visitor has code of its own for what is
+/// done with a value, so nothing is done there that can be done before.
+enum Value<'de> {
+    Text(DeString<'de>),
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+    /// A number that no type holds, as it is shown.
+    Unreadable(String),
+    Bool(bool),
+    List(Entries<'de>),
+    Table(Pairs<'de>),
+}
 
-    fn into_deserializer(self) -> Self {
-        self
+impl<'de> From<DeValue<'de>> for Value<'de> {
+    fn from(value: DeValue<'de>) -> Self {
+        match value {
+            DeValue::String(text) => Self::Text(text),
+            DeValue::Integer(number) => integer(&number),
+            DeValue::Float(number) => float(&number),
+            DeValue::Boolean(value) => Self::Bool(value),
+            // No file has dates: a type says that this is none of what it expects.
+            DeValue::Datetime(time) => Self::Table(Pairs::of_date(time.to_string())),
+            DeValue::Array(values) => Self::List(Entries::of(values)),
+            DeValue::Table(table) => Self::Table(Pairs::of(table)),
+        }
+    }
+}
+
+fn integer(number: &DeInteger<'_>) -> Value<'static> {
+    let (digits, radix) = (number.as_str(), number.radix());
+    if let Ok(number) = i64::from_str_radix(digits, radix) {
+        return Value::Signed(number);
+    }
+    if let Ok(number) = u64::from_str_radix(digits, radix) {
+        return Value::Unsigned(number);
+    }
+    Value::Unreadable(
+        i128::from_str_radix(digits, radix)
+            .map_or_else(|_| digits.to_owned(), |number| number.to_string()),
+    )
+}
+
+fn float(number: &DeFloat<'_>) -> Value<'static> {
+    let digits = number.as_str();
+    match digits.parse::<f64>() {
+        Ok(number) if number.is_finite() || !digits.contains(|c: char| c.is_ascii_digit()) => {
+            Value::Float(number)
+        }
+        _ => Value::Unreadable(digits.to_owned()),
+    }
+}
+
+impl Value<'_> {
+    /// The error of a value where another is expected.
+    fn unlike(&self, expected: &dyn Expected) -> KeyError {
+        let found = match self {
+            Self::Text(text) => Unexpected::Str(text),
+            Self::Signed(number) => Unexpected::Signed(*number),
+            Self::Unsigned(number) => Unexpected::Unsigned(*number),
+            Self::Float(number) => Unexpected::Float(*number),
+            Self::Unreadable(shown) => Unexpected::Other(shown),
+            Self::Bool(value) => Unexpected::Bool(*value),
+            Self::List(_) => Unexpected::Seq,
+            Self::Table(_) => Unexpected::Map,
+        };
+        de::Error::invalid_type(found, expected)
+    }
+}
+
+/// Methods for types that are one kind of value each.
+macro_rules! deserialize {
+    ($kind:ident: $($method:ident($($name:ident: $type:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $($name: $type,)* visitor: V) -> Result<V::Value, KeyError> {
+            self.$kind(visitor)
+        }
+    )*};
+}
+
+impl<'de> ValueReader<'de> {
+    fn bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
+        let read = match self.value {
+            Value::Bool(value) => visitor.visit_bool(value),
+            other => Err(other.unlike(&visitor)),
+        };
+        read.map_err(|error| error.at(self.span))
+    }
+
+    fn number<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
+        let read = match self.value {
+            Value::Signed(number) => visitor.visit_i64(number),
+            Value::Unsigned(number) => visitor.visit_u64(number),
+            Value::Float(number) => visitor.visit_f64(number),
+            other => Err(other.unlike(&visitor)),
+        };
+        read.map_err(|error| error.at(self.span))
+    }
+
+    fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
+        let read = match self.value {
+            Value::Text(text) => visit_text(text, visitor),
+            other => Err(other.unlike(&visitor)),
+        };
+        read.map_err(|error| error.at(self.span))
+    }
+
+    fn list<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
+        let read = match self.value {
+            Value::List(entries) => visitor.visit_seq(entries),
+            other => Err(other.unlike(&visitor)),
+        };
+        read.map_err(|error| error.at(self.span))
+    }
+
+    fn table<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
+        let read = match self.value {
+            Value::Table(pairs) => visitor.visit_map(pairs),
+            other => Err(other.unlike(&visitor)),
+        };
+        read.map_err(|error| error.at(self.span))
     }
 }
 
@@ -80,25 +195,15 @@ impl<'de> Deserializer<'de> for ValueReader<'de> {
     type Error = KeyError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
-        let read = match self.value {
-            DeValue::String(text) => visit_text(text, visitor),
-            DeValue::Integer(number) => visit_integer(&number, visitor),
-            DeValue::Float(number) => visit_float(&number, visitor),
-            DeValue::Boolean(value) => visitor.visit_bool(value),
-            // No file has dates: a type says that this is none of what it expects.
-            DeValue::Datetime(time) => {
-                let date = iter::once(("date", time.to_string()));
-                visitor.visit_map(MapDeserializer::new(date))
+        match self.value {
+            Value::Text(_) => self.text(visitor),
+            Value::Signed(_) | Value::Unsigned(_) | Value::Float(_) | Value::Unreadable(_) => {
+                self.number(visitor)
             }
-            DeValue::Array(values) => {
-                let values: Vec<_> = values.into_iter().collect();
-                visitor.visit_seq(Entries {
-                    values: values.into_iter().enumerate(),
-                })
-            }
-            DeValue::Table(table) => visitor.visit_map(Pairs::of(table)),
-        };
-        read.map_err(|error| error.at(self.span))
+            Value::Bool(_) => self.bool(visitor),
+            Value::List(_) => self.list(visitor),
+            Value::Table(_) => self.table(visitor),
+        }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
@@ -116,20 +221,18 @@ impl<'de> Deserializer<'de> for ValueReader<'de> {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
-        _fields: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, KeyError> {
+        if !is_spanned(name) {
+            return self.table(visitor);
+        }
         let span = self.span.clone();
-        if is_spanned(name) {
-            let place = span.clone().unwrap_or_default();
-            let value = visitor.visit_map(SpannedDeserializer::new(self, place));
-            return value.map_err(|error| error.at(span));
-        }
-        if matches!(self.value, DeValue::Array(_)) {
-            let error: KeyError = de::Error::invalid_type(Unexpected::Seq, &visitor);
-            return Err(error.at(span));
-        }
-        self.deserialize_any(visitor)
+        let spanned = Self {
+            value: Value::Table(Pairs::of_spanned(self, fields)),
+            span,
+        };
+        spanned.table(visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -139,21 +242,30 @@ impl<'de> Deserializer<'de> for ValueReader<'de> {
         visitor: V,
     ) -> Result<V::Value, KeyError> {
         let read = match self.value {
-            DeValue::String(word) => visitor.visit_enum(word.into_deserializer()),
-            DeValue::Table(table) => MapAccessDeserializer::new(Pairs::of(table))
-                .deserialize_enum(name, variants, visitor),
-            value => Err(de::Error::invalid_type(
-                unexpected(&value),
-                &"a word in quotes",
-            )),
+            Value::Text(word) => visitor.visit_enum(word.into_deserializer()),
+            Value::Table(pairs) => {
+                MapAccessDeserializer::new(pairs).deserialize_enum(name, variants, visitor)
+            }
+            other => Err(other.unlike(&"a word in quotes")),
         };
         read.map_err(|error: KeyError| error.at(self.span))
     }
 
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        unit unit_struct seq tuple tuple_struct map identifier ignored_any
+    deserialize! { bool: deserialize_bool() }
+    deserialize! { number:
+        deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
+        deserialize_f32() deserialize_f64()
     }
+    deserialize! { text: deserialize_char() deserialize_str() deserialize_string() deserialize_identifier() }
+    deserialize! { list:
+        deserialize_seq()
+        deserialize_tuple(_length: usize)
+        deserialize_tuple_struct(_name: &'static str, _length: usize)
+    }
+    deserialize! { table: deserialize_map() }
+
+    serde::forward_to_deserialize_any! { bytes byte_buf unit unit_struct ignored_any }
 }
 
 fn visit_text<'de, V: Visitor<'de>>(text: DeString<'de>, visitor: V) -> Result<V::Value, KeyError> {
@@ -163,57 +275,18 @@ fn visit_text<'de, V: Visitor<'de>>(text: DeString<'de>, visitor: V) -> Result<V
     }
 }
 
-fn visit_integer<'de, V: Visitor<'de>>(
-    number: &DeInteger<'_>,
-    visitor: V,
-) -> Result<V::Value, KeyError> {
-    let (digits, radix) = (number.as_str(), number.radix());
-    if let Ok(number) = i64::from_str_radix(digits, radix) {
-        return visitor.visit_i64(number);
-    }
-    if let Ok(number) = u64::from_str_radix(digits, radix) {
-        return visitor.visit_u64(number);
-    }
-    let shown = i128::from_str_radix(digits, radix)
-        .map_or_else(|_| digits.to_owned(), |number| number.to_string());
-    Err(de::Error::invalid_value(
-        Unexpected::Other(&shown),
-        &visitor,
-    ))
-}
-
-fn visit_float<'de, V: Visitor<'de>>(
-    number: &DeFloat<'_>,
-    visitor: V,
-) -> Result<V::Value, KeyError> {
-    let digits = number.as_str();
-    match digits.parse::<f64>() {
-        Ok(number) if number.is_finite() || !digits.contains(|c: char| c.is_ascii_digit()) => {
-            visitor.visit_f64(number)
-        }
-        _ => Err(de::Error::invalid_value(
-            Unexpected::Other(digits),
-            &visitor,
-        )),
-    }
-}
-
-/// What a value is, for an error.
-fn unexpected<'a>(value: &'a DeValue<'_>) -> Unexpected<'a> {
-    match value {
-        DeValue::String(text) => Unexpected::Str(text),
-        DeValue::Integer(number) => Unexpected::Other(number.as_str()),
-        DeValue::Float(number) => Unexpected::Other(number.as_str()),
-        DeValue::Boolean(value) => Unexpected::Bool(*value),
-        DeValue::Datetime(_) => Unexpected::Other("a date"),
-        DeValue::Array(_) => Unexpected::Seq,
-        DeValue::Table(_) => Unexpected::Map,
-    }
-}
-
 /// The entries of a list.
 struct Entries<'de> {
     values: iter::Enumerate<std::vec::IntoIter<Spanned<DeValue<'de>>>>,
+}
+
+impl<'de> Entries<'de> {
+    fn of(values: DeArray<'de>) -> Self {
+        let values: Vec<_> = values.into_iter().collect();
+        Self {
+            values: values.into_iter().enumerate(),
+        }
+    }
 }
 
 impl<'de> SeqAccess<'de> for Entries<'de> {
@@ -237,19 +310,71 @@ impl<'de> SeqAccess<'de> for Entries<'de> {
     }
 }
 
-/// The keys of a table with their values.
+/// The keys of a table with their values. A visitor takes in turn a key, which stays here, and
+/// the value with it.
 struct Pairs<'de> {
-    pairs: std::vec::IntoIter<(Spanned<DeString<'de>>, Spanned<DeValue<'de>>)>,
-    /// The key that was read last, and its value.
-    open: Option<(String, Spanned<DeValue<'de>>)>,
+    pairs: std::vec::IntoIter<(PairKey<'de>, ValueReader<'de>)>,
+}
+
+/// A key of a table.
+#[derive(Clone)]
+struct PairKey<'de> {
+    name: DeString<'de>,
+    /// Where it is typed; none for a key that the file does not have.
+    span: Option<Range<usize>>,
 }
 
 impl<'de> Pairs<'de> {
     fn of(table: DeTable<'de>) -> Self {
-        let pairs: Vec<_> = table.into_iter().collect();
+        Self::from_pairs(table.into_iter().map(|(key, value)| {
+            let span = Some(key.span());
+            let name = key.into_inner();
+            (PairKey { name, span }, ValueReader::from(value))
+        }))
+    }
+
+    fn of_date(date: String) -> Self {
+        let value = Value::Text(date.into());
+        Self::from_pairs([(PairKey::internal("date"), ValueReader { value, span: None })])
+    }
+
+    /// What [`Spanned`] is for serde: a struct of start, end and value, `fields` by name.
+    fn of_spanned(value: ValueReader<'de>, fields: &'static [&'static str]) -> Self {
+        let span = value.span.clone().unwrap_or_default();
+        let bound = |at: usize| ValueReader {
+            value: Value::Unsigned(at as u64),
+            span: None,
+        };
+        let values = [bound(span.start), bound(span.end), value];
+        Self::from_pairs(
+            fields
+                .iter()
+                .map(|name| PairKey::internal(name))
+                .zip(values),
+        )
+    }
+
+    fn from_pairs(pairs: impl IntoIterator<Item = (PairKey<'de>, ValueReader<'de>)>) -> Self {
+        let pairs: Vec<_> = pairs.into_iter().collect();
         Self {
             pairs: pairs.into_iter(),
-            open: None,
+        }
+    }
+}
+
+impl PairKey<'_> {
+    fn internal(name: &'static str) -> Self {
+        Self {
+            name: name.into(),
+            span: None,
+        }
+    }
+
+    /// The error of this key or its value.
+    fn locate(self, error: KeyError, span: Option<Range<usize>>) -> KeyError {
+        match self.span {
+            Some(_) => error.at(span).below(KeyStep::Key(self.name.into_owned())),
+            None => error,
         }
     }
 }
@@ -261,26 +386,24 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, KeyError> {
-        let Some((key, value)) = self.pairs.next() else {
+        let Some((key, _)) = self.pairs.as_slice().first() else {
             return Ok(None);
         };
-        let (span, name) = (key.span(), key.get_ref().clone().into_owned());
-        self.open = Some((name.clone(), value));
-        let read = seed.deserialize(KeyReader {
-            name: key.into_inner(),
-            span: span.clone(),
-        });
-        read.map(Some)
-            .map_err(|error| error.at(Some(span)).below(KeyStep::Key(name)))
+        let read = seed.deserialize(KeyReader(key.clone()));
+        read.map(Some).map_err(|error| {
+            let key = key.clone();
+            let span = key.span.clone();
+            key.locate(error, span)
+        })
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, KeyError> {
-        let Some((key, value)) = self.open.take() else {
-            return Err(de::Error::custom("a value is read before its key"));
+        let Some((key, value)) = self.pairs.next() else {
+            return Err(de::Error::custom("there is no key left"));
         };
-        let span = value.span();
-        let read = seed.deserialize(ValueReader::from(value));
-        read.map_err(|error| error.at(Some(span)).below(KeyStep::Key(key)))
+        let span = value.span.clone();
+        let read = seed.deserialize(value);
+        read.map_err(|error| key.locate(error, span))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -289,16 +412,13 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
 }
 
 /// A key that is to be read.
-struct KeyReader<'de> {
-    name: DeString<'de>,
-    span: Range<usize>,
-}
+struct KeyReader<'de>(PairKey<'de>);
 
 impl<'de> Deserializer<'de> for KeyReader<'de> {
     type Error = KeyError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, KeyError> {
-        visit_text(self.name, visitor)
+        visit_text(self.0.name, visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -316,7 +436,10 @@ impl<'de> Deserializer<'de> for KeyReader<'de> {
         visitor: V,
     ) -> Result<V::Value, KeyError> {
         if is_spanned(name) {
-            return visitor.visit_map(SpannedDeserializer::new(self.name, self.span));
+            return visitor.visit_map(SpannedDeserializer::new(
+                self.0.name,
+                self.0.span.unwrap_or_default(),
+            ));
         }
         self.deserialize_any(visitor)
     }
@@ -327,7 +450,7 @@ impl<'de> Deserializer<'de> for KeyReader<'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, KeyError> {
-        visitor.visit_enum(self.name.into_deserializer())
+        visitor.visit_enum(self.0.name.into_deserializer())
     }
 
     serde::forward_to_deserialize_any! {
