@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { marked } from "marked";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -43,7 +43,9 @@ function chapter(name) {
 function pack() {
   const paths = [...walk(join(root, "microcode"))].filter((it) => /\.(uc|toml|md|elf)$/.test(it) && !it.endsWith("Cargo.toml"));
   paths.push(...TRACES.map((it) => join(root, "traces", it)));
-  const files = paths.map((it) => [`/${relative(root, it)}`, readFileSync(it)]);
+  // A capture is known by its first bytes, whatever its name; what is packed already packs badly.
+  const content = (path) => (path.endsWith(".gz") ? gunzipSync(readFileSync(path)) : readFileSync(path));
+  const files = paths.map((it) => [`/${relative(root, it)}`, content(it)]);
   for (const path of walk(join(here, "files"))) files.push([`/${relative(join(here, "files"), path)}`, readFileSync(path)]);
   for (const name of CHAPTERS) files.push([`/book/${name}.html`, Buffer.from(chapter(name))]);
   const index = Buffer.from(JSON.stringify(files.map(([path, bytes]) => [path, bytes.length])));
