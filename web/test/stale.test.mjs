@@ -29,8 +29,14 @@ const options = (page, label) => page.getByRole("combobox", { name: label, exact
 
 test("a system that does not assemble is not run, nor is the one before", async () => {
   const page = await lab.page();
+  await page.getByRole("tab", { name: "Memory" }).click();
+  await page.locator(".words-table button").first().click();
+  await page.locator("#look-memory .answer").waitFor();
   await own(page, "broken", "alu[oops]\n");
   await shows(page, "/own/broken/main.uc");
+  await page.locator("#look-memory", { hasText: "Memories appear here when a run is open" }).waitFor();
+  assert.equal(await page.locator(".words-table, #look-memory .answer:visible").count(), 0);
+  await page.getByRole("tab", { name: "Context", exact: true }).click();
   assert.deepEqual(await state(page, "[s.opened, s.view, s.breakpoints.length]"), [null, null, 0]);
   await page.locator(".clock", { hasText: "no run is open" }).waitFor();
   await page.locator(".where", { hasText: "cannot run: the sources have 1 error" }).waitFor();

@@ -191,7 +191,9 @@ export class Look {
     }
     this.tabs.show("packet");
     this.showPackets(view);
-    this.journey = await this.lab.journey(packet);
+    const journey = await this.lab.journey(packet);
+    if (packet !== this.lab.store.value.packet) return;
+    this.journey = journey;
     this.showJourney(view);
   }
 
