@@ -2,12 +2,13 @@
 
 import { Client, GivenUp, Refusal } from "./engine/client";
 import type {
-  Breakpoint, CommandAnswer, ExerciseAnswer, Journey, MeasureAnswer, Moved, Opened, Thread, Traffic, View,
+  Breakpoint, CommandAnswer, ExerciseAnswer, Journey, MeasureAnswer, Moved, Opened, Standpoint, Thread, Traffic, View,
 } from "./engine/protocol";
 import type { Files } from "./project/files";
 import { folderOf, isText } from "./project/files";
+import { MovedLines, step } from "./project/moved-lines";
 import type { Running, Store } from "./state";
-import { count } from "./state";
+import { closed, count } from "./state";
 
 export type StepBy = "instruction" | "line" | "into" | "out" | "run" | "any";
 
@@ -33,6 +34,11 @@ export class Lab {
   readonly run: Client;
   readonly language: Client;
   private wanted: Wanted | null = null;
+  /** The target of which the store tells: its run, or why there is none. */
+  private standing: string | null = null;
+  /** Lines of the open run's sources, of which some may have changed since. */
+  private moved = new MovedLines();
+  private unset = 0;
   private listeners: ((happening: Happening) => void)[] = [];
   /** Where a drag wants to go: only the latest counts. */
   private wish: number | null = null;
@@ -53,18 +59,31 @@ export class Lab {
     this.run.onlost = (reason) => void this.restore(reason);
     this.language.onlost = (reason) =>
       this.complain(`The analysis of the source was begun anew: ${reason}.`, "A macro that uses itself, or a loop without end in #while, keeps it busy.");
-    files.onchange((path, bytes) => {
+    files.onchange((path, bytes, before) => {
       for (const client of isText(path) ? [this.run, this.language] : [this.run]) {
         if (bytes) client.put(path, bytes);
         else client.ask({ op: "remove", path }).catch(() => {});
       }
-      const opened = this.store.value.opened;
-      if (opened && isText(path) && this.concerns(opened, path)) this.store.set({ stale: true });
+      if (isText(path) && this.concerns(path)) this.outdate(path, before, bytes);
     });
   }
 
-  private concerns(opened: Opened, path: string): boolean {
-    return path === opened.target || opened.sources.includes(path) || path.startsWith(`${folderOf(opened.target)}/`);
+  private concerns(path: string): boolean {
+    const { opened, openMessages } = this.store.value;
+    const target = opened?.target ?? this.standing;
+    if (target === null) return false;
+    return path === target || path.startsWith(`${folderOf(target)}/`) || (opened?.sources.includes(path) ?? false) || openMessages.some((it) => it.path === path);
+  }
+
+  /** A source of what is open is another one now. */
+  private outdate(path: string, before: Uint8Array | null, after: Uint8Array | null): void {
+    const { opened, openMessages } = this.store.value;
+    this.store.set({ stale: opened !== null, failure: null, openMessages: openMessages.filter((it) => it.path !== path) });
+    if (!before || !after) return;
+    const [was, now] = [before, after].map((it) => new TextDecoder().decode(it)) as [string, string];
+    const next = step(was, now);
+    if (opened) this.moved.change(path, was, next);
+    this.moveBreakpoints((it) => (it.path === path ? next(it.line) : it.line));
   }
 
   on(listener: (happening: Happening) => void): void {
@@ -130,12 +149,15 @@ export class Lab {
 
   // ---- opening ----
 
-  /** Opens a run; `at` and `points` are those of a link or of the run before. */
-  async open(target: string, how: Partial<Wanted> & { at?: number; points?: { path: string; line: number; condition?: string }[]; selected?: Thread | null } = {}): Promise<boolean> {
+  /** Opens a run; `at`, `stand` and `points` are those of a link or of the run before. */
+  async open(target: string, how: Partial<Wanted> & { at?: number; stand?: Standpoint | null; points?: { path: string; line: number; condition?: string }[]; selected?: Thread | null } = {}): Promise<boolean> {
     const { traffic, until } = this.store.value;
     const wanted = { target, traffic: how.traffic ?? traffic, until: how.until ?? until, set: how.set ?? {} };
     this.wanted = wanted;
     const done = await this.doing("open", async () => {
+      // A run of the same target stays to be looked at until it is replaced; another one is gone.
+      if (this.standing !== target) this.store.set(closed());
+      this.standing = target;
       this.store.set({ progress: { text: "Assembling", done: 0, of: 0 }, traffic: wanted.traffic, until: wanted.until });
       let opened: Opened;
       try {
@@ -147,13 +169,16 @@ export class Lab {
         this.store.set({ failure: error.failure, openMessages: error.messages });
         return false;
       }
-      this.store.set({ opened, failure: null, openMessages: opened.messages, stale: false, measured: false, headline: null, packet: null, breakpoints: [], notice: null });
+      const { view, selected } = this.store.value;
+      this.store.set({ ...closed(), view, selected, opened, openMessages: opened.messages });
+      this.moved.clear();
       for (const point of how.points ?? []) {
         await this.run.ask({ op: "break", ...point }).catch(() => {});
       }
       if (how.points?.length) await this.readBreakpoints();
       if (how.selected) await this.run.ask({ op: "select", ...how.selected }).catch(() => {});
       if (how.at) await this.seekNow(how.at);
+      if (how.at && how.stand) await this.run.ask({ op: "goto", at: how.at, stand: how.stand }).catch(() => {});
       await this.look();
       return true;
     });
@@ -162,7 +187,7 @@ export class Lab {
   }
 
   /** Opens the same run again, from its present sources. */
-  async reopen(change: Partial<Wanted> & { at?: number } = {}): Promise<boolean> {
+  async reopen(change: Partial<Wanted> & { at?: number; stand?: Standpoint | null; selected?: Thread } = {}): Promise<boolean> {
     if (!this.wanted) return false;
     const points = this.store.value.breakpoints.flatMap((it) =>
       it.path !== null && it.line !== null
@@ -179,16 +204,25 @@ export class Lab {
     this.restoring = true;
     await this.idle();
     const notice = this.store.value.notice;
-    await this.reopen(view ? { at: view.cycle } : {});
+    await this.reopen(view ? { at: view.cycle, stand: view.stand, selected: view.selected } : {});
     this.store.set({ notice });
     this.restoring = false;
+  }
+
+  /** Whether the run is that of the present sources, which are opened if it is not. */
+  private async current(): Promise<boolean> {
+    const { opened, stale } = this.store.value;
+    if (opened && !stale) return true;
+    if (await this.reopen()) return true;
+    const { failure } = this.store.value;
+    if (failure) this.complain(`It cannot run: ${failure.message}.`, failure.help);
+    return false;
   }
 
   // ---- time ----
 
   async play(back = false): Promise<void> {
-    if (this.store.value.stale && !(await this.reopen())) return;
-    if (!this.store.value.opened) return;
+    if (!(await this.current())) return;
     await this.doing(back ? "back" : "play", async () => {
       const { speed, window } = this.store.value;
       await this.run.play({ back, speed, window }, (view, said) => {
@@ -294,21 +328,55 @@ export class Lab {
   // ---- breakpoints ----
 
   async readBreakpoints(): Promise<void> {
+    if (!this.store.value.opened) return;
     const { breakpoints } = await this.run.ask<{ breakpoints: Breakpoint[] }>({ op: "breakpoints" });
+    const waiting = this.store.value.breakpoints.filter((it) => it.number < 0);
     this.store.set({ breakpoints });
+    this.moveBreakpoints((it) => this.moved.present(it.path, it.line));
+    this.store.set({ breakpoints: [...this.store.value.breakpoints, ...waiting] });
+  }
+
+  /** Puts breakpoints at other lines, or takes those away whose line is gone. */
+  private moveBreakpoints(to: (it: { path: string; line: number }) => number | null): void {
+    const kept = this.store.value.breakpoints.flatMap((it) => {
+      if (it.path === null || it.line === null) return [it];
+      const line = to({ path: it.path, line: it.line });
+      if (line === it.line) return [it];
+      if (line !== null) return [{ ...it, line, title: it.title.replace(`:${it.line}`, `:${line}`) }];
+      if (it.number > 0) void this.run.ask({ op: "unbreak", number: it.number }).catch(() => {});
+      return [];
+    });
+    if (kept.some((it, at) => it !== this.store.value.breakpoints[at]) || kept.length !== this.store.value.breakpoints.length) this.store.set({ breakpoints: kept });
+  }
+
+  /** Where a line of the run's source is in its present text. */
+  presentLine(path: string, line: number): number | null {
+    return this.moved.present(path, line);
   }
 
   async toggleBreakpoint(path: string, line: number, condition?: string): Promise<void> {
-    if (!this.store.value.opened) return;
     const there = this.store.value.breakpoints.find((it) => it.path === path && it.line === line);
+    if (there) await this.removeBreakpoint(there.number);
+    if (there && !condition) return;
+    const own = this.store.value.opened ? this.moved.original(path, line) : null;
+    if (own === null) return this.breakLater(path, line, condition);
     await this.doing("step", async () => {
-      if (there) await this.run.ask({ op: "unbreak", number: there.number });
-      if (!there || condition) await this.run.ask({ op: "break", path, line, ...(condition ? { condition } : {}) });
+      await this.run.ask({ op: "break", path, line: own, ...(condition ? { condition } : {}) });
       await this.readBreakpoints();
     });
   }
 
+  /** A breakpoint at a line that the run does not have: it is set when the sources are opened. */
+  private breakLater(path: string, line: number, condition?: string): void {
+    const point = { number: --this.unset, title: `${path}:${line}`, path, line, enabled: true, condition: condition ?? null, log: false };
+    this.store.set({ breakpoints: [...this.store.value.breakpoints, point] });
+  }
+
   async removeBreakpoint(number: number): Promise<void> {
+    if (number < 0) {
+      this.store.set({ breakpoints: this.store.value.breakpoints.filter((it) => it.number !== number) });
+      return;
+    }
     await this.doing("step", async () => {
       await this.run.ask({ op: "unbreak", number });
       await this.readBreakpoints();
@@ -342,7 +410,7 @@ export class Lab {
   // ---- the whole run ----
 
   async measure(): Promise<MeasureAnswer | null> {
-    if (this.store.value.stale && !(await this.reopen())) return null;
+    if (!(await this.current())) return null;
     const answer = await this.doing("measure", async () => {
       const { opened } = this.store.value;
       const observe = (opened?.arrivals_end ?? 0) < LONG_CAPTURE;

@@ -59,8 +59,13 @@ async function start(): Promise<void> {
     delete document.body.dataset["sources"];
     let done = await lab.open(target, { traffic: { kind: "project" }, until: DURATION });
     if (done && idle()) done = await lab.open(target, { traffic: { kind: "load", load: { rate: "0.5", size: "64", time: DURATION } }, until: "" });
-    editor.open(done ? (store.value.opened!.programs[0]?.source ?? target) : target);
-    if (!done) floor.show("problems");
+    editor.open(firstFile(target));
+  };
+  /** What to look at first: the first program, or what keeps it from being one. */
+  const firstFile = (target: string) => {
+    const { opened, openMessages } = store.value;
+    const mistake = openMessages.find((it) => it.severity === "error" && it.path !== null && files.has(it.path));
+    return opened?.programs[0]?.source ?? mistake?.path ?? target;
   };
   /** A program that receives shows nothing without packets, and some projects name none. */
   const idle = () => {
@@ -96,42 +101,63 @@ async function start(): Promise<void> {
     cursorAct("Breakpoint", "F9: at the line of the cursor", (at) => editor.breakpoint(at)));
   code.append(h("div", { class: "code-head" }, picker, about, acts), holder, foot);
   let costTimer: ReturnType<typeof setTimeout> | null = null;
+  let costOf = "";
   editor.oncursor = (line, column) => {
     cursor.textContent = `line ${line}, column ${column + 1}`;
+    const of = `${store.value.path}:${line}`;
+    if (of !== costOf) cost.textContent = "";
+    costOf = of;
     if (costTimer) clearTimeout(costTimer);
     costTimer = setTimeout(async () => {
       const path = store.value.path;
       if (!store.value.opened || store.value.running !== "no" || store.value.stale) return;
       const answer = await lab.run.ask<{ text: string | null }>({ op: "cost", path, line }).catch(() => null);
-      if (path === store.value.path) cost.textContent = (answer?.text ?? "").replace(/\s*\n+\s*/g, "  ");
+      if (of === costOf) cost.textContent = (answer?.text ?? "").replace(/\s*\n+\s*/g, "  ");
     }, 160);
   };
-  store.on(["opened", "path"], () => {
+  const showFile = () => {
     const { opened, path } = store.value;
     const paths = [...new Set([...(opened ? [opened.target, ...opened.sources] : []), ...(path ? [path] : [])])];
     fill(picker, ...paths.map((it) => h("option", { value: it }, nameOf(it) === "npsim.toml" ? it.slice(1) : nameOf(it))));
     if (path) picker.value = path;
     const program = opened?.programs.filter((it) => it.source === path) ?? [];
-    about.textContent = program.length > 0
-      ? `${program[0]!.words} of ${program[0]!.room} words on microengine ${program.map((it) => it.me).join(", ")}`
-      : "";
+    about.textContent = [
+      path && files.isShipped(path) && files.isChanged(path) && "changed by you",
+      program.length > 0 && `${program[0]!.words} of ${program[0]!.room} words on microengine ${program.map((it) => it.me).join(", ")}`,
+    ].filter(Boolean).join("; ");
+  };
+  store.on(["opened", "path"], showFile);
+  files.onchange(showFile);
+  let warned = "";
+  store.on(["opened"], () => {
+    const { opened } = store.value;
+    const kept = opened ? [opened.target, ...opened.sources].filter((it) => files.isKeptChange(it)) : [];
+    if (kept.length === 0 || warned === opened!.target) return;
+    warned = opened!.target;
+    lab.inform(`Not as shipped: your changes of an earlier visit are in ${kept.map(nameOf).join(", ")}. "Undo all changes" under Files takes them back.`);
   });
-  let followed = -1;
+  let followed = "";
+  let runs = 0;
+  store.on(["opened"], () => { runs += 1; });
   store.on(["view", "breakpoints", "path"], () => {
     const { view, breakpoints, path, running } = store.value;
     const place = view?.place;
     const calm = running === "no" || running === "step";
-    if (place && calm && view.cycle !== followed && view.cycle > 0) {
-      followed = view.cycle;
-      if (path !== place.path && files.has(place.path)) editor.open(place.path);
+    const stop = view ? `${view.cycle} ${view.selected.me}.${view.selected.context}` : "";
+    if (calm && stop !== followed) {
+      // A run that has just been opened leaves the file that was chosen; another context at its beginning does not.
+      const chosen = view?.cycle === 0 && !followed.startsWith("0 ");
+      followed = stop;
+      if (place && !chosen && path !== place.path && files.has(place.path)) editor.open(place.path);
     }
-    const frames = place?.frames ?? [];
-    const here = frames.find((it) => it.file === store.value.path);
+    const now = store.value.path;
+    const line = (it: { line: number } | null | undefined) => (it && now ? lab.presentLine(now, it.line) : null);
+    const here = place?.path === now ? place : null;
     editor.show({
-      breakpoints: breakpoints.filter((it) => it.path === store.value.path && it.line !== null).map((it) => it.line!),
-      here: place && place.path === store.value.path ? place.line : null,
-      outer: here && place?.path !== store.value.path ? here.line : null,
-    });
+      breakpoints: breakpoints.filter((it) => it.path === now && it.line !== null).map((it) => it.line!),
+      here: line(here),
+      outer: here ? null : line(place?.frames.find((it) => it.file === now)),
+    }, `${runs} ${stop} ${place?.path}:${place?.line}`);
   });
 
   const sources = new Sources(lab, (target) => void openTarget(target), (path) => {
@@ -142,8 +168,7 @@ async function start(): Promise<void> {
     const done = await lab.open(opening.target, {
       traffic: opening.traffic ?? { kind: "project" }, until: opening.until ?? "2ms", set: opening.set ?? {},
     });
-    editor.open(opening.path ?? opening.target);
-    if (!done) floor.show("problems");
+    editor.open(done ? (opening.path ?? opening.target) : firstFile(opening.target));
   }, (path, line) => show(path, line));
   const left = new Tabs("side", "Sources", [
     { id: "library", title: "Systems", panel: sources.library },
@@ -152,7 +177,7 @@ async function start(): Promise<void> {
   ]);
   byId("sources").append(left.bar, left.panels);
 
-  lanes = new Lanes(lab);
+  lanes = new Lanes(lab, () => look.tabs.show("context"));
   const chip = h("div", { style: "display:flex; flex-direction:column; height:100%" });
   const body = h("div", { class: "chip-body", style: "flex:1" }, lanes.element, new Gauges(lab).element);
   chip.append(words(lab), body);
@@ -167,7 +192,10 @@ async function start(): Promise<void> {
   const problems = new Problems(lab, (path, line, column) => {
     show(path);
     editor.goto(line, column);
-  }, (edits) => editor.apply(edits), (text) => floor.badge("problems", text));
+  }, (edits) => editor.apply(edits), (text, kind) => floor.badge("problems", text, kind));
+  store.on(["failure"], () => {
+    if (store.value.failure) floor.show("problems");
+  });
   problemsPanel.append(problems.element);
   byId("chip").append(floor.bar, floor.panels);
 
@@ -283,10 +311,8 @@ async function start(): Promise<void> {
       return instead(`The address cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
     }
     if (!shared && asked) {
-      const done = await lab.open(asked.target, { traffic: asked.traffic, until: asked.until, set: asked.set, at: asked.cycle });
-      const first = store.value.opened?.programs[0]?.source ?? asked.target;
-      editor.open(asked.show !== null && files.has(asked.show) ? asked.show : first);
-      if (!done) floor.show("problems");
+      await lab.open(asked.target, { traffic: asked.traffic, until: asked.until, set: asked.set, at: asked.cycle });
+      editor.open(asked.show !== null && files.has(asked.show) ? asked.show : firstFile(asked.target));
       return;
     }
     const lesson = new URLSearchParams(location.search).get("lesson");
@@ -304,12 +330,10 @@ async function start(): Promise<void> {
     if (!files.has(shared.target)) {
       return instead(`The link is about ${shared.target}, which is not here`);
     }
-    const done = await lab.open(shared.target, {
-      traffic: shared.traffic, until: shared.until ?? "", set: shared.set ?? {}, at: shared.cycle, points: shared.breakpoints, selected: shared.selected,
+    await lab.open(shared.target, {
+      traffic: shared.traffic, until: shared.until ?? "", set: shared.set ?? {}, at: shared.cycle, points: shared.breakpoints, selected: shared.selected, stand: shared.stand ?? null,
     });
-    const path = shared.open && files.has(shared.open) ? shared.open : (store.value.opened?.programs[0]?.source ?? shared.target);
-    editor.open(path);
-    if (!done) floor.show("problems");
+    editor.open(shared.open && files.has(shared.open) ? shared.open : firstFile(shared.target));
   }
 }
 

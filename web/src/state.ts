@@ -79,26 +79,31 @@ export class Store {
   }
 }
 
-export const initial = (): State => ({
+/** All that belongs to a run, where none is open. */
+export const closed = () => ({
   opened: null,
   failure: null,
   stale: false,
-  traffic: { kind: "project" },
-  until: "2ms",
   view: null,
-  running: "no",
-  progress: null,
-  window: 2_000,
-  speed: 0,
   breakpoints: [],
   selected: null,
   packet: null,
-  path: null,
-  messages: [],
   openMessages: [],
   notice: null,
   measured: false,
   headline: null,
+});
+
+export const initial = (): State => ({
+  ...closed(),
+  traffic: { kind: "project" },
+  until: "2ms",
+  running: "no",
+  progress: null,
+  window: 2_000,
+  speed: 0,
+  path: null,
+  messages: [],
 });
 
 /** Cycles beyond which a limit is a guard and no plan. */

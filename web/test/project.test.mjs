@@ -59,3 +59,25 @@ test("a link gives back what was put into it", async () => {
     await assert.rejects(fromFragment(rubbish.slice(rubbish.indexOf("#"))), Error, rubbish);
   }
 });
+
+test("lines go with their text", async () => {
+  const { MovedLines, step } = await part("project/moved-lines.ts");
+  const moved = (before, after) => {
+    const next = step(before.join("\n"), after.join("\n"));
+    return before.map((_, at) => next(at + 1));
+  };
+  assert.deepEqual(moved(["a", "b", "c"], ["a", "new", "b", "c"]), [1, 3, 4]);
+  assert.deepEqual(moved(["a", "b", "c"], ["a", "c"]), [1, null, 2]);
+  assert.deepEqual(moved(["a", "b", "c"], ["a", "B", "c"]), [1, 2, 3]);
+  assert.deepEqual(moved(["a", "a", "a"], ["a", "a"]), [1, 2, null]);
+  assert.deepEqual(moved(["a"], []), [1]);
+  const lines = new MovedLines();
+  assert.equal(lines.present("/a.uc", 3), 3);
+  const change = (before, after) => lines.change("/a.uc", before, step(before, after));
+  change("a\nb\nc", "a\nx\nb\nc");
+  change("a\nx\nb\nc", "a\nx\nb");
+  assert.deepEqual([1, 2, 3].map((line) => lines.present("/a.uc", line)), [1, 3, null]);
+  assert.deepEqual([1, 2, 3].map((line) => lines.original("/a.uc", line)), [1, null, 2]);
+  lines.clear();
+  assert.equal(lines.present("/a.uc", 3), 3);
+});

@@ -56,9 +56,19 @@ test("a breakpoint in the gutter stops the run, forward and back", async () => {
   await page.locator(".cm-scroller").evaluate((it) => it.scrollTo(0, 620));
   await page.waitForTimeout(300);
   const box = await line.boundingBox();
-  await page.mouse.click(box.x - 12, box.y + box.height / 2);
-  await page.waitForFunction(() => window.npsimLab.store.value.breakpoints.length === 1);
-  await ready(page);
+  // The dot's place, the number, and the strip for messages: each press makes it or takes it away.
+  const strip = await page.locator(".cm-gutter-lint").boundingBox();
+  for (const [n, x] of [box.x + 8, box.x + box.width - 6, strip.x + strip.width / 2].entries()) {
+    await page.mouse.move(x, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.waitForFunction((n) => window.npsimLab.store.value.breakpoints.length === 1 - (n % 2), n);
+    await ready(page);
+  }
+  assert.equal(await line.evaluate((it) => getComputedStyle(it, "::before").opacity), "1", "it has a dot");
+  await page.locator(".cm-lineNumbers .cm-gutterElement", { hasText: /^49$/ }).hover();
+  const ghost = page.locator(".cm-lineNumbers .cm-gutterElement", { hasText: /^49$/ });
+  assert.equal(await ghost.evaluate((it) => getComputedStyle(it, "::before").opacity), "0.35", "a dot to come is shown");
   await page.keyboard.press("F5");
   await page.waitForFunction(() => window.npsimLab.store.value.view.reason.kind === "breakpoint");
   await ready(page);
@@ -136,5 +146,70 @@ test("the console completes and answers", async () => {
   await page.getByRole("combobox", { name: "Command" }).fill("nonsense");
   await page.keyboard.press("Enter");
   await page.locator(".console-lines .wrong").first().waitFor();
+  await page.close();
+});
+
+test("a context that waits for the pipeline does not run for less than no time", async () => {
+  const page = await lab.page();
+  const said = () => page.locator("#look .block p.soft").first().innerText();
+  await page.evaluate(() => window.npsimLab.seek(0));
+  await ready(page);
+  await page.locator("#look .state", { hasText: "not started" }).waitFor();
+  let later = 0;
+  for (const at of [12_000, 20_000, 30_000, 40_000]) {
+    await page.evaluate((at) => window.npsimLab.seek(at), at);
+    await ready(page);
+    const sleeper = await state(page, "s.view.contexts.find((it) => it.activity.state === 'waiting').thread");
+    await page.evaluate((thread) => window.npsimLab.select(thread), sleeper);
+    await ready(page);
+    await page.getByRole("button", { name: "Run to its waking" }).click();
+    await page.waitForFunction((at) => window.npsimLab.store.value.view.cycle > at, at);
+    await ready(page);
+    await page.waitForTimeout(50);
+    const until = await state(page, "s.view.contexts.find((it) => it.thread.me === s.selected.me && it.thread.context === s.selected.context).since - s.view.cycle");
+    assert.match(await said(), until > 0 ? new RegExp(`from cycle .* on, in ${until} cycles?$`) : /since cycle .*, for \d/);
+    if (until > 0) later += 1;
+  }
+  assert.ok(later > 0, "one of them has the pipeline to come");
+  await page.close();
+});
+
+test("a context that is chosen is shown, with its place, whatever was looked at", async () => {
+  const page = await lab.page();
+  await open(page, "/microcode/router/npsim.toml", { traffic: { kind: "load", load: { rate: "0.9", size: "64", time: "2ms" } }, until: "" });
+  await page.evaluate(() => window.npsimLab.seek(50_000));
+  await ready(page);
+  const file = await state(page, "s.path");
+  await page.getByRole("tab", { name: "Memory" }).click();
+  const other = await state(page, "s.view.contexts.findIndex((it) => it.frames[0]?.file && it.frames[0].file !== s.view.place.path)");
+  const canvas = await page.locator(".lanes canvas").boundingBox();
+  const rows = await state(page, "s.view.contexts.map((it) => it.thread.me)");
+  // Rows of 7 px at the least, with a gap after each microengine.
+  const before = new Set(rows.slice(0, other)).size - (rows[other] === rows[other - 1] ? 1 : 0);
+  await page.locator(".lanes canvas").click({ position: { x: canvas.width - 40, y: 30 + other * 7 + before * 9 + 3 } });
+  await page.waitForFunction((file) => window.npsimLab.store.value.path !== file, file);
+  await ready(page);
+  assert.equal(await page.getByRole("tab", { name: "Context", exact: true }).getAttribute("aria-selected"), "true");
+  assert.equal(await state(page, "s.path === s.view.place.path"), true);
+  await page.close();
+});
+
+test("any packet is chosen by its number, and none that has not come", async () => {
+  const page = await lab.page();
+  await page.evaluate(() => window.npsimLab.seek(300_000));
+  await ready(page);
+  await page.getByRole("tab", { name: "Packets" }).click();
+  const came = await state(page, "s.view.totals.came");
+  assert.ok(await state(page, "!s.view.packets.some((it) => it.number === 1)"), "packet 1 is long gone");
+  await page.getByLabel("Packet", { exact: true }).fill("1");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.locator("#look h3", { hasText: "Journey of packet 1" }).waitFor();
+  await page.getByLabel("Packet", { exact: true }).fill(String(came));
+  await page.keyboard.press("Enter");
+  await page.locator("#notice.error", { hasText: `There is no packet ${came} yet.` }).waitFor();
+  await page.evaluate(() => window.npsimLab.seek(100));
+  await page.locator("#look", { hasText: "Choose a packet to see its journey" }).waitFor();
+  assert.equal(await page.locator(".journey li").count(), 0);
+  assert.deepEqual(page.errors, []);
   await page.close();
 });

@@ -31,6 +31,35 @@ test("a link stands at the same cycle in another browser", async () => {
   await other.close();
 });
 
+test("a link stands at the same instruction within the cycle", async () => {
+  const page = await lab.page();
+  const other = await lab.page();
+  const seen = "[s.view.cycle, s.view.place, s.view.registers, s.view.selected]";
+  const here = () => state(page, seen);
+  let plain = 0;
+  for (const at of [12_000, 20_000, 30_000]) {
+    await page.evaluate((at) => window.npsimLab.seek(at), at);
+    const sleeper = await state(page, "s.view.contexts.find((it) => it.activity.state === 'waiting').thread");
+    await page.evaluate((thread) => window.npsimLab.select(thread), sleeper);
+    await page.evaluate(() => window.npsimLab.command("wake"));
+    await ready(page);
+    await page.getByRole("button", { name: "Share" }).click();
+    const link = await page.getByLabel("Link", { exact: true }).inputValue();
+    await page.keyboard.press("Escape");
+    await other.evaluate((hash) => { location.hash = hash; }, link.slice(link.indexOf("#")));
+    const cycle = await state(page, "s.view.cycle");
+    await other.waitForFunction((cycle) => window.npsimLab.store.value.view?.cycle === cycle, cycle);
+    await ready(other);
+    assert.deepEqual(await state(other, seen), await here());
+    await other.evaluate((cycle) => window.npsimLab.seek(cycle), cycle);
+    await ready(other);
+    if (JSON.stringify(await state(other, "s.view.place")) !== JSON.stringify(await state(page, "s.view.place"))) plain += 1;
+  }
+  assert.ok(plain > 0, "the cycle alone does not say it");
+  await page.close();
+  await other.close();
+});
+
 test("a link of rubbish gives a message and a page", async () => {
   for (const hash of ["#rubbish", "#1.AAAA", "#1.%%%", `#1.${"x".repeat(20_000)}`]) {
     const page = await lab.page({ hash });

@@ -87,3 +87,46 @@ test("a macro without end ends the worker, not the page", async () => {
   assert.equal(await state(page, "s.opened.target"), "/microcode/tutorial/wire8.toml");
   await page.close();
 });
+
+test("the traffic in force is shown, and is left alone unless it is changed", async () => {
+  const page = await lab.page();
+  await page.getByRole("button", { name: "IPv4 router", exact: true }).first().click();
+  await page.waitForFunction(() => window.npsimLab.store.value.opened?.name === "router");
+  await ready(page);
+  await page.evaluate(() => window.npsimLab.seek(5_000));
+  await ready(page);
+  const inForce = await state(page, "s.opened.load");
+  const dialog = page.getByRole("dialog", { name: "Traffic" });
+  const shown = async () => (await dialog.locator("output").allInnerTexts()).concat(await dialog.getByLabel("Arrivals").inputValue());
+  await page.getByRole("button", { name: "Traffic" }).click();
+  assert.deepEqual(await shown(), ["50%", "64 bytes", "60", "constant"]);
+  await page.getByRole("button", { name: "Use this traffic" }).click();
+  await page.waitForTimeout(300);
+  await ready(page);
+  assert.equal(await state(page, "s.view.cycle"), 5_000, "nothing is opened anew");
+  // One value is changed, and all others stay.
+  await page.getByRole("button", { name: "Traffic" }).click();
+  await dialog.getByLabel("Rate of each line").fill("90");
+  await page.getByRole("button", { name: "Use this traffic" }).click();
+  await page.waitForFunction(() => window.npsimLab.store.value.opened?.load.rate === "0.9");
+  await ready(page);
+  assert.deepEqual(await state(page, "s.opened.load"), { ...inForce, rate: "0.9" });
+  // A rate that is no share is shown as it is.
+  await open(page, "/microcode/router/npsim.toml", { traffic: { kind: "load", load: { rate: "300Mbps", flows: 7, time: "2ms" } }, until: "" });
+  await page.getByRole("button", { name: "Traffic" }).click();
+  assert.deepEqual(await shown(), ["300Mbps", "64 bytes", "7", "constant"]);
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("results have no time of a clock that the page does not have, and times of the run", async () => {
+  const page = await lab.page();
+  await open(page, "/microcode/forward/npsim.toml", { traffic: { kind: "capture", path: "/traces/mixed.pcap" }, until: "" });
+  await page.evaluate(() => window.npsimLab.measure());
+  await page.getByRole("tab", { name: "Results" }).click();
+  await page.locator(".frames-table tbody tr").first().waitFor();
+  assert.doesNotMatch(await page.locator(".results pre").last().innerText(), /host|cycles\/s/);
+  const first = await page.locator(".frames-table tbody tr td:nth-child(2)").first().innerText();
+  assert.ok(parseFloat(first) < 1e5, first);
+  await page.close();
+});

@@ -35,6 +35,22 @@ impl Workspace {
     /// by file, and in a file from its beginning on.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.gathered(self.analyses().iter(), |_| true)
+    }
+
+    /// What there is to say of the programs that hold a file, or of it as a part of a project.
+    #[must_use]
+    pub fn diagnostics_about(&self, path: &Path) -> Vec<Diagnostic> {
+        self.gathered(self.about(path), |place| place.contains(&path))
+    }
+
+    /// Messages of these programs, and of projects that are chosen by their file and the file
+    /// that has the mistake.
+    fn gathered<'a>(
+        &self,
+        analyses: impl Iterator<Item = &'a Analysis>,
+        counts: impl Fn([&Path; 2]) -> bool,
+    ) -> Vec<Diagnostic> {
         let mut all: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
         let mut add = |shown: Diagnostic| {
             let list = all.entry(shown.place.path.clone()).or_default();
@@ -42,7 +58,7 @@ impl Workspace {
                 list.push(shown);
             }
         };
-        for analysis in self.analyses() {
+        for analysis in analyses {
             // An author of a library knows that it makes no program.
             let told = |d: &&npsim_asm::Diagnostic| {
                 d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Severity::Note
@@ -59,7 +75,9 @@ impl Workspace {
                 let file = found.excerpt.as_ref().map(|at| PathBuf::from(&at.path));
                 let file = file.filter(|file| self.documents.files().is_file(file));
                 let file = file.map_or_else(|| path.clone(), |file| paths::canonical(&file));
-                add(problem(&file, found));
+                if counts([path, &file]) {
+                    add(problem(&file, found));
+                }
             }
         }
         for list in all.values_mut() {

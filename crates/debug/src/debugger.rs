@@ -1,5 +1,6 @@
 //! The debugger: a run and a context of it that is looked at.
 
+pub mod standpoint;
 mod stopping;
 mod travel;
 

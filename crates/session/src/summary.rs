@@ -11,7 +11,7 @@ use crate::text_table::TextTable;
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 
 /// The summary's text, with tables of at most `width` columns. `host_seconds` is how long the run
-/// took here.
+/// took here; 0 where that was not measured, and then the summary says nothing of it.
 #[must_use]
 pub fn summary(report: &Report, host_seconds: f64, width: usize) -> String {
     let mut text = String::new();
@@ -49,8 +49,10 @@ fn write_summary(
         if alone { "" } else { " of all routers" },
         grouped(instructions)
     )?;
-    let host = host(cycles, instructions, host_seconds);
-    writeln!(out, "host         {host}")?;
+    if host_seconds > 0.0 {
+        let host = host(cycles, instructions, host_seconds);
+        writeln!(out, "host         {host}")?;
+    }
     for change in &report.profile_changes {
         writeln!(
             out,

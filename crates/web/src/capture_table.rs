@@ -45,8 +45,17 @@ pub fn each(
     }
 }
 
-/// A part of the frames of a capture. Of one whose times are those of a run, the clock of its
-/// microengines gives cycles.
+/// How the times of a capture are those of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunClock {
+    /// The clock of the microengines.
+    pub hertz: u64,
+    /// When cycle 0 is, ns since 1970.
+    pub origin_ns: u64,
+}
+
+/// A part of the frames of a capture, with times from the beginning of the run where it is what a
+/// run gave, and else from its first frame.
 ///
 /// # Errors
 /// The bytes are no capture.
@@ -54,7 +63,7 @@ pub fn table(
     name: &str,
     bytes: Vec<u8>,
     (from, count): (usize, usize),
-    hertz: Option<u64>,
+    clock: Option<RunClock>,
 ) -> Result<Value, Failure> {
     let (mut rows, mut total) = (Vec::new(), 0);
     let wanted = from..from.saturating_add(count.min(MOST_ROWS));
@@ -62,13 +71,14 @@ pub fn table(
     each(name, bytes, |frame, time_ns| {
         let first = *first.get_or_insert(time_ns);
         if wanted.contains(&total) {
-            // Without a clock times count from the first frame.
-            let since = time_ns - if hertz.is_some() { 0 } else { first };
+            let since = time_ns.saturating_sub(clock.map_or(first, |it| it.origin_ns));
             let layers = layers(&frame.bytes);
-            let cycle = |hertz| (u128::from(since) * u128::from(hertz) / 1_000_000_000) as u64;
+            let cycle = |clock: RunClock| {
+                (u128::from(since) * u128::from(clock.hertz) / 1_000_000_000) as u64
+            };
             rows.push(FrameRow {
                 number: total,
-                at: hertz.map(cycle),
+                at: clock.map(cycle),
                 seconds: since as f64 / 1e9,
                 port: frame.port,
                 bytes: frame.original_len,

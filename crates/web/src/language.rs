@@ -150,11 +150,11 @@ impl Language {
         spot.ok_or_else(|| Failure::new(format!("there is no file `{}`", path.display())))
     }
 
-    /// Messages of the programs that hold a file, with what mends them, and what is said above
+    /// Messages of the programs that hold a file and of no others, with what mends them, and what is said above
     /// its lines.
     pub fn check(&mut self, path: &str) -> Result<Value, Failure> {
         let (path, text) = self.assembled(path)?;
-        let found = self.workspace.diagnostics();
+        let found = self.workspace.diagnostics_about(&path);
         let messages: Vec<_> = { found.iter() }
             .map(|it| Message::of_analysis(it, &self.fixes(it)))
             .collect();

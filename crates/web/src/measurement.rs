@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::{Answer, Failure};
-use crate::capture_table;
+use crate::capture_table::{self, RunClock};
 use crate::scenario::Scenario;
 
 /// Columns of a summary.
@@ -28,6 +28,8 @@ pub struct Measurement {
     session: Session,
     observers: Vec<ObserverSet>,
     sent: SharedBytes,
+    /// What is added to times in the capture of what left, ns since 1970.
+    origin_ns: u64,
     of: u64,
     is_open: bool,
     outcome: Option<Outcome>,
@@ -88,6 +90,7 @@ impl Measurement {
         let sink = TraceSink::in_memory(sent.clone(), CaptureForm::PcapNg, &ports);
         let mut ends = source.ends()?;
         ends.sink = Some(sink.map_err(|error| unwritten(&error))?);
+        let origin_ns = ends.origin_ns;
         let (project, programs) = (scenario.project.clone(), scenario.programs.clone());
         let session = Session::new(&Plan::one(project, programs, settings), ends)?;
         let mut config = ObserverConfig::default();
@@ -100,6 +103,7 @@ impl Measurement {
             session,
             observers,
             sent,
+            origin_ns,
             of,
             outcome: None,
         })
@@ -189,7 +193,7 @@ impl Measurement {
         Ok(Answer::Json(format!(r#"{{"ok":true,"stats":{text}}}"#)))
     }
 
-    /// What `npsim run` prints.
+    /// What `npsim run` prints, but for the time that it took.
     ///
     /// # Errors
     /// The run has not come to its end.
@@ -262,7 +266,10 @@ impl Measurement {
     /// The run has not come to its end.
     pub fn table(&self, from: usize, count: usize) -> Result<Value, Failure> {
         self.outcome()?;
-        let hertz = self.session.project().capacity.hertz;
-        capture_table::table("departures", self.sent.to_vec(), (from, count), Some(hertz))
+        let clock = RunClock {
+            hertz: self.session.project().capacity.hertz,
+            origin_ns: self.origin_ns,
+        };
+        capture_table::table("departures", self.sent.to_vec(), (from, count), Some(clock))
     }
 }

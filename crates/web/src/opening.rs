@@ -8,6 +8,9 @@ use npsim::advisories;
 use npsim::debug::Debugger;
 use npsim::debug::timeline::{NoDebug, Setup};
 use npsim::links::Frames;
+use npsim::load;
+use npsim::net::load::Load;
+use npsim::project::Project;
 use npsim::simulation::Simulation;
 use npsim::traffic::TrafficSource;
 use serde::Serialize;
@@ -65,6 +68,8 @@ pub struct Opened {
     ports: Vec<u64>,
     until: Option<u64>,
     arrivals_end: u64,
+    /// The load that comes; where none does, what the project says of one.
+    load: Load,
     programs: Vec<ProgramInfo>,
     sources: Vec<String>,
     rings: Vec<String>,
@@ -102,9 +107,16 @@ pub fn open(files: &FileStore, asked: &OpenRequest) -> Result<(OpenRun, Opened),
     let source = scenario.source()?;
     let (run, notes) = debugged(&scenario, &source, asked.memory.unwrap_or(MEMORY))?;
     let arrivals_end = source.arrivals_end();
+    let load = source.load().cloned();
     drop(source);
-    let opened = Opened::of(files, asked, &run, (messages, notes, arrivals_end));
+    let load = load.unwrap_or_else(|| project_load(&run.scenario.project));
+    let opened = Opened::of(files, asked, &run, (messages, notes), (arrivals_end, load));
     Ok((run, opened))
+}
+
+/// What the project says of generated traffic; it need not say how much comes.
+fn project_load(project: &Project) -> Load {
+    load::resolved(project.load.clone().unwrap_or_default(), project)
 }
 
 fn debugged(
@@ -147,7 +159,8 @@ impl Opened {
         files: &FileStore,
         asked: &OpenRequest,
         run: &OpenRun,
-        (messages, notes, arrivals_end): (Vec<Message>, Vec<String>, u64),
+        (messages, notes): (Vec<Message>, Vec<String>),
+        (arrivals_end, load): (u64, Load),
     ) -> Self {
         let (project, debugger) = (&run.scenario.project, &run.debugger);
         let threads = debugger.threads();
@@ -191,6 +204,7 @@ impl Opened {
                 .collect(),
             until: run.until,
             arrivals_end,
+            load,
             programs: programs.collect(),
             sources,
             rings: names.rings().iter().map(|it| it.0.clone()).collect(),

@@ -142,8 +142,8 @@ impl Playground {
                 let stop = run.step(&asked)?;
                 Ok(Moved::of(files, run, &stop))
             }),
-            Request::Goto { at, cycles } => self.look(|files, run| {
-                let stop = run.goto(&at, cycles)?;
+            Request::Goto { at, cycles, stand } => self.look(|files, run| {
+                let stop = run.goto(&at, cycles, stand)?;
                 Ok(Moved::of(files, run, &stop))
             }),
             Request::Select { me, context } => self.look(|files, run| {

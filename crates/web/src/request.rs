@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use npsim::debug::debugger::standpoint::Standpoint;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,6 +26,7 @@ pub enum Request {
     Goto {
         at: Value,
         cycles: Option<u64>,
+        stand: Option<Standpoint>,
     },
     Select {
         me: u8,

@@ -1,5 +1,6 @@
 //! All that there is to see where a run stands.
 
+use npsim::debug::debugger::standpoint::Standpoint;
 use npsim::debug::history::History;
 use npsim::debug::names::{NamedRegister, live_at, owner_text};
 use npsim::debug::view::StopView;
@@ -29,6 +30,7 @@ struct View {
     until: Option<u64>,
     seconds: f64,
     place: Option<SourcePlace>,
+    stand: Option<Standpoint>,
     registers: Vec<RegisterInfo>,
     signals: Vec<SignalInfo>,
     microengines: Vec<MicroengineInfo>,
@@ -220,6 +222,7 @@ pub fn view(files: &FileStore, run: &OpenRun, cycles: Option<u64>) -> Result<Val
         until: run.until,
         seconds: cycle as f64 / stop.hertz as f64,
         place: SourcePlace::of(files, run, debugger.thread()),
+        stand: debugger.standpoint(),
         registers,
         signals,
         microengines: microengines.filter(runs).collect(),

@@ -1,6 +1,7 @@
 //! Through a run: stretches, steps, jumps.
 
 use npsim::debug::console::stop_text;
+use npsim::debug::debugger::standpoint::Standpoint;
 use npsim::debug::timeline::STRETCH;
 use npsim::debug::view::{StopReason, reason};
 use npsim::debug::{Direction, Step, Stop, Thread};
@@ -136,11 +137,19 @@ impl OpenRun {
         Ok(self.debugger.step(step, direction(asked.back)))
     }
 
-    /// Goes to a time.
-    pub fn goto(&mut self, at: &Value, cycles: Option<u64>) -> Result<Stop, Failure> {
+    /// Goes to a time, and there to where it was looked at.
+    pub fn goto(
+        &mut self,
+        at: &Value,
+        cycles: Option<u64>,
+        stand: Option<Standpoint>,
+    ) -> Result<Stop, Failure> {
         let cycle = self.cycle_of(at)?;
         let reached = self.debugger.timeline().recorded_to();
         self.budget.begin(reached, cycles.unwrap_or(PATIENCE));
-        Ok(self.debugger.goto(cycle))
+        Ok(match stand {
+            Some(stand) => self.debugger.goto_standpoint(cycle, stand),
+            None => self.debugger.goto(cycle),
+        })
     }
 }

@@ -13,7 +13,7 @@ import type { Edit, Range } from "../engine/protocol";
 import type { Lab } from "../lab";
 import { analysis, checkAgain } from "./analysis";
 import { languageOf } from "./language";
-import { edited, place, span } from "./places";
+import { changeTo, edited, place, span } from "./places";
 import { askName } from "./rename";
 import { runMarks, showMarks, type RunMarks } from "./run-marks";
 
@@ -23,6 +23,9 @@ export class Editor {
   private path: string | null = null;
   private marks: RunMarks = { breakpoints: [], here: null, outer: null };
   private writing = false;
+  /** The stop that was shown last, and whether the file was opened since without a line to show. */
+  private stop = "";
+  private arrived = false;
   /** Called where the cursor comes to. */
   oncursor: (line: number, column: number) => void = () => {};
 
@@ -47,17 +50,30 @@ export class Editor {
       this.lab.store.set({ path, messages: [] });
       showMarks(this.view, this.marks);
       checkAgain(this.view);
+      this.tellCursor();
+      // The view stays where it was in the file before.
+      const { main } = this.view.state.selection;
+      this.view.dispatch({ effects: EditorView.scrollIntoView(main.head, { y: "center" }) });
+      this.arrived = true;
     }
     if (line !== undefined) this.reveal(line);
   }
 
+  private tellCursor(): void {
+    const { doc, selection } = this.view.state;
+    const it = place(doc, selection.main.head);
+    this.oncursor(it.line, it.column);
+  }
+
   private reveal(line: number): void {
+    this.arrived = false;
     const doc = this.view.state.doc;
     const at = doc.line(Math.min(Math.max(1, line), doc.lines)).from;
     this.view.dispatch({ effects: EditorView.scrollIntoView(at, { y: "center" }) });
   }
 
   goto(line: number, column = 0): void {
+    this.arrived = false;
     const doc = this.view.state.doc;
     const it = doc.line(Math.min(Math.max(1, line), doc.lines));
     const at = Math.min(it.from + column, it.to);
@@ -65,10 +81,13 @@ export class Editor {
     this.view.focus();
   }
 
-  show(marks: RunMarks): void {
+  /** Shows what a run shows; the place of another stop than before is brought into view. */
+  show(marks: RunMarks, stop: string): void {
     this.marks = marks;
     if (this.path) showMarks(this.view, marks);
-    if (marks.here !== null && !this.visible(marks.here)) this.reveal(marks.here);
+    const at = marks.here ?? marks.outer;
+    if (at !== null && (this.arrived || (stop !== this.stop && !this.visible(at)))) this.reveal(at);
+    this.stop = stop;
   }
 
   private visible(line: number): boolean {
@@ -79,8 +98,8 @@ export class Editor {
   }
 
   private take(text: string): void {
-    const doc = this.view.state.doc;
-    if (doc.toString() !== text) this.view.dispatch({ changes: { from: 0, to: doc.length, insert: text } });
+    const changes = changeTo(this.view.state.doc, text);
+    if (changes) this.view.dispatch({ changes });
   }
 
   /** Edits of the analysis, in any file. */
@@ -104,18 +123,14 @@ export class Editor {
   private extensions(path: string): Extension {
     const host = { lab: this.lab, path: () => this.path, apply: (edits: Edit[]) => this.apply(edits) };
     return [
-      runMarks((line) => void this.lab.toggleBreakpoint(path, line)),
-      lineNumbers(), history(), drawSelection(), rectangularSelection(), bracketMatching(), closeBrackets(),
+      runMarks((line) => void this.lab.toggleBreakpoint(path, line)), lineNumbers(), history(), drawSelection(), rectangularSelection(), bracketMatching(), closeBrackets(),
       highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(), lintGutter(),
       languageOf(path),
       /\.(uc|toml)$/.test(path) ? analysis(host) : [],
       EditorView.contentAttributes.of({ "aria-label": `Source ${path}`, tabindex: "0" }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) this.changed(path);
-        if (update.selectionSet || update.docChanged) {
-          const it = place(update.state.doc, update.state.selection.main.head);
-          this.oncursor(it.line, it.column);
-        }
+        if (update.selectionSet || update.docChanged) this.tellCursor();
       }),
       EditorView.domEventHandlers({
         mousedown: (event, view) => {

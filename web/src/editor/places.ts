@@ -18,6 +18,18 @@ export function place(doc: Text, at: number): { line: number; column: number } {
   return { line: line.number, column: at - line.from };
 }
 
+/** What makes another text of a document: all between what both begin and end with. */
+export function changeTo(doc: Text, text: string): { from: number; to: number; insert: string } | null {
+  const before = doc.toString();
+  if (before === text) return null;
+  const least = Math.min(before.length, text.length);
+  let from = 0;
+  while (from < least && before[from] === text[from]) from += 1;
+  let tail = 0;
+  while (tail < least - from && before[before.length - 1 - tail] === text[text.length - 1 - tail]) tail += 1;
+  return { from, to: before.length - tail, insert: text.slice(from, text.length - tail) };
+}
+
 /** The text after edits that do not overlap. */
 export function edited(text: Text, edits: Edit[]): string {
   const changes = edits

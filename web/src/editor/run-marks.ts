@@ -1,7 +1,7 @@
 /** What a run shows in the editor: breakpoints in the gutter and where a context stands. */
 
 import { RangeSet, StateEffect, StateField, type Extension } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, gutter, GutterMarker } from "@codemirror/view";
+import { Decoration, type DecorationSet, EditorView, GutterMarker, lineNumberMarkers, ViewPlugin } from "@codemirror/view";
 
 export interface RunMarks {
   breakpoints: number[];
@@ -13,13 +13,9 @@ export interface RunMarks {
 
 const setMarks = StateEffect.define<RunMarks>();
 
+/** A dot before the line's number. */
 class Dot extends GutterMarker {
-  override toDOM(): Node {
-    const dot = document.createElement("span");
-    dot.className = "breakpoint";
-    dot.title = "breakpoint";
-    return dot;
-  }
+  override elementClass = "breakpoint";
 }
 const dot = new Dot();
 
@@ -45,20 +41,33 @@ const marksField = StateField.define<{ points: RangeSet<GutterMarker>; lines: De
   provide: (field) => EditorView.decorations.from(field, (value) => value.lines),
 });
 
-export function runMarks(toggle: (line: number) => void): Extension {
-  return [
-    marksField,
-    gutter({
-      class: "cm-breakpoints",
-      markers: (view) => view.state.field(marksField).points,
-      domEventHandlers: {
-        mousedown(view, line) {
-          toggle(view.state.doc.lineAt(line.from).number);
-          return true;
-        },
+/** All that is left of the text sets and takes away breakpoints. */
+function gutters(toggle: (line: number) => void): Extension {
+  return ViewPlugin.define((view) => {
+    const gutters = (event: Event) => (event.target as Element).closest<HTMLElement>(".cm-gutters");
+    const lineAt = (event: MouseEvent) => view.state.doc.lineAt(view.lineBlockAtHeight(event.clientY - view.documentTop).from).number;
+    const down = (event: MouseEvent) => {
+      if (event.button !== 0 || !gutters(event)) return;
+      event.preventDefault();
+      toggle(lineAt(event));
+    };
+    const over = (event: MouseEvent) => {
+      const all = gutters(event);
+      if (all) all.title = (event.target as Element).closest(".breakpoint") ? "Take the breakpoint away" : "Set a breakpoint";
+    };
+    view.dom.addEventListener("mousedown", down);
+    view.dom.addEventListener("mouseover", over);
+    return {
+      destroy() {
+        view.dom.removeEventListener("mousedown", down);
+        view.dom.removeEventListener("mouseover", over);
       },
-    }),
-  ];
+    };
+  });
+}
+
+export function runMarks(toggle: (line: number) => void): Extension {
+  return [marksField, lineNumberMarkers.computeN([marksField], (state) => [state.field(marksField).points]), gutters(toggle)];
 }
 
 export function showMarks(view: EditorView, marks: RunMarks): void {

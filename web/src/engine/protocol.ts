@@ -65,6 +65,13 @@ export interface Place {
   frames: Frame[];
 }
 
+/** Where within a cycle a run is looked at. */
+export interface Standpoint {
+  rank: number;
+  pc: number | null;
+  level: number;
+}
+
 export interface Moved {
   cycle: number;
   reached: number;
@@ -90,6 +97,8 @@ export interface Opened {
   ports: number[];
   until: number | null;
   arrivals_end: number | null;
+  /** The load that comes, or what the project says of one. */
+  load: Load;
   programs: { me: number; stage: string; source: string; words: number; room: number; contexts: number[] }[];
   sources: string[];
   rings: string[];
@@ -157,6 +166,7 @@ export interface View {
   end: { cycle: number; text: string } | null;
   until: number | null;
   place: Place | null;
+  stand: Standpoint | null;
   registers: RegisterAtStop[];
   signals: { name: string; number: number; came: boolean }[];
   microengines: { me: number; stage: string; executing: number; aborted: number; stalled: number; idle: number; instructions: number }[];
@@ -164,6 +174,9 @@ export interface View {
   ports: { port: number; bits_per_second: number; came: number; left: number; lost: number }[];
   totals: { came: number; left: number; lost: number; inside: number; drops: { port: number | null; reason: string; count: number }[] };
 }
+
+/** Keys of a project's `[load]`. */
+export type Load = Record<string, unknown>;
 
 export type Traffic =
   | { kind: "project" }

@@ -79,6 +79,7 @@ export class Console {
 
   private async complete(): Promise<void> {
     const line = this.input.value;
+    if (!this.lab.store.value.opened) return;
     const answer = await this.lab.run.ask<{ from: number; words: string[] }>({ op: "complete", line }).catch(() => null);
     if (!answer || answer.words.length === 0 || line !== this.input.value) return;
     this.from = answer.from;

@@ -52,7 +52,7 @@ export class Gauges {
       return;
     }
     const rings = view.rings;
-    const layout = [view.ports.length, ...rings.map((it) => it.name), "|", ...view.microengines.map((it) => it.me), "|", ...view.units.map((it) => it.name)].join();
+    const layout = [view.ports.length, ...rings.map((it) => it.name), "|", ...view.microengines.map((it) => `${it.me} ${it.stage}`), "|", ...view.units.map((it) => it.name)].join();
     if (layout !== this.layout) this.build(view, layout);
     for (const port of view.ports) this.gauges.get(`port ${port.port}`)?.set(`${count(port.came)} in, ${count(port.left)} out`);
     for (const ring of rings) this.ring(ring);

@@ -35,7 +35,11 @@ export class Lanes {
   private margin = LEAST_MARGIN;
   private due = false;
 
-  constructor(private readonly lab: Lab) {
+  constructor(
+    private readonly lab: Lab,
+    /** A context was chosen. */
+    private readonly onchoose: () => void,
+  ) {
     const zoom = h("span", { style: "margin-left:auto; display:inline-flex; gap:4px; align-items:center" },
       h("label", { for: "window" }, "last"),
       h("select", {
@@ -250,7 +254,7 @@ export class Lanes {
     this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     this.canvas.addEventListener("click", (event) => {
       const at = this.at(event);
-      if (at) void this.lab.select(at.thread);
+      if (at) this.choose(at.thread);
     });
     this.canvas.addEventListener("dblclick", (event) => {
       const at = this.at(event);
@@ -263,8 +267,13 @@ export class Lanes {
       const selected = this.lab.store.value.selected;
       const now = this.rows.findIndex(({ lane }) => lane.thread.me === selected?.me && lane.thread.context === selected.context);
       const next = this.rows[Math.min(this.rows.length - 1, Math.max(0, now + by))]!;
-      void this.lab.select(next.lane.thread);
+      this.choose(next.lane.thread);
     });
+  }
+
+  private choose(thread: Thread): void {
+    void this.lab.select(thread);
+    this.onchoose();
   }
 
   private hint(event: PointerEvent): void {

@@ -32,7 +32,16 @@ export class Look {
   private before = new Map<string, number>();
   private beforeCycle = -1;
   private journey: Journey | null = null;
-  private list = h("div", { class: "block" });
+  private shown = h("div");
+  private number = h("input", { type: "number", id: "packet-number", min: 0, step: 1 });
+  private asking = h("form", {
+    class: "thread-row", style: "margin-top:8px", novalidate: true,
+    onsubmit: (event: Event) => {
+      event.preventDefault();
+      this.choose(this.number.value);
+    },
+  }, h("label", { for: "packet-number" }, "Packet"), this.number, h("button", { type: "submit" }, "Show"));
+  private list = h("div", { class: "block" }, h("h3", {}, "Packets"), this.shown, this.asking);
   private way = h("div", { class: "block" });
 
   constructor(
@@ -65,6 +74,7 @@ export class Look {
     if (!view) {
       fill(this.place, h("p", { class: "soft" }, "Registers, packets and reasons appear here when a run is open."));
       for (const it of [this.picker.parentElement!, this.names, this.signals, this.list, this.way]) it.hidden = true;
+      this.before.clear();
       return;
     }
     for (const it of [this.picker.parentElement!, this.list, this.way]) it.hidden = false;
@@ -82,11 +92,10 @@ export class Look {
   }
 
   private pick(view: View): void {
-    const wanted = view.contexts.map((it) => `${it.thread.me}.${it.thread.context}`).join();
-    if (this.picker.dataset["all"] !== wanted) {
-      this.picker.dataset["all"] = wanted;
-      fill(this.picker, ...view.contexts.map((it) =>
-        h("option", { value: `${it.thread.me}.${it.thread.context}` }, `${it.thread.me}.${it.thread.context} ${it.stage}`)));
+    const names = view.contexts.map((it) => `${it.thread.me}.${it.thread.context} ${it.stage}`);
+    if (this.picker.dataset["all"] !== names.join()) {
+      this.picker.dataset["all"] = names.join();
+      fill(this.picker, ...names.map((it) => h("option", { value: it.split(" ")[0] }, it)));
     }
     this.picker.value = `${view.selected.me}.${view.selected.context}`;
   }
@@ -95,10 +104,11 @@ export class Look {
     const { activity } = now;
     const waits = activity.state === "waiting" ? activity.missing.join(activity.any ? " or " : " and ") : "";
     const calm = this.lab.store.value.running === "no";
+    const begun = view.cycle > 0;
     fill(this.place,
-      h("p", { class: "state big" }, h("i", { style: `--c:var(--${COLOUR[activity.state]})` }), WORDS[activity.state]),
+      h("p", { class: "state big" }, h("i", { style: `--c:var(--${COLOUR[activity.state]})` }), begun ? WORDS[activity.state] : "not started"),
       waits !== "" && h("p", {}, "waits for ", ...inline(waits)),
-      h("p", { class: "soft" }, `since cycle ${count(now.since)}, for ${count(view.cycle - now.since)} cycles`),
+      begun && h("p", { class: "soft" }, sinceText(now.since, view.cycle)),
       h("ol", { class: "frames" }, ...now.frames.map((it) => h("li", {},
         h("button", { type: "button", class: "link", onclick: () => this.go(it.file, it.line) }, `${nameOf(it.file)}:${it.line}`), " ",
         h("span", { class: "soft" }, it.name === nameOf(it.file) ? "" : `in ${it.name}`)))),
@@ -150,27 +160,40 @@ export class Look {
   private showPackets(view: View): void {
     const { totals } = view;
     const chosen = this.lab.store.value.packet;
-    fill(this.list,
-      h("h3", {}, "Packets"),
+    // Before it came a packet has no journey.
+    if (chosen !== null && chosen >= totals.came) this.lab.store.set({ packet: null });
+    this.number.max = String(totals.came - 1);
+    this.number.placeholder = totals.came > 0 ? `0 to ${count(totals.came - 1)}` : "";
+    this.asking.hidden = totals.came === 0;
+    fill(this.shown,
       h("p", { style: "margin-bottom:8px" }, `${count(totals.came)} came, ${count(totals.left)} left, ${count(totals.lost)} lost.`),
       ...totals.drops.map((it) => h("p", { class: "soft" }, `${count(it.count)} lost: ${it.reason}${it.port === null ? "" : ` (port ${it.port})`}`)),
       view.packets.length === 0
-        ? h("p", { class: "soft" }, "None came or left in the cycles that the lanes show.")
+        ? h("p", { class: "soft" }, totals.came > 0 ? "None came or left in the cycles that the lanes show; all have a number." : "None came or left in the cycles that the lanes show.")
         : h("div", { class: "chips" }, ...view.packets.slice(-80).map((it) => h("button", {
             type: "button", class: fateName(it), title: fateText(it), "aria-pressed": String(it.number === chosen),
             onclick: () => this.lab.store.set({ packet: it.number }),
           }, String(it.number)))));
   }
 
+  private choose(text: string): void {
+    const came = this.lab.store.value.view?.totals.came ?? 0;
+    const number = Number(text);
+    if (text !== "" && Number.isSafeInteger(number) && number >= 0 && number < came) this.lab.store.set({ packet: number });
+    else this.lab.complain(`There is no packet ${text || "without a number"} yet.`, `Those that came so far are 0 to ${count(came - 1)}.`);
+  }
+
   async follow(): Promise<void> {
     const { packet, view } = this.lab.store.value;
     if (packet === null || !view) {
-      fill(this.way, h("p", { class: "soft" }, "Choose a packet to see its journey. Numbers count arrivals from 0."));
+      fill(this.way, h("p", { class: "soft" }, "Choose a packet to see its journey: by its button, or by its number. Numbers count arrivals from 0."));
       return;
     }
     this.tabs.show("packet");
     this.showPackets(view);
-    this.journey = await this.lab.journey(packet);
+    const journey = await this.lab.journey(packet);
+    if (packet !== this.lab.store.value.packet) return;
+    this.journey = journey;
     this.showJourney(view);
   }
 
@@ -187,6 +210,14 @@ export class Look {
             h("button", { type: "button", class: "link mono", onclick: () => this.go(station.path!, station.line!) }, `${nameOf(station.path)}:${station.line}`)))))),
       !it.over && h("p", { class: "soft" }, "It is still inside."));
   }
+}
+
+/** A context enters its state at the end of the slots that the pipeline still has to fill or to empty. */
+function sinceText(since: number, cycle: number): string {
+  const cycles = (many: number) => `${count(many)} cycle${many === 1 ? "" : "s"}`;
+  return since > cycle
+    ? `from cycle ${count(since)} on, in ${cycles(since - cycle)}`
+    : `since cycle ${count(since)}, for ${cycles(cycle - since)}`;
 }
 
 const same = (a: Thread, b: Thread) => a.me === b.me && a.context === b.context;

@@ -41,10 +41,16 @@ export class Memory {
     fill(this.region, ...[...new Set(names)].map((it) => h("option", { value: it }, it)));
     this.region.value = names.includes(before) ? before : names[0]!;
     this.address.value = "0x0";
+    this.shown = "";
+    this.answer.hidden = true;
   }
 
   async show(): Promise<void> {
-    if (!this.lab.store.value.view) return;
+    const { opened } = this.lab.store.value;
+    if (!opened) {
+      fill(this.table, h("p", { class: "soft" }, "Memories appear here when a run is open."));
+      return;
+    }
     const space = this.region.value;
     const from = Math.max(0, (Number(this.address.value) || 0) & ~3);
     const words = ROWS * PER_ROW;
@@ -55,6 +61,7 @@ export class Memory {
       fill(this.table, h("p", { class: "soft" }, error instanceof Error ? error.message : String(error)));
       return;
     }
+    if (opened !== this.lab.store.value.opened) return;
     const key = `${space} ${from}`;
     if (key !== this.shown) this.before.clear();
     this.shown = key;

@@ -12,21 +12,24 @@ export class Problems {
     private readonly lab: Lab,
     private readonly go: (path: string, line: number, column: number) => void,
     private readonly apply: (edits: Edit[]) => void,
-    badge: (text: string) => void,
+    badge: (text: string, kind: Message["severity"]) => void,
   ) {
-    lab.store.on(["messages", "openMessages", "failure", "path"], () => {
+    lab.store.on(["messages", "openMessages", "failure", "stale", "path"], () => {
       const all = this.all();
-      const errors = all.filter((it) => it.severity === "error").length + (this.bareFailure() ? 1 : 0);
-      badge(errors > 0 ? String(errors) : "");
+      const of = (severity: Message["severity"]) => all.filter((it) => it.severity === severity).length;
+      const errors = of("error") + (this.bareFailure() ? 1 : 0);
+      const kind = errors > 0 ? "error" : "warning";
+      badge(String(errors || of("warning") || ""), kind);
       this.show(all);
     });
   }
 
   private all(): Message[] {
-    const { messages, openMessages, failure } = this.lab.store.value;
+    const { messages, openMessages } = this.lab.store.value;
     const seen = new Set<string>();
-    return [...messages, ...(failure ? openMessages : [])].filter((it) => {
-      const key = `${it.path}:${it.range?.[0]}:${it.message}`;
+    // Analysis and assembler may word one mistake in two ways.
+    return [...messages, ...openMessages].filter((it) => {
+      const key = `${it.path}:${it.range}:${it.code ?? it.message}`;
       return !seen.has(key) && seen.add(key);
     });
   }

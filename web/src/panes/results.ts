@@ -29,6 +29,7 @@ export class Results {
       this.lab.run.ask<{ text: string }>({ op: "summary" }),
       this.lab.run.ask<{ text: string }>({ op: "bottleneck" }).catch(() => null),
     ]);
+    if (opened !== this.lab.store.value.opened) return;
     const name = opened.name;
     fill(this.element,
       h("div", { class: "actions" },

@@ -15,7 +15,7 @@ export function sharedOf(lab: Lab): Shared {
   if (traffic.kind === "capture" && lab.files.isChanged(traffic.path)) wanted.add(traffic.path);
   const files = Object.fromEntries([...wanted].map((it) => [it, fileToShared(lab.files.get(it)!)]));
   return {
-    version: 1, target, files, traffic, until, set: lab.settings, cycle: view?.cycle ?? 0, selected: view?.selected ?? null, open: path,
+    version: 1, target, files, traffic, until, set: lab.settings, cycle: view?.cycle ?? 0, selected: view?.selected ?? null, stand: view?.stand ?? null, open: path,
     breakpoints: breakpoints.flatMap((it) => it.path !== null && it.line !== null
       ? [{ path: it.path, line: it.line, ...(it.condition ? { condition: it.condition } : {}) }] : []),
   };

@@ -7,8 +7,9 @@ import { folderOf, isText, nameOf } from "../project/files";
 import { choose } from "../project/intake";
 import { library, ownProjects } from "../project/library";
 import { writeZip } from "../project/zip";
+import { dialog } from "./dialog";
 
-const PROJECT = `name = "first"
+const project = (name: string) => `name = "${name}"
 include = ["../../microcode/lib"]
 
 [chip]
@@ -16,22 +17,26 @@ profile = "ixp2400"
 
 [[me]]
 id = "0"
-source = "first.uc"
+source = "${name}.uc"
 
 [[port]]
 rate = "1Gbps"
 `;
 
-const TEMPLATE = `; A first program: counts in a register, for ever.
+const TEMPLATE = `; A first program: eight contexts count, each in a register of its own, and give
+; the pipeline to the next one after each addition.
 
-.num_contexts 1
+.num_contexts 8
 .reg count
 
     immed[count, 0]
 again#:
     alu[count, count, +, 1]
+    ctx_arb[voluntary]
     br[again#]
 `;
+/** Names of folders and programs alike. */
+const NAME = "[A-Za-z0-9][A-Za-z0-9_\\-]{0,40}";
 
 export class Sources {
   readonly library = h("div");
@@ -53,7 +58,7 @@ export class Sources {
     this.library.style.cssText = "display:flex; flex-direction:column; height:100%";
     this.tree.style.cssText = "flex:1; overflow:auto; min-height:0";
     this.library.append(this.tree, h("div", { class: "tree-actions" },
-      h("button", { type: "button", onclick: () => this.begin() }, icon("add"), "New"),
+      h("button", { type: "button", onclick: () => this.askName() }, icon("add"), "New"),
       h("button", { type: "button", title: "A zip, sources or captures", onclick: () => void pick(false) }, icon("file"), "Open file"),
       h("button", { type: "button", onclick: () => void pick(true) }, icon("folder"), "Open folder")));
     this.files.append(this.list);
@@ -62,12 +67,33 @@ export class Sources {
     lab.store.on(["opened", "path", "failure"], () => this.drawChanged());
   }
 
-  private begin(): void {
+  private askName(): void {
     let n = 1;
-    while (this.lab.files.has(`/own/first-${n}/npsim.toml`)) n += 1;
-    const folder = `/own/first-${n}`;
-    this.lab.files.setText(`${folder}/first.uc`, TEMPLATE);
-    this.lab.files.setText(`${folder}/npsim.toml`, PROJECT);
+    const taken = (name: string) => this.lab.files.under(`/own/${name}`).length > 0;
+    while (taken(`first-${n}`)) n += 1;
+    const name = h("input", { type: "text", id: "new-name", value: `first-${n}`, pattern: NAME, required: true, autocomplete: "off", spellcheck: "false" });
+    const form = h("form", {
+      id: "new-project", style: "display:grid; gap:6px",
+      onsubmit: (event: Event) => {
+        event.preventDefault();
+        element.close();
+        this.begin(name.value);
+      },
+    }, h("label", { for: "new-name" }, "Name of the project"), name,
+    h("p", { class: "soft" }, "A project of your own for an IXP2400, with a first program. This browser keeps it."));
+    name.addEventListener("input", () => name.setCustomValidity(
+      taken(name.value) ? "You have a project of this name."
+        : new RegExp(`^${NAME}$`).test(name.value) ? "" : "Letters, digits, - and _, with a letter or a digit first."));
+    const element = dialog("New project", [form], (close) => [
+      h("button", { type: "button", onclick: close }, "Cancel"),
+      h("button", { type: "submit", class: "primary", form: "new-project" }, "Create")]);
+    name.select();
+  }
+
+  private begin(name: string): void {
+    const folder = `/own/${name}`;
+    this.lab.files.setText(`${folder}/${name}.uc`, TEMPLATE);
+    this.lab.files.setText(`${folder}/npsim.toml`, project(name));
     this.open(`${folder}/npsim.toml`);
   }
 
@@ -138,8 +164,10 @@ export class Sources {
     download(`${name}.zip`, await writeZip(members), "application/zip");
   }
 
-  private revert(paths: string[]): void {
-    for (const path of paths) if (this.lab.files.isShipped(path)) this.lab.files.revert(path);
+  private revert(changed: string[]): void {
+    const paths = changed.filter((it) => this.lab.files.isShipped(it));
+    if (!confirm(`Make ${paths.map(nameOf).join(", ")} as shipped again? Your changes are lost.`)) return;
+    for (const path of paths) this.lab.files.revert(path);
     void this.lab.reopen();
   }
 

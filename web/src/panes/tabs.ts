@@ -61,9 +61,9 @@ export class Tabs {
     this.onshow(id);
   }
 
-  badge(id: string, text: string): void {
+  badge(id: string, text: string, kind: string): void {
     const button = this.buttons.get(id)!;
     button.querySelector(".badge")?.remove();
-    if (text) button.append(h("span", { class: "badge" }, text));
+    if (text) button.append(h("span", { class: `badge ${kind}` }, text, h("span", { class: "visually-hidden" }, text === "1" ? ` ${kind}` : ` ${kind}s`)));
   }
 }

@@ -48,8 +48,8 @@ export class Time {
       class: "track", role: "slider", tabindex: "0", "aria-label": "Cycle", "aria-orientation": "horizontal", "aria-valuemin": "0",
     }, h("div", { class: "rail" }, this.reached, this.shown), this.head, this.marks);
     this.listen();
-    lab.store.on(["view", "opened", "window"], () => this.show());
-    lab.store.on(["running", "progress", "opened", "stale"], () => this.showWork());
+    lab.store.on(["view", "opened", "window", "failure"], () => this.show());
+    lab.store.on(["running", "progress", "opened", "stale", "failure"], () => this.showWork());
   }
 
   toggle(): void {
@@ -67,7 +67,8 @@ export class Time {
     const goes = running === "play" || running === "back";
     const long = running === "measure" || running === "seek";
     fill(this.playing, icon(goes ? "pause" : "play"), goes ? "Pause" : stale ? "Run anew" : "Run");
-    this.playing.disabled = !opened || (running !== "no" && !goes);
+    // Sources that did not assemble are tried again.
+    this.playing.disabled = !this.lab.target || (running !== "no" && !goes);
     for (const button of this.buttons) button.disabled = !opened || goes;
     const share = progress && progress.of > 0 ? progress.done / progress.of : null;
     fill(this.working,
@@ -80,11 +81,12 @@ export class Time {
   }
 
   private show(): void {
-    const { view, opened } = this.lab.store.value;
+    const { view, opened, failure } = this.lab.store.value;
     const hertz = view?.hertz ?? opened?.hertz ?? 600e6;
     this.track.hidden = !view;
     if (!view) {
       fill(this.clock, h("span", { class: "soft" }, "no run is open"));
+      this.where.textContent = failure ? `cannot run: ${failure.message}` : "";
       return;
     }
     if (this.hand === null) this.length = lengthOf(this.lab.store.value);

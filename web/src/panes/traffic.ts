@@ -7,33 +7,41 @@ import { isCapture, nameOf } from "../project/files";
 import { choose, take } from "../project/intake";
 import { dialog } from "./dialog";
 
+/** A share of the line as per cent; another rate as it is written. */
+const rateText = (rate: unknown) => (Number.isFinite(Number(rate)) ? `${+(Number(rate) * 100).toFixed(1)}%` : String(rate));
+const sizeText = (size: unknown) => (size === "imix" ? "mixed" : `${size} bytes`);
+
 export function trafficText(traffic: Traffic): string {
   if (traffic.kind === "project") return "as the project says";
   if (traffic.kind === "none") return "no traffic";
   if (traffic.kind === "capture") return nameOf(traffic.path);
   const { rate, size } = traffic.load;
-  const sizes = size === undefined ? "" : size === "imix" ? ", mixed sizes" : `, ${size} bytes`;
-  return `${Math.round(Number(rate) * 100)}% of the line${sizes}`;
+  const sizes = size === undefined ? "" : size === "imix" ? ", mixed sizes" : `, ${sizeText(size)}`;
+  return `${rate === undefined ? "generated" : `${rateText(rate)} of the line`}${sizes}`;
 }
 
 const SIZES = ["64", "128", "256", "512", "1024", "1518", "imix"];
 const SHORT = ["20us", "50us", "100us", "200us", "500us", "1ms", "2ms", "5ms", "10ms"];
 
 export function trafficDialog(lab: Lab): void {
-  const { traffic, until } = lab.store.value;
+  const { traffic, until, opened } = lab.store.value;
   let kind: Traffic["kind"] = traffic.kind;
-  const load = traffic.kind === "load" ? { ...traffic.load } : { rate: "0.5", size: "64", arrivals: "poisson", flows: 16 } as Record<string, string | number>;
+  // Keys that are set over the project's own, and what comes with them.
+  const load: Record<string, string | number> = traffic.kind === "load" ? { ...traffic.load } : {};
+  const now: Record<string, unknown> = { rate: "0.5", size: "64", arrivals: "constant", flows: 120, ...opened?.load, ...load };
   let capture = traffic.kind === "capture" ? traffic.path : "/traces/mixed.pcap";
   let pace = traffic.kind === "capture" ? (traffic.pace ?? "trace") : "trace";
-  let end = traffic.kind === "load" ? String(traffic.load["time"] ?? until) : until;
+  let end = traffic.kind === "load" ? String(now["time"] ?? until) : until;
+  const endBefore = end;
 
   const choice = (value: Traffic["kind"], title: string, about: string, more?: HTMLElement) => {
     const radio = h("input", { type: "radio", name: "traffic", id: `traffic-${value}`, value, checked: kind === value, onchange: () => { kind = value; } });
     return h("div", { class: "choice" }, radio, h("label", { for: `traffic-${value}` }, h("strong", {}, title), h("span", { class: "soft" }, ` ${about}`)), more ? h("div", { oninput: () => { radio.checked = true; kind = value; } }, more) : null);
   };
-  const slider = (label: string, least: number, most: number, at: number, text: (n: number) => string, set: (n: number) => void) => {
+  /** A value that lies between the slider's own is shown as it is, and stays until the slider is moved. */
+  const slider = (label: string, least: number, most: number, at: number, shown: string, text: (n: number) => string, set: (n: number) => void) => {
     const id = `slide-${label.replaceAll(" ", "-")}`;
-    const output = h("output", { for: id }, text(at));
+    const output = h("output", { for: id }, shown);
     const input = h("input", { type: "range", id, min: least, max: most, step: 1, value: at });
     input.addEventListener("input", () => {
       set(Number(input.value));
@@ -41,14 +49,13 @@ export function trafficDialog(lab: Lab): void {
     });
     return [h("label", { for: id }, label), input, output];
   };
-  const sizeAt = Math.max(0, SIZES.indexOf(String(load["size"])));
   const arrivals = h("select", { id: "arrivals", onchange: () => { load["arrivals"] = arrivals.value; } },
-    h("option", { value: "poisson" }, "at random (Poisson)"), h("option", { value: "constant" }, "evenly spaced"));
-  arrivals.value = String(load["arrivals"] ?? "poisson");
+    h("option", { value: "poisson" }, "at random (Poisson)"), h("option", { value: "constant" }, "evenly spaced"), h("option", { value: "bursts" }, "in bursts"));
+  arrivals.value = String(now["arrivals"]);
   const sliders = h("div", { class: "sliders" },
-    ...slider("Rate of each line", 1, 100, Math.round(Number(load["rate"]) * 100), (n) => `${n}%`, (n) => { load["rate"] = String(n / 100); }),
-    ...slider("Frame size", 0, SIZES.length - 1, sizeAt, (n) => (SIZES[n] === "imix" ? "mixed" : `${SIZES[n]} bytes`), (n) => { load["size"] = SIZES[n]!; }),
-    ...slider("Flows", 0, 12, Math.round(Math.log2(Number(load["flows"]) || 16)), (n) => String(2 ** n), (n) => { load["flows"] = 2 ** n; }),
+    ...slider("Rate of each line", 1, 100, Math.round(Number(now["rate"]) * 100) || 50, rateText(now["rate"]), (n) => `${n}%`, (n) => { load["rate"] = String(n / 100); }),
+    ...slider("Frame size", 0, SIZES.length - 1, Math.max(0, SIZES.indexOf(String(now["size"]))), sizeText(now["size"]), (n) => sizeText(SIZES[n]), (n) => { load["size"] = SIZES[n]!; }),
+    ...slider("Flows", 0, 12, Math.round(Math.log2(Number(now["flows"]) || 1)), String(now["flows"]), (n) => String(2 ** n), (n) => { load["flows"] = 2 ** n; }),
     h("label", { for: "arrivals" }, "Arrivals"), arrivals);
 
   const captures = h("select", { "aria-label": "Capture", onchange: () => { capture = captures.value; } });
@@ -95,8 +102,14 @@ export function trafficDialog(lab: Lab): void {
       onclick: () => {
         close();
         // Generated frames come for that time, and the run ends when all have gone through.
-        const chosen: Traffic = kind === "load" ? { kind, load: { ...load, time: end || "2ms" } } : kind === "capture" ? { kind, path: capture, pace } : { kind };
-        void lab.reopen({ traffic: chosen, until: kind === "load" ? "" : end });
+        if (kind === "load") {
+          if (opened?.load["rate"] === undefined) load["rate"] ??= "0.5";
+          if (traffic.kind !== "load" || end !== endBefore) load["time"] = end || "2ms";
+        }
+        const chosen: Traffic = kind === "load" ? { kind, load } : kind === "capture" ? { ...(traffic.kind === kind && traffic.path === capture ? traffic : { kind, path: capture }), pace } : { kind };
+        const wanted = { traffic: chosen, until: kind === "load" ? "" : end };
+        const before = { traffic: kind === "capture" && traffic.kind === kind ? { ...traffic, pace: traffic.pace ?? "trace" } : traffic, until };
+        if (JSON.stringify(wanted) !== JSON.stringify(before)) void lab.reopen(wanted);
       },
     }, "Use this traffic"),
   ]);

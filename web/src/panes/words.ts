@@ -11,11 +11,14 @@ export function words(lab: Lab): HTMLElement {
   const line = h("div", { class: "words" }, text, measure);
   lab.store.on(["view", "headline", "running", "stale", "failure"], () => {
     const { view, headline, stale, running, failure } = lab.store.value;
-    line.hidden = !view;
-    if (!view) return;
-    measure.hidden = headline !== null && !stale;
+    line.hidden = !view && !failure;
+    measure.hidden = !view || (headline !== null && !stale);
     measure.disabled = running !== "no";
-    text.className = view.totals.lost > 0 ? "lost" : "";
+    text.className = view && view.totals.lost > 0 ? "lost" : "";
+    if (!view) {
+      if (failure) fill(text, h("strong", {}, "It cannot run: "), failure.message, ".");
+      return;
+    }
     if (view.reason.kind === "fault") {
       fill(text, h("strong", {}, `${view.reason.name}: `), view.reason.message, " ", view.reason.help);
     } else if (failure) fill(text, h("strong", {}, "The changed source does not assemble: "), failure.message);

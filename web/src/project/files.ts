@@ -10,11 +10,14 @@ export const MOST_FILES = 2_000;
 export const MOST_PROJECT = 10_000_000;
 export const MOST_CAPTURE = 64_000_000;
 
-type Listener = (path: string, bytes: Uint8Array | null) => void;
+/** Hears of the bytes that a file has now and had before; nothing where there is no file. */
+type Listener = (path: string, bytes: Uint8Array | null, before: Uint8Array | null) => void;
 
 export class Files {
   private over = new Map<string, Uint8Array>();
   private listeners: Listener[] = [];
+  /** Files that were changed or made in an earlier visit. */
+  private kept = new Set<string>();
   /** Whether the browser keeps files; not in private windows of some, or from a file of a disk. */
   keeps = true;
 
@@ -23,6 +26,7 @@ export class Files {
   async restore(): Promise<void> {
     try {
       this.over = await keptFiles();
+      this.kept = new Set(this.over.keys());
     } catch {
       this.keeps = false;
     }
@@ -51,9 +55,10 @@ export class Files {
       this.revert(path);
       return;
     }
+    const before = this.get(path);
     this.over.set(path, bytes);
     if (keep && this.keeps) keepFile(path, bytes).catch(() => (this.keeps = false));
-    this.tell(path, bytes);
+    this.tell(path, bytes, before);
   }
 
   setText(path: string, text: string, keep = true): void {
@@ -62,13 +67,15 @@ export class Files {
 
   /** A shipped file becomes what it was; one of one's own goes. */
   revert(path: string): void {
+    const before = this.get(path);
     if (!this.over.delete(path)) return;
+    this.kept.delete(path);
     if (this.keeps) forgetFile(path).catch(() => (this.keeps = false));
-    this.tell(path, this.shipped.get(path) ?? null);
+    this.tell(path, this.shipped.get(path) ?? null, before);
   }
 
-  private tell(path: string, bytes: Uint8Array | null): void {
-    for (const listener of this.listeners) listener(path, bytes);
+  private tell(path: string, bytes: Uint8Array | null, before: Uint8Array | null): void {
+    for (const listener of this.listeners) listener(path, bytes, before);
   }
 
   isShipped(path: string): boolean {
@@ -77,6 +84,11 @@ export class Files {
 
   isChanged(path: string): boolean {
     return this.over.has(path);
+  }
+
+  /** Whether a shipped file is another one since an earlier visit. */
+  isKeptChange(path: string): boolean {
+    return this.kept.has(path) && this.shipped.has(path);
   }
 
   paths(): string[] {

@@ -1,6 +1,6 @@
 /** A link that holds a project: its changes, traffic, cycle and breakpoints, in the fragment. */
 
-import type { Thread, Traffic } from "../engine/protocol";
+import type { Standpoint, Thread, Traffic } from "../engine/protocol";
 import { deflateRaw, fromBase64, inflateRaw, toBase64Url } from "./bytes";
 import { tidy } from "./zip";
 
@@ -14,6 +14,8 @@ export interface Shared {
   set?: Record<string, string>;
   cycle: number;
   selected: Thread | null;
+  /** Where in the cycle. */
+  stand?: Standpoint | null;
   /** The file in the editor. */
   open: string | null;
   breakpoints: { path: string; line: number; condition?: string }[];
@@ -53,6 +55,11 @@ const isTable = (value: unknown): boolean =>
 const isThread = (value: unknown): boolean =>
   typeof value === "object" && value !== null && isCount((value as Thread).me) && isCount((value as Thread).context);
 
+const isStandpoint = (value: unknown): boolean => {
+  const it = value as Standpoint;
+  return typeof it === "object" && isCount(it.rank) && isCount(it.level) && (it.pc === null || isCount(it.pc));
+};
+
 function isBreakpoint(value: unknown): boolean {
   const it = value as Shared["breakpoints"][number] | null;
   return (
@@ -75,6 +82,7 @@ function checked(value: unknown): Shared {
     (it.set === undefined || isTable(it.set)) &&
     (it.open === null || it.open === undefined || typeof it.open === "string") &&
     (it.selected === null || it.selected === undefined || isThread(it.selected)) &&
+    (it.stand === null || it.stand === undefined || isStandpoint(it.stand)) &&
     Array.isArray(it.breakpoints) && it.breakpoints.every(isBreakpoint);
   if (!right) throw new BadLink("something is missing in it");
   const files: Record<string, string> = {};

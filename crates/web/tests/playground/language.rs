@@ -172,3 +172,30 @@ fn a_file_of_a_project_is_seen_through_it_and_through_changes_of_others() {
     assert!(errors(&page.ask(&check)) > 0);
     page.put(&library, text);
 }
+
+#[test]
+fn messages_are_those_of_the_programs_that_hold_the_file() {
+    let mut page = page();
+    let paths = |page: &mut Page, path: &str| {
+        let found = page.ask(&json!({ "op": "check", "path": path }));
+        let messages = found["messages"].as_array().unwrap().iter();
+        messages
+            .map(|it| it["path"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    page.put("/own/other/main.uc", "alu[oops]\n");
+    page.put(
+        "/own/other/npsim.toml",
+        "name = \"other\"\n[chip]\nprofile = \"none\"\n[[me]]\nid = \"0\"\nsource = \"main.uc\"\n",
+    );
+    assert_eq!(paths(&mut page, MAIN), [MAIN]);
+    assert_eq!(
+        paths(&mut page, "/own/other/main.uc"),
+        ["/own/other/main.uc"]
+    );
+    assert_eq!(
+        paths(&mut page, "/own/other/npsim.toml"),
+        ["/own/other/npsim.toml"]
+    );
+    assert_eq!(paths(&mut page, MAIN), [MAIN]);
+}

@@ -176,3 +176,38 @@ fn the_console_is_that_of_the_debugger() {
     let said = page.refused(&json!({ "op": "command", "line": "brek" }));
     assert!(said.contains("brek"), "{said}");
 }
+
+#[test]
+fn a_jump_with_a_standpoint_shows_the_instruction_that_was_shown() {
+    let mut page = forwarder();
+    let mut other = forwarder();
+    let shown = |view: &Value| (view["cycle"].clone(), view["place"].clone());
+    let mut differ = 0;
+    for (at, how) in [(30_000, "wake"), (40_000, "wake"), (50_000, "step")] {
+        page.ask(&json!({ "op": "goto", "at": at }));
+        let now = view(&mut page);
+        let sleeper = now["contexts"].as_array().unwrap().iter();
+        let mut sleeper = sleeper.filter(|it| it["activity"]["state"] == "waiting");
+        let thread = &sleeper.next().unwrap()["thread"];
+        let select = json!({ "op": "select", "me": thread["me"], "context": thread["context"] });
+        page.ask(&select);
+        page.ask(&json!({ "op": "command", "line": how }));
+        let there = view(&mut page);
+        other.ask(&select);
+        let plain = other.ask(&json!({ "op": "goto", "at": there["cycle"] }));
+        differ += usize::from(plain["place"] != there["place"]);
+        other.ask(&json!({ "op": "goto", "at": there["cycle"], "stand": there["stand"] }));
+        let restored = view(&mut other);
+        assert_eq!(shown(&restored), shown(&there), "{how} from {at}");
+        assert_eq!(restored["registers"], there["registers"], "{how} from {at}");
+    }
+    assert!(differ > 0, "the cycle alone does not say it");
+    // What a program does not have is left out.
+    for stand in [
+        json!({ "rank": 255, "pc": 65535, "level": 1_000_000 }),
+        json!({ "rank": 1, "pc": null, "level": 0 }),
+    ] {
+        let moved = other.ask(&json!({ "op": "goto", "at": 30_000, "stand": stand }));
+        assert_eq!(moved["cycle"], 30_000, "{stand}");
+    }
+}

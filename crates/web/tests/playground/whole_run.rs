@@ -103,6 +103,12 @@ fn a_capture_in_memory_runs_as_one_on_the_disk_and_what_left_is_the_same_file() 
                 .unwrap()
                 .starts_with("IPv")
         );
+        // Times are those of the run, and not those of the day of the capture.
+        let first = &table["frames"][0];
+        let (at, seconds) = (first["at"].as_f64().unwrap(), first["seconds"].as_f64());
+        let (seconds, hertz) = (seconds.unwrap(), opened["hertz"].as_f64().unwrap());
+        assert!((0.0..1.0).contains(&seconds), "{first}");
+        assert!((at / hertz - seconds).abs() < 1e-8, "{first}");
     }
     let came = page.ask(&json!({ "op": "arrivals", "path": "/traces/minsize.pcap.gz", "from": 2 }));
     assert_eq!(came["frames"][0]["number"], 2);
@@ -138,4 +144,32 @@ fn a_whole_run_says_what_limits_it() {
         summary["text"].as_str().unwrap().contains("packets"),
         "{summary}"
     );
+    // The module has no clock.
+    assert!(
+        !summary["text"].as_str().unwrap().contains("host"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn the_load_in_force_is_known() {
+    let mut page = Page::shipped();
+    let mut load = |traffic: Value| {
+        let asked = json!({ "op": "open", "target": "/microcode/router", "traffic": traffic });
+        page.ask(&asked)["load"].take()
+    };
+    let asked = json!({ "kind": "load", "load": { "rate": "0.5", "time": "3ms", "flows": 7 } });
+    let generated = load(asked);
+    assert_eq!(generated["rate"], "0.5", "{generated}");
+    assert_eq!(generated["flows"], 7);
+    assert_eq!(generated["time"], "3ms");
+    assert_eq!(generated["size"], "64", "{generated}");
+    assert_eq!(generated["arrivals"], "constant");
+    // What the project says is known without traffic, too; how much it does not say.
+    let none = load(json!({ "kind": "none" }));
+    assert_eq!(none["flows"], 60);
+    assert!(none["rate"].is_null());
+    // What is in force can be asked for.
+    let again = load(json!({ "kind": "load", "load": generated }));
+    assert_eq!(again, generated);
 }
