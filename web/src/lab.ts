@@ -8,7 +8,7 @@ import type { Files } from "./project/files";
 import { folderOf, isText } from "./project/files";
 import { MovedLines, step } from "./project/moved-lines";
 import type { Running, Store } from "./state";
-import { closed, count } from "./state";
+import { closed, count, durationText } from "./state";
 
 export type StepBy = "instruction" | "line" | "into" | "out" | "run" | "any";
 
@@ -383,28 +383,35 @@ export class Lab {
     });
   }
 
-  async command(line: string): Promise<void> {
+  /** Does a command of the console, and gives the lines that the console shows. */
+  async command(line: string): Promise<string[]> {
+    let said: string[] = [];
+    const say = (lines: string[], wrong: boolean) => {
+      said = lines;
+      this.onlines(line, lines, wrong);
+    };
     if (!this.store.value.opened) {
-      this.onlines(line, ["no run is open"], true);
-      return;
+      say(["no run is open"], true);
+      return said;
     }
     const before = this.store.value.view?.cycle ?? 0;
     await this.doing("step", async () => {
       try {
         const answer = await this.run.ask<CommandAnswer>({ op: "command", line });
-        this.onlines(line, answer.lines, false);
+        say(answer.lines, false);
         this.spoken(answer.said);
         if (answer.breakpoints) await this.readBreakpoints();
         await this.look();
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         const { message, help } = error.failure;
-        this.onlines(line, help ? [message, `help: ${help}`] : [message], true);
+        say(help ? [message, `help: ${help}`] : [message], true);
       }
     });
     this.tell({ kind: "command", line });
     this.tell({ kind: "stopped" });
     if ((this.store.value.view?.cycle ?? 0) < before) this.tell({ kind: "back" });
+    return said;
   }
 
   // ---- the whole run ----
@@ -413,14 +420,12 @@ export class Lab {
     if (!(await this.current())) return null;
     const answer = await this.doing("measure", async () => {
       const { opened } = this.store.value;
-      const observe = (opened?.arrivals_end ?? 0) < LONG_CAPTURE;
+      const observe = Math.min(opened?.until ?? Infinity, opened?.arrivals_end ?? 0) < LONG_CAPTURE;
       const answer = await this.run.measure(observe, (done, of) =>
         this.store.set({ progress: { text: `Measuring the whole run: cycle ${count(done)}`, done, of } }));
       if (!answer.done) return null;
-      const headline = observe
-        ? (await this.run.ask<{ headline: string }>({ op: "bottleneck" })).headline
-        : "The traffic lasts long: it was counted, and what limits it was not looked for.";
-      this.store.set({ measured: true, headline });
+      const limit = observe && !answer.slow ? await this.run.ask<{ headline: string }>({ op: "bottleneck" }) : null;
+      this.store.set({ measured: true, headline: limit?.headline ?? unlimited(answer) });
       return answer;
     });
     if (answer) this.tell({ kind: "measured" });
@@ -435,4 +440,11 @@ export class Lab {
     if (answer) this.tell({ kind: "exercise", exercise: answer });
     return answer;
   }
+}
+
+/** What is said where there is no limit to find. */
+function unlimited({ slow }: MeasureAnswer): string {
+  if (!slow) return "The traffic lasts long: the run was counted, and not observed for what limits it.";
+  const rate = slow.line_percent < 0.1 ? "less than 0.1%" : `${slow.line_percent.toFixed(1)}%`;
+  return `${count(slow.frames)} packets in ${durationText(slow.seconds)}, ${rate} of what the lines carry: there is nothing to limit.`;
 }

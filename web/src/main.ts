@@ -1,12 +1,12 @@
 /** Puts the page together. */
 
 import { boot, stayOffline } from "./boot";
-import { byId, fill, h, icon, iconButton } from "./dom";
+import { byId, fill, h, type Icon, icon, iconButton } from "./dom";
 import { Editor } from "./editor/editor";
 import { Lab } from "./lab";
 import { Console } from "./panes/console";
 import { Gauges } from "./panes/gauges";
-import { keysDialog } from "./panes/keys";
+import { helpDialog } from "./panes/help";
 import { Lanes } from "./panes/lanes";
 import { Lessons } from "./panes/lessons";
 import { Look } from "./panes/look";
@@ -17,6 +17,7 @@ import { Sources } from "./panes/sources";
 import { Tabs } from "./panes/tabs";
 import { Time } from "./panes/time";
 import { trafficDialog, trafficText } from "./panes/traffic";
+import { welcome } from "./panes/welcome";
 import { words } from "./panes/words";
 import { type Asked, askedFor } from "./project/asked";
 import { Files, nameOf } from "./project/files";
@@ -37,7 +38,7 @@ async function start(): Promise<void> {
   if (embedded) document.body.dataset["embed"] = "";
   const store = new Store(initial());
   let lanes: Lanes | null = null;
-  const switchTheme = startTheme(() => lanes?.recolour());
+  const theme = startTheme(() => lanes?.recolour());
 
   const parts = await boot();
   const files = new Files(unpack(parts.pack));
@@ -56,7 +57,7 @@ async function start(): Promise<void> {
     narrow("code");
   };
   const openTarget = async (target: string) => {
-    delete document.body.dataset["sources"];
+    drawer(false);
     let done = await lab.open(target, { traffic: { kind: "project" }, until: DURATION });
     if (done && idle()) done = await lab.open(target, { traffic: { kind: "load", load: { rate: "0.5", size: "64", time: DURATION } }, until: "" });
     editor.open(firstFile(target));
@@ -87,19 +88,19 @@ async function start(): Promise<void> {
   };
 
   const picker = h("select", { "aria-label": "File in the editor", onchange: () => show(picker.value) });
-  const about = h("span", { class: "soft" });
+  const about = h("span", { class: "about" });
   const foot = h("div", { class: "code-foot" });
   const cursor = h("span");
   const cost = h("span", { class: "mono" });
-  foot.append(cursor, cost);
+  foot.append(cursor, cost, about);
   const cursorAct = (title: string, keys: string, act: (at: number) => Promise<void>) =>
     h("button", { type: "button", class: "quiet", title: keys, onclick: () => void act(editor.view.state.selection.main.head) }, title);
   const acts = h("div", { class: "code-acts" },
-    cursorAct("Definition", "F12: of the name under the cursor", (at) => editor.definition(at)),
-    cursorAct("Rename", "F2: the name under the cursor, everywhere", (at) => editor.rename(at)),
-    cursorAct("Format", "Shift Alt F: the file", () => editor.format()),
+    cursorAct("Go to definition", "F12: of the name under the cursor", (at) => editor.definition(at)),
+    cursorAct("Rename name", "F2: the name under the cursor, everywhere", (at) => editor.rename(at)),
+    cursorAct("Format file", "Shift Alt F: the file", () => editor.format()),
     cursorAct("Breakpoint", "F9: at the line of the cursor", (at) => editor.breakpoint(at)));
-  code.append(h("div", { class: "code-head" }, picker, about, acts), holder, foot);
+  code.append(h("div", { class: "code-head" }, picker, acts), holder, foot);
   let costTimer: ReturnType<typeof setTimeout> | null = null;
   let costOf = "";
   editor.oncursor = (line, column) => {
@@ -120,6 +121,8 @@ async function start(): Promise<void> {
     const paths = [...new Set([...(opened ? [opened.target, ...opened.sources] : []), ...(path ? [path] : [])])];
     fill(picker, ...paths.map((it) => h("option", { value: it }, nameOf(it) === "npsim.toml" ? it.slice(1) : nameOf(it))));
     if (path) picker.value = path;
+    // As wide as the name that it shows, not as the longest.
+    picker.style.width = `${(picker.selectedOptions[0]?.text.length ?? 0) + 5}ch`;
     const program = opened?.programs.filter((it) => it.source === path) ?? [];
     about.textContent = [
       path && files.isShipped(path) && files.isChanged(path) && "changed by you",
@@ -161,7 +164,7 @@ async function start(): Promise<void> {
   });
 
   const sources = new Sources(lab, (target) => void openTarget(target), (path) => {
-    delete document.body.dataset["sources"];
+    drawer(false);
     show(path);
   }, (incoming) => void takeIn(incoming));
   const lessons = new Lessons(lab, async (opening) => {
@@ -174,7 +177,7 @@ async function start(): Promise<void> {
     { id: "library", title: "Systems", panel: sources.library },
     { id: "files", title: "Files", panel: sources.files },
     { id: "lessons", title: "Lessons", panel: lessons.element },
-  ]);
+  ], iconButton("close", "Close", () => drawer(false), { class: "icon-button only-narrow" }));
   byId("sources").append(left.bar, left.panels);
 
   lanes = new Lanes(lab, () => look.tabs.show("context"));
@@ -189,10 +192,16 @@ async function start(): Promise<void> {
     { id: "console", title: "Console", panel: console_.element },
     { id: "problems", title: "Problems", panel: problemsPanel },
   ]);
+  const panes = { code: "Code", chip: "Chip", results: "Results", console: "Console", problems: "Problems", look: "Inspect" };
+  const switches = new Map(Object.entries(panes).map(([id, title]) => [id, h("button", { type: "button", onclick: () => narrow(id) }, title)]));
+  byId("switch").append(...switches.values());
   const problems = new Problems(lab, (path, line, column) => {
     show(path);
     editor.goto(line, column);
-  }, (edits) => editor.apply(edits), (text, kind) => floor.badge("problems", text, kind));
+  }, (edits) => editor.apply(edits), (text, kind) => {
+    floor.badge("problems", text, kind);
+    switches.get("problems")!.classList.toggle("wrong", text !== "");
+  });
   store.on(["failure"], () => {
     if (store.value.failure) floor.show("problems");
   });
@@ -207,12 +216,7 @@ async function start(): Promise<void> {
 
   // ---- the bar ----
   byId("open-sources").append(icon("menu"));
-  byId("open-sources").addEventListener("click", () => {
-    const open = document.body.dataset["sources"] === "open";
-    if (open) delete document.body.dataset["sources"];
-    else document.body.dataset["sources"] = "open";
-    byId("open-sources").setAttribute("aria-expanded", String(!open));
-  });
+  byId("open-sources").addEventListener("click", () => drawer(document.body.dataset["sources"] !== "open"));
   store.on(["opened", "traffic", "failure"], () => {
     const { opened, traffic } = store.value;
     fill(byId("project"),
@@ -223,11 +227,11 @@ async function start(): Promise<void> {
   if (embedded) end.append(h("button", { type: "button", onclick: () => window.open(whole(location.href), "_blank") }, "Open in the laboratory"));
   else {
     end.append(
-      h("button", { type: "button", class: "quiet", onclick: () => trafficDialog(lab) }, icon("traffic"), h("span", { class: "wide-only" }, "Traffic"), h("span", { class: "visually-hidden narrow-name" }, "Traffic")),
-      h("button", { type: "button", class: "quiet", onclick: () => void shareDialog(lab) }, icon("share"), h("span", { class: "wide-only" }, "Share"), h("span", { class: "visually-hidden narrow-name" }, "Share")),
-      h("button", { type: "button", class: "quiet wide-only", onclick: keysDialog }, "Keys"));
+      barButton("traffic", "Traffic", () => trafficDialog(lab)),
+      barButton("share", "Share", () => void shareDialog(lab)),
+      barButton("help", "Help", helpDialog));
   }
-  end.append(iconButton("sun", "Light or dark", switchTheme));
+  end.append(theme);
 
   store.on(["notice"], () => {
     const { notice } = store.value;
@@ -239,13 +243,22 @@ async function start(): Promise<void> {
       : []));
   });
 
+  // ---- the drawer of a screen that is not wide ----
+  function drawer(open: boolean): void {
+    const had = byId("sources").contains(document.activeElement);
+    if (open) document.body.dataset["sources"] = "open";
+    else delete document.body.dataset["sources"];
+    byId("open-sources").setAttribute("aria-expanded", String(open));
+    if (!open && had) byId("open-sources").focus();
+  }
+
   // ---- panes on a narrow screen, and the height of the editor ----
-  const panes: [string, string][] = [["code", "Code"], ["chip", "Chip"], ["look", "Selected"]];
-  const switches = panes.map(([id, title]) => h("button", { type: "button", onclick: () => narrow(id) }, title));
-  byId("switch").append(...switches);
+  // A narrow screen has one row for all panes, those under the chip's tabs too.
   function narrow(id: string): void {
-    document.body.dataset["show"] = id;
-    switches.forEach((it, at) => it.setAttribute("aria-pressed", String(panes[at]![0] === id)));
+    const tab = floor.has(id);
+    if (tab) floor.show(id);
+    document.body.dataset["show"] = tab ? "chip" : id;
+    for (const [name, button] of switches) button.setAttribute("aria-pressed", String(name === id));
   }
   narrow("code");
   splitter();
@@ -256,7 +269,7 @@ async function start(): Promise<void> {
       F5: () => (event.shiftKey ? void lab.play(true) : time.toggle()),
       F10: () => time.step(event.shiftKey),
       F11: () => void lab.step(event.shiftKey ? "out" : "into", false),
-      Escape: () => delete document.body.dataset["sources"],
+      Escape: () => drawer(false),
     };
     const it = act[event.key];
     if (!it || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -265,7 +278,7 @@ async function start(): Promise<void> {
   });
   // A touch beside the drawer closes it.
   document.querySelector("main")!.addEventListener("pointerdown", (event) => {
-    if (!byId("sources").contains(event.target as Node)) delete document.body.dataset["sources"];
+    if (!byId("sources").contains(event.target as Node)) drawer(false);
   });
   document.addEventListener("dragover", (event) => {
     event.preventDefault();
@@ -282,6 +295,14 @@ async function start(): Promise<void> {
 
   // For tests, and for the curious at the browser's own console.
   (window as unknown as { npsimLab: Lab }).npsimLab = lab;
+  if (!embedded && fresh()) {
+    const strip = welcome(() => {
+      left.show("lessons");
+      drawer(true);
+      lessons.first();
+    }, helpDialog);
+    if (strip) byId("notice").after(strip);
+  }
   lab.run.start(parts.module);
   lab.language.start(parts.module);
   byId("cover").remove();
@@ -335,6 +356,17 @@ async function start(): Promise<void> {
     });
     editor.open(shared.open && files.has(shared.open) ? shared.open : firstFile(shared.target));
   }
+}
+
+/** Nothing is asked for by the address: no link, project or lesson. */
+function fresh(): boolean {
+  const query = new URLSearchParams(location.search);
+  return location.hash.length < 2 && !query.has("open") && !query.has("lesson");
+}
+
+/** A button of the bar: icon and name, on a narrow screen one under the other. */
+function barButton(name: Icon, title: string, onclick: () => void): HTMLElement {
+  return h("button", { type: "button", class: "quiet bar-button", onclick }, icon(name), h("span", {}, title));
 }
 
 /** The address of the same work in the whole page. */

@@ -127,4 +127,10 @@ export function timeText(cycle: number, hertz: number): string {
   return `${seconds.toFixed(4)} s`;
 }
 
+/** A time of which the order matters: `2 ms`, `1.53 s`. */
+export function durationText(seconds: number): string {
+  if (seconds < 1e-3) return `${+(seconds * 1e6).toPrecision(3)} µs`;
+  return seconds < 1 ? `${+(seconds * 1e3).toPrecision(3)} ms` : `${+seconds.toPrecision(3)} s`;
+}
+
 export const count = (value: number) => value.toLocaleString("en-US");

@@ -1,5 +1,7 @@
 /** Light or dark: what the system prefers until the switch says otherwise. */
 
+import { icon, iconButton } from "./dom";
+
 const KEY = "npsim-theme";
 
 function kept(): string | null {
@@ -10,22 +12,28 @@ function kept(): string | null {
   }
 }
 
-export function startTheme(changed: () => void): () => void {
+/** The switch, which shows what it leads to. */
+export function startTheme(changed: () => void): HTMLButtonElement {
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const show = () => {
-    document.documentElement.dataset["theme"] = kept() ?? (dark.matches ? "dark" : "light");
-    changed();
-  };
-  dark.addEventListener("change", show);
-  show();
-  return () => {
+  const button = iconButton("sun", "", () => {
     const other = document.documentElement.dataset["theme"] === "dark" ? "light" : "dark";
     try {
       localStorage.setItem(KEY, other);
     } catch {
       // Not kept: the switch holds until the page is left.
     }
-    document.documentElement.dataset["theme"] = other;
+    wear(other);
+  });
+  const wear = (theme: string) => {
+    document.documentElement.dataset["theme"] = theme;
+    const [name, label] = theme === "dark" ? ["sun", "Light colours"] as const : ["moon", "Dark colours"] as const;
+    button.replaceChildren(icon(name));
+    button.title = label;
+    button.setAttribute("aria-label", label);
     changed();
   };
+  const show = () => wear(kept() ?? (dark.matches ? "dark" : "light"));
+  dark.addEventListener("change", show);
+  show();
+  return button;
 }

@@ -7,6 +7,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { laboratory, ready, root } from "./page.mjs";
 
+const inView = (locator) => locator.evaluate((it) => new Promise((resolve) => {
+  new IntersectionObserver(([seen]) => resolve(seen.isIntersecting)).observe(it);
+}));
+
 let lab;
 before(async () => { lab = await laboratory(); });
 after(() => lab.close());
@@ -68,7 +72,14 @@ for (const [name, way] of Object.entries(WAYS)) {
     const given = await page.evaluate((path) => window.npsimLab.files.text(path), path);
     const write = (text) => page.evaluate(([path, text]) => window.npsimLab.files.setText(path, text), [path, text]);
 
+    const hint = page.locator(".fold");
     const first = await checked();
+    if (name === "lost-additions") {
+      assert.equal(await page.getByText("scratch[incr]").isVisible(), false, "what mends it is folded away");
+      await hint.locator("summary").click();
+      assert.equal(await page.getByText("scratch[incr]").isVisible(), true);
+      assert.match(await page.locator(".race").innerText(), /updated by two contexts.*read by ME 1 context 0 at cycle 16.*add\.uc:18/s);
+    }
     assert.equal(first.met, 1, "seeing where it stands is a step");
     assert.notDeepEqual(first.missed, [], "what is handed out misses a goal");
     await write(way.wrong(given, solution(name, way.file)));
@@ -77,6 +88,10 @@ for (const [name, way] of Object.entries(WAYS)) {
     assert.ok(wrong.missed.includes(way.missed), `missed ${wrong.missed}`);
     await write(way.right(given, solution(name, way.file)));
     assert.deepEqual(await checked(), { met: 2, missed: [] });
+    const goals = await page.locator(".goal-line").count();
+    const solved = page.locator(".solved", { hasText: `Solved: ${goals} of ${goals} goals met` });
+    await solved.waitFor();
+    assert.ok(await inView(solved), "the message is in view");
     assert.deepEqual(page.errors, []);
     await page.close();
   });

@@ -29,13 +29,42 @@ test("a dropped capture is the traffic, and what left is that of the command", a
   await page.waitForFunction(() => window.npsimLab.store.value.measured, null, { timeout: 120_000 });
   await page.getByRole("tab", { name: "Results" }).click();
   await page.locator(".frames-table tbody tr").first().waitFor();
-  const left = await downloaded(page, () => page.getByRole("button", { name: "What left (pcapng)" }).click());
+  const left = await downloaded(page, () => page.getByRole("button", { name: "Sent packets (pcapng)" }).click());
   const folder = mkdtempSync(join(tmpdir(), "npsim-web-"));
   const out = join(folder, "out.pcapng");
   if (npsim(["run", "microcode/forward", "--trace", trace, "--out", out, "--quiet"])) {
     assert.deepEqual(left, readFileSync(out));
   } else console.log("# not compared: NPSIM names no command");
   assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("a capture that is too slow to show a limit is said to be, and is played back to back by a button", async () => {
+  const page = await lab.page();
+  await open(page, "/microcode/forward/npsim.toml", { traffic: { kind: "capture", path: "/traces/mixed.pcap" }, until: "2ms" });
+  assert.match(await page.locator("#project").innerText(), /mixed\.pcap, as captured/);
+  await page.getByRole("button", { name: "What limits it?" }).click();
+  await page.locator(".words", { hasText: "4 packets in 2 ms, 0.8% of what the lines carry: there is nothing to limit." }).waitFor();
+  await page.getByRole("button", { name: "Play it back to back" }).click();
+  await page.waitForFunction(() => window.npsimLab.store.value.traffic.pace === "line" && window.npsimLab.store.value.measured);
+  await ready(page);
+  assert.equal(await page.getByRole("button", { name: "Play it back to back" }).isVisible(), false);
+  assert.doesNotMatch(await page.locator(".words").innerText(), /nothing to limit/);
+  assert.match(await page.locator("#project").innerText(), /mixed\.pcap, back to back/);
+  await page.getByRole("button", { name: "Traffic" }).click();
+  assert.equal(await page.getByLabel("Pace").inputValue(), "line");
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
+test("a capture that is chosen plays back to back unless it is said otherwise", async () => {
+  const page = await lab.page();
+  await page.getByRole("button", { name: "Traffic" }).click();
+  await page.getByLabel("From a capture").check();
+  await page.getByRole("button", { name: "Use this traffic" }).click();
+  await page.waitForFunction(() => window.npsimLab.store.value.traffic.kind === "capture");
+  await ready(page);
+  assert.equal(await state(page, "s.traffic.pace"), "line");
   await page.close();
 });
 

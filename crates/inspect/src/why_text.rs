@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::inspect::Inspect;
-use crate::liveness::request_places;
+use crate::liveness::{SignalSender, request_places};
 use crate::why::{SignalOrigin, Why};
 
 impl Inspect<'_> {
@@ -70,12 +70,9 @@ impl Inspect<'_> {
                 );
                 let mut lines = vec![first];
                 for missing in &asleep.missing {
-                    for source in &missing.sources {
-                        lines.push(format!(
-                            "{}: {}",
-                            missing.name,
-                            self.source_text(*source, &place)
-                        ));
+                    for sources in missing.sources.chunk_by(alike) {
+                        let text = self.source_text(sources, &place);
+                        lines.push(format!("{}: {text}", missing.name));
                     }
                     if missing.sources.is_empty() {
                         let mut line = format!("{}: nothing raises it", missing.name);
@@ -97,7 +94,9 @@ impl Inspect<'_> {
         }
     }
 
-    fn source_text(&self, source: SignalOrigin, place: &dyn Fn(u8, u16) -> String) -> String {
+    /// What raises a signal; more than one source where they are [`alike`].
+    fn source_text(&self, sources: &[SignalOrigin], place: &dyn Fn(u8, u16) -> String) -> String {
+        let source = sources[0];
         match source {
             SignalOrigin::OnTheWay { due, by: None } => format!("on its way, here in cycle {due}"),
             SignalOrigin::OnTheWay {
@@ -111,8 +110,11 @@ impl Inspect<'_> {
             SignalOrigin::Frame { list, before: 0 } => {
                 format!("the next frame: it is the first on freelist {list}")
             }
+            SignalOrigin::Frame { list, before: 1 } => {
+                format!("a frame: 1 context is before it on freelist {list}")
+            }
             SignalOrigin::Frame { list, before } => {
-                format!("a frame: {before} are before it on freelist {list}")
+                format!("a frame: {before} contexts are before it on freelist {list}")
             }
             SignalOrigin::Command(slot) | SignalOrigin::Perhaps(slot) => {
                 let Some(flight) = self.flight(slot) else {
@@ -132,14 +134,33 @@ impl Inspect<'_> {
                 format!("{may}{what}{at}: {}", flight.location_text())
             }
             SignalOrigin::Sender(it) => {
-                let at = place(it.me, it.pc);
-                let who = format!("ME {} context {} at {at}", it.me, it.context);
+                let places: Vec<_> = { sources.iter() }
+                    .filter_map(|source| match source {
+                        SignalOrigin::Sender(it) => Some(place(it.me, it.pc)),
+                        _ => None,
+                    })
+                    .collect();
+                let who = format!(
+                    "ME {} context {} at {}",
+                    it.me,
+                    it.context,
+                    places.join("; ")
+                );
                 match (it.alive, it.computed) {
-                    (false, _) => format!("raised by {who}, which is deadlocked"),
-                    (true, false) => format!("raised by {who}"),
-                    (true, true) => format!("perhaps by {who}, which computes its receiver"),
+                    (false, _) => format!("would be raised by {who}, but it is deadlocked"),
+                    (true, false) => format!("can be raised by {who}"),
+                    (true, true) => format!("perhaps by {who}, where it computes the receiver"),
                 }
             }
         }
     }
+}
+
+/// Whether two sources are instructions of one context, of which one sentence can speak.
+fn alike(a: &SignalOrigin, b: &SignalOrigin) -> bool {
+    let (SignalOrigin::Sender(a), SignalOrigin::Sender(b)) = (a, b) else {
+        return false;
+    };
+    let pc = b.pc;
+    SignalSender { pc, ..*a } == *b
 }

@@ -144,20 +144,25 @@ pub fn times(number: u64) -> String {
     }
 }
 
-/// Says so when frames came so slowly that the chip had little to do.
+/// The per cent of the line rate at which frames came, where that is so little that the chip had
+/// hardly anything to do.
 #[must_use]
-pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
+pub fn slow_arrivals(report: &NodeReport) -> Option<f64> {
     const FEW_PERCENT: u64 = 5;
     let used = report.chip.ports.iter().filter(|p| p.received_frames > 0);
     let line: u64 = used.map(|port| port.bits_per_second).sum();
     let offered = report.rates.offered_bits_per_second;
     let slow = u128::from(offered) * 100 < u128::from(line) * u128::from(FEW_PERCENT);
-    (report.packets.offered > 1 && slow).then(|| {
-        format!(
-            "frames came at {:.1}% of the line rate, as they were captured; `--pace line` plays them back to back",
-            offered as f64 * 100.0 / line as f64
-        )
-    })
+    (report.packets.offered > 1 && slow).then(|| offered as f64 * 100.0 / line as f64)
+}
+
+/// Says so when frames came that slowly.
+#[must_use]
+pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
+    let percent = slow_arrivals(report)?;
+    Some(format!(
+        "frames came at {percent:.1}% of the line rate, as they were captured; `--pace line` plays them back to back"
+    ))
 }
 
 /// What may explain the results of a run that is over; a fault mostly explains itself.

@@ -24,7 +24,22 @@ pub fn check(files: &FileStore, target: &str) -> Result<Value, Failure> {
         goal["bounds_text"] = outcome.bounds_text().into();
         goal["file"] = files.path(&outcome.goal.place.path).into();
     }
-    let told = |fault: &npsim::chip::kernel::check::Fault| json!({ "message": fault.message, "notes": fault.notes, "help": fault.help });
+    let place = |me: u8, at: u16| {
+        let image = programs.iter().find(|it| it.me == me).map(|it| &it.image);
+        image.map_or_else(String::new, |image| image.place(at))
+    };
+    let told = |fault: &npsim::chip::kernel::check::Fault| {
+        let own = { fault.me.zip(fault.context).zip(fault.pc) }.map(|((me, context), pc)| {
+            let (cycle, place) = (fault.cycle, place(me, pc));
+            format!("found in ME {me} context {context} at cycle {cycle}, {place}")
+        });
+        let also = { fault.also.iter() }.map(|it| format!("{}, {}", it.what, place(it.me, it.pc)));
+        let notes = own
+            .into_iter()
+            .chain(also)
+            .chain(fault.notes.iter().cloned());
+        json!({ "message": fault.message, "notes": notes.collect::<Vec<_>>(), "help": fault.help })
+    };
     answer["fault"] = verdict.fault.as_ref().map_or(Value::Null, |it| told(&it.0));
     answer["race"] = verdict.race.as_ref().map_or(Value::Null, told);
     answer["messages"] = json!(messages);

@@ -54,6 +54,16 @@ pub struct Progress {
     fault: Option<FaultText>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// What came, where it was too little to show a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slow: Option<SlowTraffic>,
+}
+
+#[derive(Debug, Serialize)]
+struct SlowTraffic {
+    frames: u64,
+    seconds: f64,
+    line_percent: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -154,6 +164,7 @@ impl Measurement {
                 ending: None,
                 fault: None,
                 notes: Vec::new(),
+                slow: None,
             };
         };
         let fault = match &outcome.ending {
@@ -167,6 +178,14 @@ impl Measurement {
         let chip = self.session.node(0).chip();
         let nodes = outcome.report.nodes.iter();
         let notes = nodes.flat_map(|it| advisories::of_results(it, chip));
+        let hertz = self.session.project().capacity.hertz;
+        let slow = outcome.report.nodes.first().and_then(|it| {
+            Some(SlowTraffic {
+                frames: it.packets.offered,
+                seconds: cycle as f64 / hertz as f64,
+                line_percent: advisories::slow_arrivals(it)?,
+            })
+        });
         Progress {
             done: true,
             cycle,
@@ -174,6 +193,7 @@ impl Measurement {
             ending: Some(outcome.ending.name()),
             fault,
             notes: notes.collect(),
+            slow,
         }
     }
 

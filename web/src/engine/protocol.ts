@@ -172,7 +172,7 @@ export interface View {
   microengines: { me: number; stage: string; executing: number; aborted: number; stalled: number; idle: number; instructions: number }[];
   units: { name: string; busy: number; queue: number; queue_peak: number; commands: number }[];
   ports: { port: number; bits_per_second: number; came: number; left: number; lost: number }[];
-  totals: { came: number; left: number; lost: number; inside: number; drops: { port: number | null; reason: string; count: number }[] };
+  totals: { came: number; left: number; lost: number; slow_path: number; inside: number; drops: { port: number | null; reason: string; count: number }[] };
 }
 
 /** Keys of a project's `[load]`. */
@@ -230,6 +230,7 @@ export interface FrameRow {
 
 export interface Goal {
   name: string;
+  measure: string;
   passed: boolean;
   why: string | null;
   figure_text: string | null;
@@ -245,6 +246,8 @@ export interface ExerciseAnswer {
   passed: boolean;
   goals: Goal[];
   fault: Failure | null;
+  /** The first race that was found. */
+  race: Failure | null;
 }
 
 export interface MeasureAnswer {
@@ -254,6 +257,8 @@ export interface MeasureAnswer {
   ending?: string;
   fault?: Failure | null;
   notes?: string[];
+  /** What came, where it was too little to show a limit. */
+  slow?: { frames: number; seconds: number; line_percent: number };
 }
 
 /** A request of the simulator that is not one of the worker's own tasks. */

@@ -26,8 +26,10 @@ export interface Step {
   /** Markdown. */
   text: string;
   open?: Opening;
-  /** Commands that the step offers to type. */
-  commands?: string[];
+  /** Markdown that is folded away at first. */
+  hint?: string;
+  /** Questions that the step offers to ask, with the console's command for each. */
+  asks?: { title: string; line: string }[];
   done: (scene: Scene) => boolean;
 }
 
@@ -41,5 +43,7 @@ export interface Lesson {
   open: Opening;
   /** The project whose goals are checked. */
   exercise?: string;
+  /** A question to think about once it is done. */
+  think?: string;
   steps: Step[];
 }

@@ -29,8 +29,8 @@ const cycles: Lesson = {
     },
     {
       title: "Ask why it sleeps",
-      text: "Packets are lost (the red ticks over the lanes), yet the lane of context 0.0 is nearly empty: it is **asleep**. Pause if it still runs. On the right, press **Why does it sleep?** If it is awake just now, take a few steps first.",
-      commands: ["why"],
+      text: "Packets are lost (the red ticks over the lanes), yet the lane of context 0.0 is nearly empty: it is **asleep**. Pause if it still runs. Ask why it sleeps; the button on the right of a context at rest asks the same. If it is awake just now, take a few steps first.",
+      asks: [{ title: "Why does it sleep?", line: "why" }],
       done: (scene) => scene.happening.kind === "why" || asked(scene, /^why/),
     },
     {
@@ -74,20 +74,23 @@ const lost: Lesson = {
     },
     {
       title: "Ask who gave the turn",
-      text: "All contexts of microengine 0 wait for `out`: the turn to put a packet on the ring, which each passes to the next. Choose context **0.5**, and ask what raised the signal last.",
-      commands: ["context 0.5", "who out 1"],
+      text: "Contexts of microengine 0 wait for `out`, signal 2: the turn to put a packet on the ring, which each passes to the next. Choose context **0.5**, and ask who raised the signal last.",
+      asks: [{ title: "Choose context 0.5", line: "context 0.5" }, { title: "Who raised its out?", line: "who out 1" }],
       done: (scene) => asked(scene, /^who out/) && selected(scene, 0, 5),
     },
     {
       title: "And the one before",
       text: "0.5 had its turn from 0.4. Did 0.4 get it again, later? Ask that about **0.4**, too.",
-      commands: ["context 0.4", "who out 1"],
+      asks: [{ title: "Choose context 0.4", line: "context 0.4" }, { title: "Who raised its out?", line: "who out 1" }],
       done: (scene) => asked(scene, /^who out/) && selected(scene, 0, 4),
     },
     {
       title: "Go to where the turn was lost",
-      text: "0.4 got the turn in cycle 31,523 and never passed it on. Go there, to the moment that it wakes with the turn, and two lines on. Watch where it goes.",
-      commands: ["goto 31523", "run", "next", "next"],
+      text: "0.4 got the turn in cycle 31,523 and never passed it on. Go there, on to the cycle in which it gets the pipeline and runs with the turn, and two lines further. Watch where it goes.",
+      asks: [
+        { title: "Go to cycle 31,523", line: "goto 31523" }, { title: "On to its next run", line: "run" },
+        { title: "One line further", line: "next" },
+      ],
       done: (scene) => selected(scene, 0, 4) && cycle(scene) >= 31_527 && cycle(scene) <= 31_540,
     },
     {

@@ -10,7 +10,7 @@ export class Console {
   readonly element: HTMLElement;
   private lines = h("div", { class: "console-lines", role: "log", "aria-label": "Answers", tabindex: "0" });
   private input = h("input", {
-    type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-label": "Command", placeholder: "why, who bytes, packet 3, goto 20us; Tab completes",
+    type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-label": "Command", placeholder: matchMedia("(max-width: 760px)").matches ? "why, packet 3, goto 20us, help" : "why, who bytes, packet 3, goto 20us; Tab completes, help lists all",
     role: "combobox", "aria-expanded": "false", "aria-controls": "console-offers", "aria-autocomplete": "list",
   });
   private offers = h("ul", { class: "offers", id: "console-offers", role: "listbox", "aria-label": "Completions", hidden: true });

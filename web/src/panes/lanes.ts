@@ -3,7 +3,7 @@
  * Arrivals, departures and losses stand over them. The right edge is the present.
  */
 
-import { h } from "../dom";
+import { h, icon } from "../dom";
 import type { Lane, Thread, View } from "../engine/protocol";
 import type { Lab } from "../lab";
 import { count, timeText } from "../state";
@@ -17,7 +17,13 @@ const NAME_FONT = "600 11.5px 'Plex Sans', sans-serif";
 const TOP = 30;
 const GROUP_GAP = 9;
 const MOST_LANE = 26;
-const LEAST_LANE = 7;
+const LEAST_LANE = 10;
+/** Cycles that the lanes show at least, at the beginning of a run. */
+const LEAST_SPAN = 100;
+
+/** What takes the whole height of a lane, and the other states in which something is drawn. */
+const BUSY = ["executing", "aborted", "stalled"];
+const DRAWN = [...BUSY, "ready", "waiting"];
 
 interface Colours {
   [name: string]: string;
@@ -27,6 +33,9 @@ export class Lanes {
   readonly element: HTMLElement;
   private canvas = h("canvas", { role: "img", "aria-label": "What each context did over the last cycles" });
   private scroll = h("div", { class: "lanes-scroll", tabindex: "0", role: "group", "aria-label": "Contexts over the last cycles; the arrow keys choose one" });
+  /** Gives the scrolled box the height of all lanes; the canvas stays in view, with the axis. */
+  private extent = h("div", { class: "lanes-extent" });
+  private more = h("button", { type: "button", class: "more-lanes", hidden: true, onclick: () => this.scroll.scrollBy({ top: this.scroll.clientHeight * 0.7 }) });
   private tip = h("div", { class: "tip", hidden: true });
   private view: View | null = null;
   private colours: Colours = {};
@@ -48,12 +57,14 @@ export class Lanes {
       }, ...[200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000].map((it) => h("option", { value: it }, `${count(it)} cycles`))));
     const swatch = (name: string, text: string, shape = "") => h("span", {}, h("i", { style: `--c:var(--${name})`, class: shape }), text);
     this.element = h("div", { class: "lanes" },
-      this.scroll,
+      h("div", { class: "lanes-box" }, this.scroll, this.more),
       this.tip,
       h("div", { class: "legend" },
         swatch("executing", "executing"), swatch("ready", "ready"), swatch("waiting", "asleep", "thin"), swatch("aborted", "aborted"),
         swatch("stalled", "stalled"), swatch("packet", "packet in", "packet"), swatch("executing", "out", "packet"), swatch("lost", "lost", "packet"), zoom));
-    this.scroll.append(this.canvas);
+    this.extent.append(this.canvas);
+    this.scroll.append(this.extent);
+    this.scroll.addEventListener("scroll", () => this.soon());
     lab.store.on(["view", "selected"], () => {
       this.view = lab.store.value.view;
       this.soon();
@@ -112,17 +123,26 @@ export class Lanes {
     this.margin = Math.ceil(Math.max(LEAST_MARGIN, Math.min(longest + BESIDE_NAME, MOST_MARGIN, width / 3)));
   }
 
+  /** The first cycle that the lanes show: a window of the past, or all of it near the beginning. */
+  private first(view: View): number {
+    const window = Math.max(view.cycle - view.from, this.lab.store.value.window);
+    return Math.max(view.cycle - Math.max(1, window), Math.min(0, view.cycle - LEAST_SPAN));
+  }
+
   private draw(): void {
     const width = this.scroll.clientWidth;
-    const room = this.scroll.clientHeight;
-    if (width === 0 || room === 0) return;
-    const height = this.arrange(room);
+    const height = this.scroll.clientHeight;
+    if (width === 0 || height === 0) return;
+    const extent = this.arrange(height);
+    this.extent.style.height = `${extent}px`;
     const ratio = window.devicePixelRatio || 1;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
       this.canvas.style.height = `${height}px`;
     }
+    const scrolled = Math.round(this.scroll.scrollTop * ratio) / ratio;
+    this.tellMore(scrolled + height);
     const to = this.canvas.getContext("2d")!;
     to.setTransform(ratio, 0, 0, ratio, 0, 0);
     to.clearRect(0, 0, width, height);
@@ -131,15 +151,30 @@ export class Lanes {
     this.makeMargin(to, width);
     const left = this.margin;
     const right = width - 12;
-    const from = view.cycle - Math.max(1, Math.max(view.cycle - view.from, this.lab.store.value.window));
+    const from = this.first(view);
     const scale = (right - left) / (view.cycle - from);
     const x = (cycle: number) => left + (cycle - from) * scale;
     this.ruler(to, view, from, x, right);
     this.packets(to, view, x, left, height);
-    for (const group of this.groups) this.heading(to, group, right);
-    for (const row of this.rows) this.lane(to, row, x, left, right);
+    to.save();
+    to.beginPath();
+    to.rect(0, TOP - GROUP_GAP / 2 - 1, width, height);
+    to.clip();
+    to.translate(0, -scrolled);
+    const seen = (it: { top: number; bottom: number }) => it.bottom > scrolled && it.top < scrolled + height;
+    for (const group of this.groups.filter(seen)) this.heading(to, group, right);
+    for (const row of this.rows) if (seen({ top: row.top, bottom: row.top + row.height })) this.lane(to, row, x, left, right, ratio);
+    to.restore();
     to.fillStyle = this.colour("ink");
     to.fillRect(right, TOP - 8, 1.5, height - TOP + 4);
+  }
+
+  /** Microengines that are below what is in view. */
+  private tellMore(bottom: number): void {
+    const below = this.groups.filter((it) => it.top + LEAST_LANE > bottom).map((it) => it.me);
+    this.more.hidden = below.length === 0;
+    const text = below.length === 1 ? `ME ${below[0]} below` : `ME ${below[0]} to ${below.at(-1)} below`;
+    if (!this.more.hidden && this.more.textContent !== text) this.more.replaceChildren(icon("below"), text);
   }
 
   private ruler(to: CanvasRenderingContext2D, view: View, from: number, x: (cycle: number) => number, right: number): void {
@@ -205,7 +240,7 @@ export class Lanes {
     to.fillText(`ME ${group.me}`, 12, line + 1);
   }
 
-  private lane(to: CanvasRenderingContext2D, row: { lane: Lane; top: number; height: number }, x: (cycle: number) => number, left: number, right: number): void {
+  private lane(to: CanvasRenderingContext2D, row: { lane: Lane; top: number; height: number }, x: (cycle: number) => number, left: number, right: number, ratio: number): void {
     const { lane, top, height } = row;
     const selected = this.lab.store.value.selected;
     const chosen = selected?.me === lane.thread.me && selected.context === lane.thread.context;
@@ -213,24 +248,19 @@ export class Lanes {
       to.fillStyle = this.colour("accent-wash");
       to.fillRect(left - 16, top, right - left + 16, height);
     }
-    if (height >= 9 || chosen) {
-      to.font = `${chosen ? "600 " : ""}10px 'Plex Mono', monospace`;
-      to.textAlign = "right";
-      to.textBaseline = "middle";
-      to.fillStyle = this.colour(chosen ? "accent" : "ink-soft");
-      to.fillText(String(lane.thread.context), left - 6, top + height / 2 + 0.5);
-    }
+    to.font = `${chosen ? "600 " : ""}${height < 12 ? 9 : 10}px 'Plex Mono', monospace`;
+    to.textAlign = "right";
+    to.textBaseline = "middle";
+    to.fillStyle = this.colour(chosen ? "accent" : "ink-soft");
+    to.fillText(String(lane.thread.context), left - 6, top + height / 2 + 0.5);
     const inner = Math.max(3, height - 3);
     const middle = top + height / 2;
-    for (const [from, until, what] of lane.stretches) {
-      const begin = Math.max(left, x(from));
-      const end = Math.min(right, x(until));
-      if (end <= begin) continue;
-      const wide = Math.max(0.6, end - begin);
-      const thick = what === "waiting" ? 1.5 : what === "ready" ? Math.max(2, inner * 0.45) : what === "killed" || what === "inactive" ? 0 : inner;
-      if (thick === 0) continue;
+    for (const [from, until, what] of columns(lane, (cycle) => (x(cycle) - left) * ratio, Math.round((right - left) * ratio))) {
+      const thick = what === "waiting" ? 1.5 : what === "ready" ? Math.max(2, inner * 0.45) : inner;
       to.fillStyle = this.colour(what);
-      to.fillRect(begin, middle - thick / 2, wide, thick);
+      // On whole pixels: a half one would have a colour of its own.
+      const [upper, lower] = [Math.round((middle - thick / 2) * ratio), Math.round((middle + thick / 2) * ratio)];
+      to.fillRect(left + from / ratio, upper / ratio, (until - from) / ratio, Math.max(1, lower - upper) / ratio);
     }
   }
 
@@ -238,13 +268,15 @@ export class Lanes {
 
   private at(event: PointerEvent | MouseEvent): { thread: Thread; cycle: number; what: string | null } | null {
     const box = this.canvas.getBoundingClientRect();
-    const y = event.clientY - box.top;
+    const above = event.clientY - box.top;
+    if (above < TOP - GROUP_GAP / 2) return null;
+    const y = above + this.scroll.scrollTop;
     const row = this.rows.find((it) => y >= it.top && y < it.top + it.height);
     const view = this.view;
     if (!row || !view) return null;
-    const window = Math.max(1, Math.max(view.cycle - view.from, this.lab.store.value.window));
+    const from = this.first(view);
     const share = (event.clientX - box.left - this.margin) / (box.width - this.margin - 12);
-    const cycle = Math.round(view.cycle - window + share * window);
+    const cycle = Math.round(from + share * (view.cycle - from));
     const stretches = row.lane.stretches.filter(([from, until]) => cycle >= from && cycle < until);
     return { thread: row.lane.thread, cycle, what: stretches.at(-1)?.[2] ?? null };
   }
@@ -267,6 +299,9 @@ export class Lanes {
       const selected = this.lab.store.value.selected;
       const now = this.rows.findIndex(({ lane }) => lane.thread.me === selected?.me && lane.thread.context === selected.context);
       const next = this.rows[Math.min(this.rows.length - 1, Math.max(0, now + by))]!;
+      if (next.top - TOP < this.scroll.scrollTop) this.scroll.scrollTop = next.top - TOP;
+      const bottom = next.top + next.height + GROUP_GAP - this.scroll.clientHeight;
+      if (bottom > this.scroll.scrollTop) this.scroll.scrollTop = bottom;
       this.choose(next.lane.thread);
     });
   }
@@ -288,6 +323,40 @@ export class Lanes {
     this.tip.style.left = `${left > box.width - 200 ? left - this.tip.offsetWidth - 12 : left + 14}px`;
     this.tip.style.top = `${Math.max(0, event.clientY - box.top - 44)}px`;
   }
+}
+
+/**
+ * What a lane shows in each column of pixels, as stretches of one colour: the state that has most of the column. Colours
+ * of several states in one column would blend to one that means nothing.
+ */
+function columns({ stretches }: Lane, x: (cycle: number) => number, width: number): [from: number, until: number, what: string][] {
+  const share = new Float32Array(width * DRAWN.length);
+  for (const [from, until, what] of stretches) {
+    const state = DRAWN.indexOf(what);
+    const [begin, end] = [Math.max(0, x(from)), Math.min(width, x(until))];
+    if (state < 0 || end <= begin) continue;
+    for (let at = Math.floor(begin); at < end; at += 1) {
+      const part = Math.min(end, at + 1) - Math.max(begin, at);
+      const column = at * DRAWN.length;
+      share[column + state]! += part;
+      // Aborted and stalled cycles lie over a stretch of execution.
+      if (what === "aborted" || what === "stalled") share[column]! -= part;
+    }
+  }
+  const found: [number, number, string][] = [];
+  for (let at = 0; at < width; at += 1) {
+    const part = (state: number) => share[at * DRAWN.length + state]!;
+    const all = DRAWN.map((_, state) => state);
+    const busy = BUSY.reduce((sum, _, state) => sum + part(state), 0);
+    // A short run among much sleep has to be seen.
+    const among = busy > 0.25 ? all.slice(0, BUSY.length) : all;
+    const state = among.reduce((best, it) => (part(it) > part(best) ? it : best));
+    if (part(state) < 0.01) continue;
+    const last = found.at(-1);
+    if (last && last[1] === at && last[2] === DRAWN[state]) last[1] = at + 1;
+    else found.push([at, at + 1, DRAWN[state]!]);
+  }
+  return found;
 }
 
 function niceStep(least: number): number {

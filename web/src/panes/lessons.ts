@@ -3,12 +3,13 @@
 import { fill, h, icon } from "../dom";
 import type { ExerciseAnswer } from "../engine/protocol";
 import type { Happening, Lab } from "../lab";
-import { course } from "../learn/course";
-import type { Lesson, Opening } from "../learn/lesson";
+import { course, notes } from "../learn/course";
+import type { Lesson, Opening, Step } from "../learn/lesson";
 import { Progress } from "../learn/progress";
 import { tutorials } from "../learn/tutorials";
 import { inline, markdown } from "../markdown";
 import { dialog } from "./dialog";
+import { linked } from "./linked";
 
 const ALL: Lesson[] = [...tutorials, ...course];
 
@@ -17,8 +18,10 @@ export class Lessons {
   private progress = new Progress();
   private lesson: Lesson | null = null;
   private answer: ExerciseAnswer | null = null;
-  /** Steps that stay open though they are not next. */
-  private peeked = new Set<number>();
+  /** What was asked in a step, with the answers. */
+  private answers = new Map<Step, HTMLElement>();
+  /** Steps whose hint was unfolded. */
+  private hinted = new Set<Step>();
 
   constructor(
     private readonly lab: Lab,
@@ -38,7 +41,8 @@ export class Lessons {
   private async begin(lesson: Lesson): Promise<void> {
     this.lesson = lesson;
     this.answer = null;
-    this.peeked.clear();
+    this.answers.clear();
+    this.hinted.clear();
     this.draw();
     await this.open(lesson.open);
   }
@@ -61,7 +65,7 @@ export class Lessons {
     if (step?.done(scene)) {
       this.progress.add(lesson.id, at);
       this.draw();
-      this.element.querySelector(".now")?.scrollIntoView({ block: "nearest" });
+      this.element.querySelector(".solved, .now")?.scrollIntoView({ block: "nearest" });
     } else if (happening.exercise) this.draw();
   }
 
@@ -74,7 +78,7 @@ export class Lessons {
     const groups = [...new Set(ALL.map((it) => it.group))];
     fill(this.element, ...groups.map((group) => {
       const lessons = ALL.filter((it) => it.group === group);
-      const chapter = group === "Tutorials" ? null : lessons[0]!.chapter!;
+      const chapter = notes.get(group);
       return h("section", { class: "group" }, h("h3", {}, group),
         ...lessons.map((it) => {
           const met = it.steps.filter((_, at) => this.met(it, at)).length;
@@ -109,7 +113,7 @@ export class Lessons {
     const at = this.next(lesson);
     const step = (n: number) => {
       const it = lesson.steps[n]!;
-      const state = this.met(lesson, n) ? "met" : n === at || this.peeked.has(n) ? "now" : "";
+      const state = this.met(lesson, n) ? "met" : n === at ? "now" : "";
       return h("li", { class: state, ...(n === at ? { "aria-current": "step" } : {}) },
         h("h3", {}, h("span", { class: "seal" }, state === "met" ? icon("tick") : String(n + 1)), it.title, state === "met" && h("span", { class: "visually-hidden" }, " done")),
         h("div", { class: "step-body" }, markdown(it.text), this.actions(lesson, n)));
@@ -120,30 +124,78 @@ export class Lessons {
       h("p", {}, ...inline(lesson.about)),
       lesson.chapter && this.chapter(lesson.chapter) && h("p", {}, this.reader(lesson.chapter, "The chapter of the book")),
       h("ol", { class: "steps" }, ...lesson.steps.map((_, n) => step(n))),
-      at < 0 && h("p", {}, h("strong", {}, "Done. "), this.follower(lesson)),
+      at < 0 && this.solved(lesson),
       h("p", {}, h("button", { type: "button", class: "link", onclick: () => { this.progress.forget(lesson.id); void this.begin(lesson); } }, "Begin this lesson again"))));
   }
 
-  private follower(lesson: Lesson): HTMLElement | string {
+  /** Takes the first lesson. */
+  first(): void {
+    void this.begin(ALL[0]!);
+  }
+
+  private solved(lesson: Lesson): HTMLElement {
+    const goals = this.answer?.goals ?? [];
     const next = ALL[ALL.indexOf(lesson) + 1];
-    return next ? h("button", { type: "button", class: "link", onclick: () => void this.begin(next) }, `Next: ${next.title}`) : "That was the last lesson.";
+    const text = !lesson.exercise ? `Done: all ${lesson.steps.length} steps`
+      : this.answer?.passed ? `Solved: ${goals.length} of ${goals.length} goals met` : "Solved";
+    return h("div", { class: "solved", role: "status" },
+      h("h3", {}, icon("tick"), text),
+      lesson.think && h("p", {}, ...inline(`*To think about:* ${lesson.think}`)),
+      next
+        ? h("button", { type: "button", class: "primary", onclick: () => void this.begin(next) }, `Next: ${next.title}`)
+        : h("p", {}, "That was the last lesson."));
+  }
+
+  private hint(step: Step): HTMLElement | null {
+    if (!step.hint) return null;
+    const fold = h("details", { class: "fold", open: this.hinted.has(step) }, h("summary", {}, icon("chevron"), "Hint"), markdown(step.hint));
+    fold.addEventListener("toggle", () => void this.hinted[fold.open ? "add" : "delete"](step));
+    return fold;
+  }
+
+  /** Asks at the console, and shows the answer where it was asked. */
+  private async ask(step: Step, line: string, box: HTMLElement): Promise<void> {
+    const said = await this.lab.command(line);
+    const answer = said.length > 0 ? said : ["done"];
+    box.append(
+      h("p", { class: "asked mono" }, `> ${line}`),
+      ...answer.map((it) => h("p", {}, ...this.linked(it))));
+    box.hidden = false;
+    box.scrollIntoView({ block: "nearest" });
+    this.answers.set(step, box);
+  }
+
+  private linked(text: string): (Node | string)[] {
+    return linked(text, { place: this.goto, cycle: (cycle) => void this.lab.seek(cycle) });
   }
 
   private actions(lesson: Lesson, n: number): HTMLElement {
     const step = lesson.steps[n]!;
     const current = n === this.next(lesson) || n === lesson.steps.length - 1;
     const goals = lesson.exercise && current ? (this.answer?.goals ?? []) : [];
+    const box = this.answers.get(step) ?? h("div", { class: "answer asks", "aria-live": "polite", hidden: true });
+    this.answers.set(step, box);
     return h("div", {},
+      current && this.hint(step),
       h("div", { class: "do" },
         step.open && h("button", { type: "button", onclick: () => void this.open(step.open!) }, "Open it"),
-        ...(step.commands ?? []).map((line) => h("button", { type: "button", class: "mono", onclick: () => void this.lab.command(line) }, line)),
+        ...(step.asks ?? []).map(({ title, line }) => h("button", { type: "button", title: `at the console: ${line}`, onclick: () => void this.ask(step, line, box) }, title)),
         lesson.exercise && current && h("button", { type: "button", class: "primary", onclick: () => void this.lab.exercise(lesson.exercise!) }, "Check the goals")),
+      box,
       this.answer?.fault && goals.length === 0 && h("p", { class: "error" }, this.answer.fault.message),
       ...goals.map((goal) => h("div", { class: "goal-line" },
         h("b", { class: goal.passed ? "passed" : "failed" }, goal.passed ? "met" : "missed"),
-        h("div", {},
-          h("button", { type: "button", class: "link", onclick: () => this.goto(goal.file, goal.line) }, goal.name), " ",
+        ...[
+          h("button", { type: "button", class: "link", title: "The goal in the project file", onclick: () => this.goto(goal.file, goal.line) }, goal.name), " ",
           h("span", { class: "mono" }, goal.figure_text ?? goal.why ?? ""), goal.bounds_text && h("span", { class: "soft" }, ` (${goal.bounds_text})`),
-          !goal.passed && goal.hint && h("div", { class: "hint" }, goal.hint)))));
+          !goal.passed && goal.measure === "races" && this.race(),
+          !goal.passed && goal.hint && h("div", { class: "hint" }, goal.hint),
+        ])));
+  }
+
+  /** Where and when the first race was. */
+  private race(): HTMLElement | null {
+    const race = this.answer?.race;
+    return race ? h("ul", { class: "race" }, ...[race.message, ...race.notes].map((it) => h("li", {}, ...this.linked(it)))) : null;
   }
 }

@@ -1,6 +1,7 @@
 /** Sentences of the debugger, whose places and cycles lead there. */
 
 import { h } from "../dom";
+import { nameOf } from "../project/files";
 
 export interface Ways {
   place: (path: string, line: number) => void;
@@ -8,12 +9,12 @@ export interface Ways {
 }
 
 export function linked(text: string, ways: Ways): (Node | string)[] {
-  return text.split(/((?:\/?[\w-]+\/)*[\w-]+\.uc:\d+|cycle [\d,]+)/).map((part) => {
-    const place = /^(.+\.uc):(\d+)$/.exec(part);
-    if (place) return link(part, () => ways.place(place[1]!.startsWith("/") ? place[1]! : `/${place[1]}`, Number(place[2])));
+  return text.split(/((?:\/?[\w-]+\/)*[\w-]+\.uc:\d+(?::\d+)?|cycle \d+(?:,\d{3})*)/).flatMap((part) => {
+    const place = /^(.+\.uc):(\d+)(?::\d+)?$/.exec(part);
+    if (place) return link(`${nameOf(place[1]!)}:${place[2]}`, () => ways.place(place[1]!.startsWith("/") ? place[1]! : `/${place[1]}`, Number(place[2])));
     const cycle = /^cycle ([\d,]+)$/.exec(part);
     if (cycle) return link(part, () => ways.cycle(Number(cycle[1]!.replaceAll(",", ""))));
-    return part;
+    return part.split("`").map((it, at) => (at % 2 === 1 ? h("code", {}, it) : it));
   });
 }
 

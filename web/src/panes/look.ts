@@ -9,6 +9,7 @@ import { count, timeText } from "../state";
 import { linked } from "./linked";
 import { Memory } from "./memory";
 import { Tabs } from "./tabs";
+import { fates } from "./words";
 
 type Go = (path: string, line: number) => void;
 
@@ -112,7 +113,7 @@ export class Look {
       h("ol", { class: "frames" }, ...now.frames.map((it) => h("li", {},
         h("button", { type: "button", class: "link", onclick: () => this.go(it.file, it.line) }, `${nameOf(it.file)}:${it.line}`), " ",
         h("span", { class: "soft" }, it.name === nameOf(it.file) ? "" : `in ${it.name}`)))),
-      calm && activity.state === "waiting" && h("p", { style: "margin-top:8px; display:flex; gap:6px" },
+      calm && activity.state === "waiting" && h("p", { class: "asks" },
         h("button", { type: "button", onclick: () => void this.say(this.lab.why()) }, "Why does it sleep?"),
         h("button", { type: "button", onclick: () => void this.lab.command("wake") }, "Run to its waking")),
       this.answer);
@@ -127,14 +128,14 @@ export class Look {
 
   private showNames(view: View): void {
     this.names.hidden = view.registers.length === 0;
-    fill(this.names, h("h3", {}, "Names alive here", h("span", { class: "soft" }, "who wrote it?")),
+    fill(this.names, h("h3", {}, "Names alive here", h("small", { class: "soft" }, "press one: who wrote it?")),
       h("table", { class: "values" }, h("tbody", {}, ...view.registers.map((it) => {
         const moved = this.before.has(it.name) && this.before.get(it.name) !== it.value;
         return h("tr", {},
           h("th", { class: "name", scope: "row" },
             h("button", { type: "button", class: "link", title: `Who wrote ${it.name}?`, onclick: () => void this.say(this.lab.who(it.name)) }, it.name),
             h("small", {}, it.owner ? `${it.register}: ${it.owner}` : it.register)),
-          h("td", { class: `value${moved ? " moved" : ""}` }, it.written ? `0x${(it.value >>> 0).toString(16)}` : "not written", it.written && h("small", {}, count(it.value))));
+          h("td", { class: `value${moved ? " moved" : ""}`, title: moved ? "new since the last stop" : null }, it.written ? `0x${(it.value >>> 0).toString(16)}` : "not written", it.written && h("small", {}, count(it.value))));
       }))));
   }
 
@@ -166,10 +167,10 @@ export class Look {
     this.number.placeholder = totals.came > 0 ? `0 to ${count(totals.came - 1)}` : "";
     this.asking.hidden = totals.came === 0;
     fill(this.shown,
-      h("p", { style: "margin-bottom:8px" }, `${count(totals.came)} came, ${count(totals.left)} left, ${count(totals.lost)} lost.`),
+      h("p", { style: "margin-bottom:8px" }, ...fates(totals), "."),
       ...totals.drops.map((it) => h("p", { class: "soft" }, `${count(it.count)} lost: ${it.reason}${it.port === null ? "" : ` (port ${it.port})`}`)),
       view.packets.length === 0
-        ? h("p", { class: "soft" }, totals.came > 0 ? "None came or left in the cycles that the lanes show; all have a number." : "None came or left in the cycles that the lanes show.")
+        ? h("p", { class: "soft" }, totals.came > 0 ? "None arrived or was sent in the cycles that the lanes show; all have a number." : "None arrived or was sent in the cycles that the lanes show.")
         : h("div", { class: "chips" }, ...view.packets.slice(-80).map((it) => h("button", {
             type: "button", class: fateName(it), title: fateText(it), "aria-pressed": String(it.number === chosen),
             onclick: () => this.lab.store.set({ packet: it.number }),

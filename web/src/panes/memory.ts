@@ -12,7 +12,7 @@ export class Memory {
   private region = h("select", { "aria-label": "Memory" });
   private address = h("input", { type: "text", "aria-label": "Byte address", value: "0x0", spellcheck: "false", size: 10 });
   private table = h("div", { class: "block" });
-  private answer = h("div", { class: "answer", "aria-live": "polite", hidden: true });
+  private answer = h("div", { class: "answer at-foot", "aria-live": "polite", hidden: true });
   private before = new Map<number, number>();
   private shown = "";
 
@@ -22,7 +22,7 @@ export class Memory {
   ) {
     this.element.append(
       h("div", { class: "block thread-row" }, this.region, this.address),
-      this.table, h("div", { style: "padding:0 14px" }, this.answer));
+      this.table, this.answer);
     this.region.addEventListener("change", () => {
       this.address.value = "0x0";
       void this.show();
@@ -38,11 +38,23 @@ export class Memory {
     const { opened } = this.lab.store.value;
     const before = this.region.value;
     const names = [...(opened?.memories.map((it) => it.name) ?? []), "scratch", "sram0", "sram1", "dram", "lm"];
-    fill(this.region, ...[...new Set(names)].map((it) => h("option", { value: it }, it)));
+    fill(this.region, ...[...new Set(names)].map((it) => h("option", { value: it }, this.title(it))));
     this.region.value = names.includes(before) ? before : names[0]!;
     this.address.value = "0x0";
     this.shown = "";
     this.answer.hidden = true;
+  }
+
+  /** A region that the project names, with where it is. */
+  private title(name: string): string {
+    const region = this.lab.store.value.opened?.memories.find((it) => it.name === name);
+    return region ? `${name} (${region.memory} 0x${region.address.toString(16)})` : name;
+  }
+
+  /** Names of the project's regions that begin in these bytes of a memory. */
+  private names(space: string, from: number, until: number): string {
+    const regions = this.lab.store.value.opened?.memories ?? [];
+    return regions.filter((it) => it.memory === space && it.address >= from && it.address < until).map((it) => it.name).join(", ");
   }
 
   async show(): Promise<void> {
@@ -67,6 +79,8 @@ export class Memory {
     this.shown = key;
     const rows = [];
     for (let at = 0; at < values.length; at += PER_ROW) {
+      const names = this.names(space, from + at * 4, from + (at + PER_ROW) * 4);
+      if (names !== "") rows.push(h("tr", { class: "region" }, h("th", { colspan: PER_ROW + 1, scope: "rowgroup" }, names)));
       rows.push(h("tr", {},
         h("th", { scope: "row", class: "soft mono" }, (from + at * 4).toString(16).padStart(5, "0")),
         ...values.slice(at, at + PER_ROW).map((value, n) => this.cell(space, from + (at + n) * 4, value))));

@@ -2,6 +2,7 @@
 
 import { fill, h, icon } from "../dom";
 import type { Lab } from "../lab";
+import { inline } from "../markdown";
 import { download } from "../project/bytes";
 import { frameTable } from "./frames";
 
@@ -27,20 +28,23 @@ export class Results {
     }
     const [summary, bottleneck] = await Promise.all([
       this.lab.run.ask<{ text: string }>({ op: "summary" }),
-      this.lab.run.ask<{ text: string }>({ op: "bottleneck" }).catch(() => null),
+      this.lab.run.ask<{ headline: string; evidence: string[]; advice: string[] }>({ op: "bottleneck" }).catch(() => null),
     ]);
     if (opened !== this.lab.store.value.opened) return;
     const name = opened.name;
     fill(this.element,
       h("div", { class: "actions" },
-        h("button", { type: "button", onclick: () => void this.keep("pcapng", name) }, icon("down"), "What left (pcapng)"),
+        h("button", { type: "button", onclick: () => void this.keep("pcapng", name) }, icon("down"), "Sent packets (pcapng)"),
         h("button", { type: "button", onclick: () => void this.keep("pcap", name) }, icon("down"), "pcap"),
         bottleneck && h("button", { type: "button", onclick: () => void this.report() }, "Open the report"),
         h("button", { type: "button", onclick: () => void this.stats(name) }, icon("down"), "Statistics (JSON)")),
-      bottleneck && h("h3", {}, "What limits it"), bottleneck && h("pre", { tabindex: "0" }, bottleneck.text.trim()),
+      bottleneck && h("section", { class: "limit" }, h("h3", {}, "What limits it"),
+        h("p", {}, h("strong", {}, ...inline(bottleneck.headline))),
+        h("ul", {}, ...bottleneck.evidence.map((it) => h("li", {}, ...inline(it)))),
+        ...bottleneck.advice.map((it) => h("p", { class: "advice" }, ...inline(it)))),
       h("h3", {}, "Summary"), h("pre", { tabindex: "0" }, summary.text.trim()),
-      frameTable(this.lab, "What left", { op: "departures", format: "json" }),
-      traffic.kind === "capture" && frameTable(this.lab, "What came", { op: "arrivals", path: traffic.path }));
+      frameTable(this.lab, "Packets sent", { op: "departures", format: "json" }),
+      traffic.kind === "capture" && frameTable(this.lab, "Packets arrived", { op: "arrivals", path: traffic.path }));
   }
 
   private async keep(format: "pcapng" | "pcap", name: string): Promise<void> {

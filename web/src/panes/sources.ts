@@ -43,6 +43,7 @@ export class Sources {
   readonly files = h("div");
   private tree = h("div", { class: "tree" });
   private list = h("div", { class: "tree" });
+  private actions = h("div", { class: "tree-actions" });
   private files_seen = "";
 
   constructor(
@@ -61,7 +62,9 @@ export class Sources {
       h("button", { type: "button", onclick: () => this.askName() }, icon("add"), "New"),
       h("button", { type: "button", title: "A zip, sources or captures", onclick: () => void pick(false) }, icon("file"), "Open file"),
       h("button", { type: "button", onclick: () => void pick(true) }, icon("folder"), "Open folder")));
-    this.files.append(this.list);
+    this.files.style.cssText = this.library.style.cssText;
+    this.list.style.cssText = this.tree.style.cssText;
+    this.files.append(this.list, this.actions);
     this.drawLibrary();
     lab.files.onchange(() => this.drawChanged());
     lab.store.on(["opened", "path", "failure"], () => this.drawChanged());
@@ -143,17 +146,19 @@ export class Sources {
     const changed = paths.filter((it) => files.isChanged(it));
     if (paths.length === 0) {
       fill(this.list, h("p", { class: "empty" }, "Open a system to see its files."));
+      this.actions.hidden = true;
       return;
     }
     fill(this.list,
       ...folders.map((folder) => h("section", { class: "group" }, h("h3", {}, folder.slice(1)),
         ...paths.filter((it) => folderOf(it) === folder).map((path) => h("button", {
           type: "button", class: `row${files.isChanged(path) && files.isShipped(path) ? " changed" : ""}`, "aria-current": String(path === current), onclick: () => this.show(path),
-        }, h("span", {}, nameOf(path)))))),
-      h("div", { class: "tree-actions" },
-        h("button", { type: "button", onclick: () => void this.save(paths) }, icon("down"), "Save as zip"),
-        changed.some((it) => files.isShipped(it)) && h("button", { type: "button", onclick: () => this.revert(changed) }, "Undo all changes"),
-        this.lab.target!.startsWith("/own/") && h("button", { type: "button", onclick: () => this.remove(paths) }, "Remove from this browser")));
+        }, h("span", {}, nameOf(path)))))));
+    this.actions.hidden = false;
+    fill(this.actions,
+      h("button", { type: "button", onclick: () => void this.save(paths) }, icon("down"), "Save as zip"),
+      changed.some((it) => files.isShipped(it)) && h("button", { type: "button", onclick: () => this.revert(changed) }, "Undo all changes"),
+      this.lab.target!.startsWith("/own/") && h("button", { type: "button", onclick: () => this.remove(paths) }, "Remove from this browser"));
   }
 
   private async save(paths: string[]): Promise<void> {

@@ -28,7 +28,7 @@ export class Tabs {
       const button = h("button", {
         type: "button", role: "tab", id: `${group}-tab-${tab.id}`, "aria-controls": `${group}-${tab.id}`,
         onclick: () => this.show(tab.id),
-      }, tab.title);
+      }, h("span", { class: "tab-title", "data-title": tab.title }, tab.title));
       this.buttons.set(tab.id, button);
       list.append(button);
       tab.panel.id = `${group}-${tab.id}`;
@@ -59,6 +59,10 @@ export class Tabs {
       tab.panel.hidden = !shown;
     }
     this.onshow(id);
+  }
+
+  has(id: string): boolean {
+    return this.buttons.has(id);
   }
 
   badge(id: string, text: string, kind: string): void {

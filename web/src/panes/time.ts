@@ -3,7 +3,7 @@
 import { fill, h, icon, iconButton } from "../dom";
 import type { Reason } from "../engine/protocol";
 import type { Lab, StepBy } from "../lab";
-import { count, lengthOf, timeText } from "../state";
+import { count, durationText, lengthOf, timeText } from "../state";
 import { nameOf } from "../project/files";
 
 const STEPS: [StepBy, string][] = [
@@ -22,7 +22,7 @@ export class Time {
   private marks = h("div", { class: "marks", "aria-hidden": "true" });
   private playing = h("button", { type: "button", class: "primary play" });
   private by = h("select", { "aria-label": "What a step is", class: "by" }, ...STEPS.map(([value, text]) => h("option", { value }, `step: ${text}`)));
-  private speed = h("select", { "aria-label": "Speed", class: "wide-only" }, ...SPEEDS.map(([value, text]) => h("option", { value }, text)));
+  private speed = h("select", { "aria-label": "Speed", class: "speed" }, ...SPEEDS.map(([value, text]) => h("option", { value }, text)));
   private working = h("div", { class: "progress", role: "status" });
   private buttons: HTMLButtonElement[];
   /** Where the hand is while it drags. */
@@ -100,7 +100,7 @@ export class Time {
     this.track.setAttribute("aria-valuemax", String(this.length));
     this.track.setAttribute("aria-valuenow", String(at));
     this.track.setAttribute("aria-valuetext", `cycle ${count(at)}, ${timeText(at, hertz)}`);
-    this.where.textContent = reasonText(view.reason, view.place ? `${nameOf(view.place.path)}:${view.place.line}` : "");
+    this.where.textContent = this.where.title = reasonText(view.reason, view.place ? `${nameOf(view.place.path)}:${view.place.line}` : "").replaceAll("`", "");
     this.showMarks(hertz);
   }
 
@@ -109,7 +109,7 @@ export class Time {
     if (this.marks.dataset["key"] === key) return;
     this.marks.dataset["key"] = key;
     fill(this.marks, ...[0, 0.25, 0.5, 0.75, 1].map((share) =>
-      h("span", { style: `left:${share * 100}%` }, share === 0 ? "0" : shortTime((this.length * share) / hertz))));
+      h("span", { style: `left:${share * 100}%` }, share === 0 ? "0" : durationText((this.length * share) / hertz))));
   }
 
   private listen(): void {
@@ -148,13 +148,6 @@ export class Time {
     });
   }
 }
-
-function shortTime(seconds: number): string {
-  if (seconds < 1e-3) return `${+(seconds * 1e6).toPrecision(3)} µs`;
-  return seconds < 1 ? `${+(seconds * 1e3).toPrecision(3)} ms` : `${+seconds.toPrecision(3)} s`;
-}
-
-
 
 export function reasonText(reason: Reason, place: string): string {
   switch (reason.kind) {

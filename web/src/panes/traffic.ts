@@ -14,12 +14,13 @@ const sizeText = (size: unknown) => (size === "imix" ? "mixed" : `${size} bytes`
 export function trafficText(traffic: Traffic): string {
   if (traffic.kind === "project") return "as the project says";
   if (traffic.kind === "none") return "no traffic";
-  if (traffic.kind === "capture") return nameOf(traffic.path);
+  if (traffic.kind === "capture") return `${nameOf(traffic.path)}, ${PACES[traffic.pace ?? "trace"] ?? `at ${traffic.pace}`}`;
   const { rate, size } = traffic.load;
   const sizes = size === undefined ? "" : size === "imix" ? ", mixed sizes" : `, ${sizeText(size)}`;
   return `${rate === undefined ? "generated" : `${rateText(rate)} of the line`}${sizes}`;
 }
 
+const PACES: Record<string, string> = { line: "back to back", trace: "as captured", "trace*10": "ten times as fast" };
 const SIZES = ["64", "128", "256", "512", "1024", "1518", "imix"];
 const SHORT = ["20us", "50us", "100us", "200us", "500us", "1ms", "2ms", "5ms", "10ms"];
 
@@ -30,7 +31,7 @@ export function trafficDialog(lab: Lab): void {
   const load: Record<string, string | number> = traffic.kind === "load" ? { ...traffic.load } : {};
   const now: Record<string, unknown> = { rate: "0.5", size: "64", arrivals: "constant", flows: 120, ...opened?.load, ...load };
   let capture = traffic.kind === "capture" ? traffic.path : "/traces/mixed.pcap";
-  let pace = traffic.kind === "capture" ? (traffic.pace ?? "trace") : "trace";
+  let pace = traffic.kind === "capture" ? (traffic.pace ?? "trace") : "line";
   let end = traffic.kind === "load" ? String(now["time"] ?? until) : until;
   const endBefore = end;
 
@@ -65,7 +66,7 @@ export function trafficDialog(lab: Lab): void {
   };
   listCaptures();
   const paces = h("select", { "aria-label": "Pace", onchange: () => { pace = paces.value; } },
-    h("option", { value: "trace" }, "as captured"), h("option", { value: "line" }, "back to back"), h("option", { value: "trace*10" }, "ten times as fast"));
+    ...Object.entries(PACES).map(([value, text]) => h("option", { value }, text)));
   paces.value = pace;
   const own = h("button", {
     type: "button",

@@ -1,5 +1,7 @@
 /** The shipped systems, as the list of sources shows them. */
 
+import { exerciseTitles } from "../learn/course";
+
 export interface LibraryEntry {
   target: string;
   name: string;
@@ -43,8 +45,13 @@ export function library(paths: string[]): LibraryGroup[] {
 
 function nameIn(folder: string, target: string): string {
   const rest = target.slice(`/microcode/${folder}/`.length).replace(/\.toml$/, "");
-  return rest === "npsim" ? folder : rest.replace(/\/npsim$/, "");
+  return rest === "npsim" ? TITLES[folder]! : words(rest.replace(/\/npsim$/, ""));
 }
+
+/** Parts of names that stand for something. */
+const PARTS: Record<string, string> = { c: "in C", aisr: "AISR", its: "ITS", ixp2800: "IXP2800" };
+
+const words = (name: string) => name.split("-").map((it) => PARTS[it] ?? it).join(" ");
 
 /** Projects of one's own: folders under /own. */
 export function ownProjects(paths: string[]): LibraryEntry[] {
@@ -54,5 +61,15 @@ export function ownProjects(paths: string[]): LibraryEntry[] {
   return [...targets, ...bare].map((target) => ({ target, name: target.slice("/own/".length).replace(/\/npsim\.toml$/, "") }));
 }
 
-export const titleOf = (target: string): string =>
-  FIRST.find((it) => it.target === target)?.name ?? target.replace(/^\/(microcode|own)\//, "").replace(/\/npsim\.toml$/, "").replace(/\.toml$/, "");
+/** What a project is called over the page. */
+export function titleOf(target: string): string {
+  const known = FIRST.find((it) => it.target === target)?.name ?? exerciseTitles.get(target);
+  if (known !== undefined) return known;
+  if (target === "/microcode/tutorial/wire.toml") return "wire, one context";
+  const [, folder] = /^\/microcode\/([^/]+)\//.exec(target) ?? [];
+  if (folder !== undefined && TITLES[folder] !== undefined) {
+    const name = nameIn(folder, target);
+    return name === TITLES[folder] ? name : `${TITLES[folder]}: ${name}`;
+  }
+  return target.replace(/^\/(microcode|own)\//, "").replace(/\/npsim\.toml$/, "").replace(/\.toml$/, "");
+}

@@ -101,7 +101,7 @@ impl Narrative<'_> {
             };
             advice.push(subject.say("More cannot come by this way: {name} {is} full. Shorter frames, or frames on more ports, load the chip more.", &[]));
         } else if most < NEARLY_ALL {
-            advice.push("To find the limit, offer more: `--pace line` plays a capture as fast as the lines go.".into());
+            advice.push("To find the limit, offer more: frames back to back, as fast as the lines go. A capture can be played so, too.".into());
         }
         Finding {
             headline,

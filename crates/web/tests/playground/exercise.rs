@@ -36,3 +36,34 @@ fn systems_are_listed_with_what_they_are() {
     );
     assert!(find("/microcode/Cargo.toml").is_none());
 }
+
+#[test]
+fn a_race_is_said_with_its_contexts_cycles_and_places() {
+    let mut page = Page::shipped();
+    let missed =
+        page.ask(&json!({ "op": "exercise", "target": "/microcode/course/lost-additions" }));
+    let race = &missed["race"];
+    assert!(
+        race["message"]
+            .as_str()
+            .unwrap()
+            .contains("updated by two contexts"),
+        "{race}"
+    );
+    let places = |verb: &str, line: u32| {
+        let notes = race["notes"].as_array().unwrap().iter();
+        let text = notes.filter_map(|it| it.as_str());
+        text.filter(|it| {
+            let ends =
+                it.ends_with(&format!("add.uc:{line}")) || it.contains(&format!("add.uc:{line}:"));
+            it.starts_with(verb) && it.contains(" context ") && it.contains(" at cycle ") && ends
+        })
+        .count()
+    };
+    assert_eq!(
+        (places("read by ME", 18), places("written by ME", 21)),
+        (2, 1),
+        "{race}"
+    );
+    assert_eq!(places("found in ME", 21), 1, "{race}");
+}

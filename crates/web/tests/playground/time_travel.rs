@@ -211,3 +211,24 @@ fn a_jump_with_a_standpoint_shows_the_instruction_that_was_shown() {
         assert_eq!(moved["cycle"], 30_000, "{stand}");
     }
 }
+
+#[test]
+fn places_of_one_context_that_can_raise_a_signal_are_one_sentence() {
+    let mut page = Page::shipped();
+    page.ask(&json!({
+        "op": "open",
+        "target": "/microcode/tutorial/hub",
+        "traffic": { "kind": "load", "load": { "rate": "0.6", "time": "1ms" } },
+        "set": { "me.receive.source": "stops.uc" },
+    }));
+    page.ask(&json!({ "op": "goto", "at": 40_000 }));
+    let why = page.ask(&json!({ "op": "why", "me": 0, "context": 1 }));
+    let lines = why["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), 2, "{why}");
+    let raised = lines[1].as_str().unwrap();
+    let begins = "signal 2 (`out`): can be raised by ME 0 context 0 at ";
+    assert!(raised.starts_with(begins), "{why}");
+    for line in [70, 75, 83, 93] {
+        assert!(raised.contains(&format!("stops.uc:{line})")), "{why}");
+    }
+}

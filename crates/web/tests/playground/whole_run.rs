@@ -173,3 +173,25 @@ fn the_load_in_force_is_known() {
     let again = load(json!({ "kind": "load", "load": generated }));
     assert_eq!(again, generated);
 }
+
+#[test]
+fn traffic_too_slow_to_show_a_limit_is_said_with_what_came() {
+    let mut page = Page::shipped();
+    let mut measured = |pace: &str| {
+        page.ask(&json!({
+            "op": "open",
+            "target": "/microcode/forward",
+            "traffic": { "kind": "capture", "path": "/traces/mixed.pcap", "pace": pace },
+            "until": "2ms",
+        }));
+        page.measure(true)
+    };
+    let slow = measured("trace")["slow"].take();
+    assert_eq!(slow["frames"], 4);
+    assert!(
+        (slow["seconds"].as_f64().unwrap() - 0.002).abs() < 1e-4,
+        "{slow}"
+    );
+    assert!(slow["line_percent"].as_f64().unwrap() < 5.0, "{slow}");
+    assert_eq!(measured("line")["slow"], Value::Null);
+}

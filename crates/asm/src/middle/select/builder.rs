@@ -219,10 +219,10 @@ impl<'s, 'a> Builder<'s, 'a> {
                 "is there a comma missing between `{}` and `{}`?",
                 before.text, after.text
             )),
-            None => diagnostic.help(format!(
-                "`npsim isa {}` shows its operands",
-                self.statement.mnemonic
-            )),
+            None => match npsim_isa::mnemonic(&self.statement.mnemonic) {
+                Some(info) => diagnostic.help(format!("it is written `{}`", info.syntax)),
+                None => diagnostic,
+            },
         })
     }
 

@@ -1,0 +1,34 @@
+/** What this is, for the first visit: two lines and the first lesson. Closed once, it stays away. */
+
+import { h, iconButton } from "../dom";
+
+const KEY = "npsim-welcomed";
+
+function wasClosed(): boolean {
+  try {
+    return localStorage.getItem(KEY) !== null;
+  } catch {
+    return false;
+  }
+}
+
+export function welcome(lesson: () => void, words: () => void): HTMLElement | null {
+  if (wasClosed()) return null;
+  const close = () => {
+    element.remove();
+    try {
+      localStorage.setItem(KEY, "");
+    } catch {
+      // Not kept: it comes back with the next visit.
+    }
+  };
+  const element = h("section", { class: "welcome", "aria-label": "Welcome" },
+    h("p", {},
+      h("strong", {}, "npsim is a network processor in your browser."),
+      h("span", {}, "Its microengines run the program in the editor and move packets from port to port. Run it, change it, step back in time.")),
+    h("div", { class: "welcome-acts" },
+      h("button", { type: "button", class: "primary", onclick: () => { close(); lesson(); } }, "Start the first lesson"),
+      h("button", { type: "button", onclick: words }, "What the words mean"),
+      iconButton("close", "Close the welcome", close)));
+  return element;
+}
