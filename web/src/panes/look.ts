@@ -34,12 +34,12 @@ export class Look {
   private beforeCycle = -1;
   private journey: Journey | null = null;
   private shown = h("div");
-  private number = h("input", { type: "number", id: "packet-number", min: 0, step: 1 });
+  private number = h("input", { type: "text", inputmode: "numeric", id: "packet-number", size: 10, autocomplete: "off" });
   private asking = h("form", {
-    class: "thread-row", style: "margin-top:8px", novalidate: true,
+    class: "thread-row", style: "margin-top:8px",
     onsubmit: (event: Event) => {
       event.preventDefault();
-      this.choose(this.number.value);
+      this.choose(this.number.value.trim());
     },
   }, h("label", { for: "packet-number" }, "Packet"), this.number, h("button", { type: "submit" }, "Show"));
   private list = h("div", { class: "block" }, h("h3", {}, "Packets"), this.shown, this.asking);
@@ -163,7 +163,6 @@ export class Look {
     const chosen = this.lab.store.value.packet;
     // Before it came a packet has no journey.
     if (chosen !== null && chosen >= totals.came) this.lab.store.set({ packet: null });
-    this.number.max = String(totals.came - 1);
     this.number.placeholder = totals.came > 0 ? `0 to ${count(totals.came - 1)}` : "";
     this.asking.hidden = totals.came === 0;
     fill(this.shown,
