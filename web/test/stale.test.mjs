@@ -211,7 +211,7 @@ test("changes of an earlier visit are said, and are undone after a question", as
       };
     };
   }), WIRE8_SOURCE);
-  await page.locator(".code-head", { hasText: "changed by you" }).waitFor();
+  await page.locator(".code-foot", { hasText: "changed by you" }).waitFor();
   await page.reload();
   await begun(page);
   await page.locator("#notice", { hasText: "your changes of an earlier visit are in wire8.uc" }).waitFor();
