@@ -182,11 +182,13 @@ test("a context that is chosen is shown, with its place, whatever was looked at"
   const file = await state(page, "s.path");
   await page.getByRole("tab", { name: "Memory" }).click();
   const other = await state(page, "s.view.contexts.findIndex((it) => it.frames[0]?.file && it.frames[0].file !== s.view.place.path)");
-  const canvas = await page.locator(".lanes canvas").boundingBox();
-  const rows = await state(page, "s.view.contexts.map((it) => it.thread.me)");
-  // Rows of 7 px at the least, with a gap after each microengine.
-  const before = new Set(rows.slice(0, other)).size - (rows[other] === rows[other - 1] ? 1 : 0);
-  await page.locator(".lanes canvas").click({ position: { x: canvas.width - 40, y: 30 + other * 7 + before * 9 + 3 } });
+  await page.locator(".lanes-scroll").focus();
+  const selected = "s.view.contexts.findIndex((it) => it.thread.me === s.view.selected.me && it.thread.context === s.view.selected.context)";
+  for (let at = await state(page, selected); at < other; at += 1) {
+    await page.keyboard.press("ArrowDown");
+    await page.waitForFunction(`{ const s = window.npsimLab.store.value; ${selected} === ${at + 1} }`);
+    await ready(page);
+  }
   await page.waitForFunction((file) => window.npsimLab.store.value.path !== file, file);
   await ready(page);
   assert.equal(await page.getByRole("tab", { name: "Context", exact: true }).getAttribute("aria-selected"), "true");
