@@ -94,7 +94,7 @@ impl Default for Options {
 /// What a run of the assembler gives: the image unless there were errors.
 #[derive(Clone, Debug)]
 pub struct Assembly {
-    /// The program, if there was no error.
+    /// The program, if there was no error; none of a file that holds macros alone.
     pub image: Option<Image>,
     /// Errors, warnings and notes in source order.
     pub diagnostics: Vec<Diagnostic>,
