@@ -83,7 +83,9 @@ export class Lab {
     const [was, now] = [before, after].map((it) => new TextDecoder().decode(it)) as [string, string];
     const next = step(was, now);
     if (opened) this.moved.change(path, was, next);
-    this.moveBreakpoints((it) => (it.path === path ? next(it.line) : it.line));
+    const { breakpoints } = this.store.value;
+    const kept = this.atLines(breakpoints, (it) => (it.path === path ? next(it.line) : it.line));
+    if (kept.some((it, at) => it !== breakpoints[at]) || kept.length !== breakpoints.length) this.store.set({ breakpoints: kept });
   }
 
   on(listener: (happening: Happening) => void): void {
@@ -331,14 +333,12 @@ export class Lab {
     if (!this.store.value.opened) return;
     const { breakpoints } = await this.run.ask<{ breakpoints: Breakpoint[] }>({ op: "breakpoints" });
     const waiting = this.store.value.breakpoints.filter((it) => it.number < 0);
-    this.store.set({ breakpoints });
-    this.moveBreakpoints((it) => this.moved.present(it.path, it.line));
-    this.store.set({ breakpoints: [...this.store.value.breakpoints, ...waiting] });
+    this.store.set({ breakpoints: [...this.atLines(breakpoints, (it) => this.moved.present(it.path, it.line)), ...waiting] });
   }
 
-  /** Puts breakpoints at other lines, or takes those away whose line is gone. */
-  private moveBreakpoints(to: (it: { path: string; line: number }) => number | null): void {
-    const kept = this.store.value.breakpoints.flatMap((it) => {
+  /** Breakpoints at other lines; those whose line is gone are taken away. */
+  private atLines(breakpoints: Breakpoint[], to: (it: { path: string; line: number }) => number | null): Breakpoint[] {
+    return breakpoints.flatMap((it) => {
       if (it.path === null || it.line === null) return [it];
       const line = to({ path: it.path, line: it.line });
       if (line === it.line) return [it];
@@ -346,7 +346,6 @@ export class Lab {
       if (it.number > 0) void this.run.ask({ op: "unbreak", number: it.number }).catch(() => {});
       return [];
     });
-    if (kept.some((it, at) => it !== this.store.value.breakpoints[at]) || kept.length !== this.store.value.breakpoints.length) this.store.set({ breakpoints: kept });
   }
 
   /** Where a line of the run's source is in its present text. */

@@ -1,27 +1,16 @@
 /** Light or dark: what the system prefers until the switch says otherwise. */
 
 import { icon, iconButton } from "./dom";
+import { recall, remember } from "./remembered";
 
 const KEY = "npsim-theme";
-
-function kept(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
 
 /** The switch, which shows what it leads to. */
 export function startTheme(changed: () => void): HTMLButtonElement {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const button = iconButton("sun", "", () => {
     const other = document.documentElement.dataset["theme"] === "dark" ? "light" : "dark";
-    try {
-      localStorage.setItem(KEY, other);
-    } catch {
-      // Not kept: the switch holds until the page is left.
-    }
+    remember(KEY, other);
     wear(other);
   });
   const wear = (theme: string) => {
@@ -32,7 +21,7 @@ export function startTheme(changed: () => void): HTMLButtonElement {
     button.setAttribute("aria-label", label);
     changed();
   };
-  const show = () => wear(kept() ?? (dark.matches ? "dark" : "light"));
+  const show = () => wear(recall(KEY) ?? (dark.matches ? "dark" : "light"));
   dark.addEventListener("change", show);
   show();
   return button;

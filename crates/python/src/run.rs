@@ -354,7 +354,7 @@ impl Run {
         let json = json.map_err(|error| mistake(error.to_string(), ""))?;
         let run = Self {
             json,
-            summary: summary::summary(&done.report, done.host_seconds, WIDTH),
+            summary: summary::summary(&done.report, Some(done.host_seconds), WIDTH),
             ending: done.ending,
             notes: done.notes,
             routers: done.routers.into_iter().map(Arc::new).collect(),

@@ -42,7 +42,7 @@
 //! // On to the end, and what it came to.
 //! let ending = session.run(&mut |_| std::ops::ControlFlow::Continue(()));
 //! session.finish()?;
-//! println!("{ending:?}\n{}", summary(&session.stats(), 0.0, 100));
+//! println!("{ending:?}\n{}", summary(&session.stats(), None, 100));
 //!
 //! // Back to where it was: the same from there on.
 //! let frames = npsim_project::load::generator(session.load().unwrap(), &project)?.map(Ok);

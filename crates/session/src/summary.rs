@@ -11,9 +11,9 @@ use crate::text_table::TextTable;
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 
 /// The summary's text, with tables of at most `width` columns. `host_seconds` is how long the run
-/// took here; 0 where that was not measured, and then the summary says nothing of it.
+/// took here; without it the summary says nothing of the host.
 #[must_use]
-pub fn summary(report: &Report, host_seconds: f64, width: usize) -> String {
+pub fn summary(report: &Report, host_seconds: Option<f64>, width: usize) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write_summary(&mut text, report, host_seconds, width);
@@ -23,7 +23,7 @@ pub fn summary(report: &Report, host_seconds: f64, width: usize) -> String {
 fn write_summary(
     out: &mut String,
     report: &Report,
-    host_seconds: f64,
+    host_seconds: Option<f64>,
     width: usize,
 ) -> fmt::Result {
     let nodes = &report.nodes;
@@ -49,8 +49,8 @@ fn write_summary(
         if alone { "" } else { " of all routers" },
         grouped(instructions)
     )?;
-    if host_seconds > 0.0 {
-        let host = host(cycles, instructions, host_seconds);
+    if let Some(seconds) = host_seconds {
+        let host = host(cycles, instructions, seconds);
         writeln!(out, "host         {host}")?;
     }
     for change in &report.profile_changes {

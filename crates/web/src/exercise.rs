@@ -5,6 +5,7 @@ use npsim::project::Overrides;
 use serde_json::{Value, json};
 
 use crate::answer::Failure;
+use crate::fault_text::FaultText;
 use crate::file_store::FileStore;
 use crate::scenario::{programs, project};
 
@@ -28,20 +29,9 @@ pub fn check(files: &FileStore, target: &str) -> Result<Value, Failure> {
         let image = programs.iter().find(|it| it.me == me).map(|it| &it.image);
         image.map_or_else(String::new, |image| image.place(at))
     };
-    let told = |fault: &npsim::chip::kernel::check::Fault| {
-        let own = { fault.me.zip(fault.context).zip(fault.pc) }.map(|((me, context), pc)| {
-            let (cycle, place) = (fault.cycle, place(me, pc));
-            format!("found in ME {me} context {context} at cycle {cycle}, {place}")
-        });
-        let also = { fault.also.iter() }.map(|it| format!("{}, {}", it.what, place(it.me, it.pc)));
-        let notes = own
-            .into_iter()
-            .chain(also)
-            .chain(fault.notes.iter().cloned());
-        json!({ "message": fault.message, "notes": notes.collect::<Vec<_>>(), "help": fault.help })
-    };
-    answer["fault"] = verdict.fault.as_ref().map_or(Value::Null, |it| told(&it.0));
-    answer["race"] = verdict.race.as_ref().map_or(Value::Null, told);
+    let text = |fault| json!(FaultText::of(fault, place));
+    answer["fault"] = verdict.fault.as_ref().map_or(Value::Null, |it| text(&it.0));
+    answer["race"] = verdict.race.as_ref().map_or(Value::Null, text);
     answer["messages"] = json!(messages);
     Ok(answer)
 }

@@ -10,6 +10,7 @@ mod breakpoints;
 mod capture_table;
 mod console;
 mod exercise;
+mod fault_text;
 mod file_store;
 mod headers;
 #[cfg(target_arch = "wasm32")]

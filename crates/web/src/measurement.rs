@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Failure};
 use crate::capture_table::{self, RunClock};
+use crate::fault_text::FaultText;
 use crate::scenario::Scenario;
 
 /// Columns of a summary.
@@ -64,13 +65,6 @@ struct SlowTraffic {
     frames: u64,
     seconds: f64,
     line_percent: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct FaultText {
-    message: String,
-    notes: Vec<String>,
-    help: Option<String>,
 }
 
 /// The ports of a project as a capture names them.
@@ -167,15 +161,15 @@ impl Measurement {
                 slow: None,
             };
         };
+        let chip = self.session.node(0).chip();
+        let place = |me: u8, at| {
+            let core = chip.microengines().get(usize::from(me));
+            core.map_or_else(String::new, |core| core.program().image().place(at))
+        };
         let fault = match &outcome.ending {
-            Ending::Fault(fault) => Some(FaultText {
-                message: fault.message.clone(),
-                notes: fault.notes.clone(),
-                help: fault.help.clone(),
-            }),
+            Ending::Fault(fault) => Some(FaultText::of(fault, place)),
             _ => None,
         };
-        let chip = self.session.node(0).chip();
         let nodes = outcome.report.nodes.iter();
         let notes = nodes.flat_map(|it| advisories::of_results(it, chip));
         let hertz = self.session.project().capacity.hertz;
@@ -218,7 +212,7 @@ impl Measurement {
     /// # Errors
     /// The run has not come to its end.
     pub fn summary(&self) -> Result<String, Failure> {
-        Ok(summary::summary(&self.outcome()?.report, 0.0, WIDTH))
+        Ok(summary::summary(&self.outcome()?.report, None, WIDTH))
     }
 
     fn observed(&self) -> Result<ObservedRun<'_>, Failure> {

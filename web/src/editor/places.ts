@@ -2,6 +2,7 @@
 
 import type { Text } from "@codemirror/state";
 import type { Edit, Range } from "../engine/protocol";
+import { alike } from "../project/moved-lines";
 
 export function offset(doc: Text, line: number, column: number): number {
   const it = doc.line(Math.min(Math.max(1, line), doc.lines));
@@ -22,12 +23,8 @@ export function place(doc: Text, at: number): { line: number; column: number } {
 export function changeTo(doc: Text, text: string): { from: number; to: number; insert: string } | null {
   const before = doc.toString();
   if (before === text) return null;
-  const least = Math.min(before.length, text.length);
-  let from = 0;
-  while (from < least && before[from] === text[from]) from += 1;
-  let tail = 0;
-  while (tail < least - from && before[before.length - 1 - tail] === text[text.length - 1 - tail]) tail += 1;
-  return { from, to: before.length - tail, insert: text.slice(from, text.length - tail) };
+  const { head, tail } = alike(before, text);
+  return { from: head, to: before.length - tail, insert: text.slice(head, text.length - tail) };
 }
 
 /** The text after edits that do not overlap. */

@@ -1,5 +1,7 @@
 /** Which steps are done, kept in the browser. */
 
+import { recall, remember } from "../remembered";
+
 const KEY = "npsim-lessons";
 
 export class Progress {
@@ -7,7 +9,7 @@ export class Progress {
 
   constructor() {
     try {
-      this.done = new Set(JSON.parse(localStorage.getItem(KEY) ?? "[]"));
+      this.done = new Set(JSON.parse(recall(KEY) ?? "[]"));
     } catch {
       this.done = new Set();
     }
@@ -28,10 +30,6 @@ export class Progress {
   }
 
   private keep(): void {
-    try {
-      localStorage.setItem(KEY, JSON.stringify([...this.done]));
-    } catch {
-      // Holds until the page is left.
-    }
+    remember(KEY, JSON.stringify([...this.done]));
   }
 }

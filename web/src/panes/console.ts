@@ -52,7 +52,7 @@ export class Console {
 
   private print(line: string, answer: string[], wrong: boolean): void {
     if (line) this.lines.append(h("div", { class: "asked" }, `> ${line}`));
-    for (const it of answer) this.lines.append(h("div", { class: wrong ? "wrong" : "" }, ...linked(it, { place: this.go, cycle: (cycle) => void this.lab.seek(cycle) })));
+    for (const it of answer) this.lines.append(h("div", { class: wrong ? "wrong" : "" }, ...linked(it, this.lab, this.go)));
     while (this.lines.childElementCount > MOST_LINES) this.lines.firstElementChild!.remove();
     this.lines.scrollTop = this.lines.scrollHeight;
   }

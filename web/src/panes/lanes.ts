@@ -346,11 +346,12 @@ function columns({ stretches }: Lane, x: (cycle: number) => number, width: numbe
   const found: [number, number, string][] = [];
   for (let at = 0; at < width; at += 1) {
     const part = (state: number) => share[at * DRAWN.length + state]!;
-    const all = DRAWN.map((_, state) => state);
-    const busy = BUSY.reduce((sum, _, state) => sum + part(state), 0);
+    let busy = 0;
+    for (let state = 0; state < BUSY.length; state += 1) busy += part(state);
     // A short run among much sleep has to be seen.
-    const among = busy > 0.25 ? all.slice(0, BUSY.length) : all;
-    const state = among.reduce((best, it) => (part(it) > part(best) ? it : best));
+    const among = busy > 0.25 ? BUSY.length : DRAWN.length;
+    let state = 0;
+    for (let it = 1; it < among; it += 1) if (part(it) > part(state)) state = it;
     if (part(state) < 0.01) continue;
     const last = found.at(-1);
     if (last && last[1] === at && last[2] === DRAWN[state]) last[1] = at + 1;

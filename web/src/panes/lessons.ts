@@ -159,14 +159,10 @@ export class Lessons {
     const answer = said.length > 0 ? said : ["done"];
     box.append(
       h("p", { class: "asked mono" }, `> ${line}`),
-      ...answer.map((it) => h("p", {}, ...this.linked(it))));
+      ...answer.map((it) => h("p", {}, ...linked(it, this.lab, this.goto))));
     box.hidden = false;
     box.scrollIntoView({ block: "nearest" });
     this.answers.set(step, box);
-  }
-
-  private linked(text: string): (Node | string)[] {
-    return linked(text, { place: this.goto, cycle: (cycle) => void this.lab.seek(cycle) });
   }
 
   private actions(lesson: Lesson, n: number): HTMLElement {
@@ -196,6 +192,6 @@ export class Lessons {
   /** Where and when the first race was. */
   private race(): HTMLElement | null {
     const race = this.answer?.race;
-    return race ? h("ul", { class: "race" }, ...[race.message, ...race.notes].map((it) => h("li", {}, ...this.linked(it)))) : null;
+    return race ? h("ul", { class: "race" }, ...[race.message, ...race.notes].map((it) => h("li", {}, ...linked(it, this.lab, this.goto)))) : null;
   }
 }

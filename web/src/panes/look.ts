@@ -121,7 +121,7 @@ export class Look {
 
   private async say(lines: Promise<string[]>): Promise<void> {
     const text = (await lines).join("\n");
-    fill(this.answer, ...linked(text, { place: this.go, cycle: (cycle) => void this.lab.seek(cycle) }));
+    fill(this.answer, ...linked(text, this.lab, this.go));
     this.answer.hidden = text === "";
     this.answer.scrollIntoView({ block: "nearest" });
   }

@@ -96,7 +96,7 @@ export class Memory {
       type: "button", class: `link${changed ? " moved" : ""}${value === 0 ? " zero" : ""}`, title: `Who wrote ${what}?`,
       onclick: async () => {
         const text = `${what}: ${(await this.lab.who(what)).join("\n")}`;
-        fill(this.answer, ...linked(text, { place: this.go, cycle: (cycle) => void this.lab.seek(cycle) }));
+        fill(this.answer, ...linked(text, this.lab, this.go));
         this.answer.hidden = false;
       },
     }, value.toString(16).padStart(8, "0")));

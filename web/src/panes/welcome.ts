@@ -1,26 +1,15 @@
 /** What this is, for the first visit: two lines and the first lesson. Closed once, it stays away. */
 
 import { h, iconButton } from "../dom";
+import { recall, remember } from "../remembered";
 
 const KEY = "npsim-welcomed";
 
-function wasClosed(): boolean {
-  try {
-    return localStorage.getItem(KEY) !== null;
-  } catch {
-    return false;
-  }
-}
-
 export function welcome(lesson: () => void, words: () => void): HTMLElement | null {
-  if (wasClosed()) return null;
+  if (recall(KEY) !== null) return null;
   const close = () => {
     element.remove();
-    try {
-      localStorage.setItem(KEY, "");
-    } catch {
-      // Not kept: it comes back with the next visit.
-    }
+    remember(KEY, "");
   };
   const element = h("section", { class: "welcome", "aria-label": "Welcome" },
     h("p", {},

@@ -3,6 +3,7 @@
 import { fill, h } from "../dom";
 import type { Traffic, View } from "../engine/protocol";
 import type { Lab } from "../lab";
+import { inline } from "../markdown";
 import { count } from "../state";
 
 export function words(lab: Lab): HTMLElement {
@@ -58,9 +59,6 @@ async function backToBack(lab: Lab): Promise<void> {
   if (traffic.kind === "capture" && (await lab.reopen({ traffic: { ...traffic, pace: "line" } }))) await lab.measure();
 }
 
-/** A clause of the simulator as a sentence of its own, with its names set as code. */
-function sentence(clause: string): (HTMLElement | string)[] {
-  if (clause === "") return [];
-  const text = `${clause[0]!.toUpperCase()}${clause.slice(1)}${/[.?!]$/.test(clause) ? "" : "."}`;
-  return text.split("`").map((it, at) => (at % 2 === 1 ? h("code", {}, it) : it));
-}
+/** A clause of the simulator as a sentence of its own. */
+const sentence = (clause: string): (Node | string)[] =>
+  clause === "" ? [] : inline(`${clause[0]!.toUpperCase()}${clause.slice(1)}${/[.?!]$/.test(clause) ? "" : "."}`);

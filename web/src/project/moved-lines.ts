@@ -1,15 +1,21 @@
 /** Where lines of a text are after it was changed, so that what stands at a line goes with it. */
 
+/** How much two texts, or two lists of lines, have in common at their beginning and behind that at their end. */
+export function alike<T>(before: ArrayLike<T>, after: ArrayLike<T>): { head: number; tail: number } {
+  const least = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < least && before[head] === after[head]) head += 1;
+  let tail = 0;
+  while (tail < least - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  return { head, tail };
+}
+
 export type Step = (line: number) => number | null;
 
 /** From a text to the next one: lines from 1; nothing for a line that is gone. */
 export function step(before: string, after: string): Step {
   const [was, now] = [before.split("\n"), after.split("\n")];
-  const least = Math.min(was.length, now.length);
-  let head = 0;
-  while (head < least && was[head] === now[head]) head += 1;
-  let tail = 0;
-  while (tail < least - head && was[was.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
+  const { head, tail } = alike(was, now);
   return (line) => {
     if (line <= head) return line;
     if (line > was.length - tail) return line + now.length - was.length;

@@ -42,7 +42,7 @@ fn run(files: &dyn Files, target: &Path) -> (Vec<Vec<u64>>, String) {
     session.finish().unwrap();
     assert!(session.node(0).traffic().sent_frames > 0);
     let words = programs.iter().map(|program| program.image.words.clone());
-    (words.collect(), summary(&session.stats(), 0.0, 100))
+    (words.collect(), summary(&session.stats(), None, 100))
 }
 
 #[test]

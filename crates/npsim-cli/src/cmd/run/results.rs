@@ -78,7 +78,7 @@ impl Ended<'_> {
             if arguments.format.is_json() {
                 output::print(&npsim::stats_file::to_json(&report)?)?;
             } else {
-                output::tell(&summary(&report, self.host_seconds, output::width()))?;
+                output::tell(&summary(&report, Some(self.host_seconds), output::width()))?;
             }
             let told = analyses.iter().filter(|_| !arguments.format.is_json());
             for (router, analysis) in arguments.chain.all().zip(told) {
