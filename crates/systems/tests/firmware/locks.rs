@@ -159,7 +159,7 @@ fn the_summary_says_what_a_lock_costs() {
     let traffic = Traffic::default();
     let report = NodeReport::new(Some(&ending), None, &traffic, simulation.stats());
     let report = Report::over("lock".to_owned(), vec![report]);
-    let text = summary(&report, 1.0, 100);
+    let text = summary(&report, Some(1.0), 100);
     let line = text.lines().find(|line| line.starts_with("lock   "));
     let line = line.unwrap_or_else(|| panic!("{text}"));
     assert!(

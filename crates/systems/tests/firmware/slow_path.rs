@@ -116,7 +116,7 @@ fn results_of_tasks_are_shown_and_are_equal_each_time() {
     };
     let first = report(240_000);
     assert_eq!(to_json(&first).unwrap(), to_json(&report(240_000)).unwrap());
-    let text = summary(&first, 1.0, 100);
+    let text = summary(&first, Some(1.0), 100);
     for line in [
         "quick-start  limit ",
         "xcp          input ",
