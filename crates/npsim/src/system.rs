@@ -1,10 +1,9 @@
 //! A system of microcode and its runs: what a program that embeds npsim begins with.
 //!
-//! ```
+//! ```no_run
 //! use npsim::system::{System, Traffic};
 //!
-//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/forward");
-//! let system = System::load(folder)?;
+//! let system = System::load("microcode/forward")?;
 //! let mut run = system.start_observed(Traffic::load("0.33")?.lasting("50us")?)?;
 //! run.finish()?;
 //! println!("{} frames left", run.packets().len());
