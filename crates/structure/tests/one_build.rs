@@ -1,0 +1,44 @@
+//! One build serves all: a library is compiled with the same features for the command, for the Python package and for
+//! the whole workspace. With other features it would be compiled again, and with it every crate above it.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use npsim_structure::workspace;
+
+/// Libraries that `selection` links or that its build scripts and macros use, each with its features.
+fn libraries(selection: &[&str]) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree", "--locked", "--prefix", "none", "--format", "{p} {f}",
+        ])
+        .args(selection)
+        .current_dir(workspace::here())
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").trim_end().to_string())
+        .collect()
+}
+
+#[test]
+fn libraries_have_the_same_features_in_every_build() {
+    let all = libraries(&["--workspace", "--edges", "normal,build,dev"]);
+    for package in ["npsim-cli", "npsim-python"] {
+        let alone = libraries(&["--package", package, "--edges", "normal,build"]);
+        assert!(alone.len() > 100, "{alone:?}");
+        let others: Vec<&String> = alone.difference(&all).collect();
+        assert!(
+            others.is_empty(),
+            "the workspace turns features on that {package} alone has not: name them under \"Used by no line of ours\" \
+             in Cargo.toml:\n{others:#?}"
+        );
+    }
+}
