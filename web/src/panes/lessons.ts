@@ -8,6 +8,7 @@ import type { Lesson, Opening, Step } from "../learn/lesson";
 import { Progress } from "../learn/progress";
 import { tutorials } from "../learn/tutorials";
 import { inline, markdown } from "../markdown";
+import { withTimes } from "../state";
 import { dialog } from "./dialog";
 import { linked } from "./linked";
 
@@ -183,7 +184,7 @@ export class Lessons {
         h("b", { class: goal.passed ? "passed" : "failed" }, goal.passed ? "met" : "missed"),
         ...[
           h("button", { type: "button", class: "link", title: "The goal in the project file", onclick: () => this.goto(goal.file, goal.line) }, goal.name), " ",
-          h("span", { class: "mono" }, goal.figure_text ?? goal.why ?? ""), goal.bounds_text && h("span", { class: "soft" }, ` (${goal.bounds_text})`),
+          h("span", { class: "mono" }, withTimes(goal.figure_text ?? goal.why ?? "")), goal.bounds_text && h("span", { class: "soft" }, ` (${withTimes(goal.bounds_text)})`),
           !goal.passed && goal.measure === "races" && this.race(),
           !goal.passed && goal.hint && h("div", { class: "hint" }, goal.hint),
         ])));
