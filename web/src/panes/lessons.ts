@@ -12,6 +12,11 @@ import { withTimes } from "../state";
 import { dialog } from "./dialog";
 import { linked } from "./linked";
 
+/** What the command lines of a chapter are on the page. */
+const COMMANDS = "Lines that begin with `$` are typed where npsim is installed, and what they print follows. On this page, choose the system under **Systems** or **Lessons**: "
+  + "for `npsim run` press **What limits it?**, whose answer and summary are in **Results**; for `npsim check-exercise` press **Check the goals** in the lesson; "
+  + "what `npsim debug` takes, the **Console** takes. Other commands are not on the page.";
+
 const ALL: Lesson[] = [...tutorials, ...course];
 
 export class Lessons {
@@ -104,6 +109,7 @@ export class Lessons {
         // The book is made by this page's own build.
         const body = h("div", { class: "lesson", tabindex: "0", style: "overflow:auto; max-height:74vh; padding:0" });
         body.innerHTML = this.chapter(name) ?? "";
+        body.prepend(h("p", { class: "commands" }, ...inline(COMMANDS)));
         const shown = dialog(title, [body]);
         shown.style.width = "min(820px, 94vw)";
       },
