@@ -14,6 +14,7 @@ import { Problems } from "./panes/problems";
 import { Results } from "./panes/results";
 import { shareDialog } from "./panes/share";
 import { Sources } from "./panes/sources";
+import { splitter } from "./panes/split";
 import { Tabs } from "./panes/tabs";
 import { Time } from "./panes/time";
 import { trafficDialog, trafficText } from "./panes/traffic";
@@ -261,7 +262,7 @@ async function start(): Promise<void> {
     for (const [name, button] of switches) button.setAttribute("aria-pressed", String(name === id));
   }
   narrow("code");
-  splitter();
+  splitter(floor);
 
   // ---- keys, drops, leaving ----
   document.addEventListener("keydown", (event) => {
@@ -374,27 +375,6 @@ function whole(address: string): string {
   const url = new URL(address);
   url.searchParams.delete("embed");
   return url.href;
-}
-
-function splitter(): void {
-  const split = byId("split");
-  const set = (share: number) => {
-    const at = Math.round(Math.min(85, Math.max(15, share)));
-    document.documentElement.style.setProperty("--code-share", `${at}fr`);
-    document.documentElement.style.setProperty("--chip-share", `${100 - at}fr`);
-    split.setAttribute("aria-valuenow", String(at));
-  };
-  const now = () => Number(split.getAttribute("aria-valuenow"));
-  split.addEventListener("pointerdown", (event) => split.setPointerCapture(event.pointerId));
-  split.addEventListener("pointermove", (event) => {
-    if (!split.hasPointerCapture(event.pointerId)) return;
-    const box = split.parentElement!.getBoundingClientRect();
-    set(((event.clientY - box.top) / box.height) * 100);
-  });
-  split.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowUp") set(now() - 5);
-    if (event.key === "ArrowDown") set(now() + 5);
-  });
 }
 
 start().catch((error: unknown) => {

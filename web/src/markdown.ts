@@ -38,6 +38,9 @@ function table(rows: string[]): HTMLElement {
   return h("table", {}, ...cells.map((row) => h("tr", {}, ...row.map((it) => h("td", {}, ...inline(it.trim()))))));
 }
 
+/** Text in which backticks alone mean something, as in the simulator's messages. */
+export const ticked = (text: string): (Node | string)[] => text.split("`").map((it, at) => (at % 2 === 1 ? h("code", {}, it) : it));
+
 export function inline(text: string): (Node | string)[] {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*|\[[^\]]+\]\([^)]+\))/).map((part) => {
     if (/^`.+`$/.test(part)) return h("code", {}, part.slice(1, -1));

@@ -120,11 +120,21 @@ export function lengthOf(state: Readonly<State>): number {
   return Math.round(Math.max(known, seen, 1_000));
 }
 
+/** Whole nanoseconds, as the simulator counts them and writes them in its summary. */
+function nanosecondsText(ns: number): string {
+  if (ns < 1e6) return `${(ns / 1e3).toFixed(3)} µs`;
+  return ns < 1e9 ? `${(ns / 1e6).toFixed(3)} ms` : `${(ns / 1e9).toFixed(3)} s`;
+}
+
 export function timeText(cycle: number, hertz: number): string {
-  const seconds = cycle / hertz;
-  if (seconds < 1e-3) return `${(seconds * 1e6).toFixed(3)} µs`;
-  if (seconds < 1) return `${(seconds * 1e3).toFixed(4)} ms`;
-  return `${seconds.toFixed(4)} s`;
+  return nanosecondsText(Number((BigInt(Math.round(cycle)) * 1_000_000_000n) / BigInt(hertz)));
+}
+
+/** The simulator's text with its times as the page writes them: `52.551us` and `200.433 us` are for ASCII alone. */
+export function withTimes(text: string): string {
+  return text
+    .replace(/\b(\d+)\.(\d{3})us\b/g, (_, whole, part) => nanosecondsText(Number(whole + part)))
+    .replace(/(\d) us\b/g, "$1 µs");
 }
 
 /** A time of which the order matters: `2 ms`, `1.53 s`. */

@@ -96,3 +96,26 @@ for (const [name, way] of Object.entries(WAYS)) {
     await page.close();
   });
 }
+
+test("a chapter says what its command lines are on the page", async () => {
+  const page = await lab.page({ search: "?lesson=lost-additions" });
+  await ready(page);
+  const chapter = async (button) => {
+    await page.getByRole("button", { name: button }).first().click();
+    const dialog = page.getByRole("dialog", { name: button });
+    const said = dialog.locator(".commands");
+    const names = await said.locator("strong").allInnerTexts();
+    assert.ok((await dialog.innerText()).indexOf("$ npsim") > (await said.innerText()).length, "it comes before the first command");
+    await dialog.getByRole("button", { name: "Close" }).click();
+    return names;
+  };
+  const there = async (name) => (await page.getByRole("tab", { name }).count()) + (await page.getByRole("button", { name }).count());
+  await page.getByRole("button", { name: "Check the goals" }).waitFor();
+  const found = await Promise.all(["Systems", "Lessons", "What limits it?", "Results", "Check the goals", "Console"].map(async (it) => (await there(it)) > 0 && it));
+  await page.getByRole("button", { name: "All lessons" }).click();
+  assert.deepEqual(await chapter("Notes for the teacher"), found);
+  await page.getByRole("button", { name: /Everything stops/ }).click();
+  await ready(page);
+  assert.deepEqual(await chapter("The chapter of the book"), found);
+  await page.close();
+});

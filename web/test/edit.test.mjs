@@ -37,6 +37,23 @@ test("a mistake is shown where it is typed, and mended", async () => {
   await page.close();
 });
 
+test("a number of contexts and an unused declaration are mended by a button", async () => {
+  const page = await lab.page();
+  const path = "/microcode/tutorial/wire8.uc";
+  const has = (line) => page.waitForFunction(([path, line]) => window.npsimLab.files.text(path).split("\n").includes(line), [path, line]);
+  await page.getByRole("tab", { name: /Problems/ }).click();
+  await replaceText(page, ".num_contexts 8", ".num_contexts 1");
+  await page.locator(".problems li", { hasText: "cannot run with 1 contexts" }).getByRole("button", { name: "write .num_contexts 4" }).click();
+  await has(".num_contexts 4");
+  await replaceText(page, ".num_contexts 4", ".num_contexts 8");
+  await replaceText(page, ".reg ticket status", ".reg ticket spare, status");
+  await page.locator(".problems li", { hasText: "spare" }).getByRole("button", { name: "remove the declaration of spare" }).click();
+  await has(".reg ticket status element bytes out buffer control");
+  await page.waitForFunction(() => window.npsimLab.store.value.messages.length === 0);
+  assert.deepEqual(page.errors, []);
+  await page.close();
+});
+
 test("what is typed in a long file stands there, and is analysed", async () => {
   const page = await lab.page();
   await replaceText(page, /$/, `\n${"    alu[out, out, +, 1]\n".repeat(1_940)}`);
@@ -65,6 +82,9 @@ test("completion, hover, definition, rename and format come from the analysis", 
   };
   await page.locator(".cm-line", { hasText: "receive_free(element)" }).first().hover({ position: { x: 60, y: 8 } });
   await page.locator(".cm-tooltip .hover").waitFor();
+  await page.mouse.move(2, 2);
+  await page.locator(".cm-line", { hasText: "immed[out, 0]" }).first().hover({ position: { x: 44, y: 8 } });
+  await page.locator(".cm-tooltip .hover", { hasText: "Where this is known from: golden (words that the vendor's own assembler made" }).waitFor();
   await page.mouse.move(2, 2);
   await at("alu[status, --, B, $status]");
   await page.keyboard.press("End");

@@ -105,6 +105,42 @@ test("lanes have the colours of their legend, and no blend of two", async () => 
   await page.close();
 });
 
+test("the editor has the height while there is little under it, and stays as it is while one types", async () => {
+  const page = await lab.page();
+  const height = () => page.locator("#code").evaluate((it) => it.offsetHeight);
+  const tab = (name) => page.getByRole("tab", { name: new RegExp(`^${name}`) }).click();
+  const beside = await height();
+  await tab("Results");
+  const alone = await height();
+  assert.ok(alone > beside + 80, `${alone} beside little, ${beside} beside the chip`);
+  for (const name of ["Console", "Problems"]) {
+    await tab(name);
+    assert.equal(await height(), alone, name);
+  }
+  await page.locator(".cm-line", { hasText: "immed[out, 0]" }).click();
+  await page.keyboard.press("End");
+  for (let n = 0; n < 12; n += 1) await page.keyboard.type(`\nwrong${n}[out]`);
+  await page.waitForFunction(() => document.querySelectorAll(".problems li").length >= 12);
+  assert.equal(await height(), alone, "messages come while one types");
+  // What there is to show has its place, up to what the chip has.
+  await tab("Console");
+  await page.getByLabel("Command").fill("help");
+  await page.keyboard.press("Enter");
+  await page.locator(".console-lines", { hasText: "expressions" }).waitFor();
+  assert.equal(await height(), beside);
+  await tab("Chip");
+  assert.equal(await height(), beside);
+  // Once the line was moved it stays.
+  const line = page.getByRole("separator", { name: "Height of the editor" });
+  await line.focus();
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await line.getAttribute("aria-valuenow"), "50");
+  const moved = await height();
+  await tab("Results");
+  assert.equal(await height(), moved);
+  await page.close();
+});
+
 test("near the beginning the lanes show no time before it", async () => {
   const page = await lab.page();
   await page.evaluate(() => window.npsimLab.seek(400));

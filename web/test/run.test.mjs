@@ -133,6 +133,29 @@ test("a packet is followed and a sleeper asked", async () => {
   await page.close();
 });
 
+test("a moment is written in one way, and the console has no command that ends it", async () => {
+  const page = await lab.page();
+  await page.getByRole("tab", { name: "Console" }).click();
+  const said = page.locator(".console-lines");
+  const ask = async (line) => {
+    await page.getByLabel("Command").fill(line);
+    await page.keyboard.press("Enter");
+    await ready(page);
+  };
+  for (const [cycle, time] of [[31_531, "52.551 µs"], [600_700, "1.001 ms"]]) {
+    await ask(`goto ${cycle}`);
+    await said.getByText(`(${time})`).waitFor();
+    assert.match(await page.locator(".clock").innerText(), new RegExp(`cycles, ${time}$`));
+  }
+  assert.doesNotMatch(await said.innerText(), /\dus\b/);
+  await ask("help");
+  assert.match(await said.innerText(), /packet/);
+  assert.doesNotMatch(await said.innerText(), /quit|Ends/);
+  await ask("q");
+  await said.getByText("there is no command q").waitFor();
+  await page.close();
+});
+
 test("the console completes and answers", async () => {
   const page = await lab.page();
   await page.getByRole("tab", { name: "Console" }).click();

@@ -3,11 +3,17 @@
 use std::ops::Range;
 use std::path::Path;
 
+use npsim_asm::directives::{DirectiveName, ScopeDirective};
+use npsim_asm::front::text::TextLine;
+use npsim_asm::front::token::split_labels;
+use npsim_asm::name_index::declared_names;
 use npsim_asm::{Severity, codes};
 
 use super::analysis::Analysis;
+use super::definitions::place;
 use super::diagnostics::{Diagnostic, converted};
 use super::position::{Edit, Place};
+use super::text::Text;
 use super::workspace::Workspace;
 
 /// What can be done about a message.
@@ -25,7 +31,7 @@ pub struct Action {
 
 impl Workspace {
     /// What can be done about the messages that touch bytes of a file: what their patches
-    /// say, and silence for warnings.
+    /// say, a declaration added or removed, and silence for warnings.
     #[must_use]
     pub fn actions(&self, path: &Path, range: &Range<usize>) -> Vec<Action> {
         let mut found: Vec<Action> = Vec::new();
@@ -53,6 +59,11 @@ impl Workspace {
                 if let Some((title, edit)) = declared(&diagnostic.place, message.code) {
                     offer(title, vec![edit], message.patches.is_empty());
                 }
+                if matches!(message.code, codes::UNUSED_REGISTER | codes::UNUSED_SIGNAL)
+                    && let Some((title, edit)) = self.removed(analysis, message)
+                {
+                    offer(title, vec![edit], true);
+                }
                 if message.level == Severity::Warning {
                     let edits = silenced(&diagnostic.place, message.code);
                     offer(format!("silence `{}` here", message.code), edits, false);
@@ -61,6 +72,77 @@ impl Workspace {
         }
         found
     }
+
+    /// An unused name taken out of the text that declares it; none where another use of
+    /// that text, in a macro or an included file, needs it.
+    fn removed(
+        &self,
+        analysis: &Analysis,
+        message: &npsim_asm::Diagnostic,
+    ) -> Option<(String, Edit)> {
+        let name = analysis.place(message.primary.span)?;
+        let needed = self.about(&name.path).any(|it| is_used(it, &name));
+        let text = &analysis.texts[message.primary.span.file.0 as usize];
+        let range = (!needed)
+            .then(|| declaration(text, &name.range))
+            .flatten()?;
+        let title = format!("remove the declaration of `{}`", &text[name.range]);
+        let edit = Edit {
+            place: text.place(&name.path, range),
+            text: String::new(),
+        };
+        Some((title, edit))
+    }
+}
+
+/// Whether a program uses a symbol that the text at a place declares.
+fn is_used(analysis: &Analysis, declared: &Place) -> bool {
+    let index = &analysis.index;
+    let here = |span| analysis.place(span).as_ref() == Some(declared);
+    let declaring = index.references.iter().filter(|it| it.declares);
+    { declaring.filter(|it| here(it.span)) }
+        .any(|it| index.references_to(it.symbol).any(|it| !it.declares))
+}
+
+/// The bytes to take out so that a name is not declared any more: the name with its size and
+/// the gap to its neighbour, or all of the line that declares nothing else.
+fn declaration(text: &Text, name: &Range<usize>) -> Option<Range<usize>> {
+    let declares = |line: &&TextLine| line.tokens.iter().any(|it| place(it) == *name);
+    let line = text.lines().iter().find(declares)?;
+    let (labels, statement) = split_labels(&line.tokens);
+    let (directive, arguments) = statement.split_first()?;
+    let (kind, _) = DirectiveName::parse(&directive.text)?;
+    let is_scope = kind == DirectiveName::Scope(ScopeDirective::Local);
+    if !is_scope && !matches!(kind, DirectiveName::Declaration(_)) {
+        return None;
+    }
+    let bytes = |name: &Range<usize>| {
+        place(&arguments[name.start]).start..place(&arguments[name.end - 1]).end
+    };
+    let names: Vec<Range<usize>> = declared_names(arguments).iter().map(bytes).collect();
+    let at = names.iter().position(|it| it.start == name.start)?;
+    let own = &names[at];
+    if let Some(next) = names.get(at + 1) {
+        return Some(own.start..next.start);
+    }
+    if let Some(before) = at.checked_sub(1) {
+        return Some(names[before].end..own.end);
+    }
+    let directive = place(directive);
+    if is_scope {
+        return Some(directive.end..own.end);
+    }
+    let after = text.starts().get(text.line(own.end) + 1);
+    let line = text.line_start(directive.start)..after.copied().unwrap_or(text.len());
+    let shared = !labels.is_empty()
+        || ["/*", "*/"]
+            .iter()
+            .any(|it| text[line.clone()].contains(it));
+    Some(if shared {
+        directive.start..own.end
+    } else {
+        line
+    })
 }
 
 const fn touch(one: &Range<usize>, other: &Range<usize>) -> bool {

@@ -63,8 +63,9 @@ fn describe(workspace: &Workspace, spot: &Spot) -> Option<(String, Range<usize>)
 }
 
 fn support(text: &mut String, evidence: &[Evidence], uncertain: Option<&str>) {
-    let labels: Vec<_> = evidence.iter().map(|mark| mark.label()).collect();
-    let _ = write!(text, "\n\nKnown from: {}", labels.join(", "));
+    let named = |mark: &Evidence| format!("{} ({})", mark.label(), mark.meaning());
+    let marks: Vec<_> = evidence.iter().map(named).collect();
+    let _ = write!(text, "\n\nWhere this is known from: {}", marks.join(", "));
     if let Some(remark) = uncertain {
         let _ = write!(text, "; uncertain: {remark}");
     }

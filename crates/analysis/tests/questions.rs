@@ -82,6 +82,81 @@ fn warning_on_a_last_line_without_an_end_can_be_silenced() {
     assert_eq!(silent.diagnostics(), [], "{texts:?}");
 }
 
+/// The text after the action whose title begins so; none where it is not offered.
+fn acted(text: &str, title: &str) -> Option<String> {
+    let workspace = workspace(&[(FILE, text)]);
+    let found = workspace.actions(Path::new(FILE), &(0..text.len()));
+    let action = found.iter().find(|it| it.title.starts_with(title))?;
+    edited(&action.edits).remove(Path::new(FILE))
+}
+
+#[test]
+fn unused_declarations_can_be_removed() {
+    // The rest uses `b` and `t`, and the same text without the declaration of `x` is wanted.
+    let rest = ".reg b\n.sig t\nimmed[b, 1]\nalu[--, --, B, b]\nctx_arb[t]\ne#: br[e#]\n";
+    for (declared, wanted) in [
+        (".reg x ; a counter\n", ""),
+        ("    .sig volatile x\n", ""),
+        ("begin#: .reg x\n", "begin#: \n"),
+        (".reg x /* for\nlater */\n", " /* for\nlater */\n"),
+        (
+            "#macro m()\n    .reg x\n    nop\n#endm\nm()\nm()\n",
+            "#macro m()\n    nop\n#endm\nm()\nm()\n",
+        ),
+    ] {
+        let (text, wanted) = (format!("{declared}{rest}"), format!("{wanted}{rest}"));
+        assert_eq!(acted(&text, "remove the declaration of `x`"), Some(wanted));
+    }
+    let of_several = ["x, y, z[2]", "y, x z[2]", "y, z[2] x", "y, z[2], x[1 + 1]"];
+    for (names, wanted) in of_several
+        .iter()
+        .zip(["y, z[2]", "y, z[2]", "y, z[2]", "y, z[2]"])
+    {
+        let text =
+            |names: &str| format!(".begin\n.reg volatile {names}\nimmed[y, 1]\n.end\n{rest}");
+        assert_eq!(
+            acted(&text(names), "remove the declaration of `x`"),
+            Some(text(wanted))
+        );
+    }
+    let local = |names: &str| format!(".local{names}\nnop\n.endlocal\n{rest}");
+    assert_eq!(
+        acted(&local(" x"), "remove the declaration"),
+        Some(local(""))
+    );
+}
+
+#[test]
+fn declarations_that_one_use_of_a_macro_needs_stay() {
+    let text = "#macro m(n)\n.begin\n.reg x\n#if (n)\nimmed[x, 1]\nalu[--, --, B, x]\n#endif\nnop\n.end\n#endm\n\
+                m(0)\nm(1)\ne#: br[e#]\n";
+    assert!(acted(text, "silence `unused-register`").is_some());
+    assert_eq!(acted(text, "remove"), None);
+    assert!(acted(&text.replace("m(1)", "m(0)"), "remove").is_some());
+    // A name that a macro was given is not declared where it is written.
+    let given = "#macro m(n)\n.reg n\nnop\n#endm\nm(x)\ne#: br[e#]\n";
+    assert!(acted(given, "silence `unused-register`").is_some());
+    assert_eq!(acted(given, "remove"), None);
+}
+
+#[test]
+fn numbers_of_contexts_that_no_microengine_has_are_mended() {
+    let text = |contexts: &str| format!(".num_contexts {contexts}\ne#: br[e#]\n");
+    for (wrong, right) in [("1", "4"), ("5", "8"), ("2 + 1", "4"), ("0x10", "8")] {
+        let title = format!("write `.num_contexts {right}`");
+        assert_eq!(acted(&text(wrong), &title), Some(text(right)), "{wrong}");
+    }
+    let defined = acted(&format!("#define N 1\n{}", text("N")), "write");
+    let right = [
+        format!("#define N 4\n{}", text("N")),
+        format!("#define N 1\n{}", text("4")),
+    ];
+    assert!(
+        defined.as_ref().is_some_and(|it| right.contains(it)),
+        "{defined:?}"
+    );
+}
+
 #[test]
 fn words_have_meanings_that_change_with_the_text() {
     let mut workspace = workspace(&[(FILE, SOURCE)]);

@@ -6,6 +6,7 @@
 //! them too.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use npsim_isa::Unit;
@@ -16,7 +17,7 @@ use crate::directives::{
 use crate::front::parse::parse;
 use crate::front::statement::Statement;
 use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
-use crate::middle::declare::declare;
+use crate::middle::declare::{declare, first_name};
 use crate::middle::labels::Labels;
 use crate::middle::program::LabelDefinition;
 use crate::middle::scope::{Declared, Symbols, Wanted, single_name};
@@ -383,6 +384,29 @@ impl NameIndex {
             here.map(|(_, &symbol)| &self.symbols[symbol])
         })
     }
+}
+
+/// The names that a declaration declares, each with its size, by their places among its arguments.
+#[must_use]
+pub fn declared_names(arguments: &[Token]) -> Vec<Range<usize>> {
+    let mut names: Vec<Range<usize>> = Vec::new();
+    let mut depth = 0usize;
+    for (at, token) in arguments.iter().enumerate().skip(first_name(arguments)) {
+        if token.is("[") {
+            depth += 1;
+        } else if depth == 0 && token.kind == TokenKind::Ident {
+            names.push(at..at + 1);
+        }
+        if depth > 0
+            && let Some(name) = names.last_mut()
+        {
+            name.end = at + 1;
+        }
+        if token.is("]") {
+            depth = depth.saturating_sub(1);
+        }
+    }
+    names
 }
 
 /// The number in the brackets behind a name, if one stands there alone.

@@ -105,6 +105,8 @@ pub struct Debugger {
     reason: StopCause,
     /// Polled for whether to interrupt.
     stop: Option<InterruptCheck>,
+    /// Whether the console has a command that ends it.
+    ends: bool,
 }
 
 /// Whether to interrupt.
@@ -142,6 +144,7 @@ impl Debugger {
             reason: StopCause::Entry,
             timeline,
             stop: None,
+            ends: true,
         };
         if let Some(first) = debugger.threads().first().map(|it| it.thread) {
             debugger.look.thread = first;
@@ -154,6 +157,16 @@ impl Debugger {
     /// the cycle it has come to.
     pub fn ask(&mut self, asked: impl FnMut(Cycle) -> bool + Send + 'static) {
         self.stop = Some(InterruptCheck(Box::new(asked)));
+    }
+
+    /// Takes the command `quit` out of the console: where that is a part of a page, nothing
+    /// ends with it.
+    pub const fn cannot_end(&mut self) {
+        self.ends = false;
+    }
+
+    pub(crate) const fn ends(&self) -> bool {
+        self.ends
     }
 
     /// The run.

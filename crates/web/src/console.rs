@@ -1,6 +1,6 @@
 //! The debugger's console.
 
-use npsim::debug::console::{COMMANDS, CommandGroup, completions, execute};
+use npsim::debug::console::{self, CommandGroup, completions, execute};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +15,6 @@ pub struct CommandAnswer {
     lines: Vec<String>,
     moved: bool,
     breakpoints: bool,
-    quits: bool,
     #[serde(flatten)]
     at: Moved,
 }
@@ -35,7 +34,6 @@ pub fn command(files: &FileStore, run: &mut OpenRun, line: &str) -> Result<Comma
         lines: reply.lines,
         moved: reply.stop.is_some(),
         breakpoints: reply.breakpoints,
-        quits: reply.quits,
         at,
     })
 }
@@ -73,7 +71,7 @@ pub fn complete(run: &OpenRun, line: &str) -> Value {
 /// All commands.
 pub fn commands() -> Value {
     let groups = CommandGroup::ALL.map(|group| {
-        let commands = COMMANDS.iter().filter(|it| it.group == group);
+        let commands = console::commands(false).filter(|it| it.group == group);
         let commands = commands.map(|it| {
             json!({
                 "name": it.name,

@@ -143,6 +143,7 @@ fn debugged(
     let budget = Arc::new(CycleBudget::default());
     let asked = Arc::clone(&budget);
     debugger.ask(move |cycle| asked.is_used_up(cycle));
+    debugger.cannot_end();
     let notes = source.survey().map(advisories::of_capture);
     let run = OpenRun {
         scenario: scenario.clone(),

@@ -8,8 +8,14 @@ import type { Lesson, Opening, Step } from "../learn/lesson";
 import { Progress } from "../learn/progress";
 import { tutorials } from "../learn/tutorials";
 import { inline, markdown } from "../markdown";
+import { withTimes } from "../state";
 import { dialog } from "./dialog";
 import { linked } from "./linked";
+
+/** What the command lines of a chapter are on the page. */
+const COMMANDS = "Lines that begin with `$` are typed where npsim is installed, and what they print follows. On this page, choose the system under **Systems** or **Lessons**: "
+  + "for `npsim run` press **What limits it?**, whose answer and summary are in **Results**; for `npsim check-exercise` press **Check the goals** in the lesson; "
+  + "what `npsim debug` takes, the **Console** takes. Other commands are not on the page.";
 
 const ALL: Lesson[] = [...tutorials, ...course];
 
@@ -103,6 +109,7 @@ export class Lessons {
         // The book is made by this page's own build.
         const body = h("div", { class: "lesson", tabindex: "0", style: "overflow:auto; max-height:74vh; padding:0" });
         body.innerHTML = this.chapter(name) ?? "";
+        body.prepend(h("p", { class: "commands" }, ...inline(COMMANDS)));
         const shown = dialog(title, [body]);
         shown.style.width = "min(820px, 94vw)";
       },
@@ -183,7 +190,7 @@ export class Lessons {
         h("b", { class: goal.passed ? "passed" : "failed" }, goal.passed ? "met" : "missed"),
         ...[
           h("button", { type: "button", class: "link", title: "The goal in the project file", onclick: () => this.goto(goal.file, goal.line) }, goal.name), " ",
-          h("span", { class: "mono" }, goal.figure_text ?? goal.why ?? ""), goal.bounds_text && h("span", { class: "soft" }, ` (${goal.bounds_text})`),
+          h("span", { class: "mono" }, withTimes(goal.figure_text ?? goal.why ?? "")), goal.bounds_text && h("span", { class: "soft" }, ` (${withTimes(goal.bounds_text)})`),
           !goal.passed && goal.measure === "races" && this.race(),
           !goal.passed && goal.hint && h("div", { class: "hint" }, goal.hint),
         ])));

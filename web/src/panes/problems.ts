@@ -3,6 +3,7 @@
 import { fill, h } from "../dom";
 import type { Edit, Message } from "../engine/protocol";
 import type { Lab } from "../lab";
+import { ticked } from "../markdown";
 import { nameOf } from "../project/files";
 
 export class Problems {
@@ -54,11 +55,11 @@ export class Problems {
   private item(it: Message): HTMLElement {
     const { path, range } = it;
     return h("li", {},
-      h("span", { class: it.severity }, `${it.severity} `), it.message,
+      h("span", { class: it.severity }, `${it.severity} `), ...ticked(it.message),
       path && range && h("div", { class: "where" }, h("button", { type: "button", class: "link", onclick: () => this.go(path, range[0], range[1]) }, `${nameOf(path)}:${range[0]}`)),
-      ...it.notes.map((note) => h("div", { class: "help" }, note)),
-      it.help && h("div", { class: "help" }, it.help),
+      ...it.notes.map((note) => h("div", { class: "help" }, ...ticked(note))),
+      it.help && h("div", { class: "help" }, ...ticked(it.help)),
       it.fixes && it.fixes.length > 0 && h("div", { class: "fixes" },
-        ...it.fixes.map((fix) => h("button", { type: "button", onclick: () => this.apply(fix.edits) }, fix.title))));
+        ...it.fixes.map((fix) => h("button", { type: "button", onclick: () => this.apply(fix.edits) }, ...ticked(fix.title)))));
   }
 }

@@ -4,6 +4,7 @@ import { fill, h, icon } from "../dom";
 import type { Lab } from "../lab";
 import { inline } from "../markdown";
 import { download } from "../project/bytes";
+import { withTimes } from "../state";
 import { frameTable } from "./frames";
 
 export class Results {
@@ -42,7 +43,7 @@ export class Results {
         h("p", {}, h("strong", {}, ...inline(bottleneck.headline))),
         h("ul", {}, ...bottleneck.evidence.map((it) => h("li", {}, ...inline(it)))),
         ...bottleneck.advice.map((it) => h("p", { class: "advice" }, ...inline(it)))),
-      h("h3", {}, "Summary"), h("pre", { tabindex: "0" }, summary.text.trim()),
+      h("h3", {}, "Summary"), h("pre", { tabindex: "0" }, withTimes(summary.text.trim())),
       frameTable(this.lab, "Packets sent", { op: "departures", format: "json" }),
       traffic.kind === "capture" && frameTable(this.lab, "Packets arrived", { op: "arrivals", path: traffic.path }));
   }

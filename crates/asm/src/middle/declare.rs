@@ -244,9 +244,12 @@ impl Walk<'_> {
 
     fn names(&mut self, directive: &Directive, signals: bool) -> Result<(), Diagnostic> {
         let mut qualifiers = Qualifiers::default();
-        let mut rest = directive.arguments.as_slice();
+        let first_name = first_name(&directive.arguments);
+        let (before, mut rest) = directive.arguments.split_at(first_name);
+        for word in before {
+            qualify(&mut qualifiers, &word.text);
+        }
         let mut declared = 0usize;
-        let mut first_name = 0;
         while let Some((first, after)) = rest.split_first() {
             if first.is(",") {
                 rest = after;
@@ -260,17 +263,9 @@ impl Walk<'_> {
                     )
                     .label("not expected here"));
             }
-            if declared == 0 && !after.is_empty() && qualify(&mut qualifiers, &first.text) {
-                rest = after;
-                continue;
-            }
-            let argument = directive.arguments.len() - rest.len();
-            if declared == 0 {
-                first_name = argument;
-            }
             self.symbols.declarations.push(Declared {
                 statement: self.statement,
-                argument,
+                argument: directive.arguments.len() - rest.len(),
                 qualifiers: first_name,
                 scope: if qualifiers.global { 0 } else { self.scope },
             });
@@ -521,6 +516,16 @@ fn named_registers(directive: &Directive) -> Vec<(usize, Token, Option<i64>)> {
         }
     }
     named
+}
+
+/// Where the names begin among the arguments of a declaration: behind commas and qualifiers.
+/// A last word is always a name.
+pub fn first_name(arguments: &[Token]) -> usize {
+    let is_before = |(at, token): &(usize, &Token)| {
+        let is_word = token.kind == TokenKind::Ident && at + 1 < arguments.len();
+        token.is(",") || is_word && qualify(&mut Qualifiers::default(), &token.text)
+    };
+    arguments.iter().enumerate().take_while(is_before).count()
 }
 
 /// Takes a qualifier in; says whether the word is one.

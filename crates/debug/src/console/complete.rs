@@ -2,7 +2,7 @@
 
 use npsim_chip::kernel::check::Check;
 
-use super::table::{COMMANDS, Completes, find};
+use super::table::{Completes, commands, find};
 use crate::debugger::Debugger;
 use crate::names::live_at;
 
@@ -22,7 +22,7 @@ pub fn completions(debugger: &Debugger, line: &str) -> (usize, Vec<String>) {
     }
     let completes = match words.first() {
         None => Completes::Command,
-        Some(word) => find(word).map_or(Completes::Nothing, |it| it.completes),
+        Some(word) => find(word, debugger.ends()).map_or(Completes::Nothing, |it| it.completes),
     };
     let inside = line.rfind('{') > line.rfind('}');
     let expression = completes == Completes::Expression || words.contains(&"if") || inside;
@@ -49,7 +49,9 @@ fn of(debugger: &Debugger, completes: Completes) -> Vec<String> {
     let thread = debugger.thread();
     match completes {
         Completes::Nothing => Vec::new(),
-        Completes::Command => COMMANDS.iter().map(|it| it.name.to_owned()).collect(),
+        Completes::Command => commands(debugger.ends())
+            .map(|it| it.name.to_owned())
+            .collect(),
         Completes::Check => Check::ALL.iter().map(|it| it.name().to_owned()).collect(),
         Completes::Context => {
             let threads = debugger.selectable();

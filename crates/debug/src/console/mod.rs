@@ -10,7 +10,7 @@ mod table;
 pub use complete::completions;
 pub use place::BreakpointText;
 pub use show::{holder_text, source_lines, stop_text, time_text};
-pub use table::{COMMANDS, CommandGroup, Completes, ConsoleCommand};
+pub use table::{COMMANDS, CommandGroup, Completes, ConsoleCommand, commands};
 
 use npsim_chip::kernel::check::Check;
 use npsim_project::quantity::Time;
@@ -70,7 +70,7 @@ pub fn execute(
         return Ok(Reply::default());
     }
     let (word, rest) = first_word(line);
-    match find(word) {
+    match find(word, debugger.ends()) {
         Ok(info) if info.arguments.is_empty() && !rest.is_empty() => Err(DebugError::new(format!(
             "`{}` takes nothing, and here stands `{rest}`",
             info.name
@@ -93,7 +93,7 @@ pub fn execute(
             }
             let complaint = DebugError::new(format!("there is no command `{word}`"));
             Err(if begins.is_empty() {
-                let names = COMMANDS.iter().map(|it| it.name);
+                let names = commands(call.debugger.ends()).map(|it| it.name);
                 complaint
                     .or_similar(word, names)
                     .or_help("`help` lists them")
@@ -204,7 +204,9 @@ impl Call<'_, '_> {
 
     fn back(&mut self) -> Result<Reply, DebugError> {
         let (word, rest) = first_word(self.rest);
-        let info = find(word).ok().filter(|it| it.verb.goes());
+        let info = find(word, self.debugger.ends())
+            .ok()
+            .filter(|it| it.verb.goes());
         let info = info.ok_or_else(|| {
             DebugError::new(format!("`{word}` cannot be done backwards"))
                 .help("`back` goes before continue, next, step, out, instruction, run and any")
@@ -470,12 +472,12 @@ impl Call<'_, '_> {
 
     fn help(&self) -> Result<Reply, DebugError> {
         match self.rest {
-            "" => Ok(Reply::lines(show::help_text())),
+            "" => Ok(Reply::lines(show::help_text(self.debugger.ends()))),
             "expressions" => Ok(Reply::lines(show::expressions_text())),
-            word => find(word)
+            word => find(word, self.debugger.ends())
                 .map(|info| Reply::lines(show::command_text(info)))
                 .map_err(|_| {
-                    let names = COMMANDS.iter().map(|it| it.name);
+                    let names = commands(self.debugger.ends()).map(|it| it.name);
                     DebugError::new(format!("there is no command `{word}`")).or_similar(word, names)
                 }),
         }

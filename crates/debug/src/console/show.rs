@@ -8,7 +8,7 @@ use npsim_inspect::BufferHolder;
 use npsim_inspect::Inspect;
 
 use super::Sources;
-use super::table::{COMMANDS, CommandGroup, ConsoleCommand};
+use super::table::{CommandGroup, ConsoleCommand, commands};
 use crate::breakpoints::{Breakpoint, What};
 use crate::core::CoreView;
 use crate::debugger::{Debugger, Stop};
@@ -393,11 +393,11 @@ pub(super) fn buffer_text(debugger: &Debugger, view: &BufferView) -> Vec<String>
     lines
 }
 
-pub(super) fn help_text() -> Vec<String> {
+pub(super) fn help_text(ends: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for group in CommandGroup::ALL {
         lines.push(format!("{}:", group.title()));
-        for info in COMMANDS.iter().filter(|it| it.group == group) {
+        for info in commands(ends).filter(|it| it.group == group) {
             let short = info.aliases.first().map(|it| format!(" ({it})"));
             let name = format!("{}{}", info.name, short.unwrap_or_default());
             lines.push(format!("  {name:<18} {}", info.help));

@@ -223,14 +223,19 @@ Other:
     "quit" ["q"], "", Nothing, Quit, "Ends", "quit";
 }
 
+/// The commands of a console; one that its user cannot end has no `quit`.
+pub fn commands(ends: bool) -> impl Iterator<Item = &'static ConsoleCommand> {
+    let known = COMMANDS.iter();
+    known.filter(move |it| ends || it.verb != Verb::Quit)
+}
+
 /// A command by its name, an alias, or the only beginning of a name that it can be.
-pub(super) fn find(word: &str) -> Result<&'static ConsoleCommand, Vec<&'static str>> {
+pub(super) fn find(word: &str, ends: bool) -> Result<&'static ConsoleCommand, Vec<&'static str>> {
     let exact = |it: &&ConsoleCommand| it.name == word || it.aliases.contains(&word);
-    if let Some(found) = COMMANDS.iter().find(exact) {
+    if let Some(found) = commands(ends).find(exact) {
         return Ok(found);
     }
-    let begins: Vec<_> = COMMANDS
-        .iter()
+    let begins: Vec<_> = commands(ends)
         .filter(|it| it.name.starts_with(word))
         .collect();
     match begins[..] {

@@ -178,6 +178,22 @@ fn the_console_is_that_of_the_debugger() {
 }
 
 #[test]
+fn the_console_has_no_command_that_ends_it() {
+    let mut page = forwarder();
+    let groups = page.ask(&json!({ "op": "commands" })).to_string();
+    let help = page.ask(&json!({ "op": "command", "line": "help" }))["lines"].to_string();
+    for text in [groups, help] {
+        assert!(text.contains("packet") && !text.contains("quit"), "{text}");
+    }
+    let words = page.ask(&json!({ "op": "complete", "line": "qu" }));
+    assert_eq!(words["words"], json!([]));
+    for line in ["quit", "q", "help quit"] {
+        let said = page.refused(&json!({ "op": "command", "line": line }));
+        assert!(said.contains("there is no command `q"), "{said}");
+    }
+}
+
+#[test]
 fn a_jump_with_a_standpoint_shows_the_instruction_that_was_shown() {
     let mut page = forwarder();
     let mut other = forwarder();

@@ -491,13 +491,17 @@ impl Selector<'_> {
     fn contexts(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         let contexts = constant::evaluate(&directive.arguments, directive.place)?;
         self.out.contexts = ContextMode::with_contexts(contexts).ok_or_else(|| {
+            let meant = if contexts <= 4 { "4" } else { "8" };
+            let number = SourcePlace::of_all(&directive.arguments).unwrap_or(directive.place);
             directive
                 .place
                 .error(
                     codes::CONSTANT_RANGE,
                     format!("a microengine cannot run with {contexts} contexts"),
                 )
-                .help("write `.num_contexts 4` or `.num_contexts 8`")
+                .note("It runs with 4 or with 8.")
+                .help(format!("write `{} {meant}`", directive.spelling))
+                .patch(number.span, meant)
         })?;
         Ok(())
     }

@@ -45,7 +45,14 @@ fn instructions_words_and_registers_of_the_chip() {
         "al|u[count",
         &["alu[dest, a, op, b]", "Defer: none", "Word format", "B - A"],
     );
-    has("scra|tch[", &["`test_and_set`", "Known from"]);
+    has(
+        "scra|tch[",
+        &[
+            "`test_and_set`",
+            "Where this is known from: ",
+            "golden (words that the vendor's own",
+        ],
+    );
     has("pu|t, $out", &["scratch[put"]);
     has("br_|inp", &["Defer: at most"]);
     has("ACTIVE|_CTX", &["local CSR at"]);

@@ -106,3 +106,16 @@ fn warnings_can_be_silenced_where_they_are() {
     editor.open_text("a.uc", silenced);
     assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0], "{silenced}");
 }
+
+#[test]
+fn unused_declarations_can_be_removed() {
+    let text = ".reg used, unused\nimmed[used, 1]\nalu[--, --, B, used]\ne#: br[e#]\n";
+    let mut editor = Editor::new(&[("a.uc", text)]);
+    editor.open("a.uc");
+    let found = actions(&mut editor, "unu|sed");
+    let wanted = text.replace(", unused", "");
+    let title = "remove the declaration of `unused`".to_owned();
+    assert!(found.contains(&(title, wanted.clone())), "{found:?}");
+    editor.open_text("a.uc", &wanted);
+    assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
+}
