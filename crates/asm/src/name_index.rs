@@ -16,7 +16,7 @@ use crate::directives::{
 };
 use crate::front::parse::parse;
 use crate::front::statement::Statement;
-use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
+use crate::front::token::{LogicalLine, Met, Nesting, Token, TokenKind, split_labels};
 use crate::middle::declare::{declare, first_name};
 use crate::middle::labels::Labels;
 use crate::middle::program::LabelDefinition;
@@ -390,20 +390,15 @@ impl NameIndex {
 #[must_use]
 pub fn declared_names(arguments: &[Token]) -> Vec<Range<usize>> {
     let mut names: Vec<Range<usize>> = Vec::new();
-    let mut depth = 0usize;
+    let mut nesting = Nesting::default();
     for (at, token) in arguments.iter().enumerate().skip(first_name(arguments)) {
-        if token.is("[") {
-            depth += 1;
-        } else if depth == 0 && token.kind == TokenKind::Ident {
+        let met = nesting.meet(token);
+        if nesting.depth == 0 && token.kind == TokenKind::Ident {
             names.push(at..at + 1);
-        }
-        if depth > 0
+        } else if (nesting.depth > 0 || met == Some(Met::Closed))
             && let Some(name) = names.last_mut()
         {
             name.end = at + 1;
-        }
-        if token.is("]") {
-            depth = depth.saturating_sub(1);
         }
     }
     names

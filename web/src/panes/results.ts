@@ -2,7 +2,7 @@
 
 import { fill, h, icon } from "../dom";
 import type { Lab } from "../lab";
-import { inline } from "../markdown";
+import { ticked } from "../markdown";
 import { download } from "../project/bytes";
 import { withTimes } from "../state";
 import { frameTable } from "./frames";
@@ -40,9 +40,9 @@ export class Results {
         bottleneck && h("button", { type: "button", onclick: () => void this.report() }, "Open the report"),
         h("button", { type: "button", onclick: () => void this.stats(name) }, icon("down"), "Statistics (JSON)")),
       bottleneck && h("section", { class: "limit" }, h("h3", {}, "What limits it"),
-        h("p", {}, h("strong", {}, ...inline(bottleneck.headline))),
-        h("ul", {}, ...bottleneck.evidence.map((it) => h("li", {}, ...inline(it)))),
-        ...bottleneck.advice.map((it) => h("p", { class: "advice" }, ...inline(it)))),
+        h("p", {}, h("strong", {}, ...ticked(bottleneck.headline))),
+        h("ul", {}, ...bottleneck.evidence.map((it) => h("li", {}, ...ticked(it)))),
+        ...bottleneck.advice.map((it) => h("p", { class: "advice" }, ...ticked(it)))),
       h("h3", {}, "Summary"), h("pre", { tabindex: "0" }, withTimes(summary.text.trim())),
       frameTable(this.lab, "Packets sent", { op: "departures", format: "json" }),
       traffic.kind === "capture" && frameTable(this.lab, "Packets arrived", { op: "arrivals", path: traffic.path }));

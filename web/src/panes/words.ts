@@ -3,7 +3,7 @@
 import { fill, h } from "../dom";
 import type { Traffic, View } from "../engine/protocol";
 import type { Lab } from "../lab";
-import { inline } from "../markdown";
+import { ticked } from "../markdown";
 import { count } from "../state";
 
 export function words(lab: Lab): HTMLElement {
@@ -61,4 +61,4 @@ async function backToBack(lab: Lab): Promise<void> {
 
 /** A clause of the simulator as a sentence of its own. */
 const sentence = (clause: string): (Node | string)[] =>
-  clause === "" ? [] : inline(`${clause[0]!.toUpperCase()}${clause.slice(1)}${/[.?!]$/.test(clause) ? "" : "."}`);
+  clause === "" ? [] : ticked(`${clause[0]!.toUpperCase()}${clause.slice(1)}${/[.?!]$/.test(clause) ? "" : "."}`);
