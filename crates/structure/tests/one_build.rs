@@ -42,3 +42,14 @@ fn libraries_have_the_same_features_in_every_build() {
         );
     }
 }
+
+#[test]
+fn libraries_are_compiled_for_macros_as_for_the_workspace() {
+    let manifest = std::fs::read_to_string(workspace::here().join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    assert_eq!(
+        manifest["profile"]["release"]["lto"].as_bool(),
+        Some(false),
+        "with another value a library of macros is compiled again wherever the workspace links it"
+    );
+}
