@@ -170,3 +170,27 @@ fn pages_name_sources_that_are_there() {
     assert!(named > 100, "pages name {named} sources");
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
+
+#[test]
+fn fuzz_targets_are_run_and_described() {
+    let folder = workspace::here().join("fuzz");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let targets = manifest["bin"].as_array().unwrap().iter();
+    let mut targets: Vec<_> = targets.map(|it| it["name"].as_str().unwrap()).collect();
+    targets.sort_unstable();
+    // The arguments of `set --`, which go on behind a backslash.
+    let script = read("run.sh");
+    let run = script
+        .split_once("|| set -- ")
+        .unwrap()
+        .1
+        .replace("\\\n", " ");
+    let mut run: Vec<_> = run.lines().next().unwrap().split_whitespace().collect();
+    run.sort_unstable();
+    assert_eq!(run, targets, "fuzz/run.sh");
+    let rows = column(&read("README.md"), 1);
+    let mut described: Vec<_> = rows.iter().filter_map(|it| quoted(it).next()).collect();
+    described.sort_unstable();
+    assert_eq!(described, targets, "fuzz/README.md");
+}
