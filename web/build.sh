@@ -28,3 +28,10 @@ if [ ! -d node_modules ] && ! npm ci --no-audit --no-fund; then
 fi
 npx tsc --noEmit
 node build.mjs --wasm "$NPSIM_WASM"
+# No page fetches these: they go with the folder, and with the single file, to where either is given away.
+cp LICENSES.md ../LICENSE-MIT ../LICENSE-APACHE dist/lab/
+if python3 -c 'import tomllib' 2>/dev/null; then
+    ../packaging/third-party --texts >dist/lab/THIRD-PARTY-LICENSES.txt
+else
+    echo "web: without the licences of linked crates, which need Python 3.11"
+fi

@@ -1,5 +1,5 @@
 // Writes LICENSES.md: what the built page contains of others, with the texts of their licences.
-// node licences.mjs
+// node licences.mjs [--check]: with it nothing is written, and what is out of date is a mistake
 
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -35,4 +35,10 @@ const parts = [
   ["| package | version | licence |", "| --- | --- | --- |", ...inPage.map(row)].join("\n"),
   ...[...texts].filter(([text]) => text !== "").map(([text, names]) => `## ${names.join(", ")}\n\n\`\`\`text\n${text}\n\`\`\``),
 ];
-writeFileSync(join(here, "LICENSES.md"), `${parts.join("\n\n")}\n`);
+const file = join(here, "LICENSES.md");
+const text = `${parts.join("\n\n")}\n`;
+if (!process.argv.includes("--check")) writeFileSync(file, text);
+else if (readFileSync(file, "utf8") !== text) {
+  console.error("LICENSES.md is out of date: run node licences.mjs");
+  process.exit(1);
+}

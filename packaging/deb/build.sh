@@ -3,8 +3,8 @@
 #
 #     packaging/deb/build.sh BINARY FOLDER
 #
-# Writes FOLDER/npsim_VERSION_ARCHITECTURE.deb: command, manual pages, completions of three shells, the
-# book as HTML, the shipped systems and captures in /usr/share/npsim, licences and changelog.
+# Writes FOLDER/npsim_VERSION_ARCHITECTURE.deb and its SHA-256 beside it. In it are the command, manual pages, completions of three
+# shells, the book as HTML, the shipped systems and captures in /usr/share/npsim, licences and changelog.
 set -euo pipefail
 
 [ $# -eq 2 ] || { echo "usage: packaging/deb/build.sh BINARY FOLDER" >&2; exit 2; }
@@ -94,4 +94,5 @@ find "$tree" -newermt "@$epoch" -exec touch -h -d "@$epoch" {} +
 
 package=$folder/npsim_${version}_${architecture}.deb
 dpkg-deb --root-owner-group -Zxz --build "$tree" "$package" >/dev/null
+(cd "$folder" && sha256sum "$(basename "$package")" >"$(basename "$package").sha256")
 echo "$package"

@@ -20,6 +20,7 @@ fail() {
     echo "packaging/deb/check.sh: $1" >&2
     exit 1
 }
+(cd "$(dirname "$package")" && sha256sum --check --quiet "$(basename "$package").sha256") || fail "its SHA-256 is another"
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -74,6 +75,7 @@ grep 'packets  ' <<<"$told"
 
 inside npsim docs glossary | grep -i microengine >/dev/null || fail "npsim docs shows no glossary"
 [ -s "$root/usr/share/doc/npsim/html/index.html" ] || fail "the book has no index.html"
+! grep -E '\]\([A-Za-z][^):]*\)' "$root/usr/share/doc/npsim/README.md" || fail "README.md links to files that are not there"
 for page in npsim npsim-run npsim-trace-gen; do
     gzip -dc "$root/usr/share/man/man1/$page.1.gz" | grep '^\.TH' >/dev/null || fail "$page.1 is no manual page"
 done

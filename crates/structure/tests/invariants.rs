@@ -1,5 +1,5 @@
-//! What pages of the book say of the code is so: tests that they name as keepers exist, versions of formats are
-//! those that are written.
+//! What pages say of the code is so: tests that they name as keepers exist, versions of formats are those that are
+//! written, sources that they name are there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -123,4 +123,74 @@ fn versions_of_formats_are_those_of_the_code() {
             "{PAGE}: `{file}` does not write `{version}`"
         );
     }
+}
+
+/// The paths of files below a folder, from the root, by the ending of their names.
+fn files_below(root: &Path, folder: &Path, ending: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        let is_made = ["target", "node_modules", "dist", "artifacts", "found"];
+        if path.is_dir() && !is_made.iter().any(|it| name == *it) {
+            files_below(root, &path, ending, found);
+        } else if path.extension().is_some_and(|it| it == ending) {
+            let path = path.strip_prefix(root).unwrap();
+            found.push(path.to_str().unwrap().replace('\\', "/"));
+        }
+    }
+}
+
+#[test]
+fn pages_name_sources_that_are_there() {
+    // The examples of a page, which a reader makes.
+    const MADE: &[(&str, &str)] = &[("CONTRIBUTING.md", "price.rs")];
+    let root = workspace::here();
+    let (mut pages, mut sources) = (Vec::new(), Vec::new());
+    files_below(&root, &root, "md", &mut pages);
+    files_below(&root, &root, "rs", &mut sources);
+    let (mut named, mut missing) = (0, Vec::new());
+    for page in &pages {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let is_made = |word: &str| { MADE.iter() }.any(|it| page == it.0 && word.ends_with(it.1));
+        // Listings are tested where they are run.
+        let prose = text.split("```").step_by(2);
+        for word in prose.flat_map(|it| it.lines().flat_map(quoted)) {
+            let is_name = |it: char| it.is_ascii_alphanumeric() || "_-./".contains(it);
+            let is_source = Path::new(word).extension().is_some_and(|it| it == "rs");
+            if is_source && word.chars().all(is_name) && !is_made(word) {
+                let tail = format!("/{}", word.trim_start_matches("../"));
+                let is_there = sources.iter().any(|it| format!("/{it}").ends_with(&tail));
+                if !is_there {
+                    missing.push(format!("{page}: `{word}`"));
+                }
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 100, "pages name {named} sources");
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn fuzz_targets_are_run_and_described() {
+    let folder = workspace::here().join("fuzz");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let targets = manifest["bin"].as_array().unwrap().iter();
+    let mut targets: Vec<_> = targets.map(|it| it["name"].as_str().unwrap()).collect();
+    targets.sort_unstable();
+    // The arguments of `set --`, which go on behind a backslash.
+    let script = read("run.sh");
+    let run = script
+        .split_once("|| set -- ")
+        .unwrap()
+        .1
+        .replace("\\\n", " ");
+    let mut run: Vec<_> = run.lines().next().unwrap().split_whitespace().collect();
+    run.sort_unstable();
+    assert_eq!(run, targets, "fuzz/run.sh");
+    let rows = column(&read("README.md"), 1);
+    let mut described: Vec<_> = rows.iter().filter_map(|it| quoted(it).next()).collect();
+    described.sort_unstable();
+    assert_eq!(described, targets, "fuzz/README.md");
 }

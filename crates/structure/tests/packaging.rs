@@ -1,5 +1,6 @@
 //! Each crate that is published builds from its packed form, and says what it is: no source reads a file outside of
-//! its crate's folder, manifests are complete, READMEs show examples that documentation tests run.
+//! its crate's folder, manifests are complete, READMEs show examples that documentation tests run. What scripts write
+//! for a release is whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -258,4 +259,82 @@ fn the_oldest_rust_that_is_promised_is_that_of_the_gate() {
         used == promised || used.starts_with(&format!("{promised}.")),
         "manifests promise Rust {promised}, the gate compiles with {used}"
     );
+}
+
+#[cfg(unix)]
+mod scripts {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    use npsim_structure::workspace;
+
+    const NOTES: &str = "packaging/release-notes";
+
+    /// What the script makes of a changelog: its exit code, and what it printed on either stream.
+    fn release_notes(changelog: &str, version: &str) -> (Option<i32>, String) {
+        let name = format!("notes-{}-{version}", changelog.len());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let script = folder.join(NOTES);
+        fs::create_dir_all(script.parent().unwrap()).unwrap();
+        fs::copy(workspace::here().join(NOTES), &script).unwrap();
+        fs::write(folder.join("CHANGELOG.md"), changelog).unwrap();
+        let output = Command::new("bash")
+            .arg(&script)
+            .arg(version)
+            .output()
+            .unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    }
+
+    const CHANGELOG: &str = "# Changelog\n\n## Unreleased\n\n## 0.3.0 - 2027-01-01\n\n\
+        **Run.** Two lines\nof a [page](docs/src/run.md).\n\n- An entry\n  of two lines.\n- Another.\n\n\
+        ## 0.2.0 - 2026-01-01\n\nOlder.\n";
+
+    #[test]
+    fn release_notes_are_the_section_of_the_version_without_line_breaks() {
+        let (code, text) = release_notes(CHANGELOG, "0.3.0");
+        assert_eq!(
+            text,
+            "**Run.** Two lines of a [page](https://github.com/npsim/npsim/blob/v0.3.0/docs/src/run.md).\n\n\
+             - An entry of two lines.\n- Another.\n"
+        );
+        assert_eq!(code, Some(0));
+        let (code, text) = release_notes(CHANGELOG, "0.2.0");
+        assert_eq!((code, text.as_str()), (Some(0), "Older.\n"));
+    }
+
+    #[test]
+    fn release_notes_refuse_a_changelog_that_is_not_cut() {
+        let (code, text) = release_notes(CHANGELOG, "0.4.0");
+        assert_eq!(code, Some(1));
+        assert!(text.contains("no section `## 0.4.0`"), "{text}");
+        let uncut = CHANGELOG.replace("Unreleased\n", "Unreleased\n\n- Not in a version yet.\n");
+        let (code, text) = release_notes(&uncut, "0.3.0");
+        assert_eq!(code, Some(1));
+        assert!(text.contains("entries under Unreleased"), "{text}");
+    }
+
+    /// Windows gives a script that is redirected a code page of 8 bits.
+    #[test]
+    fn licence_texts_are_utf_8_whatever_the_console_is() {
+        let script = workspace::here().join("packaging/third-party");
+        let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
+        let python = Command::new("python3").args(["-c", is_new]).status();
+        if !python.is_ok_and(|it| it.success()) {
+            println!("skipped: Python 3.11 is not there");
+            return;
+        }
+        let output = Command::new("python3")
+            .arg(&script)
+            .arg("--texts")
+            .env("PYTHONIOENCODING", "ascii")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let mistake = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{mistake}");
+        assert!(!text.is_ascii() && text.contains("Permission is hereby granted"));
+    }
 }
