@@ -490,6 +490,18 @@ impl Preprocessor<'_> {
             self.report(error);
             return;
         }
+        if let Some(hash) = tokens.iter().find(|t| t.is("#")) {
+            let error = Diagnostic::error(
+                codes::INVALID_CHARACTER,
+                "after macro expansion `#` ends no label here",
+                hash.span,
+                hash.expansion,
+            )
+            .help("`##` and `/**/` join it to a name or a number before it");
+            self.report(error);
+            self.emit(kept, expansion);
+            return;
+        }
         self.emit(tokens, expansion);
     }
 

@@ -386,6 +386,16 @@ fn errors_in_macros_carry_the_expansion() {
 }
 
 #[test]
+fn a_paste_leaves_no_hash_behind() {
+    for text in ["'b'###d", "#define S 's'\nbr[S###]"] {
+        let run = run(text);
+        assert_eq!(run.diagnostics[0].code, "invalid-character", "{text}");
+        assert_eq!(run.print(), "", "{text}");
+    }
+    assert!(run("#define N loop\nN###: br[N###]").diagnostics.is_empty());
+}
+
+#[test]
 fn messages_concatenate() {
     let text = "#define N 2\n#error 12, \"x\"\n#error 7 \"a\" N \"b\", N * 3, 'q'\n\
                 #warning plain words\n#info \"i\"\n#warn \"w\" strleft('abc', 1)";
