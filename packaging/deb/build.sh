@@ -6,6 +6,8 @@
 # Writes FOLDER/npsim_VERSION_ARCHITECTURE.deb and its SHA-256 beside it. In it are the command, manual pages, completions of three
 # shells, the book as HTML, the shipped systems and captures in /usr/share/npsim, licences and changelog.
 set -euo pipefail
+# Others read what is installed, and dpkg-deb takes no other folder.
+umask 022
 
 [ $# -eq 2 ] || { echo "usage: packaging/deb/build.sh BINARY FOLDER" >&2; exit 2; }
 for tool in dpkg-deb readelf gzip; do
@@ -16,6 +18,8 @@ binary=$1
 mkdir -p "$2"
 folder=$(cd "$2" && pwd)
 version=$("$binary" --version | cut -d ' ' -f 2)
+# dpkg takes `0.3.0-rc.1` for newer than `0.3.0`, and `0.3.0~rc.1` for older.
+version=${version/-/\~}
 architecture=$(dpkg --print-architecture)
 # The time of the last change, for the same bytes from the same sources.
 epoch=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)}

@@ -63,7 +63,7 @@ echo "installed: $(dpkg-deb --field "$package" Package Version Depends Installed
 inside() {
     chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/tmp "$@" 2>&1
 }
-version=$(dpkg-deb --field "$package" Version)
+version=$(dpkg-deb --field "$package" Version | sed 's/~/-/')
 [ "$(inside npsim --version)" = "npsim $version" ] || fail "npsim --version is not $version"
 
 # The first command of the README, with what the package brought.

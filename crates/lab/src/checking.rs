@@ -4,6 +4,7 @@ mod names;
 mod sweeps;
 
 use crate::counters::fits;
+use crate::drawing;
 use crate::expression::{CurveName, Derived, ExpressionOperand, Shape, ShapeKind};
 use crate::formula::Formula;
 use crate::study::{
@@ -81,7 +82,16 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     let figures = study.figure.iter();
     check_each("figure", figures.map(|it| (&it.name, it)), |it| {
         check_figure(study, it)
-    })
+    })?;
+    // Those that are drawn of what says nothing of figures have the names of sweep and metric.
+    for figure in drawing::figures(study) {
+        if figure.name.contains(['/', '\\']) {
+            let problem = Problem::new("the name cannot be a file's")
+                .help("leave slashes out of the names of the sweep and the metric");
+            return Err(named("figure", &figure.name, problem));
+        }
+    }
+    Ok(())
 }
 
 /// A problem of something that has a name.

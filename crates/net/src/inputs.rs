@@ -1,7 +1,8 @@
 //! Which files a process reads, noted for a process that must find the same ones elsewhere.
 //!
 //! Nothing is noted unless [`note_into`] was called. What opens a file that decides what a command
-//! does calls [`reading`] before, and what only looks whether one is there, [`seeing`].
+//! does calls [`reading`] before, what only looks whether one is there, [`seeing`], and what takes
+//! the standard input, [`reading_standard_input`].
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -9,6 +10,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+/// The path of the note on standard input.
+pub const STANDARD_INPUT: &str = "-";
 /// The file in the folder of notes that has one note after the other.
 const LIST: &str = "list";
 
@@ -39,7 +42,7 @@ impl NoteKind {
 pub struct InputNote {
     /// What is known of it.
     pub kind: NoteKind,
-    /// As it was opened, beginning with the root.
+    /// As it was opened, beginning with the root; [`STANDARD_INPUT`] for that.
     pub path: PathBuf,
     /// The copy of a file that was read.
     pub copy: PathBuf,
@@ -84,6 +87,14 @@ pub fn reading(path: &Path) {
 /// Whether there is something at `path` decides what comes next.
 pub fn seeing(path: &Path) {
     note(path, false);
+}
+
+/// Standard input is about to be read.
+pub fn reading_standard_input() {
+    if let Some(notes) = NOTES.get() {
+        let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.add(Path::new(STANDARD_INPUT), NoteKind::Other);
+    }
 }
 
 fn note(path: &Path, read: bool) {

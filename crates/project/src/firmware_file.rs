@@ -5,6 +5,7 @@ use std::path::Path;
 
 use npsim_image::Image;
 use npsim_image::file::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes};
+use npsim_net::compression::Compression;
 
 use crate::files::Files;
 use crate::problem::Problem;
@@ -51,6 +52,16 @@ pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<FirmwareProgram>, Prob
         .read(path)
         .map_err(|error| Problem::io("read", path, &error))?;
     let shown = path.display();
+    // Taken for words in binary, some would even be disassembled.
+    if let Some(compression) = Compression::of_name(path)
+        && Compression::of_data(&bytes) == Some(compression)
+    {
+        let program = compression.program();
+        return Err(Problem::new(format!(
+            "`{shown}` is compressed, and firmware is read as it is"
+        ))
+        .help(format!("unpack it with `{program} -d`")));
+    }
     let mut parts = if is_image_file(&bytes) {
         images(&bytes).map_err(|error| {
             Problem::new(format!("{shown}: {error}"))

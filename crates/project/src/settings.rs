@@ -266,6 +266,9 @@ impl FromStr for Setting {
     }
 }
 
+/// The most keys of a path; what reads files gives up a little later.
+const DEEPEST: usize = 32;
+
 fn keys(path: &str) -> Result<Vec<String>, String> {
     let mut keys = vec![String::new()];
     let mut quoted = false;
@@ -282,6 +285,12 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
     }
     if quoted {
         return Err(format!("the quote in `{path}` is not closed"));
+    }
+    if keys.len() > DEEPEST {
+        let (first, deep) = (&keys[0], keys.len());
+        return Err(format!(
+            "a path has at most {DEEPEST} keys, and the one that begins with `{first}` has {deep}"
+        ));
     }
     if keys.iter().any(String::is_empty) {
         return Err(format!(

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
 
 use npsim_structure::workspace;
 use toml::Table;
@@ -259,6 +260,37 @@ fn the_oldest_rust_that_is_promised_is_that_of_the_gate() {
         used == promised || used.starts_with(&format!("{promised}.")),
         "manifests promise Rust {promised}, the gate compiles with {used}"
     );
+}
+
+/// Whether `packaging/set-version --check` takes this for a version at all; none without Python.
+fn is_taken(version: &str) -> Option<bool> {
+    let script = workspace::here().join("packaging/set-version");
+    let mut python = Command::new("python3");
+    let ran = python.arg(script).args(["--check", version]).output();
+    let said = String::from_utf8(ran.ok()?.stderr).unwrap();
+    Some(!said.contains("is no version"))
+}
+
+#[test]
+fn only_versions_that_cargo_takes_are_written() {
+    for good in ["0.3.0", "10.20.30", "0.3.0-rc.1", "1.0.0-0a.x-y"] {
+        assert_ne!(is_taken(good), Some(false), "{good}");
+    }
+    for bad in [
+        "",
+        "1.2",
+        "v1.2.3",
+        "01.2.3",
+        "1.2.3-",
+        "1.2.3-..",
+        "1.2.3-01",
+        "1.2.3+b",
+        "1.2.3\n",
+        "\u{663}.2.3",
+        "99999999999999999999.0.0",
+    ] {
+        assert_ne!(is_taken(bad), Some(true), "{bad}");
+    }
 }
 
 #[cfg(unix)]

@@ -191,3 +191,16 @@ fn a_sweep_without_end_is_refused_before_it_is_spread_out() {
     let message = message("[[published]]", &axes);
     assert!(message.contains("more points than 100000"), "{message}");
 }
+
+#[test]
+fn names_that_lead_out_of_the_folder_of_results_are_refused() {
+    let drawn = &GOOD[..GOOD.find("[[published]]").expect("it")];
+    assert!(Study::parse("s.toml", drawn).is_ok());
+    for (from, to) in [
+        ("[metric.rate]", "[metric.\"/../../rate\"]"),
+        ("[metric.rate]", "[metric.'a\\b']"),
+    ] {
+        let error = Study::parse("s.toml", &drawn.replace(from, to)).expect_err(to);
+        assert!(error.message.contains("cannot be a file's"), "{error}");
+    }
+}

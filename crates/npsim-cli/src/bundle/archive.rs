@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use npsim::problem::Problem;
-use npsim::whole_file::write_whole;
+use npsim::whole_file::WholeFile;
+use npsim_net::compression::Compression as ByName;
 use tar::{Archive, Builder, EntryType, Header};
 
 use super::manifest::{Manifest, PackedFile};
@@ -53,15 +54,23 @@ impl Bundle {
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Problem> {
-        let packed = self.packed();
-        packed
-            .and_then(|bytes| write_whole(path, &bytes))
+        self.write_to(path)
             .map_err(|error| Problem::io("write", path, &error))
     }
 
-    fn packed(&self) -> io::Result<Vec<u8>> {
+    fn write_to(&self, path: &Path) -> io::Result<()> {
+        let file = WholeFile::create(path)?;
+        // A file whose name ends in `.gz` is gzipped as it is.
+        if ByName::of_name(path) == Some(ByName::Gzip) {
+            return self.pack_into(file)?.commit();
+        }
         // Neither a time nor the name of a system is in the header of the one, or an owner in that of the other.
-        let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
+        let packed = GzEncoder::new(file, Compression::default());
+        self.pack_into(packed)?.finish()?.commit()
+    }
+
+    fn pack_into<W: Write>(&self, into: W) -> io::Result<W> {
+        let mut tar = Builder::new(into);
         let mut manifest = serde_json::to_vec_pretty(&self.manifest)?;
         manifest.push(b'\n');
         let own = [
@@ -79,7 +88,7 @@ impl Bundle {
             header.set_gid(0);
             tar.append_data(&mut header, path, bytes.as_slice())?;
         }
-        tar.into_inner()?.finish()
+        tar.into_inner()
     }
 
     /// Reads a bundle, and checks that each of its files is what its table says.

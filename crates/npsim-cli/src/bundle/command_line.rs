@@ -148,6 +148,13 @@ fn way(folder: &Path, to: &Path) -> String {
     }
 }
 
+/// A place below a folder, parted by `/`.
+pub fn below(root: &Path, path: &Path) -> String {
+    let parts = path.strip_prefix(root).unwrap_or(path).components();
+    let parts: Vec<_> = parts.map(|it| it.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}
+
 /// The lowest folder that both are below.
 pub fn common(one: &Path, other: &Path) -> PathBuf {
     let pairs = one.components().zip(other.components());

@@ -7,6 +7,7 @@
 
 mod archive;
 mod command_line;
+mod guest;
 mod manifest;
 mod outcome;
 mod pack;
@@ -14,6 +15,7 @@ mod process;
 mod replay;
 mod stage;
 
+pub use guest::{check_saved, is_guest, place};
 pub use manifest::PackedFile;
 pub use pack::pack;
 pub use process::note_if_asked;

@@ -12,18 +12,21 @@ const HOST: &str = "host  ";
 const LEFT_OUT: &str = "...";
 /// What stands for the folder in which the bundle was unpacked.
 const FOLDER: &str = "<bundle>";
+/// What stands for the folder above that one.
+const ABOVE: &str = "<bundle>/..";
 
 /// Output without the speed of the host, the numbers of threads, and the folder below which the command ran.
 pub fn of_any_host(bytes: &[u8], root: &Path) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return bytes.to_vec();
     };
-    let root = root.display().to_string();
-    let text = if root.len() > 1 {
-        text.replace(&root, FOLDER)
-    } else {
-        text.to_owned()
-    };
+    let mut text = text.to_owned();
+    for (folder, mark) in [(Some(root), FOLDER), (root.parent(), ABOVE)] {
+        let folder = folder.map_or(String::new(), |it| it.display().to_string());
+        if folder.len() > 1 {
+            text = text.replace(&folder, mark);
+        }
+    }
     let lines = text.split_inclusive('\n').map(|line| {
         if line.starts_with(HOST) {
             return format!("{HOST}{LEFT_OUT}\n");
@@ -116,11 +119,12 @@ mod tests {
     #[test]
     fn what_differs_from_host_to_host_is_left_out() {
         let given =
-            b"a\nhost         0.27 s, 3 MHz\nthread 'main' (71) panicked at x\nat /tmp/b/c.uc\n";
+            b"a\nhost         0.27 s, 3 MHz\nthread 'main' (71) panicked at x\nat /tmp/b/c.uc\nin `/tmp`\n";
+        // What is above is called otherwise on each host, too.
         let made = of_any_host(given, Path::new("/tmp/b"));
         assert_eq!(
             String::from_utf8(made).unwrap(),
-            "a\nhost  ...\nthread 'main' panicked at x\nat <bundle>/c.uc\n"
+            "a\nhost  ...\nthread 'main' panicked at x\nat <bundle>/c.uc\nin `<bundle>/..`\n"
         );
         assert_eq!(of_any_host(b"\xff\n", Path::new("/")), b"\xff\n");
     }

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use npsim::problem::Problem;
-use npsim_net::inputs::{InputNote, NoteKind};
+use npsim::whole_file::{is_standard_output, same_file, try_place};
+use npsim_net::compression::Compression;
+use npsim_net::inputs::{InputNote, NoteKind, STANDARD_INPUT};
 
 use super::archive::{Bundle, MOST_BYTES, MOST_FILES, is_plain};
-use super::command_line::{check_command, check_places, common, far_places, relative, tidy};
+use super::command_line::{below, check_command, check_places, common, far_places, relative, tidy};
 use super::manifest::{Build, Manifest, PackedFile, Request, SCHEMA};
 use super::outcome::first_difference;
 use super::process;
-use super::stage::{self, below};
+use super::stage;
 
 /// A bundle that was written.
 #[derive(Debug)]
@@ -36,17 +38,35 @@ pub fn pack(
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Packed>, Problem> {
     check_command(words)?;
+    check_name(path)?;
     let folder =
         std::env::current_dir().map_err(|error| Problem::io("read", Path::new("."), &error))?;
     let temporary = tempfile::Builder::new().prefix("npsim-bundle-").tempdir();
     let temporary =
         temporary.map_err(|error| Problem::new(format!("no folder for notes: {error}")))?;
-    let Some(ran) = process::run(words, &folder, temporary.path(), stop)? else {
+    let Some(ran) = process::run(words, &folder, None, temporary.path(), stop)? else {
         return Ok(None);
     };
     let notes = stage::notes_of(temporary.path())?;
     if let Some(note) = notes.iter().find(|note| note.kind == NoteKind::Other) {
+        if note.path == Path::new(STANDARD_INPUT) {
+            return Err(Problem::new(
+                "the command reads standard input, which cannot be in a bundle",
+            )
+            .help("name a file instead; for `npsim debug` give `--script FILE` with `--batch`"));
+        }
+        if note.path.is_file() {
+            return Err(Problem::new(format!(
+                "`{}` cannot be in a bundle: it could not be copied to a temporary folder",
+                note.path.display()
+            ))
+            .help("is the disk full that `TMPDIR` is on?"));
+        }
         return Err(outside(&note.path, "no regular file"));
+    }
+    let read = { notes.iter() }.find(|it| it.kind != NoteKind::Folder && same_file(&it.path, path));
+    if let Some(note) = read {
+        return Err(taken(path, "the command reads", &note.path));
     }
     let root = root_of(&folder, words, &notes);
     let (files, folders) = contents(&root, &notes)?;
@@ -61,6 +81,10 @@ pub fn pack(
     };
     if let Some(path) = staged.outside.first() {
         return Err(outside(path, "named by its whole path within a file"));
+    }
+    let outputs = { staged.outcome.outputs.iter() }.map(|it| root.join(&it.path));
+    if let Some(output) = { outputs }.find(|it| same_file(it, path)) {
+        return Err(taken(path, "the command writes", &output));
     }
     if staged.outcome.ended != ran.ended {
         let (_, _, line) = first_difference(b"", &staged.stderr);
@@ -113,6 +137,33 @@ fn outside(path: &Path, what: &str) -> Problem {
         path.display()
     ))
     .help("name a regular file, by a path relative to the file that names it")
+}
+
+/// Refuses, before anything runs, a name that promises another compression than that of bundles, and one where
+/// nothing can be written.
+fn check_name(path: &Path) -> Result<(), Problem> {
+    match Compression::of_name(path) {
+        _ if is_standard_output(path) => Ok(()),
+        None | Some(Compression::Gzip) => {
+            try_place(path).map_err(|error| Problem::io("write", path, &error))
+        }
+        Some(other) => Err(Problem::new(format!(
+            "a bundle is compressed by gzip, not as `.{}` promises: `{}`",
+            other.ending(),
+            path.display()
+        ))
+        .help("leave that ending out")),
+    }
+}
+
+/// The bundle was to take the place of a file of its command.
+fn taken(path: &Path, what: &str, file: &Path) -> Problem {
+    Problem::new(format!(
+        "the bundle `{}` would overwrite what {what}: `{}`",
+        path.display(),
+        file.display()
+    ))
+    .help("give the bundle another name")
 }
 
 /// The folder that becomes the bundle's uppermost: the lowest one above all that is read and named.

@@ -11,10 +11,10 @@ use std::{env, io, thread};
 use npsim::problem::Problem;
 use npsim_net::inputs;
 
+use super::guest;
+
 /// The folder into which the process notes what it reads.
 const NOTES: &str = "NPSIM_NOTE_INPUTS";
-/// What would change what is printed.
-const OTHER_OUTPUT: [&str; 4] = ["COLUMNS", "NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"];
 /// How often a process is asked whether it has ended.
 const OFTEN: Duration = Duration::from_millis(5);
 
@@ -46,13 +46,15 @@ fn own() -> io::Result<Command> {
     Ok(command)
 }
 
-/// Runs npsim with these words in a folder; `None` if it was interrupted meanwhile.
+/// Runs npsim with these words in a folder; `None` if it was interrupted meanwhile. `within` has the files of the
+/// bundle, if it runs among those.
 ///
 /// # Errors
 /// It cannot be started.
 pub fn run(
     words: &[String],
     folder: &Path,
+    within: Option<&Path>,
     notes: &Path,
     stop: &Arc<AtomicBool>,
 ) -> Result<Option<Ran>, Problem> {
@@ -60,8 +62,11 @@ pub fn run(
     let (out, err) = (tempfile::tempfile(), tempfile::tempfile());
     let (mut out, mut err) = (out.map_err(failed)?, err.map_err(failed)?);
     let mut command = own().map_err(failed)?;
-    for name in OTHER_OUTPUT {
+    for (name, _) in env::vars_os().filter(|(name, _)| guest::changes_output(name)) {
         command.env_remove(name);
+    }
+    if let Some(within) = within {
+        command.env(guest::FOLDER, within);
     }
     let child = command
         .args(words)

@@ -65,10 +65,11 @@ impl Opened {
             ("standard output", &*bundle.stdout, &*now.stdout),
             ("standard error", &*bundle.stderr, &*now.stderr),
         ];
-        Ok(Some(differences(
-            &bundle.manifest.outcome,
-            &now.outcome,
-            texts,
-        )))
+        let outside = { now.outside.iter() }.map(|path| {
+            let path = path.display();
+            format!("it reads `{path}`, which is not in the bundle")
+        });
+        let differ = differences(&bundle.manifest.outcome, &now.outcome, texts);
+        Ok(Some(outside.chain(differ).collect()))
     }
 }

@@ -11,7 +11,7 @@ use npsim::problem::Problem;
 use npsim_net::inputs::{InputNote, NoteKind, notes_in};
 
 use super::archive::MOST_BYTES;
-use super::command_line::tidy;
+use super::command_line::{below, tidy};
 use super::manifest::{Outcome, Request};
 use super::outcome::{of_any_host, outcome};
 use super::process::{self, Ran};
@@ -46,7 +46,7 @@ pub fn run(
     let made = fs::create_dir(&notes).and_then(|()| unpack(request, files, &root));
     made.map_err(|error| failed(&error))?;
     let folder = root.join(&request.folder);
-    let Some(ran) = process::run(&request.command, &folder, &notes, stop)? else {
+    let Some(ran) = process::run(&request.command, &folder, Some(&root), &notes, stop)? else {
         return Ok(None);
     };
     let mut outputs = BTreeMap::new();
@@ -114,13 +114,6 @@ fn gather(
         }
     }
     Ok(())
-}
-
-/// A place below a folder, parted by `/`.
-pub fn below(root: &Path, path: &Path) -> String {
-    let parts = path.strip_prefix(root).unwrap_or(path).components();
-    let parts: Vec<_> = parts.map(|it| it.as_os_str().to_string_lossy()).collect();
-    parts.join("/")
 }
 
 /// What came of a process in place, as [`run`] gives it.

@@ -122,6 +122,7 @@ fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> 
 }
 
 fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
+    npsim_net::inputs::reading_standard_input();
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let encoding = Encoding::of(&bytes);

@@ -330,6 +330,9 @@ fn array_shard(variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, Strin
 
 /// This process in words: with a job of a cluster its number, and the host.
 fn process() -> String {
+    if crate::bundle::is_guest() {
+        return "the command of a bundle".to_owned();
+    }
     let variable = |name: &str| std::env::var(name).ok();
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     // Windows names itself in `COMPUTERNAME`.

@@ -11,7 +11,7 @@ use npsim::checkpoint::inputs::{self, CheckpointInput};
 use npsim::checkpoint::{CheckpointFile, Outputs, RunOrigin};
 use npsim::problem::Problem;
 
-use crate::output;
+use crate::{bundle, output};
 
 /// What may be given anew to every run that goes on: it changes no result that was not asked for.
 const ANEW: [&str; 7] = [
@@ -125,6 +125,9 @@ fn resumed<A: Resumable>(now: &A, path: &Path, origin: &RunOrigin) -> Result<A, 
         ))
         .help("start the run anew"));
     };
+    for command in &origin.commands {
+        bundle::check_saved(command)?;
+    }
     let mut arguments: A = parse(first, path)?;
     for command in others {
         arguments.overlay(&parse(command, path)?);
@@ -177,5 +180,8 @@ fn note_folder(origin: &RunOrigin) {
 }
 
 fn current_folder() -> String {
+    if let Some(place) = bundle::place() {
+        return format!("<bundle>/{place}");
+    }
     std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string())
 }

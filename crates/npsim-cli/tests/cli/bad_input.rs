@@ -203,6 +203,17 @@ fn outputs_do_not_replace_inputs() {
         .expect(0, &[]);
 }
 
+#[cfg(unix)]
+#[test]
+fn made_traffic_does_not_replace_the_project_that_it_is_for() {
+    let project = "[[me]]\nid = 0\nsource = \"a.uc\"\n[[port]]\n";
+    let dir = Dir::new().with("a.uc", END).with("npsim.toml", project);
+    std::os::unix::fs::symlink("npsim.toml", dir.path("link")).expect("a link");
+    dir.npsim("trace gen --project . --load 0.5 --time 1us --out link")
+        .expect(1, &["--out `link` would overwrite the project file"]);
+    assert_eq!(dir.read("npsim.toml"), project.as_bytes());
+}
+
 #[test]
 fn input_without_an_end() {
     let dir = Dir::new().with("a.uc", "#include \"/dev/zero\"\n");

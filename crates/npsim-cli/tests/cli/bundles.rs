@@ -3,9 +3,12 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
+use assert_cmd::Command;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
 
 use crate::harness::{COUNT, Dir, pcap, root};
@@ -200,6 +203,9 @@ fn commands_that_a_bundle_cannot_have_are_refused() {
     dir.npsim("bundle make").expect(2, &["COMMAND"]);
     dir.npsim("bundle make -o no/where -- asm a.uc")
         .expect(1, &["cannot write `no/where`"]);
+    // Before the command has run, which would write.
+    dir.npsim("bundle make -o no/where -- trace gen --load 1 --time 1us -o a.pcap")
+        .expect(1, &["cannot write `no/where`"]);
     assert_eq!(dir.files(), ["a.uc"]);
 }
 
@@ -333,4 +339,180 @@ fn a_small_file_that_unpacks_to_a_large_one_is_refused() {
     elsewhere(gz.finish().expect("a file"))
         .npsim("bundle info b.npsim-bundle")
         .expect(1, &["too large", "more than 1024 MiB"]);
+}
+
+#[test]
+fn what_differs_from_host_to_host_is_not_in_outputs() {
+    let dir = Dir::new()
+        .with("a.uc", COUNT)
+        .with("load.toml", SWEEP)
+        .with(
+            "npsim.toml",
+            "[[me]]\nid = 0\nsource = \"a.uc\"\n[[port]]\n[load]\nrate = \"1Mpps\"\n",
+        );
+    dir.npsim("run a.uc -D TURNS=9 --checkpoint a.ckpt --until 1us --quiet")
+        .expect(0, &[]);
+    for (command, ended) in [
+        (
+            "run a.uc -D TURNS=9 --checkpoint b.ckpt --until 1us",
+            "exit code 0",
+        ),
+        ("run --resume a.ckpt --until 2us", "exit code 0"),
+        ("sweep load.toml --out results", "exit code 0"),
+        ("sweep load.toml --out part --shard 1/2", "exit code 0"),
+        ("reproduce zhang --quick", "exit code 1"),
+    ] {
+        dir.npsim(&format!("bundle make -o a.npsim-bundle -- {command}"))
+            .expect(0, &[ended]);
+        elsewhere(dir.read("a.npsim-bundle"))
+            .npsim("bundle replay b.npsim-bundle")
+            .expect(0, &["reproduced"]);
+    }
+}
+
+const SWEEP: &str = r#"
+name = "load"
+title = "Load"
+[window]
+measure = "1us"
+[metric.egress]
+measure = "egress-rate"
+[sweep.load]
+system = "npsim.toml"
+[[sweep.load.axis]]
+name = "turns"
+key = "define.TURNS"
+values = [1, 2]
+"#;
+
+/// A checkpoint has the command of its run, and that has the names of outputs.
+#[test]
+fn a_checkpoint_in_a_bundle_writes_nothing_outside() {
+    let far = Dir::new();
+    let place = far.path("s.json");
+    let dir = Dir::new().with("a.uc", COUNT);
+    dir.npsim(&format!(
+        "run a.uc -D TURNS=9 --checkpoint a.ckpt --until 1us --stats {}",
+        place.display()
+    ))
+    .expect(0, &[]);
+    dir.npsim("bundle make -- run --resume a.ckpt").expect(
+        1,
+        &[
+            "does not do the same from a bundle",
+            "names a place outside",
+        ],
+    );
+    // One that was made by hand.
+    dir.npsim("bundle make -- run --resume b.ckpt")
+        .expect(0, &["exit code 1"]);
+    let mut all = entries(&dir.read("fault.npsim-bundle"));
+    let mut add = |name: &str, bytes: Vec<u8>| {
+        let digest = format!("{:x}", Sha256::digest(&bytes));
+        let mut table: Value = serde_json::from_slice(&all[0].bytes).expect("JSON");
+        let inputs = table["inputs"].as_array_mut().expect("inputs");
+        inputs.push(json!({"path": name, "bytes": bytes.len(), "sha256": digest}));
+        all[0].bytes = table.to_string().into_bytes();
+        all.push(file(&format!("files/{name}"), bytes));
+    };
+    add("a.uc", dir.read("a.uc"));
+    add("b.ckpt", dir.read("a.ckpt"));
+    std::fs::remove_file(&place).expect("it was written");
+    elsewhere(packed(&all))
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(1, &["names a place outside of it"]);
+    assert!(far.files().is_empty(), "{:?}", far.files());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_bundle_that_reads_what_is_not_in_it_is_not_reproduced() {
+    let far = Dir::new().with("far.uc", "    nop\n");
+    let include = format!("#include \"{}\"\n", far.path("far.uc").display());
+    let dir = Dir::new().with("a.uc", "nonsense\n");
+    dir.npsim("bundle make -o a.npsim-bundle -- asm a.uc")
+        .expect(0, &[]);
+    let mut all = entries(&dir.read("a.npsim-bundle"));
+    let mut table: Value = serde_json::from_slice(&all[0].bytes).expect("JSON");
+    table["inputs"][0]["bytes"] = include.len().into();
+    table["inputs"][0]["sha256"] = format!("{:x}", Sha256::digest(&include)).into();
+    all[0].bytes = table.to_string().into_bytes();
+    all.last_mut().expect("the source").bytes = include.into_bytes();
+    elsewhere(packed(&all))
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(1, &["far.uc", "which is not in the bundle"]);
+}
+
+#[test]
+fn a_bundle_takes_the_place_of_no_file_of_its_command() {
+    let dir = Dir::new()
+        .with("a.uc", "#include \"b.uc\"\n")
+        .with("b.uc", "    ctx_arb[kill]\n");
+    for (out, command, why) in [
+        ("b.uc", "asm a.uc", "what the command reads"),
+        ("./a.uc", "asm a.uc", "what the command reads"),
+        ("c.hex", "asm a.uc -o c.hex", "what the command writes"),
+    ] {
+        dir.npsim(&format!("bundle make -o {out} -- {command}"))
+            .expect(1, &["would overwrite", why]);
+    }
+    assert_eq!(dir.read("b.uc"), b"    ctx_arb[kill]\n");
+    assert!(dir.read("c.hex").is_ascii(), "what the command wrote stays");
+}
+
+#[test]
+fn the_name_of_a_bundle_may_say_that_it_is_gzipped() {
+    let dir = Dir::new().with("a.uc", BAD);
+    for name in ["a.tar.gz", "a.tgz"] {
+        dir.npsim(&format!("bundle make -o {name} -- asm a.uc"))
+            .expect(0, &[]);
+        elsewhere(dir.read(name))
+            .npsim("bundle replay b.npsim-bundle")
+            .expect(0, &["reproduced"]);
+    }
+    dir.npsim("bundle make -o a.tar.zst -- asm a.uc")
+        .expect(1, &["compressed by gzip, not as `.zst` promises"]);
+    assert_eq!(dir.files(), ["a.tar.gz", "a.tgz", "a.uc"]);
+}
+
+#[test]
+fn a_bundle_on_standard_output_is_alone_there() {
+    let dir = Dir::new().with("a.uc", BAD);
+    let mut npsim = Command::new(env!("CARGO_BIN_EXE_npsim"));
+    let words = ["bundle", "make", "-o", "-", "--", "asm", "a.uc"];
+    let made = npsim.args(words).current_dir(dir.path("")).output();
+    dir.npsim("bundle make -- asm a.uc").expect(0, &[]);
+    assert_eq!(
+        made.expect("run npsim").stdout,
+        dir.read("fault.npsim-bundle")
+    );
+}
+
+#[test]
+fn a_command_that_reads_standard_input_is_refused() {
+    let dir = Dir::new().with("a.uc", COUNT);
+    for command in ["fmt -", "debug a.uc -D TURNS=9 --batch"] {
+        dir.npsim(&format!("bundle make -- {command}"))
+            .expect(1, &["standard input", "--script FILE"]);
+    }
+    assert_eq!(dir.files(), ["a.uc"]);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn names_in_a_bundle_do_not_move_the_cursor() {
+    let dir = bundle_of_an_error();
+    let changed = with_table(&dir, "\"x86_64-", "\"\\u001b]0;x\\u0007x86_64-");
+    let other = elsewhere(changed);
+    let mut npsim = Command::new(env!("CARGO_BIN_EXE_npsim"));
+    let info = npsim
+        .args(["bundle", "info", "b.npsim-bundle"])
+        .current_dir(other.path(""))
+        // As on a terminal.
+        .env("CLICOLOR_FORCE", "1")
+        .output()
+        .expect("run npsim");
+    let out = String::from_utf8(info.stdout).expect("UTF-8");
+    assert!(out.contains("made by"), "{out}");
+    assert!(!out.contains(['\x1b', '\x07']), "{out:?}");
 }

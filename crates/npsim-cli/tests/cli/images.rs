@@ -84,6 +84,17 @@ fn programs_of_a_project_are_told_apart() {
 }
 
 #[test]
+fn compressed_words_are_not_taken_for_words() {
+    // Behind the header of gzip a multiple of five bytes, which would be words in binary.
+    let dir = Dir::new()
+        .with("a.bin.gz", [&[0x1f, 0x8b, 8, 0][..], &[0; 16]].concat())
+        .with("b.bin", [&[0x1f, 0x8b, 8, 0][..], &[0; 16]].concat());
+    dir.npsim("disasm a.bin.gz")
+        .expect(1, &["`a.bin.gz` is compressed", "gzip -d"]);
+    dir.npsim("disasm b.bin").expect(0, &[]);
+}
+
+#[test]
 fn words_that_are_none() {
     let dir = Dir::new()
         .with("a.hex", "; me 0: x\nF0000C0300\nzz\n")

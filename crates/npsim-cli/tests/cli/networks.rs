@@ -307,6 +307,17 @@ fn mistakes_leave_nothing_behind() {
     assert_eq!(dir.files(), ["net.toml", "wrong.toml"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_series_on_a_full_disk_is_named() {
+    let dir = Dir::new();
+    dir.npsim(&format!(
+        "network {} --series /dev/full",
+        shipped("dumbbell.toml")
+    ))
+    .expect(1, &["cannot write `/dev/full`: No space left"]);
+}
+
 #[test]
 fn settings_change_keys_of_the_file_and_nothing_else() {
     let dir = Dir::new().with(

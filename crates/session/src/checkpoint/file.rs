@@ -62,12 +62,32 @@ pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> 
     hidden.push(name);
     hidden.push(".npsim-part");
     let part = target.with_file_name(hidden);
+    let written = write_part(kind, &part, header, state);
+    if let Err(error) = written {
+        // Half of it is of no use, least of all on a full disk.
+        let _ = fs::remove_file(&part);
+        return Err(error);
+    }
+    fs::rename(&part, &target)?;
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // Not every system lets a folder be opened; then the name is safe a little later.
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// Writes header and state to a file, to the disk.
+fn write_part(kind: CheckpointKind, part: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
     let length = (header.len() as u32).to_le_bytes();
     let mut digest = Sha256::new();
     for piece in [&length[..], header, state] {
         digest.update(piece);
     }
-    let mut file = File::create(&part)?;
+    let mut file = File::create(part)?;
     for piece in [
         &kind.magic()[..],
         &FORMAT.to_le_bytes(),
@@ -79,18 +99,7 @@ pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> 
         file.write_all(piece)?;
     }
     // The new name must not reach the disk before the data.
-    file.sync_all()?;
-    drop(file);
-    fs::rename(&part, &target)?;
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    // Not every system lets a folder be opened; then the name is safe a little later.
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
+    file.sync_all()
 }
 
 /// Reads header and state.

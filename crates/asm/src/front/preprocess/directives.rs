@@ -1,6 +1,6 @@
 //! The directives that stand for themselves; blocks are in the other modules.
 
-use super::{Preprocessor, defines::Define, environment::Environment};
+use super::{MAX_INCLUDES, Preprocessor, defines::Define, environment::Environment};
 use crate::LintLevel;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -243,6 +243,12 @@ impl Preprocessor<'_> {
             );
             return;
         };
+        self.included += 1;
+        if self.included > MAX_INCLUDES {
+            let what = format!("more than {MAX_INCLUDES} files were included");
+            self.limit(&what, span, directive.expansion);
+            return;
+        }
         // In a macro's body that is the file of the macro, not of its use.
         let including = self.sources.file(directive.span.file).path.clone();
         match self.includes.load(&wanted, Some(&including)) {

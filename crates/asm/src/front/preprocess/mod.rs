@@ -45,6 +45,8 @@ const MAX_DEPTH: usize = 200;
 const SCALE: usize = if cfg!(fuzzing) { 50 } else { 1 };
 /// Lines that may be executed.
 const MAX_LINES: usize = 500_000 / SCALE;
+/// Files that may be included, each as often as it is: reading one takes longer than a line.
+const MAX_INCLUDES: usize = 20_000 / SCALE;
 /// Tokens that substitution, expansion and output may make.
 const MAX_TOKENS: usize = 8_000_000 / SCALE;
 /// Tokens of one line.
@@ -92,6 +94,7 @@ pub fn preprocess(
         paths: Vec::new(),
         depth: 0,
         executed: 0,
+        included: 0,
         made: 0,
         errors: 0,
         stopped: false,
@@ -134,6 +137,7 @@ struct Preprocessor<'a> {
     paths: Vec<String>,
     depth: usize,
     executed: usize,
+    included: usize,
     made: usize,
     errors: usize,
     /// A limit was reached; all loops come to their end.

@@ -478,6 +478,27 @@ fn missing_and_endless_includes() {
     assert_eq!(twice.said().len(), 1);
     assert_eq!(twice.diagnostics[0].code, "include-cycle");
     assert_eq!(one("#include").0, "malformed-directive");
+    // No file includes itself, and each doubles the lot.
+    let doubling = [
+        "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o",
+    ];
+    let mut files = vec![("main.uc", "#include \"a\"".to_owned())];
+    for pair in doubling.windows(2) {
+        let text = format!("#include \"{0}\"\n#include \"{0}\"", pair[1]);
+        files.push((pair[0], text));
+    }
+    files.push(("o", "nop".to_owned()));
+    let files: Vec<_> = { files.iter() }
+        .map(|(name, text)| (*name, &**text))
+        .collect();
+    let endless = run_files(&files, &Options::default());
+    assert_eq!(endless.said().len(), 1);
+    assert_eq!(endless.diagnostics[0].code, "expansion-limit");
+    assert!(
+        endless.diagnostics[0]
+            .message
+            .contains("files were included")
+    );
     let none = run_files(&[], &Options::default());
     assert_eq!(none.diagnostics[0].code, "include-failed");
 }

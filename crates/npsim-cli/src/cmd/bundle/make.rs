@@ -1,11 +1,14 @@
 //! `npsim bundle make`: a command with its files becomes one file.
 
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use npsim::problem::Problem;
 use npsim::quantity::grouped;
+use npsim::whole_file::is_standard_output;
 
 use crate::bundle;
 use crate::cmd::interrupt::{INTERRUPTED, interrupt_flag};
@@ -25,7 +28,20 @@ pub struct Arguments {
     command: Vec<String>,
 }
 
+/// Refuses to fill a terminal with a bundle.
+fn refuse_terminal() -> Result<(), Problem> {
+    if io::stdout().is_terminal() {
+        return Err(Problem::new("a terminal cannot show a bundle")
+            .help("name a file, or send standard output to another program or a file"));
+    }
+    Ok(())
+}
+
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if is_standard_output(&arguments.out) {
+        refuse_terminal()?;
+        output::give_to_data();
+    }
     let stop = interrupt_flag();
     let Some(packed) = bundle::pack(&arguments.command, &arguments.out, &stop)? else {
         return Ok(ExitCode::from(INTERRUPTED));

@@ -7,6 +7,7 @@ use std::path::Path;
 use npsim::problem::Problem;
 use npsim_debug::console::{Sources, execute, stop_text};
 use npsim_debug::{DebugError, Debugger, Stop, StopCause};
+use npsim_net::inputs;
 
 use crate::cmd::interrupt::Interrupt;
 use crate::output;
@@ -114,6 +115,7 @@ pub fn standard_input(
     sources: Sources<'_>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<ScriptEnd> {
+    inputs::reading_standard_input();
     let mut lines = io::stdin().lock().lines();
     let lines = iter::from_fn(|| interrupt.wait(|| lines.next()));
     script(debugger, sources, lines, "standard input")
@@ -126,6 +128,7 @@ pub fn console(
     sources: Sources<'_>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
+    inputs::reading_standard_input();
     let asks = io::stdin().is_terminal();
     let mut last = String::new();
     greet(debugger, sources)?;

@@ -102,7 +102,7 @@ impl Driver<'_> {
         next
     }
 
-    fn sample(&mut self) -> std::io::Result<()> {
+    fn sample(&mut self) -> Result<(), Problem> {
         if self.outputs.are_sampled() {
             self.outputs.sample(&self.network)?;
         }

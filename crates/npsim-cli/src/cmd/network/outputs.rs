@@ -128,14 +128,15 @@ impl Outputs {
     }
 
     /// Takes the samples of the present moment.
-    pub fn sample(&mut self, network: &Network) -> std::io::Result<()> {
+    pub fn sample(&mut self, network: &Network) -> Result<(), Problem> {
         let Self {
             series,
             report,
             sampler,
             ..
         } = self;
-        sampler.sample(network.outside(), &mut |sample| {
+        let path = series.as_ref().map(|(path, _)| path.clone());
+        let sampled = sampler.sample(network.outside(), &mut |sample| {
             if let Some((_, tracks)) = report {
                 tracks.add(sample);
             }
@@ -144,7 +145,9 @@ impl Outputs {
                 Some((_, SeriesFile::Kept(series))) => series.write(sample),
                 None => Ok(()),
             }
-        })
+        });
+        // Only the series is written to; without one there is no error.
+        sampled.map_err(|error| Problem::io("write", &path.unwrap_or_default(), &error))
     }
 
     /// How far the outputs have come that are to be gone on with; they are on the disk up to there.

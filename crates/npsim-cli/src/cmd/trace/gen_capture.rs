@@ -112,7 +112,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut outputs = vec![OutputOption::new("--out", out, &CAPTURE)];
     outputs.extend(OutputOption::results(arguments.format, arguments.quiet));
     destinations::claim(&["trace", "gen"], &outputs)?;
-    destinations::keep_promises(&outputs)?;
+    let inputs = { project.iter() }.flat_map(|it| destinations::files_of(it, &[]));
+    destinations::keep_apart(&inputs.collect::<Vec<_>>(), &outputs)?;
     let form = CaptureForm::of_name(out).unwrap_or(match ports.len() {
         1 => CaptureForm::Pcap,
         _ => CaptureForm::PcapNg,

@@ -214,6 +214,19 @@ fn files_that_cannot_be_used_are_told() {
     assert_eq!(dir.read("d.pcap"), b"x", "it is left alone");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn half_a_checkpoint_does_not_stay_on_a_full_disk() {
+    let dir = Dir::new();
+    // Where it is written before it gets its name.
+    let part = dir.file(".c.ckpt.npsim-part");
+    std::os::unix::fs::symlink("/dev/full", &part).expect("a link");
+    let command = format!("{FORWARD} --until 1ms --checkpoint @c.ckpt");
+    dir.npsim(&command, 1, "No space left");
+    assert!(!Path::new(&part).is_symlink(), "half of it stays");
+    dir.npsim(&command, 0, "");
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_a_checkpoint() {
