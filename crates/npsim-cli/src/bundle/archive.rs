@@ -24,6 +24,8 @@ const FILES: &str = "files/";
 pub const MOST_BYTES: u64 = 1 << 30;
 /// The most files.
 pub const MOST_FILES: usize = 10_000;
+/// The most bytes of the table: so many files with long paths, before and after.
+const LARGEST_TABLE: u64 = 32 << 20;
 /// The longest path.
 const LONGEST_PATH: usize = 1024;
 
@@ -155,6 +157,10 @@ impl Bundle {
         if let Some(extra) = self.files.keys().find(|name| !listed(name)) {
             return Err(lies(extra, "is not in its list"));
         }
+        if manifest.request.folders.len() > MOST_FILES {
+            let why = format!("the bundle `{shown}` has more than {MOST_FILES} folders");
+            return Err(Problem::new(why));
+        }
         let places = manifest
             .request
             .folders
@@ -220,6 +226,10 @@ fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem
         }
         if !is_plain(&name) {
             return Err(foreign(path, &name, "a place outside of it"));
+        }
+        if name == MANIFEST && entry.size() > LARGEST_TABLE {
+            let why = format!("its `{MANIFEST}` has more than {} MiB", LARGEST_TABLE >> 20);
+            return Err(broken(io::Error::new(io::ErrorKind::FileTooLarge, why)));
         }
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes).map_err(broken)?;

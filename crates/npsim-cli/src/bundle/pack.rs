@@ -221,7 +221,7 @@ fn contents(
             folders.insert(name);
         }
     }
-    if bytes > MOST_BYTES || files.len() + 3 > MOST_FILES {
+    if bytes > MOST_BYTES || files.len() + folders.len() + 3 > MOST_FILES {
         return Err(Problem::new(format!(
             "the command reads {} files with {} MiB, and a bundle has at most {} with {} MiB",
             files.len(),

@@ -516,3 +516,19 @@ fn names_in_a_bundle_do_not_move_the_cursor() {
     assert!(out.contains("made by"), "{out}");
     assert!(!out.contains(['\x1b', '\x07']), "{out:?}");
 }
+
+#[test]
+fn a_table_that_would_take_all_memory_is_refused() {
+    let dir = bundle_of_an_error();
+    let mut all = entries(&dir.read("a.npsim-bundle"));
+    all[0].bytes.resize(33 << 20, b' ');
+    elsewhere(packed(&all))
+        .npsim("bundle info b.npsim-bundle")
+        .expect(1, &["too large", "`bundle.json` has more than 32 MiB"]);
+    let folders: Vec<_> = (0..10_001).map(|it| format!("\"f{it}\"")).collect();
+    let folders = format!("\"folders\": [{}]", folders.join(", "));
+    let many = with_table(&dir, "\"folders\": []", &folders);
+    elsewhere(many)
+        .npsim("bundle replay b.npsim-bundle")
+        .expect(1, &["more than 10000 folders"]);
+}
