@@ -85,7 +85,10 @@ pub fn check_places(words: &[String], folder: &str) -> Result<(), Problem> {
 fn has_drive(text: &str) -> bool {
     let bytes = text.as_bytes();
     let letter = bytes.first().is_some_and(u8::is_ascii_alphabetic);
-    letter && bytes.get(1) == Some(&b':') && matches!(bytes.get(2), Some(b'\\' | b'/'))
+    // Behind `C:` alone a path begins in that drive's own current folder, for Windows.
+    letter
+        && bytes.get(1) == Some(&b':')
+        && (cfg!(windows) || matches!(bytes.get(2), Some(b'\\' | b'/')))
 }
 
 /// The path that a word or the value of an option is, if it leads up or begins with the root.
