@@ -37,7 +37,7 @@ struct InterfaceClock {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     by_ns: i128,
-    /// Frames since then.
+    /// Frames since then that are not counted as out of order.
     frames: u64,
 }
 
@@ -94,6 +94,9 @@ impl Clocks {
             });
         } else if back_ns > 0 {
             notes.reordered += 1;
+            if let Some(step) = &mut clock.step {
+                step.frames -= 1;
+            }
         } else {
             self.latest_ns = u64::try_from(wanted_ns).map_err(|_| {
                 "its time lies more than 584 years after that of the first frame".to_owned()
@@ -149,6 +152,10 @@ mod tests {
         assert_eq!(times, [0, 0, 1, 3, 4]);
         assert_eq!((notes.clock_steps, notes.stepped_back_ns), (0, 0));
         assert_eq!(notes.reordered, 2);
+        // One that is late among those counts once.
+        let (times, notes) = relative(&[(0, 1000), (0, 500), (0, 499), (0, 1003)]);
+        assert_eq!(times, [0, 0, 0, 3]);
+        assert_eq!((notes.clock_steps, notes.reordered), (0, 2));
     }
 
     #[test]
