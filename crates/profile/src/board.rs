@@ -5,6 +5,7 @@
 
 use toml::{Table, Value};
 
+use crate::built_in::{BOARDS, BuiltIn, table_of};
 use crate::error::ProfileError;
 use crate::named::{Named, named};
 use crate::parameter::{Domain, Foundation};
@@ -16,20 +17,6 @@ const RATE: Domain = Domain::Number {
     least: 1,
     most: 100_000,
 };
-
-/// Boards that come with the program: name and text.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("enp-2611", include_str!("../boards/enp-2611.toml")),
-    (
-        "ixp2400-plain",
-        include_str!("../boards/ixp2400-plain.toml"),
-    ),
-    ("ixp2800-6g", include_str!("../boards/ixp2800-6g.toml")),
-    (
-        "ixp2800-plain",
-        include_str!("../boards/ixp2800-plain.toml"),
-    ),
-];
 
 named! {
     /// The kinds of media bus that are modelled.
@@ -94,14 +81,13 @@ pub struct Board {
 impl Board {
     /// Names of the built-in boards.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
+        BOARDS.iter().map(|board| board.name)
     }
 
     /// The text of a built-in board.
     #[must_use]
     pub fn text(name: &str) -> Option<&'static str> {
-        let found = BUILT_IN.iter().find(|(known, _)| *known == name);
-        found.map(|(_, text)| *text)
+        BuiltIn::named(&BOARDS, name).map(|board| board.text)
     }
 
     /// Takes the board's own keys out of its table and leaves the parameters.
@@ -124,9 +110,7 @@ impl Board {
     /// # Errors
     /// The text is no TOML or names none.
     pub(crate) fn chip_of(text: &str) -> Result<String, ProfileError> {
-        let mut table: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
+        let mut table = table_of(text)?;
         take_text(&mut table, "", "chip")
     }
 }

@@ -16,6 +16,7 @@
 //! part of the chip.
 
 mod board;
+mod built_in;
 mod error;
 mod lists;
 mod named;

@@ -8,17 +8,11 @@ use npsim_isa::Generation;
 use toml::{Table, Value};
 
 use crate::board::{Board, MediaBus};
+use crate::built_in::{BuiltIn, CHIPS, table_of};
 use crate::error::ProfileError;
 use crate::parameter::{self, Erratum, Foundation, Parameter};
 use crate::parse::{in_domain, take_errata, take_number, take_parameter, take_text, wrong};
 use crate::schema::{SCHEMA, Values};
-
-/// Profiles that come with the program: name and text.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("ixp2400", include_str!("../profiles/ixp2400.toml")),
-    ("ixp2400-sdk", include_str!("../profiles/ixp2400-sdk.toml")),
-    ("ixp2800", include_str!("../profiles/ixp2800.toml")),
-];
 
 /// A chip on a board, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,16 +52,13 @@ impl Profile {
 
     /// Names of the built-in profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
+        CHIPS.iter().map(|chip| chip.name)
     }
 
     /// The text of a built-in profile.
     #[must_use]
     pub fn text(name: &str) -> Option<&'static str> {
-        BUILT_IN
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, text)| *text)
+        BuiltIn::named(&CHIPS, name).map(|chip| chip.text)
     }
 
     /// A built-in profile on its plain board.
@@ -338,11 +329,6 @@ impl Profile {
     fn carriage(&self, words: u8) -> u64 {
         u64::from(words) * self.bus_cycle() + self.transfer_latency()
     }
-}
-
-fn table_of(text: &str) -> Result<Table, ProfileError> {
-    text.parse()
-        .map_err(|e: toml::de::Error| ProfileError::Syntax(e.to_string()))
 }
 
 /// A chip's table with what it takes from the built-in chip that it extends, and that

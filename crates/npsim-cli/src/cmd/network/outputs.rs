@@ -135,7 +135,6 @@ impl Outputs {
             sampler,
             ..
         } = self;
-        let path = series.as_ref().map(|(path, _)| path.clone());
         let sampled = sampler.sample(network.outside(), &mut |sample| {
             if let Some((_, tracks)) = report {
                 tracks.add(sample);
@@ -147,7 +146,10 @@ impl Outputs {
             }
         });
         // Only the series is written to; without one there is no error.
-        sampled.map_err(|error| Problem::io("write", &path.unwrap_or_default(), &error))
+        sampled.map_err(|error| {
+            let path = series.as_ref().map(|(path, _)| path.as_path());
+            Problem::io("write", path.unwrap_or(Path::new("")), &error)
+        })
     }
 
     /// How far the outputs have come that are to be gone on with; they are on the disk up to there.

@@ -1,0 +1,68 @@
+//! Chips and boards that come with the program.
+
+use std::sync::OnceLock;
+
+use toml::Table;
+
+use crate::error::ProfileError;
+
+/// A chip or a board that comes with the program.
+pub(crate) struct BuiltIn {
+    pub name: &'static str,
+    pub text: &'static str,
+    /// What the text reads as. Studies and networks make many chips of the same few texts, and
+    /// reading one takes longer than all else that a chip is made with.
+    table: OnceLock<Table>,
+}
+
+impl BuiltIn {
+    const fn new(name: &'static str, text: &'static str) -> Self {
+        Self {
+            name,
+            text,
+            table: OnceLock::new(),
+        }
+    }
+
+    /// That of a name, among chips or among boards.
+    pub fn named(all: &'static [Self], name: &str) -> Option<&'static Self> {
+        all.iter().find(|known| known.name == name)
+    }
+}
+
+pub(crate) static CHIPS: [BuiltIn; 3] = [
+    BuiltIn::new("ixp2400", include_str!("../profiles/ixp2400.toml")),
+    BuiltIn::new("ixp2400-sdk", include_str!("../profiles/ixp2400-sdk.toml")),
+    BuiltIn::new("ixp2800", include_str!("../profiles/ixp2800.toml")),
+];
+
+pub(crate) static BOARDS: [BuiltIn; 4] = [
+    BuiltIn::new("enp-2611", include_str!("../boards/enp-2611.toml")),
+    BuiltIn::new(
+        "ixp2400-plain",
+        include_str!("../boards/ixp2400-plain.toml"),
+    ),
+    BuiltIn::new("ixp2800-6g", include_str!("../boards/ixp2800-6g.toml")),
+    BuiltIn::new(
+        "ixp2800-plain",
+        include_str!("../boards/ixp2800-plain.toml"),
+    ),
+];
+
+/// A text of a chip or a board as a table.
+///
+/// # Errors
+/// It is no TOML.
+pub(crate) fn table_of(text: &str) -> Result<Table, ProfileError> {
+    let built_in = CHIPS.iter().chain(&BOARDS).find(|it| it.text == text);
+    if let Some(table) = built_in.and_then(|it| it.table.get()) {
+        return Ok(table.clone());
+    }
+    let table: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| ProfileError::Syntax(error.to_string()))?;
+    Ok(match built_in {
+        Some(it) => it.table.get_or_init(|| table).clone(),
+        None => table,
+    })
+}
