@@ -9,6 +9,7 @@ use npsim_chip::kernel::fabric::CommandId;
 use npsim_chip::kernel::trace_event::Cause;
 
 use crate::flights::{self, Flight};
+use crate::liveness::{Outlook, Senders};
 
 /// A chip as it stands.
 ///
@@ -22,6 +23,9 @@ pub struct Inspect<'a> {
     /// asked for, since most questions are about registers and memory.
     pending: OnceCell<Vec<(Cycle, Event)>>,
     flights: OnceCell<Vec<Flight>>,
+    /// Searching all programs takes the longest of all that is asked.
+    senders_at_rest: OnceCell<Senders>,
+    senders_if_it_goes_on: OnceCell<Senders>,
 }
 
 impl<'a> Inspect<'a> {
@@ -32,6 +36,8 @@ impl<'a> Inspect<'a> {
             chip,
             pending: OnceCell::new(),
             flights: OnceCell::new(),
+            senders_at_rest: OnceCell::new(),
+            senders_if_it_goes_on: OnceCell::new(),
         }
     }
 
@@ -72,6 +78,15 @@ impl<'a> Inspect<'a> {
     pub fn flights(&self) -> &[Flight] {
         self.flights
             .get_or_init(|| flights::of(self.chip, self.pending()))
+    }
+
+    /// What contexts may still raise for others.
+    pub(crate) fn senders(&self, outlook: Outlook) -> &Senders {
+        let found = match outlook {
+            Outlook::AtRest => &self.senders_at_rest,
+            Outlook::GoesOn => &self.senders_if_it_goes_on,
+        };
+        found.get_or_init(|| Senders::of(self.chip, outlook))
     }
 
     /// A command by its number, if it is in flight.

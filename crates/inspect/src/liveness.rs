@@ -27,7 +27,7 @@ use npsim_chip::kernel::fault_injection::numbered;
 use program::FlowProgram;
 use raise::ALL_SIGNALS;
 use request::requests;
-pub(crate) use search::senders;
+pub(crate) use search::Senders;
 pub use search::{Outlook, SignalSender};
 use search::{Search, threads};
 

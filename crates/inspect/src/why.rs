@@ -4,7 +4,7 @@ use npsim_isa::{CONTEXTS, CommandOp, Unit, cap_csr};
 
 use crate::flights::{CommandLocation, Flight};
 use crate::inspect::Inspect;
-use crate::liveness::{Outlook, SignalSender, senders};
+use crate::liveness::{Outlook, SignalSender};
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, signal_name_at};
 use npsim_chip::kernel::event::Event;
@@ -185,7 +185,7 @@ impl Inspect<'_> {
             if open == 0 {
                 break;
             }
-            let senders = senders(self.chip(), me, context, open, outlook);
+            let senders = self.senders(outlook).to(me, context, open);
             for it in missing.iter_mut().filter(|it| open >> it.signal & 1 == 1) {
                 let sends = |sender: &&SignalSender| sender.signals >> it.signal & 1 == 1;
                 it.sources = { senders.iter() }

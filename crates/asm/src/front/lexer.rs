@@ -111,6 +111,19 @@ pub(crate) fn lex(text: &str, file: FileId, interner: &mut Interner) -> Vec<RawL
     }
 }
 
+fn not_a_number(text: &str, span: Span, expansion: ExpansionId) -> Diagnostic {
+    let message = format!("`{text}` is not a valid number");
+    Diagnostic::error(codes::INVALID_NUMBER, message, span, expansion).help(
+        "numbers are decimal, 0x and hexadecimal digits, or 0b and binary digits, up to 64 bits",
+    )
+}
+
+/// What is wrong with a token that a paste has made or left, if it was meant as a number.
+pub(super) fn invalid_number(token: &Token) -> Option<Diagnostic> {
+    let wrong = token.kind == TokenKind::Ident && classify(&token.text).is_none();
+    wrong.then(|| not_a_number(&token.text, token.span, token.expansion))
+}
+
 /// Lexes a text made by the preprocessor; all tokens get the place of `like`,
 /// and the first one its joining.
 pub(crate) fn lex_fragment(text: &str, like: &Token, interner: &mut Interner) -> Vec<Token> {
@@ -244,16 +257,8 @@ impl Lexer<'_> {
                         || self.line.paste.is_some()
                         || self.line.tokens.last().is_some_and(|t| t.is("##"));
                     if !pasted {
-                        let error = self.error(
-                            codes::INVALID_NUMBER,
-                            format!("`{text}` is not a valid number"),
-                            span,
-                        );
-                        error.help = Some(
-                            "numbers are decimal, 0x and hexadecimal digits, or 0b and binary \
-                             digits, up to 64 bits"
-                                .into(),
-                        );
+                        let error = not_a_number(text, span, ExpansionId::ROOT);
+                        self.line.errors.push(error);
                     }
                     TokenKind::Ident
                 });

@@ -36,7 +36,7 @@ pub struct SignalSender {
 }
 
 /// A context as the search sees it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct SearchThread {
     pub me: u8,
     pub context: u8,
@@ -261,45 +261,63 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The other contexts that may reach an instruction that raises one of some signals of a
-/// context: those whose receiver is known to be this context, or, where there are none, all whose
-/// receiver may be.
-pub(crate) fn senders(
-    chip: &Chip,
-    me: u8,
-    context: u8,
-    signals: u16,
-    outlook: Outlook,
-) -> Vec<SignalSender> {
-    let search = Search::new(chip, outlook);
-    let mut all = threads(chip);
-    search.mark_live(&mut all);
-    let mut found = Vec::new();
-    // The others are not enabled or have exited.
-    let candidates = all.iter().filter(|it| it.live || it.missing != 0);
-    for thread in candidates.filter(|it| (it.me, it.context) != (me, context)) {
-        for pc in search.reached_by(*thread) {
-            let Some(raise) = search.raise(thread.me, thread.context, pc) else {
-                continue;
-            };
-            let raised = raise.signals & signals;
-            if raised != 0 && raise.reaches(me, context) {
-                found.push(SignalSender {
-                    me: thread.me,
-                    context: thread.context,
-                    pc,
-                    signals: raised,
-                    computed: raise.is_computed(),
-                    alive: thread.live,
-                });
+/// What contexts may still raise for others: searched once, then asked for each context that
+/// waits.
+#[derive(Debug)]
+pub(crate) struct Senders(Vec<Sending>);
+
+/// A context that is live or waits; others are not enabled or have exited.
+#[derive(Debug)]
+struct Sending {
+    thread: SearchThread,
+    /// What it may raise, with the addresses, ascending.
+    raises: Vec<(u16, Raise)>,
+}
+
+impl Senders {
+    pub fn of(chip: &Chip, outlook: Outlook) -> Self {
+        let search = Search::new(chip, outlook);
+        let mut all = threads(chip);
+        search.mark_live(&mut all);
+        let sending = all.into_iter().filter(|it| it.live || it.missing != 0);
+        let sending = sending.map(|thread| {
+            let reached = search.reached_by(thread).into_iter();
+            let raises =
+                reached.filter_map(|at| Some((at, search.raise(thread.me, thread.context, at)?)));
+            let raises = raises.collect();
+            Sending { thread, raises }
+        });
+        Self(sending.collect())
+    }
+
+    /// The other contexts that may reach an instruction that raises one of some signals of a
+    /// context: those whose receiver is known to be this context, or, where there are none, all
+    /// whose receiver may be.
+    pub fn to(&self, me: u8, context: u8, signals: u16) -> Vec<SignalSender> {
+        let others =
+            { self.0.iter() }.filter(|it| (it.thread.me, it.thread.context) != (me, context));
+        let mut found = Vec::new();
+        for Sending { thread, raises } in others {
+            for (pc, raise) in raises {
+                let raised = raise.signals & signals;
+                if raised != 0 && raise.reaches(me, context) {
+                    found.push(SignalSender {
+                        me: thread.me,
+                        context: thread.context,
+                        pc: *pc,
+                        signals: raised,
+                        computed: raise.is_computed(),
+                        alive: thread.live,
+                    });
+                }
             }
         }
+        let certain = found.iter().filter(|it| it.alive && !it.computed);
+        let certain = certain.fold(0, |all, it| all | it.signals);
+        for it in found.iter_mut().filter(|it| it.computed) {
+            it.signals &= !certain;
+        }
+        found.retain(|it| it.signals != 0);
+        found
     }
-    let certain = found.iter().filter(|it| it.alive && !it.computed);
-    let certain = certain.fold(0, |all, it| all | it.signals);
-    for it in found.iter_mut().filter(|it| it.computed) {
-        it.signals &= !certain;
-    }
-    found.retain(|it| it.signals != 0);
-    found
 }

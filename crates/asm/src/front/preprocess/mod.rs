@@ -26,7 +26,7 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::directives::{DeclarationDirective, DirectiveName};
 use crate::front::expression::Failure;
-use crate::front::lexer::{HashWord, Interner, RawLine, lex};
+use crate::front::lexer::{HashWord, Interner, RawLine, invalid_number, lex};
 use crate::front::token::{LogicalLine, Token, TokenKind, split_labels};
 use crate::lints::{Pragmas, Switched};
 use crate::source::{ExpansionId, FileId, SourceMap, Span};
@@ -494,14 +494,7 @@ impl Preprocessor<'_> {
             self.report(error);
             return;
         }
-        if let Some(hash) = tokens.iter().find(|t| t.is("#")) {
-            let error = Diagnostic::error(
-                codes::INVALID_CHARACTER,
-                "after macro expansion `#` ends no label here",
-                hash.span,
-                hash.expansion,
-            )
-            .help("`##` and `/**/` join it to a name or a number before it");
+        if let Some(error) = tokens.iter().find_map(left_by_a_paste) {
             self.report(error);
             self.emit(kept, expansion);
             return;
@@ -531,6 +524,23 @@ fn open_comment(lines: &[RawLine]) -> Option<&Diagnostic> {
     { lines.iter().rev() }
         .flat_map(|line| &line.errors)
         .find(|error| error.code == codes::UNTERMINATED_COMMENT)
+}
+
+/// What no line may have, but a paste can make or leave.
+fn left_by_a_paste(token: &Token) -> Option<Diagnostic> {
+    if !token.is("#") {
+        return invalid_number(token);
+    }
+    let message = "after macro expansion `#` ends no label here";
+    Some(
+        Diagnostic::error(
+            codes::INVALID_CHARACTER,
+            message,
+            token.span,
+            token.expansion,
+        )
+        .help("`##` and `/**/` join it to a name or a number before it"),
+    )
 }
 
 /// The bracket or comma because of which the next line would be read as part of

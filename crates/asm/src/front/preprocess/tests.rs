@@ -396,6 +396,20 @@ fn a_paste_leaves_no_hash_behind() {
 }
 
 #[test]
+fn a_paste_leaves_no_broken_number_behind() {
+    for text in [
+        ".##99999999999999999999",
+        "#define N(x) 0##x\nalu[a, b, +, N(xyz)]",
+    ] {
+        let run = run(text);
+        assert_eq!(run.diagnostics[0].code, "invalid-number", "{text}");
+        assert_eq!(run.print(), "", "{text}");
+    }
+    let name = run("br[a##99999999999999999999]");
+    assert!(name.diagnostics.is_empty());
+}
+
+#[test]
 fn messages_concatenate() {
     let text = "#define N 2\n#error 12, \"x\"\n#error 7 \"a\" N \"b\", N * 3, 'q'\n\
                 #warning plain words\n#info \"i\"\n#warn \"w\" strleft('abc', 1)";
