@@ -2,6 +2,8 @@
 //! the whole workspace. With other features it would be compiled again, and with it every crate above it.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use npsim_structure::workspace;
@@ -41,6 +43,42 @@ fn libraries_have_the_same_features_in_every_build() {
              in Cargo.toml:\n{others:#?}"
         );
     }
+}
+
+/// Whether a file below a folder has a test.
+fn has_tests(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().flatten().any(|entry| {
+        let path = entry.path();
+        if path.is_dir() {
+            return has_tests(&path);
+        }
+        path.extension().is_some_and(|ending| ending == "rs")
+            && fs::read_to_string(path).unwrap().contains("#[test]")
+    })
+}
+
+#[test]
+fn libraries_are_built_for_their_tests_where_there_are_some() {
+    let root = workspace::here();
+    let mut without = 0;
+    for member in workspace::read(&root).unwrap() {
+        let folder = root.join(&member.name);
+        if !folder.join("src/lib.rs").exists() {
+            continue;
+        }
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let library = manifest.get("lib").and_then(|lib| lib.get("test"));
+        let tested = library.and_then(toml::Value::as_bool).unwrap_or(true);
+        assert_eq!(
+            tested,
+            has_tests(&folder.join("src")),
+            "{}: `[lib] test` in its manifest",
+            member.name
+        );
+        without += usize::from(!tested);
+    }
+    assert!(without > 0);
 }
 
 #[test]
