@@ -23,7 +23,8 @@ pub struct Inspect<'a> {
     /// asked for, since most questions are about registers and memory.
     pending: OnceCell<Vec<(Cycle, Event)>>,
     flights: OnceCell<Vec<Flight>>,
-    /// Searching all programs takes the longest of all that is asked.
+    /// What contexts may still raise for others, for each outlook. All programs are searched for
+    /// it, so it is kept.
     senders_at_rest: OnceCell<Senders>,
     senders_if_it_goes_on: OnceCell<Senders>,
 }

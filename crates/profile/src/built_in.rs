@@ -10,8 +10,8 @@ use crate::error::ProfileError;
 pub(crate) struct BuiltIn {
     pub name: &'static str,
     pub text: &'static str,
-    /// What the text reads as. Studies and networks make many chips of the same few texts, and
-    /// reading one takes longer than all else that a chip is made with.
+    /// The text, parsed when it is first asked for. Studies and networks make many chips of the
+    /// same few texts, and parsing one takes longer than the rest of making a chip.
     table: OnceLock<Table>,
 }
 
@@ -24,7 +24,7 @@ impl BuiltIn {
         }
     }
 
-    /// That of a name, among chips or among boards.
+    /// The chip or board of this name in `all`.
     pub fn named(all: &'static [Self], name: &str) -> Option<&'static Self> {
         all.iter().find(|known| known.name == name)
     }

@@ -2,9 +2,9 @@
 //!
 //! All sums are ones' complement sums of 16-bit words in network byte order.
 
-// Hosts of networks sum every payload: inline, so that the crates compiled for speed sum it.
-
 /// Adds the carries back until 16 bits are left.
+// All of this file that a packet of a host goes through is inline, so that it is compiled in the crates that call it:
+// hosts sum every payload, and this crate is compiled without optimisation.
 #[inline]
 #[must_use]
 pub fn fold(mut sum: u32) -> u16 {
@@ -14,27 +14,32 @@ pub fn fold(mut sum: u32) -> u16 {
     sum as u16
 }
 
+/// Most bytes whose words are added before carries are: the sum of 32,768 words fits in 32 bits.
+const BLOCK: usize = 1 << 16;
+
 /// The folded sum of the 16-bit words of `bytes`; an odd last byte counts as the upper half of a
 /// word. 0xffff over a header whose checksum is right.
 #[inline]
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u16 {
-    // 64 KiB and more do not carry out of 32 bits.
-    let block = |block: &[u8]| {
-        let (words, last) = block.as_chunks::<2>();
-        let words = words
-            .iter()
-            .map(|word| u32::from(u16::from_be_bytes(*word)));
-        let last = last.first().map_or(0, |byte| u32::from(*byte) << 8);
-        fold(words.sum::<u32>() + last)
-    };
-    bytes.chunks(1 << 16).fold(0, |sum, bytes| {
-        fold(u32::from(sum) + u32::from(block(bytes)))
+    bytes.chunks(BLOCK).fold(0, |sum, block| {
+        fold(u32::from(sum) + u32::from(sum_of_block(block)))
     })
+}
+
+#[inline]
+fn sum_of_block(block: &[u8]) -> u16 {
+    let (words, last) = block.as_chunks::<2>();
+    let last = last.first().map_or(0, |byte| u32::from(*byte) << 8);
+    let words = words
+        .iter()
+        .map(|word| u32::from(u16::from_be_bytes(*word)));
+    fold(words.sum::<u32>() + last)
 }
 
 /// The checksum of an IPv4 header from scratch; the word in its checksum field (bytes 10 and 11) does
 /// not count.
+#[inline]
 #[must_use]
 pub fn of_ipv4(header: &[u8]) -> u16 {
     let before = sum(&header[..header.len().min(10)]);
@@ -91,6 +96,22 @@ mod tests {
         ("C9 first", 0x8b09, 0x4006, 0x3f06, 0x8c09),
         ("C9 second", 0x8c09, 0x0864, 0x0863, 0x8c0a),
     ];
+
+    #[test]
+    fn a_sum_is_that_of_all_words() {
+        for length in [0, 1, 2, 3, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 2] {
+            for byte in [0, 1, 0xff] {
+                let bytes = vec![byte; length];
+                let words = bytes.chunks(2).map(|word| {
+                    u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0))
+                });
+                // Ones' complement: modulo 0xffff, where only a sum of nothing is 0.
+                let total: u64 = words.sum();
+                let folded = total.checked_sub(1).map_or(0, |less| less % 0xffff + 1);
+                assert_eq!(u64::from(sum(&bytes)), folded, "{length} bytes {byte}");
+            }
+        }
+    }
 
     #[test]
     fn a_changed_word_updates_the_checksum() {

@@ -118,7 +118,7 @@ fn not_a_number(text: &str, span: Span, expansion: ExpansionId) -> Diagnostic {
     )
 }
 
-/// What is wrong with a token that a paste has made or left, if it was meant as a number.
+/// What is wrong with a token made by the preprocessor that begins like a number and is none.
 pub(super) fn invalid_number(token: &Token) -> Option<Diagnostic> {
     let wrong = token.kind == TokenKind::Ident && classify(&token.text).is_none();
     wrong.then(|| not_a_number(&token.text, token.span, token.expansion))

@@ -38,7 +38,7 @@ fn reference() -> BTreeMap<String, String> {
 fn all_points_of_all_studies_have_the_routers_chip() {
     let reference = reference();
     let mut seen = BTreeMap::new();
-    // A quick look has points of the whole study.
+    // A quick look repeats points of the whole study; each chip is made once.
     let mut chips = BTreeMap::new();
     for study in studies::all().unwrap() {
         for quick in [false, true] {

@@ -184,7 +184,7 @@ fn a_name_that_moves_nothing_is_refused() {
 fn chosen_constants_are_those_of_the_systems() {
     let root = root();
     let places = SearchPath::new(None, Some(root.as_path()));
-    // Several constants are in one system.
+    // A system with several constants is assembled once as shipped.
     let mut all_shipped = BTreeMap::new();
     for study in studies::all().expect("studies") {
         let mut all = points(&study, true).expect("points");

@@ -454,7 +454,8 @@ impl Preprocessor<'_> {
             return;
         }
         if !self.needs_expansion(&tokens) {
-            if let Some(error) = self.call_without_brackets(statement) {
+            let error = self.call_without_brackets(statement);
+            if let Some(error) = error.or_else(|| self.left_by_a_paste(&tokens)) {
                 self.report(error);
                 tokens.truncate(labels);
             }
@@ -494,12 +495,34 @@ impl Preprocessor<'_> {
             self.report(error);
             return;
         }
-        if let Some(error) = tokens.iter().find_map(left_by_a_paste) {
+        if let Some(error) = self.left_by_a_paste(&tokens) {
             self.report(error);
             self.emit(kept, expansion);
             return;
         }
         self.emit(tokens, expansion);
+    }
+
+    /// What is wrong with a line in which a token stands that a paste has made and no source may
+    /// have; it may have come by a loop or an argument.
+    fn left_by_a_paste(&self, tokens: &[Token]) -> Option<Diagnostic> {
+        let mut before = None;
+        tokens.iter().find_map(|token| {
+            // Behind these it is an argument, which a macro may put behind a name.
+            let argument = before.is_some_and(|it: &Token| it.is("(") || it.is(","));
+            before = Some(token);
+            let error = if token.is("#") && !argument {
+                let message = "after macro expansion `#` ends no label here";
+                let code = codes::INVALID_CHARACTER;
+                Diagnostic::error(code, message, token.span, token.expansion)
+                    .help("`##` and `/**/` join it to a name or a number before it")
+            } else {
+                invalid_number(token)?
+            };
+            // One that stands so in the source is reported there.
+            let known = self.lexical.contains(&(error.code, token.span));
+            (!known).then_some(error)
+        })
     }
 
     fn emit(&mut self, tokens: Vec<Token>, expansion: ExpansionId) {
@@ -524,23 +547,6 @@ fn open_comment(lines: &[RawLine]) -> Option<&Diagnostic> {
     { lines.iter().rev() }
         .flat_map(|line| &line.errors)
         .find(|error| error.code == codes::UNTERMINATED_COMMENT)
-}
-
-/// What no line may have, but a paste can make or leave.
-fn left_by_a_paste(token: &Token) -> Option<Diagnostic> {
-    if !token.is("#") {
-        return invalid_number(token);
-    }
-    let message = "after macro expansion `#` ends no label here";
-    Some(
-        Diagnostic::error(
-            codes::INVALID_CHARACTER,
-            message,
-            token.span,
-            token.expansion,
-        )
-        .help("`##` and `/**/` join it to a name or a number before it"),
-    )
 }
 
 /// The bracket or comma because of which the next line would be read as part of

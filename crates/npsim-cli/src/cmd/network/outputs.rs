@@ -147,8 +147,8 @@ impl Outputs {
         });
         // Only the series is written to; without one there is no error.
         sampled.map_err(|error| {
-            let path = series.as_ref().map(|(path, _)| path.as_path());
-            Problem::io("write", path.unwrap_or(Path::new("")), &error)
+            let path = { series.as_ref() }.map_or(Path::new(""), |(path, _)| path.as_path());
+            Problem::io("write", path, &error)
         })
     }
 
