@@ -33,6 +33,14 @@ fn loop_counters_are_pasted() {
     );
 }
 
+/// A source that gives no line, and one error.
+fn assert_refused(text: &str, code: &str) {
+    let run = run(text);
+    assert_eq!(run.diagnostics.len(), 1, "{text}");
+    assert_eq!(run.diagnostics[0].code, code, "{text}");
+    assert_eq!(run.print(), "", "{text}");
+}
+
 #[test]
 fn a_paste_leaves_no_hash_behind() {
     for text in [
@@ -41,10 +49,7 @@ fn a_paste_leaves_no_hash_behind() {
         "#for i ['s'###]\nbr[i]\n#endloop",
         "#macro m(x)\nbr[x]\n#endm\n#define C m('s'###)\nC",
     ] {
-        let run = run(text);
-        assert_eq!(run.diagnostics.len(), 1, "{text}");
-        assert_eq!(run.diagnostics[0].code, "invalid-character", "{text}");
-        assert_eq!(run.print(), "", "{text}");
+        assert_refused(text, "invalid-character");
     }
     assert!(run("#define N loop\nN###: br[N###]").diagnostics.is_empty());
 }
@@ -58,10 +63,7 @@ fn a_paste_leaves_no_broken_number_behind() {
         "#macro m(x)\nalu[a, b, +, x]\n#endm\n#define C m(0##xyz)\nC",
         "#define L 0##xyz, b\n#macro m(x, y)\nalu[a, x, +, y]\n#endm\nm(L)",
     ] {
-        let run = run(text);
-        assert_eq!(run.diagnostics.len(), 1, "{text}");
-        assert_eq!(run.diagnostics[0].code, "invalid-number", "{text}");
-        assert_eq!(run.print(), "", "{text}");
+        assert_refused(text, "invalid-number");
     }
     let labelled = run("l#: .##99999999999999999999");
     assert_eq!(labelled.lines(), ["l#:"]);
