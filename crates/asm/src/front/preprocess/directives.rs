@@ -1,6 +1,6 @@
 //! The directives that stand for themselves; blocks are in the other modules.
 
-use super::{MAX_INCLUDES, Preprocessor, defines::Define, environment::Environment};
+use super::{MAX_INCLUDED, MAX_INCLUDES, Preprocessor, defines::Define, environment::Environment};
 use crate::LintLevel;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -243,8 +243,8 @@ impl Preprocessor<'_> {
             );
             return;
         };
-        self.included += 1;
-        if self.included > MAX_INCLUDES {
+        self.files_included += 1;
+        if self.files_included > MAX_INCLUDES {
             let what = format!("more than {MAX_INCLUDES} files were included");
             self.limit(&what, span, directive.expansion);
             return;
@@ -265,6 +265,13 @@ impl Preprocessor<'_> {
                         .help("put the file between #ifndef NAME, #define NAME and #endif"),
                     );
                     self.stopped = true;
+                    return;
+                }
+                self.bytes_included += text.len();
+                if self.bytes_included > MAX_INCLUDED {
+                    let most = MAX_INCLUDED >> 20;
+                    let what = format!("the included files have more than {most} MiB together");
+                    self.limit(&what, span, directive.expansion);
                     return;
                 }
                 let lines = self.read(&path, text, Some(span));

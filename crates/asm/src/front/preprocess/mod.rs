@@ -47,6 +47,9 @@ const SCALE: usize = if cfg!(fuzzing) { 50 } else { 1 };
 const MAX_LINES: usize = 500_000 / SCALE;
 /// Files that may be included, each as often as it is: reading one takes longer than a line.
 const MAX_INCLUDES: usize = 20_000 / SCALE;
+/// Bytes of all included files together, each as often as it is included: they are kept for messages.
+/// Those of a real program have a few megabytes.
+const MAX_INCLUDED: usize = (32 << 20) / SCALE;
 /// Tokens that substitution, expansion and output may make.
 const MAX_TOKENS: usize = 8_000_000 / SCALE;
 /// Tokens of one line.
@@ -94,7 +97,8 @@ pub fn preprocess(
         paths: Vec::new(),
         depth: 0,
         executed: 0,
-        included: 0,
+        files_included: 0,
+        bytes_included: 0,
         made: 0,
         errors: 0,
         stopped: false,
@@ -137,7 +141,8 @@ struct Preprocessor<'a> {
     paths: Vec<String>,
     depth: usize,
     executed: usize,
-    included: usize,
+    files_included: usize,
+    bytes_included: usize,
     made: usize,
     errors: usize,
     /// A limit was reached; all loops come to their end.
