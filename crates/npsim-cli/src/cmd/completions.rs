@@ -31,12 +31,21 @@ pub struct Arguments {
 }
 
 /// Writes the script for `command`, which is all of `npsim`.
-pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<ExitCode> {
+pub fn run(arguments: &Arguments, command: &Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    let mut command = with_names(command, "")?;
+    let mut command = with_names(without_hidden(command), "")?;
     clap_complete::generate(arguments.shell, &mut command, "npsim", &mut script);
     output::print(&String::from_utf8(script)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What of the command a script is made from, without what its help does not list either: `clap_complete` takes all.
+fn without_hidden(command: &Command) -> Command {
+    let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+    Command::new("npsim")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(command.get_arguments())
+        .subcommands(shown)
 }
 
 /// The command with the names that its arguments may be. They are for completion only: an

@@ -155,7 +155,15 @@ fn lists_checks_chips_and_pages() {
         1,
         &["there is no instruction, unit, command, register, directive or page `xyzzy`"],
     );
-    dir.npsim("completions bash").expect(0, &["_npsim()"]);
+    for shell in ["bash", "zsh", "fish"] {
+        let script = dir.npsim(&format!("completions {shell}"));
+        let script = script.expect(0, &["npsim", "check-exercise"]).out;
+        let mut words = script.split(|it: char| !it.is_alphanumeric());
+        assert!(
+            words.all(|it| it != "generate"),
+            "{shell}: a hidden command"
+        );
+    }
 }
 
 #[test]
