@@ -1,4 +1,4 @@
-//! The chip: microengines, units, and how a run begins, pauses and ends. The event loop stands
+//! The chip: its microengines and units, and how a run begins, pauses and ends. The event loop is
 //! in `chip/events.rs`.
 
 mod events;
@@ -23,41 +23,41 @@ use crate::units::Units;
 use crate::units::msf::MediaSetup;
 use npsim_profile::Profile;
 
-/// Why [`Chip::run`] came back.
+/// Why [`Chip::run`] returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The cycle that was asked for is reached.
+    /// The requested cycle was reached.
     Reached,
-    /// No events are pending: no frame is to come and every context
-    /// sleeps, is killed or waits for a frame.
+    /// No events are pending: no more frames will arrive, and every context sleeps, is killed or
+    /// waits for a frame.
     Quiet,
-    /// A check or an impossible instruction stopped the chip.
+    /// A check or an invalid instruction stopped the chip.
     Fault(Box<Fault>),
 }
 
-/// Why a chip could not be made.
+/// Why a chip could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChipError {
-    /// A program is for a microengine that the chip lacks.
+    /// A program was given for a microengine that the chip lacks.
     #[error("there is no microengine {index}: this chip has microengines 0 to {last}")]
     NoSuchMicroengine {
-        /// What was asked for.
+        /// The requested index.
         index: u8,
-        /// The last there is.
+        /// Index of the chip's last microengine.
         last: u8,
     },
-    /// Two programs are for one microengine.
+    /// Two programs were given for one microengine.
     #[error("microengine {index} was given two programs")]
     TwoPrograms {
-        /// Which one.
+        /// Index of the microengine.
         index: u8,
     },
-    /// A context is to be stalled that does not run.
+    /// A stall was requested for a context that does not run.
     #[error("context {context} of microengine {me} does not run, so it cannot be stalled")]
     NoSuchContext {
         /// Index of the microengine.
         me: u8,
-        /// The context.
+        /// Index of the context.
         context: u8,
     },
     /// The boot plan does not fit the chip.
@@ -70,30 +70,31 @@ pub enum ChipError {
 pub struct Chip {
     /// Buses, events and commands in flight.
     pub(crate) fabric: Fabric,
-    /// The microengines in the order of their index. Each saves its state itself.
+    /// The microengines, in index order. Each one saves its own state.
     #[serde(skip)]
     pub(crate) microengines: Vec<Box<dyn Core>>,
     /// Memories, media interface and the other units.
     pub(crate) units: Units,
     /// The general-purpose core.
     pub(crate) gpp: Gpp,
-    /// Whether and when it skips time.
+    /// Whether and when the chip skips time.
     #[serde(skip)]
     pub(crate) skip_policy: SkipPolicy,
-    /// Whether frames may come that are not known, so that nothing is the last to happen.
+    /// Whether unknown frames may still arrive, in which case no event can be taken for the last
+    /// one.
     #[serde(skip)]
     pub(crate) open: bool,
-    /// Where the run pauses, if it does: all that happens before is counted.
+    /// Where the run paused, or 0: everything before this cycle is counted.
     paused: Cycle,
 }
 
 impl Chip {
-    /// A chip at cycle 0 with this kind of core in all microengines: the boot plan carried out,
-    /// the programs loaded, their contexts ready to run.
+    /// Creates a chip at cycle 0 with this kind of core in every microengine: the boot plan
+    /// executed, the programs loaded and their contexts ready to run.
     ///
     /// # Errors
-    /// A program's microengine is not there or has one already, or the boot
-    /// plan does not fit the chip.
+    /// Returns an error if a program's microengine does not exist or already has a program, or if
+    /// the boot plan does not fit the chip.
     pub fn new(
         kind: CoreKind,
         profile: Profile,
@@ -161,14 +162,13 @@ impl Chip {
             microengine.start(ContextSet::ALL, &mut chip.fabric);
         }
         chip.disturb(&boot.disturbances)?;
-        // No run has begun.
+        // No run has begun yet.
         chip.fabric.horizon = 0;
         Ok(chip)
     }
 
-    /// Makes `PSEUDO_RANDOM_NUMBER` begin at another value in every microengine.
-    /// Equal seeds give equal values; without one the register begins at 1
-    /// in all of them.
+    /// Gives `PSEUDO_RANDOM_NUMBER` a different initial value in each microengine. Equal seeds give
+    /// equal values; without a seed, the register starts at 1 in all microengines.
     pub fn seed(&mut self, seed: u64) {
         for (index, microengine) in (0..).zip(&mut self.microengines) {
             microengine.seed_random(start_value(seed, index));
@@ -189,7 +189,7 @@ impl Chip {
         Ok(())
     }
 
-    /// What disturbs this chip.
+    /// The fault injection active on this chip.
     #[must_use]
     pub fn disturbances(&self) -> Perturbations {
         let stalls = self.microengines.iter().flat_map(|me| me.stalls());
@@ -199,25 +199,25 @@ impl Chip {
         }
     }
 
-    /// The chip as data.
+    /// The profile of the chip.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.fabric.profile
     }
 
-    /// The cycle that the chip is at.
+    /// The chip's current cycle.
     #[must_use]
     pub const fn now(&self) -> Cycle {
         self.fabric.now
     }
 
-    /// A file may say anything of where the run paused.
+    /// Bounds the pause cycle, which a state file can set to any value.
     pub(crate) fn limit_pause(&mut self) {
         self.paused = self.paused.min(LAST_CYCLE);
     }
 
-    /// The cycle up to which it has counted: where it pauses, if it does, which may lie behind
-    /// the last event before.
+    /// The cycle up to which the chip's counts are complete: the pause, if the run paused, which
+    /// can be later than the last event before it.
     #[must_use]
     pub fn counted_to(&self) -> Cycle {
         self.fabric
@@ -231,7 +231,7 @@ impl Chip {
         &self.fabric
     }
 
-    /// The microengines in the order of their index.
+    /// The microengines, in index order.
     #[must_use]
     pub fn microengines(&self) -> &[Box<dyn Core>] {
         &self.microengines
@@ -243,32 +243,30 @@ impl Chip {
         &self.units
     }
 
-    /// The units, for changes from outside: of memory between two runs, as a
-    /// debugger makes them.
+    /// The units, for changes from outside, such as a debugger's writes to memory between two runs.
     pub const fn units_mut(&mut self) -> &mut Units {
         &mut self.units
     }
 
-    /// A microengine, for changes of its registers and local memory from outside between
-    /// two runs.
+    /// A microengine, for changes to its registers and local memory from outside between two runs.
     pub fn microengine_mut(&mut self, index: u8) -> Option<&mut dyn Core> {
         let core = self.microengines.get_mut(usize::from(index))?;
         Some(&mut **core)
     }
 
-    /// Frames may come that are not known while the chip runs: the timers of the general-purpose
-    /// core go on where nothing else is pending.
+    /// Declares that unknown frames may arrive while the chip runs: the timers of the
+    /// general-purpose core then continue even if nothing else is pending.
     pub fn keep_open(&mut self) {
         self.open = true;
     }
 
-    /// Gives the task that keeps the routes one more change, at the cycle that the chip has come to
-    /// or later. When it is given changes nothing: the run is that of a chip to which the same
-    /// changes were known before the start.
+    /// Gives the task that maintains the routes one more change, at the chip's current cycle or
+    /// later. When the change is given makes no difference: the run is the same as if it had been
+    /// known before the start.
     ///
     /// # Errors
-    /// The chip has come to a later cycle, takes no changes while it runs, or the change cannot be
-    /// made among the others; nothing has changed then.
+    /// Returns an error if the change's cycle has passed, the chip takes no changes while it runs,
+    /// or the change conflicts with the others; the chip is then unchanged.
     pub fn append_route_change(&mut self, change: RouteChange) -> Result<(), ChangeError> {
         let (at, now) = (change.at, self.counted_to());
         if at < now {
@@ -283,46 +281,46 @@ impl Chip {
         &self.gpp
     }
 
-    /// The general-purpose core, for changes of its tasks from outside between two runs.
+    /// The general-purpose core, for changes to its tasks from outside between two runs.
     pub const fn gpp_mut(&mut self) -> &mut Gpp {
         &mut self.gpp
     }
 
-    /// Lets microcode do what a check would stop the chip for.
+    /// Lets microcode do what this check would otherwise stop the chip for.
     pub fn allow(&mut self, check: Check) {
         self.fabric.checks.allow(check);
     }
 
-    /// Lets microcode do what these checks would stop the chip for, and nothing else.
+    /// Lets microcode do what these checks, and only these, would otherwise stop the chip for.
     pub fn set_allowed(&mut self, checks: &[Check]) {
         self.fabric.checks.set_allowed(checks);
     }
 
-    /// What stopped the chip, if anything did.
+    /// The fault that stopped the chip, if any.
     #[must_use]
     pub fn fault(&self) -> Option<&Fault> {
         self.fabric.checks.fault()
     }
 
-    /// The fault that stands, for what an analysis of the whole chip adds to its notes.
+    /// The current fault, so that an analysis of the whole chip can add notes to it.
     pub fn fault_mut(&mut self) -> Option<&mut Fault> {
         self.fabric.checks.fault_mut()
     }
 
-    /// Records a fault that an analysis of the chip has found, as [`Checks::raise`] does.
+    /// Records a fault found by an analysis of the chip, as [`Checks::raise`] does.
     ///
     /// [`Checks::raise`]: crate::kernel::check::Checks::raise
     pub fn raise(&mut self, fault: Fault) {
         self.fabric.checks.raise(fault);
     }
 
-    /// Raises [`Check::RbufLeak`] when threads still have RBUF elements: for the
-    /// end of a run that has drained.
+    /// Raises [`Check::RbufLeak`] if threads still hold RBUF elements; for the end of a run that
+    /// has drained.
     pub fn raise_leaks(&mut self) {
         self.units.msf.raise_leaks(&mut self.fabric);
     }
 
-    /// The longwords that are watched as locks, unit by unit.
+    /// The longwords watched as locks, unit by unit.
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
         self.units.locks()
     }
@@ -333,8 +331,8 @@ impl Chip {
         self.fabric.events.next_time()
     }
 
-    /// Runs until every event before `until` is handled. Running in steps gives
-    /// the same states as running through.
+    /// Runs until every event before `until` is handled. Running in steps gives the same states as
+    /// running in one go.
     pub fn run(
         &mut self,
         until: Cycle,
@@ -348,9 +346,9 @@ impl Chip {
         }
     }
 
-    /// Runs as [`Self::run`] does, but comes back with `None` before the first event at `pause` or
-    /// later. Unlike an earlier `until`, a pause changes nothing at all in the
-    /// chip: microengines still run ahead of it.
+    /// Runs as [`Self::run`] does, but returns `None` before the first event at or after `pause`.
+    /// Unlike an earlier `until`, a pause leaves the chip entirely unaffected: microengines still
+    /// run ahead of it.
     pub fn run_or_pause(
         &mut self,
         until: Cycle,
@@ -361,10 +359,10 @@ impl Chip {
         self.run_for(until, pause, Cycle::MAX, lines, observer)
     }
 
-    /// Runs as [`Self::run_or_pause`] does, but also comes back with `None` before the first event at `progress_at`
-    /// or later: for callers with periodic work on which the
-    /// run does not depend. Where time is skipped, that event may lie far behind
-    /// `progress_at`; whether `pause` is reached, [`Self::next_event`] says.
+    /// Runs as [`Self::run_or_pause`] does, but also returns `None` before the first event at or
+    /// after `progress_at`, for callers with periodic work that does not affect the run. When time
+    /// is skipped, that event may be much later than `progress_at`; [`Self::next_event`] shows
+    /// whether `pause` was reached.
     pub fn run_for(
         &mut self,
         until: Cycle,
@@ -397,24 +395,24 @@ impl Chip {
         }
         let trace = &mut self.fabric.trace;
         match stop {
-            // What microengines did ahead of the end, and what units booked
-            // behind it, is no part of the run.
+            // Work that microengines did ahead of the end, or that units scheduled after it, is not
+            // part of the run.
             Some(Stop::Fault(_) | Stop::Quiet) => {
                 trace.flush(self.fabric.now + 1, observer);
                 trace.discard_rest();
             }
-            // The stop may lie before `until`: a frame that leaves can bring the end nearer.
+            // The stop may come before `until`: a departing frame can bring the end closer.
             Some(Stop::Reached) => trace.flush(self.fabric.now, observer),
             None => trace.flush(pause.min(self.fabric.events.next_time()), observer),
         }
         stop
     }
 
-    /// Advances to the end of the run, or to the pause, when no event is left before it.
+    /// Advances to the end of the run, or stops at the pause, when no event is left before it.
     fn run_out(&mut self, until: Cycle) -> Option<Stop> {
         if self.fabric.events.next_time() < until {
-            // Unlike the end of a run, a pause does not move `now`: the run goes on as if it
-            // had never come.
+            // Unlike the end of a run, a pause does not move `now`: the run continues as if it had
+            // never paused.
             return None;
         }
         if self.fabric.events.is_empty() {
@@ -425,9 +423,9 @@ impl Chip {
         Some(Stop::Reached)
     }
 
-    /// The stop of a chip without pending events and without frames to come. Contexts that wait for a
-    /// frame, or exited, are idle; if none of the former is left, a context that still waits for a
-    /// signal waits for ever.
+    /// The reason to stop a chip with no pending events and no frames to come. Contexts that exited
+    /// or wait for a frame are idle; if none waits for a frame, a context that waits for a signal
+    /// waits forever.
     fn quiet(&mut self) -> Stop {
         let mut stuck = None;
         for (me, microengine) in (0..).zip(&self.microengines) {
@@ -455,10 +453,10 @@ impl Chip {
         }
     }
 
-    /// The fault of a chip in which every context sleeps, and this one for ever.
+    /// Builds the fault of a chip in which every context sleeps, this one forever.
     fn deadlock(&self, me: u8, context: u8, wait: &WaitInfo) -> Fault {
         let since = self.microengines[usize::from(me)].context(context).since;
-        // A core that is alone may have run a few cycles ahead.
+        // A core that runs alone may be a few cycles ahead.
         let since = since.min(self.now());
         let states = self.microengines.iter();
         Fault {
@@ -481,8 +479,8 @@ impl Chip {
     }
 }
 
-/// A microengine's own 32 bits of a seed: the last steps of `SplitMix64`, so that
-/// near seeds and neighbours get values that have nothing in common.
+/// Derives a microengine's own 32-bit value from a seed with the final steps of `SplitMix64`, so
+/// that nearby seeds and neighbouring microengines get unrelated values.
 fn start_value(seed: u64, me: u64) -> u32 {
     let mut bits = seed.wrapping_add((me + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

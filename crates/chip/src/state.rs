@@ -1,22 +1,22 @@
-//! The state of a chip as bytes.
+//! Saving and restoring the state of a chip as bytes.
 //!
-//! [`Chip::save`] writes all that the past has left in the chip; what profile and
-//! programs give again is not in it. [`Chip::restore`] therefore starts from a chip
-//! that was made of the same profile, boot plan and programs, which the caller
-//! has to make sure of. Running on gives the same as if nothing had happened.
+//! [`Chip::save`] writes all state that a run has changed, but nothing that profile and programs
+//! determine. [`Chip::restore`] therefore needs a chip made from the same profile, boot plan and
+//! programs, which the caller has to ensure. Running on gives the same results as an uninterrupted
+//! run.
 //!
-//! The bytes have no protection of their own and mean something only to the
-//! version of this crate that wrote them.
+//! The bytes carry no checksum and are meaningful only to the version of this crate that wrote
+//! them.
 
 use crate::chip::Chip;
 pub use crate::kernel::saved_memory::StateError;
 use crate::kernel::snapshot;
 
 impl Chip {
-    /// The state as bytes.
+    /// Serializes the state of the chip.
     ///
     /// # Errors
-    /// The encoder refuses, which no state makes it do.
+    /// Returns an error if the encoder fails, which no state causes.
     pub fn save(&self) -> Result<Vec<u8>, StateError> {
         let cores: Vec<_> = self
             .microengines
@@ -29,14 +29,13 @@ impl Chip {
         Ok(out)
     }
 
-    /// Takes over a state that a chip of the same profile, boot plan and programs
-    /// has saved.
+    /// Takes over a state saved by a chip of the same profile, boot plan and programs.
     ///
     /// No more memory is allocated than the bytes can fill, and a state that does not fit this chip
-    /// is refused. Nothing proves that the state is one that a chip can reach.
+    /// is rejected. There is no proof that a chip can reach the state.
     ///
     /// # Errors
-    /// The bytes are no state of such a chip; this chip is then as it was.
+    /// Returns an error if the bytes are not a state of such a chip; this chip is then unchanged.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         type Saved = (Chip, Vec<(String, Vec<u8>)>, Vec<Vec<u8>>, Vec<Vec<u8>>);
         let ((mut chip, cores, tasks, devices), mut rest) = snapshot::from_bytes::<Saved>(state)?;
@@ -71,21 +70,21 @@ impl Chip {
         Ok(())
     }
 
-    /// Bytes of all memories, which bound the size of a state together with
-    /// what is in flight.
+    /// Size of all memories in bytes. With the commands in flight, it bounds the size of a saved
+    /// state.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.units.memory_bytes()
     }
 
-    /// Lets copies that are made from now on have the pages of this chip's memories
-    /// without copying them, until one of them writes to a page.
+    /// Lets future copies share the pages of this chip's memories until one of them writes to a
+    /// page.
     pub fn share_memory(&mut self) {
         self.units.share_memory();
     }
 
-    /// Bytes of the host's memory that this chip's memories take beside those of another
-    /// chip: what copies of one chip share is not counted.
+    /// Bytes of host memory taken by this chip's memories, not counting pages shared with the other
+    /// chip.
     #[must_use]
     pub fn host_bytes(&self, beside: Option<&Self>) -> usize {
         self.units.host_bytes(beside.map(|it| &it.units))

@@ -1,9 +1,9 @@
-//! Watching a chip from above it: observers that get events, samplers that
-//! take a look at the chip itself now and then, and both together.
+//! Watching a chip: observers that receive events, samplers that inspect the chip itself now and
+//! then, and combinations of both.
 //!
-//! The stream of events ([`crate::kernel::observer`]) knows no chip. What a sampler
-//! needs is the chip as a whole, between two events, so what runs the chip calls
-//! it: a session ends a slice of the run where a sample is due.
+//! The event stream ([`crate::kernel::observer`]) has no access to the chip. A sampler needs the
+//! whole chip, between two events, so the code that runs the chip calls it: a session ends a slice
+//! of the run where a sample is due.
 
 use crate::Cycle;
 use crate::chip::Chip;
@@ -11,29 +11,28 @@ use crate::kernel::observer::{Batch, NoObserver, Observer};
 use crate::kernel::recurring_state::RecurringState;
 use crate::kernel::trace_event::{Kinds, TraceEvent};
 
-/// Takes samples of a chip, which change nothing in the run. Without methods of its
-/// own it never does.
+/// Samples a chip without affecting the run. By default, no sample is ever due.
 pub trait Sampler {
-    /// The next cycle at which it wants to [sample](Self::sample) the chip.
+    /// The next cycle at which the chip is to be [sampled](Self::sample).
     fn due(&self) -> Cycle {
         Cycle::MAX
     }
 
-    /// The chip as it stands when all events before its present cycle have been
-    /// seen. A session calls it where it was [due](Self::due).
+    /// Samples the chip once all events before its current cycle have been seen. A session calls it
+    /// when a sample is [due](Self::due).
     fn sample(&mut self, chip: &Chip) {
         let _ = chip;
     }
 }
 
-/// What a session takes: told of events, and asked for samples.
+/// An observer and sampler, as a session takes it.
 pub trait Watcher: Observer + Sampler {}
 
 impl<A: Observer + Sampler + ?Sized> Watcher for A {}
 
 impl Sampler for NoObserver {}
 
-/// A sampler that may be absent.
+/// An optional sampler.
 impl<A: Sampler> Sampler for Option<A> {
     fn due(&self) -> Cycle {
         self.as_ref().map_or(Cycle::MAX, Sampler::due)
@@ -46,7 +45,7 @@ impl<A: Sampler> Sampler for Option<A> {
     }
 }
 
-/// A sampler that is borrowed.
+/// A borrowed sampler.
 impl<A: Sampler + ?Sized> Sampler for &mut A {
     fn due(&self) -> Cycle {
         (**self).due()
@@ -57,18 +56,18 @@ impl<A: Sampler + ?Sized> Sampler for &mut A {
     }
 }
 
-/// Several watch, each of them all of it.
+/// Several watchers, each of which sees everything.
 #[derive(Default)]
 pub struct Watchers<'a>(Vec<&'a mut dyn Watcher>);
 
 impl<'a> Watchers<'a> {
-    /// A set without watchers.
+    /// Creates an empty set of watchers.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// One more.
+    /// Adds a watcher.
     pub fn add(&mut self, watcher: &'a mut dyn Watcher) {
         self.0.push(watcher);
     }

@@ -1,4 +1,4 @@
-//! The event loop: cycle by cycle, the events of each, and their receivers.
+//! The event loop, which dispatches the events of each cycle to their receivers.
 
 use std::hint::cold_path;
 
@@ -31,7 +31,7 @@ impl Chip {
         while !self.fabric.checks.stands() && self.cycles::<OBSERVED>(bounds.pause, lines, observer)
         {
             let time = self.fabric.events.next_time();
-            // A frame that leaves may have brought the end nearer.
+            // A departing frame may have brought the end closer.
             let end = self.fabric.horizon;
             if time >= edge.min(end) {
                 return self.run_out(end);
@@ -39,20 +39,20 @@ impl Chip {
             if let Some(stop) = self.try_to_skip::<OBSERVED>(bounds, lines, observer) {
                 return Some(stop);
             }
-            // Time may have passed, and a frame have left.
+            // Time may have passed, and a frame may have left.
             self.wake_before(edge);
         }
         self.fault_stop()
     }
 
-    /// The event loop does nothing but to handle events before this cycle, the end of the run
-    /// or the next try to skip time.
+    /// Makes the event loop do nothing but handle events until this cycle, the end of the run or
+    /// the next attempt to skip time.
     fn wake_before(&mut self, edge: Cycle) {
         self.skip_policy.wake_before(self.fabric.horizon.min(edge));
         self.fabric.events.set_alarm(self.skip_policy.wake_at);
     }
 
-    /// The fault that stands.
+    /// The stop for the current fault, if there is one.
     #[cold]
     #[inline(never)]
     fn fault_stop(&self) -> Option<Stop> {
@@ -60,8 +60,8 @@ impl Chip {
         Some(Stop::Fault(Box::new(fault.clone())))
     }
 
-    /// Handles what happens in cycle after cycle until something else is to be done, or
-    /// until a fault stands: then it is false.
+    /// Handles cycle after cycle. Returns true if something other than event handling is due, false
+    /// if a fault was raised.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the event loop.
     fn cycles<const OBSERVED: bool>(
@@ -84,13 +84,12 @@ impl Chip {
         }
     }
 
-    /// Handles what happens in one cycle, to its end or until a fault stands: then it is
-    /// false.
+    /// Handles the events of one cycle until it is empty. Returns false if a fault was raised.
     ///
-    /// Events of a cycle come before the turns of microengines (`kernel/event.rs` has the
-    /// order). Handling one may add more to the cycle, so `pending` is read again after each.
-    /// The cycle is left exactly once, by whatever finds it empty: [`Self::goes_on`] where it
-    /// ends the loop, `take_turn` with the last turn, or this function after the last event.
+    /// The events of a cycle come before the turns of microengines (`kernel/event.rs` has the
+    /// order). Handling one may add more to the cycle, so `pending` is read again after each. The
+    /// cycle is left exactly once, by the code that finds it empty: [`Self::goes_on`] if it ends
+    /// the loop, `take_turn` with the last turn, or this function after the last event.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn cycle<const OBSERVED: bool>(
@@ -101,8 +100,8 @@ impl Chip {
         observer: &mut dyn Observer,
     ) -> bool {
         let bucket = self.fabric.events.step_to(time);
-        // A microengine that runs ahead sets it to a later cycle only where nothing else
-        // happens before that, so after the last event of this one.
+        // A microengine that runs ahead moves it to a later cycle only if nothing else happens
+        // before that, so after the last event of this cycle.
         self.fabric.now = time;
         self.skip_policy.handled += 1;
         let mut pending = self.fabric.events.pending_in(bucket);
@@ -114,8 +113,8 @@ impl Chip {
                 }
                 pending = self.fabric.events.pending_in(bucket);
             } else if pending.is_none() {
-                // Only microengines ask when the next event is, so it is found when their turns
-                // are taken, or here.
+                // Only microengines read the time of the next event, so it is determined when their
+                // turns are taken, or here.
                 self.fabric.events.leave();
                 return true;
             } else {
@@ -132,8 +131,8 @@ impl Chip {
         }
     }
 
-    /// Whether the cycle goes on: nothing may happen after a fault, so that state and counts
-    /// are those of its cycle.
+    /// Whether the cycle continues. Nothing may happen after a fault, so that state and counts are
+    /// those of the faulting cycle.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn goes_on<const OBSERVED: bool>(
@@ -144,8 +143,8 @@ impl Chip {
     ) -> bool {
         if OBSERVED && self.fabric.trace.is_full() {
             self.fabric.events.leave_if_empty(bucket);
-            // Beyond the end, which a frame that leaves brings nearer, and beyond a pause nothing is
-            // reported yet of what a microengine that is alone does.
+            // Events that a microengine running alone records beyond a pause, or beyond the end,
+            // which a departing frame can bring closer, are not reported yet.
             let sure = self.final_before().min(self.fabric.horizon).min(pause);
             self.fabric.trace.flush(sure, observer);
         }
@@ -156,8 +155,8 @@ impl Chip {
         true
     }
 
-    /// No more events come of what lies before this cycle. Where nothing is to come, what
-    /// lies ahead is no part of the run.
+    /// The cycle before which no more trace events can occur. If no event is pending, what lies
+    /// ahead is not part of the run.
     fn final_before(&self) -> Cycle {
         if self.fabric.events.is_empty() {
             return self.fabric.now + 1;
@@ -165,7 +164,7 @@ impl Chip {
         self.fabric.events.next_time()
     }
 
-    /// Handles the first event of a cycle, which is no turn.
+    /// Handles the first event of a cycle that has events other than turns.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     fn event<const OBSERVED: bool>(
@@ -174,8 +173,8 @@ impl Chip {
         pending: Pending,
         lines: &mut dyn PortIo,
     ) {
-        // The queues of most events are known here, so that little is left of taking them, and
-        // few kinds are to be distinguished.
+        // The queue of most events is a constant here, so taking them is cheap and only a few kinds
+        // need to be distinguished.
         let may_write = if pending.has(DATA) {
             let event = self.fabric.events.take(bucket, DATA, pending);
             self.handle_data::<OBSERVED>(event)
@@ -191,22 +190,23 @@ impl Chip {
             self.handle_other(bucket, lines);
             true
         };
-        // Whatever put a word on a ring, a microengine or a loader's register write: the core's
-        // idle tasks post no poll until then, since polls that find nothing need no events. In its
-        // turn a microengine reaches no unit.
+        // A microengine, or a register write by a loader, may have put a word on a ring. Idle tasks
+        // of the general-purpose core post no poll until then, since polls that find nothing need
+        // no events. A microengine's turn does not reach any unit.
         if may_write && self.units.scratch.is_ring_written() {
             self.wake_ring_pollers();
         }
     }
 
-    /// Wakes tasks that wait for words on rings.
+    /// Wakes the tasks that wait for words on rings.
     #[inline(never)]
     fn wake_ring_pollers(&mut self) {
         self.units.scratch.take_ring_written();
         self.gpp.wake_pollers(&self.units.scratch, &mut self.fabric);
     }
 
-    /// A microengine's turn, which is no event in the queue but stands in one for others.
+    /// Takes a microengine's turn, which is not an event in the queue but is represented there for
+    /// the other units.
     #[inline]
     fn turn<const OBSERVED: bool>(&mut self, me: u8) {
         let microengine = &mut self.microengines[usize::from(me)];
@@ -218,7 +218,7 @@ impl Chip {
         }
     }
 
-    /// Data reaches or leaves a microengine; whether a unit got some.
+    /// Moves data to or from a microengine. Returns whether a unit received some.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn handle_data<const OBSERVED: bool>(&mut self, event: Event) -> bool {
@@ -233,7 +233,7 @@ impl Chip {
         false
     }
 
-    /// A signal, or something else than data, reaches a microengine.
+    /// Delivers a signal, or anything else but data, to a microengine.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn handle_signal<const OBSERVED: bool>(&mut self, event: Event) {
@@ -248,7 +248,7 @@ impl Chip {
         }
     }
 
-    /// A signal that no command brings reaches a context.
+    /// Delivers a signal that is not part of a command to a context.
     #[inline(never)]
     fn signal<const OBSERVED: bool>(&mut self, me: u8, context: u8, signal: u8, by: SignalSource) {
         let fabric = &mut self.fabric;
@@ -259,7 +259,7 @@ impl Chip {
         self.microengines[usize::from(me)].signal(context, 1 << signal, fabric);
     }
 
-    /// Something else than data and signals reaches a microengine.
+    /// Delivers anything but data and signals to a microengine.
     #[inline(never)]
     fn handle_rarely(&mut self, event: Event) {
         let fabric = &mut self.fabric;
@@ -280,7 +280,7 @@ impl Chip {
         }
     }
 
-    /// A unit has something to do, or a command bus.
+    /// Handles an event of a unit or of a command bus.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the body of the event loop.
     fn handle_unit<const OBSERVED: bool>(&mut self, event: Event) {
@@ -291,7 +291,7 @@ impl Chip {
                 cold_path();
                 self.fabric.command_bus(cluster);
             }
-            // Apart, so that three comparisons find the others.
+            // Kept separate, so that three comparisons cover the rest.
             event => {
                 cold_path();
                 self.handle_unit_rarely(event);
@@ -299,7 +299,7 @@ impl Chip {
         }
     }
 
-    /// A unit has served a command.
+    /// Handles a command that a unit has served.
     #[inline(never)]
     fn handle_unit_rarely(&mut self, event: Event) {
         let fabric = &mut self.fabric;
@@ -315,7 +315,7 @@ impl Chip {
         }
     }
 
-    /// The media interface or the general-purpose core has something to do.
+    /// Handles an event of the media interface or of the general-purpose core.
     #[inline(never)]
     fn handle_other(&mut self, bucket: usize, lines: &mut dyn PortIo) {
         let fabric = &mut self.fabric;
@@ -355,7 +355,7 @@ impl Chip {
         self.units.arrive(slot, fabric);
     }
 
-    /// Data leaves the OUT registers, the pull signals are raised, the unit goes on.
+    /// Takes data from the OUT registers, raises the pull signals and lets the unit continue.
     fn pulled<const OBSERVED: bool>(&mut self, slot: CommandId, me: u8) {
         let fabric = &mut self.fabric;
         if fabric.are_late() {
@@ -369,7 +369,7 @@ impl Chip {
         self.units.pulled(slot, &mut self.fabric);
     }
 
-    /// A command's data has been pulled, on a chip where signals may come late.
+    /// Completes the pull of a command on a chip on which signals may be delayed.
     #[cold]
     #[inline(never)]
     fn pulled_late<const OBSERVED: bool>(&mut self, slot: CommandId) {
@@ -390,7 +390,7 @@ impl Chip {
         fabric.signal_at(fabric.now + late, &command, signals);
     }
 
-    /// Data enters the IN registers, the push signals are raised, the command ends.
+    /// Writes data to the IN registers, raises the push signals and ends the command.
     fn pushed<const OBSERVED: bool>(&mut self, slot: CommandId, me: u8) {
         let fabric = &mut self.fabric;
         if OBSERVED {
@@ -413,7 +413,7 @@ impl TransferRegisters for Vec<Box<dyn Core>> {
     }
 }
 
-/// Writes signals down for observers.
+/// Records signals for observers.
 #[inline]
 fn tell_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fabric) {
     let raised = TraceEvent::Signal {
@@ -425,7 +425,7 @@ fn tell_signals(me: u8, context: u8, signals: u16, cause: Cause, fabric: &mut Fa
     fabric.trace.put(fabric.now, raised);
 }
 
-/// Writes down that the signals of a command are raised whose data was pulled.
+/// Records the signals that a command raises once its data has been pulled.
 fn tell_pull(slot: CommandId, fabric: &mut Fabric) {
     let command = &fabric.flight(slot).command;
     if command.pull_signals != 0 {
@@ -435,7 +435,7 @@ fn tell_pull(slot: CommandId, fabric: &mut Fabric) {
     }
 }
 
-/// Writes down that data is pushed, and that the signals of its command are raised.
+/// Records pushed data and the signals that its command raises.
 fn tell_push(slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;

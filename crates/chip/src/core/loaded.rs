@@ -1,9 +1,9 @@
-//! A program as it is loaded into a microengine: its image, and what each of its words means in
-//! the context mode in which the microengine runs.
+//! A program loaded into a microengine: its image, and the meaning of each of its words in the
+//! context mode in which the microengine runs.
 //!
-//! A word is decoded here and nowhere else, so that all cores execute the same instructions. What
-//! a core makes of them (the engine's predecoded operations, say) is its own and is made in
-//! [`Core::load`](super::Core::load).
+//! Words are decoded here and nowhere else, so that all cores execute the same instructions. What a
+//! core derives from them, such as the engine's predecoded operations, is private to it and built
+//! in [`Core::load`](super::Core::load).
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,32 +16,32 @@ use npsim_isa::{
 use crate::kernel::remote_access::RemoteAccess;
 use npsim_profile::Profile;
 
-/// What stands at an address: an instruction, or why the word is not a valid one.
+/// The content of an address: an instruction, or the reason why the word is not a valid one.
 pub type DecodedWord = Result<Instruction, DecodeError>;
 
 /// A program that cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
-    /// The program is larger than the control store.
+    /// The program is larger than a control store.
     #[error(
         "program `{name}` has {words} instructions, but a control store holds {most}; shorten it or divide it among microengines"
     )]
     TooLong {
-        /// The program.
+        /// Name of the program.
         name: String,
-        /// The length of the program.
+        /// Length of the program, in words.
         words: usize,
-        /// Size of a control store.
+        /// Size of a control store, in words.
         most: usize,
     },
-    /// The microengines of the chip lack an instruction of it.
+    /// The chip's microengines lack an instruction that the program uses.
     #[error("program `{name}` cannot run on this chip: {newer} ({place})")]
     Newer {
-        /// The program.
+        /// Name of the program.
         name: String,
-        /// Where the instruction stands in the source, or its address.
+        /// Place of the instruction in the source, or its address.
         place: String,
-        /// The instruction.
+        /// The unsupported instruction.
         newer: NewerInstruction,
     },
 }
@@ -68,8 +68,8 @@ impl Program {
     /// instructions are kept: they are a fault only when they are executed.
     ///
     /// # Errors
-    /// The image is longer than a control store, or has an instruction that the chip's
-    /// microengines lack.
+    /// Returns an error if the image is longer than a control store, or has an instruction that the
+    /// chip's microengines lack.
     pub fn new(image: &Image, profile: &Profile) -> Result<Self, ProgramError> {
         let most = usize::from(profile.control_store_words());
         if image.words.len() > most {
@@ -90,7 +90,7 @@ impl Program {
         Ok(Self::of_image(Arc::new(image.clone()), generation))
     }
 
-    /// No instructions at all: what a core has before a program is loaded.
+    /// The empty program, which a core has before one is loaded.
     #[must_use]
     pub fn empty() -> Self {
         Self::of_image(Arc::default(), Generation::default())
@@ -109,24 +109,24 @@ impl Program {
         }
     }
 
-    /// The image it was made from.
+    /// The image that the program was made from.
     #[must_use]
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
 
-    /// The context mode that its words are decoded for.
+    /// The context mode that the words are decoded for.
     #[must_use]
     pub fn mode(&self) -> ContextMode {
         self.target.contexts
     }
 
-    /// The instructions by their address.
+    /// The decoded words, indexed by address.
     pub fn words(&self) -> &[DecodedWord] {
         &self.words
     }
 
-    /// The address behind the last instruction.
+    /// The address after the last instruction.
     #[must_use]
     pub fn end(&self) -> u16 {
         self.words.len() as u16
@@ -134,7 +134,7 @@ impl Program {
 
     /// Decodes the words again if they were decoded for another context mode: the mode decides
     /// which transfer register a command names. A core calls this when `CTX_ENABLES` changes its
-    /// mode, which need not be the one that the image was assembled for.
+    /// mode, which may differ from the one that the image was assembled for.
     pub fn set_mode(&mut self, mode: ContextMode) {
         if mode != self.target.contexts {
             self.target.contexts = mode;
@@ -151,7 +151,7 @@ impl Program {
         })
     }
 
-    /// What it can do to transfer registers of any microengine.
+    /// The accesses that this program can make to transfer registers of any microengine.
     #[must_use]
     pub fn exposes(&self) -> RemoteAccess {
         let instructions = self.words.iter().flatten();

@@ -1,5 +1,5 @@
-//! What a core shows of its state to a debugger or a report. None of it
-//! changes anything, and a core that is not asked pays nothing.
+//! Core state exposed to debuggers and reports. Reading it changes nothing, and costs a core
+//! nothing while it is not read.
 
 use npsim_image::TransferDirection;
 use npsim_isa::{CommandOp, Operand, Words};
@@ -11,26 +11,26 @@ use crate::kernel::fabric::{Fabric, TransferKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferOwner {
     /// The command that will fill or empty them, or that put their thread on a receive freelist;
-    /// `None` where another microengine did that. The fields below say nothing then.
+    /// `None` if another microengine did that, in which case the fields below have no meaning.
     pub op: Option<CommandOp>,
-    /// The context that issued it.
+    /// The context that issued the command.
     pub context: u8,
-    /// The instruction that issued it.
+    /// Address of the instruction that issued the command.
     pub pc: u16,
-    /// The cycle at which it was issued.
+    /// The cycle at which the command was issued.
     pub issued: Cycle,
-    /// Which registers.
+    /// The kind of transfer registers.
     pub kind: TransferKind,
-    /// The IN side, which it fills; else the OUT side.
+    /// Whether the command fills registers of the IN side, rather than reading the OUT side.
     pub incoming: bool,
-    /// The first of them, 0 to 127.
+    /// The first register, 0 to 127.
     pub first: u8,
-    /// How many it has.
+    /// The number of registers.
     pub words: u8,
 }
 
 impl TransferOwner {
-    /// Whether the command put their thread on a receive freelist, and the media interface
+    /// Whether the command put their thread on a receive freelist, so that the media interface
     /// fills them.
     #[must_use]
     pub fn is_listed(&self) -> bool {
@@ -39,52 +39,52 @@ impl TransferOwner {
     }
 }
 
-/// A register of a microengine whose writes by `local_csr_wr` take effect late.
+/// A microengine register whose writes by `local_csr_wr` take effect late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexName {
     /// `ACTIVE_LM_ADDR_0` or `_1`, in longwords.
     LocalMemory(u8),
-    /// `T_INDEX`, a register's number.
+    /// `T_INDEX`, as a register number.
     Transfer,
     /// `BYTE_INDEX`
     Byte,
 }
 
-/// A write on its way to such a register.
+/// A pending write to such a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexWrite {
-    /// Where it goes.
+    /// The register that is written.
     pub index: IndexName,
-    /// What is written.
+    /// The value written.
     pub value: u32,
-    /// The cycle of the instruction that writes.
+    /// The cycle of the writing instruction.
     pub issued: Cycle,
-    /// The first cycle at which an instruction sees it.
+    /// The first cycle at which an instruction sees the value.
     pub effective: Cycle,
 }
 
-/// Defer slots that are being executed.
+/// Defer slots being executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeferSlots {
-    /// The instruction whose slots they are.
+    /// Address of the instruction that the slots belong to.
     pub of: u16,
-    /// How many are still to come, the next instruction included.
+    /// The number of slots still to be executed, including the next instruction.
     pub left: u8,
-    /// Where the context goes on after the last: behind a branch at once, after a
-    /// `ctx_arb` when it runs again. None where it then goes on behind the slots.
+    /// Address where the context continues after the last slot: immediately for a branch, or when
+    /// it runs again for a `ctx_arb`. `None` if it continues after the slots.
     pub then: Option<u16>,
-    /// The context yields after the last slot.
+    /// Whether the context yields after the last slot.
     pub swaps: bool,
 }
 
-/// What a core shows of its state. Registers are given as an instruction of a context
-/// names them, with the side of a transfer register: `Read` for IN, `Write` for OUT.
+/// State that a core exposes. Registers are given as an instruction of a context names them,
+/// together with the side of a transfer register: `Read` for IN, `Write` for OUT.
 pub trait CoreProbe {
-    /// The number of a register among the 128 of its file, for a context; `None` for
-    /// an operand that is no register.
+    /// The index of a context's register among the 128 of its file; `None` if the operand is not a
+    /// register.
     fn number(&self, register: Operand, context: u8) -> Option<u8>;
 
-    /// Whether anything has ever been written to a register.
+    /// Whether a register has ever been written.
     fn initialised(&self, register: Operand, side: TransferDirection, context: u8) -> bool;
 
     /// The present owner of a transfer register.
@@ -95,26 +95,25 @@ pub trait CoreProbe {
         context: u8,
     ) -> Option<TransferOwner>;
 
-    /// The local memory pointers of a context, in longwords, without writes on their
-    /// way.
+    /// The local memory pointers of a context, in longwords, without pending writes.
     fn pointers(&self, context: u8) -> [u32; 2];
 
-    /// `T_INDEX`, as a register's number.
+    /// `T_INDEX`, as a register number.
     fn transfer_index(&self) -> u8;
 
-    /// Writes of index registers on their way, in the order in which they were issued.
+    /// Pending writes of index registers, in issue order.
     fn index_writes(&self) -> Vec<IndexWrite>;
 
-    /// A local CSR by its address, as an instruction of the context would read it at a cycle;
-    /// `None` where there is none.
+    /// The value that an instruction of the context would read from a local CSR, given by its
+    /// address, at a cycle; `None` if there is no such CSR.
     fn local_csr(&self, csr: u16, context: u8, now: Cycle, fabric: &Fabric) -> Option<u32>;
 
-    /// The signal of a context's timer and the cycle at which it comes, if it is armed.
+    /// The signal of a context's timer and the cycle at which it fires, if the timer is armed.
     fn timer(&self, context: u8) -> Option<(u8, Cycle)>;
 
-    /// The context that had the pipeline last, or has it.
+    /// The context that has the pipeline, or had it last.
     fn last(&self) -> u8;
 
-    /// The defer slots that are being executed.
+    /// The defer slots being executed, if any.
     fn defer_slots(&self) -> Option<DeferSlots>;
 }

@@ -1,4 +1,4 @@
-//! What a core is doing, for people.
+//! Human-readable descriptions of what a core is doing.
 
 use npsim_image::Image;
 use npsim_isa::CONTEXTS;
@@ -9,31 +9,31 @@ use crate::kernel::fault_injection::{numbered, stalled_until};
 /// What a sleeping context waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitInfo {
-    /// Bit s: signal s.
+    /// Bit s: the context waits for signal s.
     pub signals: u16,
-    /// One of them is enough.
+    /// Whether one of these signals is enough.
     pub any: bool,
     /// Bit s: signal s has arrived.
     pub arrived: u16,
-    /// Where it goes on.
+    /// Address where the context resumes.
     pub pc: u16,
-    /// The instruction that waits.
+    /// Address of the waiting instruction.
     pub at: u16,
-    /// The place of that instruction in the source.
+    /// Place of the waiting instruction in the source.
     pub place: String,
-    /// The signals that are missing, by their names.
+    /// Names of the missing signals.
     pub missing: Vec<String>,
 }
 
 impl WaitInfo {
-    /// Whether it exited.
+    /// Whether the context exited.
     #[must_use]
     pub const fn is_killed(&self) -> bool {
         self.any && self.signals == 0
     }
 }
 
-/// What a context waits for, in the words of its program; `None` when it does not
+/// Describes what a context waits for, with the names that its program uses; `None` if it does not
 /// sleep.
 pub(super) fn waiting(context: &ContextView, image: &Image) -> Option<WaitInfo> {
     if context.phase != ContextPhase::Sleeping {
@@ -54,7 +54,7 @@ pub(super) fn waiting(context: &ContextView, image: &Image) -> Option<WaitInfo> 
     })
 }
 
-/// A signal by its number, with the name that its program gives it at an address.
+/// Describes a signal by its number and the name that its program gives it at an address.
 #[must_use]
 pub fn signal_name_at(image: &Image, number: u8, address: u16) -> String {
     match image.signal_name(number, address) {

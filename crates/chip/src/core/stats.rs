@@ -5,10 +5,10 @@ use crate::kernel::target::CommandTarget;
 use npsim_isa::CONTEXTS;
 use serde::{Deserialize, Serialize};
 
-/// Cycles of a context by its state.
+/// Cycles of a context by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextTimes {
-    /// The context had the pipeline, with the aborted slots of its branches and swaps.
+    /// The context had the pipeline, including the aborted slots of its branches and swaps.
     pub executing: Cycle,
     /// The context could have run but another one did.
     pub ready: Cycle,
@@ -19,15 +19,15 @@ pub struct ContextTimes {
 }
 
 impl ContextTimes {
-    /// The sum of all times.
+    /// The sum of all cycles.
     #[must_use]
     pub const fn total(&self) -> Cycle {
         self.executing + self.ready + self.sleeping + self.inactive
     }
 }
 
-/// Cycles of a microengine by what they were spent on, since it was started.
-/// A cycle issues at most one instruction, so instructions are cycles.
+/// Cycles of a microengine since its start, by what they were spent on. A cycle issues at most one
+/// instruction, so instructions are cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeStats {
     /// Cycle of the start.
@@ -38,33 +38,32 @@ pub struct MeStats {
     pub aborted: Cycle,
     /// Cycles in which a full command FIFO held the pipeline.
     pub stalled: Cycle,
-    /// Cycles in which no context was ready, and refills after them.
+    /// Cycles in which no context was ready, including the refills that follow them.
     pub idle: Cycle,
     /// Context swaps.
     pub swaps: u64,
-    /// Commands issued, by where they went, in the order of [`CommandTarget::index`].
+    /// Commands issued, by target, in the order of [`CommandTarget::index`].
     pub references: [u64; CommandTarget::COUNT],
-    /// By context.
+    /// Cycles of each context.
     pub contexts: [ContextTimes; CONTEXTS as usize],
 }
 
 impl MeStats {
-    /// Commands issued.
+    /// The number of commands issued.
     #[must_use]
     pub fn commands(&self) -> u64 {
         self.references.iter().sum()
     }
 
-    /// Cycles accounted for.
+    /// The number of cycles accounted for.
     #[must_use]
     pub const fn total(&self) -> Cycle {
         self.instructions + self.aborted + self.stalled + self.idle
     }
 
-    /// Takes back what a core has counted ahead of a cycle: its local time is
-    /// `local`, its last refill after an idle time and the slots that were thrown
-    /// away lie `from..until`. All other cycles up to the local time issued an
-    /// instruction each.
+    /// Subtracts what a core has counted from cycle `now` on, given its local time `local` and, as
+    /// `from..until`, its last refill after an idle time and its aborted slots. All other cycles up
+    /// to the local time issued an instruction each.
     pub fn take_back(
         &mut self,
         now: Cycle,
@@ -75,14 +74,14 @@ impl MeStats {
         let idle = ahead(now, refill);
         let aborted = aborted.map(|slots| ahead(now, slots)).sum::<Cycle>();
         let issued = local.saturating_sub(now).saturating_sub(idle + aborted);
-        // What a file says of a core need not add up.
+        // Counts read from a state file may be inconsistent.
         self.idle = self.idle.saturating_sub(idle);
         self.aborted = self.aborted.saturating_sub(aborted);
         self.instructions = self.instructions.saturating_sub(issued);
     }
 }
 
-/// How much of a time lies at or after a cycle.
+/// The part of the interval `from..until` that lies at or after a cycle.
 #[must_use]
 pub fn ahead(now: Cycle, (from, until): (Cycle, Cycle)) -> Cycle {
     until.saturating_sub(from.max(now))
