@@ -1,5 +1,5 @@
-//! What all parts of the chip stand on: time and its events, the buses and the
-//! commands on them, memories, checks, and the trace events of a run.
+//! The foundation of all parts of the chip: time and its events, the buses and the commands on
+//! them, memories, checks, and the trace events of a run.
 
 pub mod buffers;
 pub mod bus;

@@ -1,43 +1,40 @@
-//! Skipping time in which nothing happens but what has just happened.
+//! Skipping time in which a chip only repeats what it has just done.
 //!
-//! When nothing is in a chip but contexts that poll, its state recurs: after a
-//! period it is the same, but that all times are a period later and all counts
-//! higher by what a period adds. What follows a state depends on nothing else, so the
-//! next period must be the same again, and so on until something comes that does
-//! not belong to it: a frame, a task's timer, a stall, the end of the run. The chip
-//! goes there in one step.
+//! If a chip contains nothing but polling contexts, its state recurs: after a period it is the
+//! same, except that all times are one period later and all counts are higher by the amount that a
+//! period adds. The future of a state depends on nothing else, so the next period must be the same
+//! again, and so on until an event from outside the period: a frame, a task's timer, a stall, the
+//! end of the run. The chip advances to that point in one step.
 //!
 //! # What makes it exact
 //!
-//! - A period is not guessed. Three states that are a period apart are compared
-//!   number by number ([`StateVector`]): values have to be equal, times equal or a period
-//!   apart, counts have to grow alike (`period.rs`). All states that a saved chip
-//!   has are in it; large memories are not written in a period.
-//! - A time that does not move on with the periods and lies ahead is a deadline.
-//!   The last period that is skipped ends so early that no microengine has yet
-//!   run ahead to it. One that lies behind has stood there for two periods, which is
-//!   longer than anything on the chip takes (`shortest`, below), so it can have no effect
-//!   that is still to come.
-//! - Microcode that reads a clock could do something else at each reading. If it reads
-//!   one in the period, nothing is skipped, unless all that its program makes of that
-//!   reading are times for its timers (`timers.rs` of the engine).
-//! - The numbers of an observer's state ([`RecurringState`]) are compared and moved on as those
-//!   of the chip are. If it names none, or they do not recur, it gets the events of the last
-//!   period that was simulated once for each that is skipped, that much later.
-//! - Timers are set as far ahead in each period.
-//! - What acts on the outside (frames, slow-path tasks, look-aside devices) does not
-//!   act in the period.
+//! - A period is not guessed. Three states that are a period apart are compared number by number
+//!   ([`StateVector`]): values have to be equal, times equal or a period apart, and counts have to
+//!   grow by equal amounts (`period.rs`). The vector contains all the state of a saved chip; large
+//!   memories are not written in a period.
+//! - A time that lies ahead and does not move with the periods is a deadline. The last skipped
+//!   period ends early enough that no microengine has run ahead to it. A time that lies in the past
+//!   has been there for two periods, which is longer than any operation on the chip takes
+//!   (`shortest`, below), so it can have no effect that is still to come.
+//! - Microcode that reads a clock could behave differently at each reading. If it reads one in the
+//!   period, nothing is skipped, unless its program uses the readings only to compute times for its
+//!   timers (`timers.rs` of the engine).
+//! - The numbers of an observer's state ([`RecurringState`]) are compared and advanced like those
+//!   of the chip. If it provides none, or they do not recur, it receives the events of the last
+//!   simulated period once for each skipped period, shifted in time accordingly.
+//! - Timers are set equally far ahead in each period.
+//! - Nothing in the period acts on the outside (frames, slow-path tasks, look-aside devices).
 //!
-//! # When it is tried
+//! # When it is attempted
 //!
-//! Comparing states costs the host some million instructions, so a chip is left alone
-//! until its media interface and tasks have been idle for a while, and as long as
-//! there is little to be gained. A cheap [digest](crate::core::Core::state_digest) of the
-//! microengines shows which lengths are worth a comparison. A chip whose neighbours are near is run
-//! for a few thousand cycles at a time, as far as nothing can come from them; once it has been idle
-//! for long, a search goes on from one such run to the next (`piecewise.rs`), so that it is known
-//! until when nothing leaves, and the runs become long. None of that changes
-//! results, which are the same for all choices.
+//! Comparing states costs the host some million instructions, so no attempt is made until the
+//! chip's media interface and tasks have been idle for a while, nor while there is little to gain.
+//! A cheap [digest](crate::core::Core::state_digest) of the microengines shows which period lengths
+//! are worth a comparison. A chip with neighbours at short latency is run for a few thousand cycles
+//! at a time, as far as nothing can arrive from them; once it has been idle for long, a search
+//! continues from one such run to the next (`piecewise.rs`), which establishes until when nothing
+//! leaves, and the runs become long. None of this affects the results, which are the same for all
+//! choices.
 
 mod period;
 mod piecewise;
@@ -61,27 +58,27 @@ use period::{Period, Recurrence, goes_on};
 use policy::SkipOutcome;
 pub(crate) use policy::{Bounds, SkipPolicy};
 
-/// Cycles of the shortest period that is compared, whatever the profile; of shorter
-/// ones several are taken at once.
+/// Cycles of the shortest period that is compared, whatever the profile; several shorter ones are
+/// combined.
 const SHORTEST: Cycle = 1024;
-/// Cycles of the longest.
+/// Cycles of the longest period that is compared.
 const LONGEST: Cycle = 1 << 16;
-/// Cycles that are skipped at once at most where nothing is to come: of a run without an end the
-/// caller is to hear from time to time.
+/// Most cycles skipped at once if nothing is to come, so that the caller of an endless run regains
+/// control from time to time.
 const FURTHEST: Cycle = 1 << 40;
-/// Steps of the timestamp after which a future count stands for another time.
+/// Timestamp steps after which a future count wraps and denotes another time.
 const FUTURE_COUNTS: u64 = 1 << 16;
-/// Events that observers get at once.
+/// Most events replayed to an observer at once.
 const MOST_TOLD: u64 = 1 << 21;
-/// Events that an observer gets at once whose numbers may recur later, if they do not yet.
+/// Most events replayed at once to an observer whose numbers do not recur yet but may later.
 const TOLD_MEANWHILE: u64 = 1 << 16;
-/// Multiples of a candidate that are compared.
+/// The highest multiple of a candidate that is compared.
 const MULTIPLES: u64 = 6;
 
-/// Runs a chip to a cycle, and notes the observer's numbers there as one of the three states.
+/// Runs a chip to a cycle and stores the observer's numbers there as one of the three states.
 type RunTo<'a> = dyn FnMut(&mut Chip, Cycle, Option<usize>) -> Result<(), SkipFailure> + 'a;
 
-/// Why a try came to nothing.
+/// Why an attempt failed.
 enum SkipFailure {
     /// The run ended.
     Stop(Stop),
@@ -91,24 +88,24 @@ enum SkipFailure {
     Short,
 }
 
-/// Tells an observer what happens, and keeps it.
+/// An observer that forwards events and records them for a replay.
 struct EventReplay<'a> {
     observer: &'a mut dyn Observer,
-    /// Events recorded since the last stop.
+    /// Events recorded since the start of the last stretch.
     log: Vec<(Cycle, TraceEvent)>,
-    /// The observer's numbers in three states, if it has any.
+    /// The observer's numbers in the three states, if it provides any.
     states: &'a mut [StateVector; 3],
     has_numbers: bool,
 }
 
 impl EventReplay<'_> {
-    /// Notes the observer's numbers in one of the three states.
+    /// Stores the observer's numbers in one of the three states.
     fn note(&mut self, which: usize, at: Cycle) {
         let state = &mut self.states[which];
         self.has_numbers = self.observer.recur(at, &mut RecurringState::write(state));
     }
 
-    /// The last two of the observer's three states, if its numbers recur with a period.
+    /// The last two of the observer's three states, if its numbers recur with the period.
     fn recurrence(&self, period: Period) -> Option<Recurrence<'_>> {
         let [first, before, last] = &*self.states;
         let recurs =
@@ -120,7 +117,7 @@ impl EventReplay<'_> {
         })
     }
 
-    /// Replays the events of a period, that much later each time.
+    /// Replays the events of a period, one period later each time.
     fn replay(&mut self, period: Cycle, times: u64) {
         for by in (1..=times).map(|time| time * period) {
             for (at, event) in &self.log {
@@ -146,31 +143,30 @@ impl Observer for EventReplay<'_> {
 }
 
 impl Chip {
-    /// Lets the chip skip time in which its state recurs, which it does unless told
-    /// otherwise. Results are the same either way.
+    /// Enables or disables skipping of time in which the chip's state recurs, which is enabled by
+    /// default. Results are the same either way.
     pub fn set_skipping(&mut self, on: bool) {
         self.skip_policy = SkipPolicy::new(on);
     }
 
-    /// Whether it does.
+    /// Whether skipping is enabled.
     pub(crate) fn is_skipping(&self) -> bool {
         self.skip_policy.is_on()
     }
 
-    /// Cycles that were skipped so far.
+    /// Number of cycles skipped so far.
     #[must_use]
     pub fn skipped(&self) -> Cycle {
         self.skip_policy.skipped
     }
 
-    /// Before which cycle the chip will do nothing but what it has done again and again, unless
-    /// a frame comes: none leaves until then. It is known where time was skipped since this was
-    /// asked last; 0 if none was.
+    /// The cycle before which the chip only repeats its period, unless a frame arrives, so that no
+    /// frame leaves before it. It is known if time was skipped since the last call; otherwise 0.
     pub fn take_silence(&mut self) -> Cycle {
         std::mem::take(&mut self.skip_policy.silent)
     }
 
-    /// Tries to skip time before the next event, if that may pay; says when the run
+    /// Tries to skip time before the next event, if that may pay off. Returns the stop if the run
     /// ended instead.
     #[cold]
     pub(crate) fn try_to_skip<const OBSERVED: bool>(
@@ -191,7 +187,7 @@ impl Chip {
         };
         let end = end.min(LAST_CYCLE);
         if OBSERVED {
-            // An observer's numbers are compared within one run.
+            // An observer's numbers are compared only within one run.
             self.skip_policy.search = None;
         } else if self.skip_policy.search.is_some() {
             self.search_on(end, observer);
@@ -215,15 +211,14 @@ impl Chip {
         stop
     }
 
-    /// Runs the chip until its state has recurred twice, then goes on to the last
-    /// period before `end`, or before a deadline in the chip that comes first; gives
-    /// which.
+    /// Runs the chip until its state has recurred twice, then advances to the last whole period
+    /// before `end` or before an earlier deadline in the chip, which it returns.
     ///
-    /// Looking for a period is itself a part of the run: what `run` simulates stays done,
-    /// whether a period is found or not. It fails as soon as anything of the stretch can be
-    /// seen from outside (a frame, a task, a command to a device: `outside` and `handovers`),
-    /// since that cannot be multiplied. The three states are taken out of the chip for the
-    /// time, so that it can be borrowed, and put back for their memory to be used again.
+    /// Looking for a period is itself part of the run: everything that `run` simulates stays done,
+    /// whether or not a period is found. The search fails as soon as the stretch has any effect
+    /// visible from outside (a frame, a task, a command to a device: `outside` and `handovers`),
+    /// since such effects cannot be multiplied. The three states are moved out of the chip for the
+    /// duration, so that it can be borrowed, and put back so that their memory is reused.
     fn skip<const OBSERVED: bool>(
         &mut self,
         end: Cycle,
@@ -273,8 +268,8 @@ impl Chip {
         done
     }
 
-    /// Finds a period; gives it with the cycle of the last of the three states, at
-    /// which the chip is then.
+    /// Finds a period. Returns it with the cycle of the last of the three states, which the chip
+    /// has then reached.
     fn recurrence(
         &mut self,
         states: &mut [StateVector; 3],
@@ -291,8 +286,8 @@ impl Chip {
         found.ok_or(SkipFailure::None)
     }
 
-    /// Runs until the microengines stand as they did before: the cycle, and how long
-    /// ago that was.
+    /// Runs until the state of the microengines recurs. Returns the cycle, and the number of cycles
+    /// since the earlier occurrence.
     fn candidate(&mut self, run: &mut RunTo<'_>) -> Result<(Cycle, Cycle), SkipFailure> {
         let begin = self.fabric.events.next_time();
         let mut reference = (begin, self.state_digest(begin).ok_or(SkipFailure::None)?);
@@ -307,8 +302,8 @@ impl Chip {
             if digest == reference.1 {
                 return Ok((at, at - reference.0));
             }
-            // A reference that lies in the approach to the recurring states never comes
-            // again, so it is renewed at growing distances.
+            // A reference from the approach to the recurring states never comes again, so it is
+            // renewed at growing intervals.
             samples += 1;
             if samples == renew {
                 reference = (at, digest);
@@ -317,8 +312,8 @@ impl Chip {
         }
     }
 
-    /// Compares three states, the first of them at `at`, at distances that are
-    /// multiples of a candidate.
+    /// Compares three states, the first at cycle `at`, at distances that are multiples of a
+    /// candidate.
     fn verify(
         &mut self,
         at: Cycle,
@@ -354,9 +349,9 @@ impl Chip {
             let timers = self.fabric.take_timers_set();
             run(self, last, Some(2))?;
             self.write(third)?;
-            // The count that a timer is set to is a sum of readings and constants. If it is
-            // as far ahead in both periods it is so in all; one that is made of no
-            // reading, or of more than one, is not.
+            // The count that a timer is set to is a sum of readings and constants. If it is equally
+            // far ahead in both periods, it is so in all; a count computed from no reading, or from
+            // several, is not.
             let same = self.beside_numbers() == quiet && self.fabric.take_timers_set() == timers;
             if same && goes_on([first, second, third]) {
                 self.skip_policy.last_period = Some(cycles);
@@ -367,16 +362,16 @@ impl Chip {
         Ok(None)
     }
 
-    /// The shortest multiple of a candidate that is compared, and a step of the timestamp: of whole
-    /// steps, and long enough.
+    /// The shortest multiple of a candidate that is worth comparing (long enough, and a whole
+    /// number of timestamp steps), and the length of a timestamp step, both in cycles.
     fn unit(&self, candidate: Cycle) -> (Cycle, Cycle) {
         let step = self.fabric.profile.timestamp_divider().max(1);
         let whole = candidate * (step / gcd(candidate, step));
         (whole * shortest(&self.fabric.profile).div_ceil(whole), step)
     }
 
-    /// Goes on by as many periods as fit, from the last of three states, at `at`;
-    /// gives where no more of them would.
+    /// Advances by as many periods as fit, from the last of three states, at `at`. Returns the
+    /// cycle from which no more of them fit.
     fn extrapolate(
         &mut self,
         period: Period,
@@ -391,9 +386,8 @@ impl Chip {
             before,
             last,
         };
-        // No microengine has compared its time with anything that lies behind the
-        // furthest of them, so a deadline that they have not come to could as well
-        // not be there.
+        // No microengine has compared its time with anything later than the furthest local time, so
+        // a deadline that none of them has reached might as well not exist.
         let ahead = self.microengines.iter().map(|me| me.local_time());
         let ahead = ahead.max().unwrap_or(0).max(at) - at;
         let own = recurrence.deadline(at);
@@ -401,8 +395,8 @@ impl Chip {
         let seen = observed.map_or(Cycle::MAX, |it| it.deadline(at));
         let deadline = end.min(own).min(seen);
         let room = deadline.saturating_sub(at + ahead + 1);
-        // An observer gets the events of each period, if its numbers do not recur, which takes
-        // its time: the caller is to have a word now and then.
+        // If an observer's numbers do not recur, it receives the events of each period, which takes
+        // time: the caller has to regain control now and then.
         let most = match (observed.is_some(), replay.has_numbers) {
             (true, _) => None,
             (false, true) => TOLD_MEANWHILE.checked_div(replay.log.len() as u64),
@@ -441,7 +435,7 @@ impl Chip {
         }
     }
 
-    /// What the microengines do, in one number.
+    /// A digest of the state of all microengines.
     fn state_digest(&self, now: Cycle) -> Option<u64> {
         let mut digest = self.fabric.events.len() as u64;
         for me in &self.microengines {
@@ -451,9 +445,8 @@ impl Chip {
         Some(digest)
     }
 
-    /// What must not change in a period and is not in the numbers: writes to large
-    /// memories, and readings of clocks from which more than times for timers may
-    /// follow.
+    /// State that must not change in a period and is not among the numbers: writes to large
+    /// memories, and clock readings used for more than setting timers.
     fn beside_numbers(&self) -> (u64, u64) {
         (self.units.changes(), self.fabric.clock_readings)
     }
@@ -481,10 +474,9 @@ impl Chip {
     }
 }
 
-/// The shortest period that is compared on a chip: longer than a few of the longest
-/// latencies of its profile one after the other. What the slow path takes is not among
-/// them, since nothing of it happens in a period; nor is the time between refreshes,
-/// each of which has its own cycle in the state.
+/// The shortest period that is compared on a chip: longer than a few of the longest latencies of
+/// its profile in sequence. Slow-path latencies are excluded, since no slow-path activity happens
+/// in a period; so is the refresh interval, since the state has the cycle of each refresh.
 fn shortest(profile: &Profile) -> Cycle {
     let of_hardware = |it: &&Parameter| it.group != "gpp" && it.name != "refresh_interval";
     let cycles = profile.parameters().filter(of_hardware).map(|it| {

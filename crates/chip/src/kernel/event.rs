@@ -1,21 +1,21 @@
-//! The event queue: what happens when, in one total order.
+//! The event queue, which puts all pending events in one total order.
 //!
-//! Events order by (time, rank, place, sequence). The rank puts data that reaches registers
-//! before signals, these before units, units before the media interface, and
-//! microengines last, so a microengine that looks at a cycle sees everything
-//! that happened up to and at that cycle. Only timers, signals and jobs from outside have a
-//! place: it does not matter when they were posted.
+//! Events are ordered by (time, rank, place, sequence). The rank puts data that reaches registers
+//! before signals, signals before units, units before the media interface, and microengines last,
+//! so that a microengine examining a cycle sees everything that happened up to and at that cycle.
+//! Only timers, signals and jobs from outside have a place, which makes their order independent of
+//! when they were posted.
 //!
-//! Nearly all events lie less than a thousand cycles ahead. They stand in a
-//! wheel of one bucket per cycle, each bucket a queue for each rank; a bitmap finds the
-//! next bucket that is not empty. Three of four events find the queue of their rank
-//! empty, and nearly all others find one event or two there, so the first three of data
-//! and of units stand in the bucket itself, and only those behind them are linked. Later
-//! events wait in a heap and move to the wheel when their time comes near, before anything
-//! else can be posted there, so that the order of posting holds for them too.
+//! Nearly all events lie less than a thousand cycles ahead. They are held in a wheel of one bucket
+//! per cycle, each bucket with a queue for each rank; a bitmap finds the next non-empty bucket.
+//! Three out of four events find the queue of their rank empty, and nearly all others find one or
+//! two events there, so the first three events of data and of units are stored in the bucket
+//! itself, and only later ones are linked. Events further ahead wait in a heap and move to the
+//! wheel when their time comes near, before anything else can be posted there, so that the order of
+//! posting holds for them too.
 //!
-//! Turns of microengines, two of five events, are last in their cycle and one each, so
-//! in the wheel they are but a bit for each microengine.
+//! Turns of microengines, two out of five events, come last in their cycle, at most one per
+//! microengine, so the wheel holds just a bit for each microengine.
 
 mod cancel;
 mod count;
@@ -33,47 +33,47 @@ pub use kind::Event;
 use kind::QUEUES;
 pub(crate) use kind::{DATA, OTHERS, SIGNALS, UNITS};
 
-/// Cycles that the wheel covers, a power of two.
+/// Cycles that the wheel covers; a power of two.
 const SPAN: usize = 16 * 64;
 const MASK: Cycle = SPAN as Cycle - 1;
 const WORDS: usize = SPAN / 64;
-/// Microengines of the largest chip, a power of two.
+/// Microengines of the largest chip; a power of two.
 pub(crate) const MICROENGINES: usize = npsim_profile::MICROENGINES;
 /// End of the list of free nodes.
 const NIL: u16 = u16::MAX;
 
-/// The turn of a microengine that has none.
+/// Time of the turn of a microengine that has none pending.
 const NEVER: Cycle = Cycle::MAX;
 
 /// Bit q of [`EventQueue::pending`]: queue q is not empty.
 const ANY: u32 = (1 << QUEUES) - 1;
-/// Bit `MORE + q`: two or more events are in queue q, of the first [`TRIPLES`].
+/// Bit `MORE + q`: queue q, one of the first [`TRIPLES`], has two or more events.
 const MORE: u32 = 8;
-/// Bit `THIRD + q`: three or more events are in queue q. Like `MORE + q` it has a place for every
-/// queue, though it is clear for those behind the first [`TRIPLES`].
+/// Bit `THIRD + q`: queue q has three or more events. As for `MORE + q`, every queue has such a
+/// bit, but it is clear for queues after the first [`TRIPLES`].
 const THIRD: u32 = 4;
-/// Bit `LINKED + q`: more events are linked behind those of queue q that stand in the bucket.
+/// Bit `LINKED + q`: queue q has linked events after those in the bucket.
 const LINKED: u32 = 12;
-/// Queues of which three events stand in the bucket: data, and units.
+/// Number of queues with three events in the bucket: data and units.
 const TRIPLES: usize = 2;
-/// Bit `TURNS + m`: microengine m has its turn.
+/// Bit `TURNS + m`: microengine m has a turn.
 const TURNS: u32 = 16;
 
 const _: () = assert!((TURNS as usize).is_multiple_of(MICROENGINES));
 
-/// What happens in one cycle but for turns. It fills a line of the host's cache.
+/// The events of one cycle except for turns. A bucket fills a host cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Bucket {
-    /// The first event of each queue that is not empty.
+    /// The first event of each non-empty queue.
     first: [Event; QUEUES],
-    /// The second event.
+    /// The second event of the queues of data and units.
     second: [Event; TRIPLES],
-    /// The third.
+    /// The third event of the queues of data and units.
     third: [Event; TRIPLES],
 }
 
-/// What is pending in a cycle.
+/// The set of queues and turns pending in a cycle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending(u32);
 
@@ -96,7 +96,7 @@ impl Pending {
         self.0 >> queue & 1 != 0
     }
 
-    /// The queue that comes next, if any is not empty.
+    /// The non-empty queue that comes next, if any.
     #[inline]
     pub fn queue(self) -> Option<usize> {
         let mut all = [DATA, SIGNALS, UNITS, OTHERS].into_iter();
@@ -113,7 +113,7 @@ const EMPTY: Bucket = Bucket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Far {
     time: Cycle,
-    /// Rank in the top byte, sequence below: one comparison orders both.
+    /// Rank in the top byte, sequence below it, so that one comparison orders both.
     order: u64,
     event: Event,
 }
@@ -130,46 +130,46 @@ impl PartialOrd for Far {
     }
 }
 
-/// An event behind the first of its queue, or a free place for one.
+/// An event after the first of its queue, or a free node.
 #[derive(Clone, Copy, Debug)]
 struct EventNode {
     event: Event,
-    /// The node behind it, round to the first.
+    /// The next node; the list is circular.
     next: u16,
 }
 
 /// All pending events.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// Every event in the wheel has a time in `base .. base + SPAN`. On the heap, since a chip is
-    /// handed on by value.
+    /// Events whose time is in `base .. base + SPAN`. They are on the heap, since a chip is moved
+    /// by value.
     buckets: Box<[Bucket; SPAN]>,
-    /// What there is in each cycle, the lowest bit what comes next. Apart from the buckets,
-    /// since of a cycle that has but turns nothing else is looked at.
+    /// What is pending in each cycle, with what comes next in the lowest bit. It is separate from
+    /// the buckets, since nothing else is read for a cycle that has only turns.
     pending: [u32; SPAN],
-    /// Bit per cycle in which there is something.
+    /// One bit per cycle, set if anything is pending there.
     occupied: [u64; WORDS],
     nodes: Vec<EventNode>,
-    /// The last linked node of each queue of a cycle that has any; it is followed by the first
-    /// of them.
+    /// The last linked node of each queue that has linked nodes, for each cycle; its `next` is the
+    /// first of them.
     last: Box<[[u16; QUEUES]; SPAN]>,
     free: u16,
-    /// Events of `base + SPAN` and later.
+    /// Events at `base + SPAN` and later.
     far: BinaryHeap<Reverse<Far>>,
-    /// When each microengine takes its turn; `NEVER` for not at all. Turns come last
-    /// in their cycle, by the microengine's number.
+    /// The time of each microengine's turn, or `NEVER`. Turns come last in their cycle, ordered by
+    /// microengine.
     turns: [Cycle; MICROENGINES],
     base: Cycle,
-    /// The earliest of `far`, and of all.
+    /// The earliest time in `far`, and of all events.
     next_far: Cycle,
     next: Cycle,
-    /// While `base` is no later than this, all of `far` lies beyond the wheel's span.
+    /// While `base` is at most this, all of `far` lies beyond the wheel's span.
     reach: Cycle,
-    /// The event loop has something else to do at this cycle.
+    /// The cycle at which the event loop has other work to do.
     wake: Cycle,
-    /// The cycle of `wake`, or the first one beyond `reach`.
+    /// The earlier of `wake` and the first cycle beyond `reach`.
     alarm: Cycle,
-    /// Events that were posted to `far`.
+    /// Number of events that were posted to `far`.
     sequence: u64,
 }
 
@@ -195,7 +195,7 @@ impl Default for EventQueue {
     }
 }
 
-/// One for each cycle of the wheel.
+/// Creates a boxed array with one element for each cycle of the wheel.
 fn boxed<T: Copy>(one: T) -> Box<[T; SPAN]> {
     Box::<[T]>::from(vec![one; SPAN])
         .try_into()
@@ -203,9 +203,8 @@ fn boxed<T: Copy>(one: T) -> Box<[T; SPAN]> {
 }
 
 impl EventQueue {
-    /// Adds an event. A time before the last event that was taken counts as
-    /// that event's time. A microengine has one turn to come: of two the earlier
-    /// one stands.
+    /// Adds an event. A time before the last event taken is treated as that event's time. A
+    /// microengine has at most one pending turn: the earlier of two is kept.
     #[inline(always)]
     #[allow(clippy::inline_always)] // What is left of it depends on the kind, which callers know.
     pub fn post(&mut self, time: Cycle, event: Event) {
@@ -213,14 +212,14 @@ impl EventQueue {
         if let Event::Microengine(me) = event {
             return self.post_turn(time, me);
         }
-        // One comparison for the past and for what is far away.
+        // One comparison covers both the past and the far future.
         if time.wrapping_sub(self.base) >= SPAN as Cycle {
             return self.post_apart(time, event);
         }
         self.append(time, event.queue(), event);
     }
 
-    /// Posts the turn of a microengine that takes one now: it has none to come.
+    /// Posts the next turn of a microengine that takes one now and therefore has none pending.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is the end of a turn.
     pub fn post_again(&mut self, time: Cycle, me: u8) {
@@ -236,9 +235,9 @@ impl EventQueue {
     fn post_turn(&mut self, time: Cycle, me: u8) {
         let time = time.max(self.base);
         let me = me as usize % MICROENGINES;
-        // A microengine that resumes takes up everything that has happened since, no matter which
-        // event woke it. So the later of two turns would find nothing to do, and the earlier one
-        // posts what it needs.
+        // A microengine that resumes takes account of everything that has happened since, whichever
+        // event woke it. The later of two turns would therefore have nothing to do, and the earlier
+        // one posts what it needs.
         let turn = self.turns[me];
         if turn <= time {
             return;
@@ -273,7 +272,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes a turn back.
+    /// Withdraws a turn.
     fn withdraw_turn(&mut self, time: Cycle, me: usize) {
         if time - self.base < SPAN as Cycle {
             let bucket = (time & MASK) as usize;
@@ -286,8 +285,8 @@ impl EventQueue {
         }
     }
 
-    /// The first event of a cycle has come into its bucket. Those behind it are not earlier
-    /// than what is already known to be next.
+    /// Marks the bucket of a cycle that receives its first event. Later events in the bucket cannot
+    /// change the known next time.
     #[inline]
     fn occupy(&mut self, bucket: usize, time: Cycle) {
         self.occupied[bucket / 64] |= 1 << (bucket % 64);
@@ -324,27 +323,27 @@ impl EventQueue {
         self.see_far();
     }
 
-    /// Finds anew which of the far events is the earliest.
+    /// Updates the earliest time of the far events.
     fn see_far(&mut self) {
         self.next_far = self.far.peek().map_or(Cycle::MAX, |far| far.0.time);
         self.reach = self.next_far.saturating_sub(SPAN as Cycle);
         self.set_alarm(self.wake);
     }
 
-    /// The event loop has something else to do at this cycle.
+    /// Sets the cycle at which the event loop has other work to do.
     pub(crate) fn set_alarm(&mut self, wake: Cycle) {
         self.wake = wake;
         self.alarm = wake.min(self.reach.saturating_add(1));
     }
 
-    /// Whether at a cycle there is more to do than to [step](Self::step_to) to it: what was
-    /// set, or to [bring near](Self::bring_near) what was far.
+    /// Whether a cycle requires more than to [step](Self::step_to) to it: the alarm that was set,
+    /// or far events to [bring near](Self::bring_near).
     #[inline]
     pub(crate) const fn is_alarm(&self, time: Cycle) -> bool {
         time >= self.alarm
     }
 
-    /// Puts an event of the wheel's span behind those of its queue.
+    /// Appends an event within the wheel's span to its queue.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Its callers know the queue.
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
@@ -368,7 +367,7 @@ impl EventQueue {
         time.wrapping_sub(self.base) < SPAN as Cycle
     }
 
-    /// The time of the next event; `Cycle::MAX` when nothing is pending.
+    /// The time of the next event; `Cycle::MAX` if nothing is pending.
     #[must_use]
     #[inline]
     pub fn next_time(&self) -> Cycle {
@@ -391,13 +390,13 @@ impl EventQueue {
         Some((time, event))
     }
 
-    /// The time comes to that of the next event, which there is; gives its bucket.
+    /// Advances to the time of the next event, which must exist, and returns its bucket.
     fn come_to(&mut self, time: Cycle) -> usize {
         self.bring_near(time);
         self.step_to(time)
     }
 
-    /// Advances to a time up to which no event moves from the overflow to the buckets.
+    /// Advances to a time up to which no event moves from the heap to the wheel.
     #[inline]
     pub(crate) fn step_to(&mut self, time: Cycle) -> usize {
         debug_assert!(time <= self.reach, "something comes near");
@@ -405,7 +404,7 @@ impl EventQueue {
         time as usize % SPAN
     }
 
-    /// Brings what was far into the wheel where the time comes to this cycle.
+    /// Advances to a cycle and moves events that come within reach from the heap to the wheel.
     pub(crate) fn bring_near(&mut self, time: Cycle) {
         self.base = time;
         if time > self.reach {
@@ -413,15 +412,15 @@ impl EventQueue {
         }
     }
 
-    /// What is pending in the present cycle, whose bucket this is.
+    /// What is pending in the present cycle, given its bucket.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn pending_in(&self, bucket: usize) -> Pending {
         Pending(self.pending[bucket % SPAN])
     }
 
-    /// Takes the first event of a queue that is not empty. Who takes the last of a cycle
-    /// [leaves](Self::leave) it then.
+    /// Takes the first event of a non-empty queue. The caller that takes the last event of a cycle
+    /// must then [leave](Self::leave) it.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop, which knows the queue.
     pub(crate) fn take(&mut self, bucket: usize, queue: usize, pending: Pending) -> Event {
@@ -439,7 +438,7 @@ impl EventQueue {
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn take_turn(&mut self, bucket: usize, pending: Pending) -> u8 {
-        // The bits of turns begin at a multiple of that.
+        // The bits of turns begin at a multiple of `MICROENGINES`.
         let me = pending.0.trailing_zeros() as usize % MICROENGINES;
         let left = pending.0 & pending.0.wrapping_sub(1);
         self.pending[bucket % SPAN] = left;
@@ -450,7 +449,7 @@ impl EventQueue {
         me as u8
     }
 
-    /// Leaves the present cycle if nothing is pending in it any more.
+    /// Leaves the present cycle if nothing more is pending in it.
     #[inline(never)]
     pub(crate) fn leave_if_empty(&mut self, bucket: usize) {
         if self.pending_in(bucket).is_none() {
@@ -458,17 +457,17 @@ impl EventQueue {
         }
     }
 
-    /// The last event of the present cycle has been taken. Until it is left it counts as the
-    /// next, and no bitmap need be read.
+    /// Leaves the present cycle, of which the last event has been taken. Until then it counts as
+    /// the next, so that no bitmap needs to be read.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(crate) fn leave(&mut self) {
-        // Found anew: once in a cycle this is cheaper than to have it at hand all the time.
+        // Recomputed: once per cycle, this is cheaper than keeping it up to date.
         let base = self.base;
         let (at, bit) = ((base & MASK) as usize / 64, base % 64);
         let word = self.occupied[at] & !(1 << bit);
         self.occupied[at] = word;
-        // Nearly always the next is one of the same 64 cycles.
+        // The next event is nearly always within the same 64 cycles.
         let later = word >> bit;
         if later != 0 {
             self.next = base + Cycle::from(later.trailing_zeros());
@@ -477,8 +476,8 @@ impl EventQueue {
         }
     }
 
-    /// The time has come to this cycle, and no event before it is pending. Without
-    /// it the queue would show where a run that was stopped there had a turn.
+    /// Advances to a cycle before which no event is pending. Otherwise the queue would retain the
+    /// position of the last turn in a run that was stopped there.
     pub fn advance_to(&mut self, time: Cycle) {
         debug_assert!(time <= self.next, "an event is passed over");
         self.base = self.base.max(time);
@@ -487,7 +486,7 @@ impl EventQueue {
         }
     }
 
-    /// Moves what lies in the wheel's span now from the heap to the wheel.
+    /// Moves events that are now within the wheel's span from the heap to the wheel.
     #[cold]
     #[inline(never)]
     fn come_near(&mut self) {
@@ -503,13 +502,13 @@ impl EventQueue {
         self.see_far();
     }
 
-    /// The earliest time in the wheel from `base` on, else in the heap.
+    /// The earliest time in the wheel from `base` on, or else in the heap.
     #[inline(never)]
     fn find_next(&self) -> Cycle {
         let start = (self.base & MASK) as usize;
         let mut at = start / 64;
         let mut bits = self.occupied[at] & u64::MAX << (start % 64);
-        // The words after the first one, round to what lies before `start` in it.
+        // The words after the first one, wrapping around to the bits before `start` in it.
         let mut others = 0;
         while bits == 0 {
             if others == WORDS {
@@ -519,8 +518,8 @@ impl EventQueue {
             at = (at + 1) % WORDS;
             bits = self.occupied[at];
         }
-        // Buckets before `start` belong to the next lap of the wheel; the mask turns the
-        // negative distance into that.
+        // Buckets before `start` belong to the next lap of the wheel; the mask turns the negative
+        // distance into a positive one.
         let bucket = at * 64 + bits.trailing_zeros() as usize;
         self.base + (bucket.wrapping_sub(start) as Cycle & MASK)
     }

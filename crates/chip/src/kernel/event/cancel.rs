@@ -1,11 +1,11 @@
-//! Events that are taken back.
+//! Cancelling events.
 
 use super::{Event, EventQueue, LINKED, MASK, MORE, Pending, SPAN, THIRD};
 use crate::Cycle;
 
 impl EventQueue {
-    /// Takes an event back that was posted for a time, if it is still pending; not a
-    /// turn. Of several alike the first one goes.
+    /// Cancels an event posted for a time, if it is still pending. Turns cannot be cancelled. Of
+    /// several equal events the first is cancelled.
     #[inline]
     pub fn cancel(&mut self, time: Cycle, event: Event) {
         let (bucket, queue) = ((time & MASK) as usize, event.queue());
@@ -24,7 +24,7 @@ impl EventQueue {
         }
     }
 
-    /// Cancels an event that shares its bucket with others, or lies beyond the buckets.
+    /// Cancels an event that shares its bucket with others, or lies beyond the wheel.
     #[inline(never)]
     fn cancel_rarely(&mut self, time: Cycle, event: Event) {
         let near = time.wrapping_sub(self.base) < SPAN as Cycle;
@@ -47,13 +47,13 @@ impl EventQueue {
         }
     }
 
-    /// Takes an event out of the bucket of a cycle; whether it was there.
+    /// Removes an event from the bucket of a cycle. Returns whether it was there.
     ///
-    /// A queue of a bucket has its events in the order of posting: the first three in `first`,
-    /// `second` and `third` of the bucket, the rest in a circular list of nodes of which `last`
-    /// is the newest, so that the one behind `last` is the oldest. A bit of `pending` each says
-    /// whether there is a first, a second, a third, and a list. The places are searched in
-    /// that order, for of several equal events the oldest goes.
+    /// A queue of a bucket has its events in posting order: the first three in `first`, `second`
+    /// and `third` of the bucket, the rest in a circular list of nodes of which `last` is the
+    /// newest, so that the node after `last` is the oldest. Bits of `pending` record whether there
+    /// is a first, a second, a third, and a list. The slots are searched in that order, since the
+    /// oldest of several equal events is removed.
     fn remove(&mut self, time: Cycle, event: Event) -> bool {
         let bucket = (time & MASK) as usize;
         let queue = event.queue();

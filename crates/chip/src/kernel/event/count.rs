@@ -1,4 +1,4 @@
-//! What is pending, looked at from outside.
+//! Inspection of the pending events.
 
 use super::{ANY, Event, EventQueue, LINKED, MASK, MORE, QUEUES, SPAN, THIRD, TRIPLES};
 use crate::Cycle;
@@ -13,12 +13,12 @@ impl EventQueue {
         self.count_near() + self.far.len() + turns
     }
 
-    /// Events in the wheel but for turns. Counted here they need no count where they come
-    /// and go.
+    /// The number of events in the wheel except for turns. Counting here saves maintaining a count
+    /// wherever events come and go.
     fn count_near(&self) -> usize {
         let words = (0..).zip(&self.occupied);
         let buckets = words.flat_map(|(at, &word)| {
-            // Bit for bit, since nearly all are 0.
+            // Bit by bit, since nearly all are 0.
             let some = |word: u64| (word != 0).then_some(word);
             let bits = std::iter::successors(some(word), move |left| some(left & (left - 1)));
             bits.map(move |left| (at * 64 + left.trailing_zeros() as usize) % SPAN)
@@ -36,7 +36,7 @@ impl EventQueue {
         ones.iter().sum::<u32>() as usize + linked
     }
 
-    /// The linked nodes of a queue of which this is the last, in order.
+    /// The events linked in a queue, in order, given its last node.
     fn linked(&self, last: u16) -> impl Iterator<Item = Event> + '_ {
         let next = |at: u16| self.nodes[usize::from(at)].next;
         let nodes =
@@ -50,7 +50,7 @@ impl EventQueue {
         self.next == Cycle::MAX
     }
 
-    /// The events in the wheel but for turns, cycle by cycle, each cycle's in order.
+    /// The events in the wheel except for turns, cycle by cycle, in order.
     pub(super) fn near(&self) -> impl Iterator<Item = (Cycle, Event)> + '_ {
         let times = (self.base..self.base.saturating_add(SPAN as Cycle)).filter(|time| {
             let bucket = (time & MASK) as usize;

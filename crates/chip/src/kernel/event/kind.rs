@@ -1,4 +1,4 @@
-//! What can happen, and what of it comes first in a cycle.
+//! The kinds of events, and their order within a cycle.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,27 @@ use crate::kernel::command::CommandId;
 use crate::kernel::signal_source::SignalSource;
 use crate::kernel::target::CommandTarget;
 
-/// Queues of a bucket: one for data, one for units, one for signals and what else reaches a
-/// microengine, one for the media interface and the general-purpose core.
+/// Number of queues of a bucket: one for data, one for units, one for signals and anything else
+/// that reaches a microengine, and one for the media interface and the general-purpose core.
 pub(super) const QUEUES: usize = 4;
 
 /// The queue of data.
 pub(crate) const DATA: usize = 0;
-/// The queue of units, which come behind signals.
+/// The queue of units, which come after signals.
 pub(crate) const UNITS: usize = 1;
-/// The queue of signals, timers and words of neighbours, which come behind data.
+/// The queue of signals, timers and words from neighbours, which come after data.
 pub(crate) const SIGNALS: usize = 2;
-/// The queue of the media interface and, behind it, the general-purpose core.
+/// The queue of the media interface and, after it, the general-purpose core.
 pub(crate) const OTHERS: usize = 3;
 
-/// Something that happens at a cycle.
+/// An event at a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// The last data word of a command is in the IN registers of a microengine (rank 0).
     Push(CommandId, u8),
     /// A command's data has been taken from the OUT registers of a microengine (rank 0).
     Pull(CommandId, u8),
-    /// A signal that no command brings reaches a context (rank 1).
+    /// A signal that is not part of a command reaches a context (rank 1).
     Signal {
         /// Index of the microengine, 0 to n - 1.
         me: u8,
@@ -45,19 +45,19 @@ pub enum Event {
         index: u8,
         /// The word.
         value: u32,
-        /// A put to the ring; else a write of one register.
+        /// Whether the word is a put to the ring, rather than a write of one register.
         ring: bool,
     },
-    /// A context's future count may have come (rank 1).
+    /// A context's future count may have been reached (rank 1).
     Timer {
         /// Index of the microengine, 0 to n - 1.
         me: u8,
         /// Context 0-7.
         context: u8,
     },
-    /// A stall of a context is over that held a microengine back (rank 1).
+    /// A stall of a context that held back a microengine is over (rank 1).
     StallOver(u8),
-    /// The arbiter of a cluster's command bus looks at what waits (rank 2).
+    /// The arbiter of a cluster's command bus considers the waiting commands (rank 2).
     CommandBus(u8),
     /// A command reaches its unit's inlet (rank 2).
     Arrive(CommandId),
@@ -65,14 +65,14 @@ pub enum Event {
     Ready(CommandId),
     /// A unit that was busy can start its next command (rank 2).
     Turn(CommandTarget),
-    /// The media interface has something to do: its own code (rank 3).
+    /// The media interface has work to do, identified by its own code (rank 3).
     Media(u32),
-    /// The general-purpose core's task runs (rank 4).
+    /// A task of the general-purpose core runs (rank 4).
     Gpp(u16),
-    /// A microengine goes on (rank 5, then by its number).
+    /// A microengine takes its turn (rank 5, then by index).
     Microengine(u8),
-    /// A job begins that the outside has given to a task of the core (rank 4, behind the other
-    /// tasks).
+    /// A job given from outside to a task of the general-purpose core begins (rank 4, after the
+    /// other tasks).
     Directed(u16),
 }
 
@@ -89,10 +89,10 @@ impl Event {
         }
     }
 
-    /// The place among the events of its rank in a cycle; of the same place, what was posted first
-    /// comes first. Timers and signals have places of their own, so that it does not matter when
-    /// a microengine posts them that runs ahead of the chip; and jobs from outside, so that it does
-    /// not matter how long before they begin they were known.
+    /// The place among the events of the same rank in a cycle; of the same place, the event posted
+    /// first comes first. Timers and signals have their own places, so that their order does not
+    /// depend on when a microengine that runs ahead of the chip posts them; jobs from outside do,
+    /// so that it does not depend on how early they were known.
     #[inline]
     pub(super) const fn place(self) -> u64 {
         match self {
@@ -108,7 +108,7 @@ impl Event {
         }
     }
 
-    /// The queue of its bucket that it stands in, if it is no turn.
+    /// The queue of its bucket that the event belongs to, if it is not a turn.
     #[inline]
     pub(super) const fn queue(self) -> usize {
         match self.rank() {
@@ -120,7 +120,7 @@ impl Event {
     }
 }
 
-/// The place of what a context is sent.
+/// The place of an event sent to a context.
 const fn of_context(me: u8, context: u8) -> u64 {
     1 << 63 | (me as u64) << 48 | (context as u64) << 40
 }

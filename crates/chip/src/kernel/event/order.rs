@@ -1,15 +1,15 @@
-//! The event queue in a saved state: the pending events in their order, whatever
-//! list, bucket or heap they stand in.
+//! The event queue in a saved state: the pending events in order, independent of the list, bucket
+//! or heap that holds them.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{Event, EventQueue, NEVER};
 use crate::Cycle;
 
-/// More events than the fullest chip has; the wheel links no more than twice as many.
+/// More events than the fullest chip has; the wheel can link no more than twice as many.
 const MOST: usize = 1 << 15;
 
-/// What a queue is made again from.
+/// The data from which a queue is rebuilt.
 #[derive(Serialize, Deserialize)]
 struct PendingEvents {
     base: Cycle,
@@ -17,12 +17,12 @@ struct PendingEvents {
 }
 
 impl EventQueue {
-    /// All pending events, in their order.
+    /// All pending events, in order.
     pub fn pending(&self) -> impl Iterator<Item = Event> {
         self.in_order().into_iter().map(|(_, event)| event)
     }
 
-    /// All pending events in the order in which they will be taken.
+    /// All pending events, in the order in which they will be taken.
     #[must_use]
     pub fn in_order(&self) -> Vec<(Cycle, Event)> {
         let mut far: Vec<_> = self.far.iter().map(|far| &far.0).collect();
@@ -33,7 +33,7 @@ impl EventQueue {
         let turns = turns.map(|(me, &time)| (time, Event::Microengine(me)));
         let turns = turns.filter(|(time, _)| *time != NEVER);
         let mut all: Vec<_> = self.near().chain(far).chain(turns).collect();
-        // What was posted first comes first where time and rank are the same: a stable sort.
+        // A stable sort: of equal time, rank and place, the event posted first comes first.
         all.sort_by_key(|(time, event)| (*time, event.rank(), event.place()));
         all
     }

@@ -1,9 +1,9 @@
-//! What stands behind the first event of a queue: two more in the bucket, and what is linked.
+//! Events after the first of a queue: two more in the bucket, and the linked ones.
 
 use super::{Event, EventNode, EventQueue, LINKED, MORE, NIL, QUEUES, SPAN, THIRD, TRIPLES};
 
 impl EventQueue {
-    /// Puts an event into a queue that is not empty.
+    /// Puts an event into a non-empty queue.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Its callers know the queue.
     pub(super) fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
@@ -21,7 +21,7 @@ impl EventQueue {
         }
     }
 
-    /// Puts an event into a queue that is not empty and whose order is not only that of posting.
+    /// Puts an event into a non-empty queue whose order is not only that of posting.
     #[inline(never)]
     fn append_in_place(&mut self, bucket: usize, queue: usize, event: Event) {
         let (bucket, queue) = (bucket % SPAN, queue % QUEUES);
@@ -37,7 +37,7 @@ impl EventQueue {
         self.link(bucket, queue, second);
     }
 
-    /// Puts an event among several of its queue.
+    /// Puts an event at its place among several of its queue.
     #[cold]
     #[inline(never)]
     fn put_among(&mut self, bucket: usize, queue: usize, event: Event) {
@@ -53,7 +53,7 @@ impl EventQueue {
         }
     }
 
-    /// Puts an event into a queue whose place for a second one is taken or not there.
+    /// Puts an event into a queue whose slot for a second event is taken or does not exist.
     #[inline(never)]
     fn append_third(&mut self, bucket: usize, queue: usize, event: Event) {
         let pending = &mut self.pending[bucket % SPAN];
@@ -67,7 +67,7 @@ impl EventQueue {
         }
     }
 
-    /// Puts an event behind those of a queue that stand in the bucket.
+    /// Links an event after those of a queue that are in the bucket.
     #[inline(never)]
     fn link(&mut self, bucket: usize, queue: usize, event: Event) {
         if self.free == NIL {
@@ -85,7 +85,7 @@ impl EventQueue {
         self.nodes[usize::from(index)] = EventNode { event, next };
     }
 
-    /// Takes the node behind one out of a queue; gives its event.
+    /// Removes the node after a given one from a queue and returns its event.
     #[inline]
     pub(super) fn unlink(&mut self, bucket: usize, queue: usize, before: u16) -> Event {
         let index = self.nodes[usize::from(before)].next;
@@ -102,7 +102,7 @@ impl EventQueue {
         event
     }
 
-    /// The second event of a queue becomes its first.
+    /// Makes the second event of a queue its first.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(super) fn move_up(&mut self, bucket: usize, queue: usize) {
@@ -115,7 +115,7 @@ impl EventQueue {
         }
     }
 
-    /// The place of the second event of a queue that has one is free for the third.
+    /// Moves the third event of a queue, if any, into the slot of the second, which is free.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of the event loop.
     pub(super) fn take_second(&mut self, bucket: usize, queue: usize) {
@@ -127,7 +127,7 @@ impl EventQueue {
         }
     }
 
-    /// The third event of a queue that has one becomes the second.
+    /// Makes the third event of a queue, which must exist, the second.
     #[inline(never)]
     fn move_third_up(&mut self, bucket: usize, queue: usize) {
         let (bucket, queue) = (bucket % SPAN, queue % TRIPLES);
@@ -136,7 +136,7 @@ impl EventQueue {
         self.take_third(bucket, queue);
     }
 
-    /// The place of the third event of a queue that has one is free for the fourth.
+    /// Moves the fourth event of a queue, if any, into the slot of the third, which is free.
     pub(super) fn take_third(&mut self, bucket: usize, queue: usize) {
         if self.pending[bucket] >> (LINKED + queue as u32) & 1 == 0 {
             self.pending[bucket] &= !(1 << (THIRD + queue as u32));
@@ -145,14 +145,14 @@ impl EventQueue {
         }
     }
 
-    /// Takes the first linked event of a queue, which there is.
+    /// Takes the first linked event of a queue, which must exist.
     #[inline(never)]
     fn take_linked(&mut self, bucket: usize, queue: usize) -> Event {
         let last = self.last[bucket][queue];
         self.unlink(bucket, queue, last)
     }
 
-    /// Adds a free node; there never are more than were pending at one time.
+    /// Adds a free node. There are never more nodes than the most events pending at one time.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -168,7 +168,7 @@ impl EventQueue {
     }
 }
 
-/// Whether an event comes before another of its cycle, whichever was posted first.
+/// Whether an event comes before another of its cycle, regardless of which was posted first.
 #[inline(always)]
 #[allow(clippy::inline_always)] // It is two comparisons.
 const fn is_before(event: Event, other: Event) -> bool {

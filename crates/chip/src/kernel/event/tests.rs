@@ -4,7 +4,7 @@ use super::*;
 use crate::kernel::command::CommandId;
 use crate::kernel::signal_source::SignalSource;
 
-/// The definition: what is the first by (time, rank, place, sequence).
+/// The reference definition: the first event by (time, rank, place, sequence).
 #[derive(Default)]
 struct Plain {
     pending: Vec<(Cycle, Event)>,
@@ -27,7 +27,7 @@ impl Plain {
     }
 
     fn pop(&mut self) -> Option<(Cycle, Event)> {
-        // Of equal ones the first that was posted.
+        // Of equal events, the one posted first.
         let first = (0..self.pending.len()).min_by_key(|&at| {
             let (time, event) = self.pending[at];
             (time, event.rank(), event.place())
@@ -155,7 +155,7 @@ fn overflow_of_one_queue_does_not_touch_another() {
     queue.cancel(7, Event::Arrive(CommandId(1)));
     queue.cancel(7, Event::Media(2));
     assert_eq!(queue.len(), 8);
-    // By their receiver.
+    // In receiver order.
     let signals = [0, 3, 1, 4].map(|number| (7, signal(number)));
     let arrivals = [0, 2, 3, 4].map(|number| (7, Event::Arrive(CommandId(number))));
     for taken in signals.into_iter().chain(arrivals) {
