@@ -1,6 +1,6 @@
-//! Command, push and pull buses as reservations: each keeps the cycle at which
-//! it is free again. How commands get theirs is in `fast_grant` and, where something is in
-//! their way, in `arbitration`, how data does in `transfer`.
+//! The command, push and pull buses, modelled as reservations: each keeps the cycle at which it
+//! becomes free. Commands get a bus in `fast_grant` or, if anything is in their way, in
+//! `arbitration`; data gets one in `transfer`.
 
 mod arbitration;
 mod data_bus;
@@ -22,28 +22,29 @@ pub use data_bus::BusUse;
 use data_bus::{D_BUS, DATA_BUSES, DataBus};
 use npsim_profile::Profile;
 
-/// Clusters of the largest chip, a power of two.
+/// Clusters of the largest chip; a power of two.
 const CLUSTERS: usize = 2;
-/// Room for the microengines of all clusters, a power of two.
+/// Room for the microengines of all clusters; a power of two.
 const MICROENGINES: usize = 16 * CLUSTERS;
 
 /// The command bus of a cluster.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Cluster {
     command_free: Cycle,
-    /// Without the count of transfers: each keeps the bus busy for one of its clocks.
+    /// Without the number of transfers, which follows from `busy`: each occupies the bus for one of
+    /// its clocks.
     command: BusUse,
-    /// Commands held in the FIFOs of its microengines.
+    /// Number of commands held in the FIFOs of its microengines.
     held: u64,
-    /// The place of the microengine after the one that was granted last.
+    /// The place of the microengine after the one granted last.
     turn: u8,
-    /// An arbitration is posted.
+    /// Whether an arbitration is posted.
     posted: bool,
-    /// Bit p: there are commands in the FIFO of its microengine p. It follows from the FIFOs.
+    /// Bit p: the FIFO of microengine p of the cluster holds commands. Derived from the FIFOs.
     #[serde(skip)]
     holds: u16,
-    /// From when on nothing of the cluster is in the way of a command that is issued. It
-    /// follows from the rest.
+    /// The cycle from which nothing in the cluster blocks an issued command. Derived from the other
+    /// fields.
     #[serde(skip)]
     open_from: Cycle,
 }
@@ -59,7 +60,7 @@ pub(crate) struct HeldCommand {
 }
 
 impl HeldCommand {
-    /// A command that waits from now on for a unit that has room.
+    /// Creates a command that waits from cycle `since` on for a unit that has room.
     #[inline]
     pub const fn new(slot: CommandId, target: CommandTarget, since: Cycle) -> Self {
         Self {
@@ -71,15 +72,15 @@ impl HeldCommand {
     }
 }
 
-/// Commands of one microengine on their way to the command bus.
+/// Commands of one microengine that wait for the command bus.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Fifo {
-    /// The oldest, which is the only one that the arbiter asks.
+    /// The oldest command, the only one that the arbiter considers.
     first: Option<HeldCommand>,
     /// The commands behind the first, oldest first.
     behind: VecDeque<HeldCommand>,
-    /// Since when the microengine stalls until the first command leaves, and
-    /// the unit that is to blame; `None` for the command bus.
+    /// The cycle since which the microengine has stalled until the first command leaves, and the
+    /// unit that causes it; `None` for the command bus.
     stalled: Option<(Cycle, Option<CommandTarget>)>,
 }
 
@@ -102,86 +103,86 @@ impl Fifo {
     }
 }
 
-/// What a unit's fullness cost others.
+/// The cost of a full unit to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackPressure {
-    /// Sum over commands of the ME cycles that they waited in FIFOs because the
-    /// unit was full.
+    /// Sum over commands of the ME cycles that they waited in FIFOs because the unit was full.
     pub held: Cycle,
-    /// ME cycles that microengines stalled because of it.
+    /// ME cycles that microengines stalled because the unit was full.
     pub stalled: Cycle,
 }
 
 /// All buses of the chip.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buses {
-    /// Clusters that the chip lacks are idle.
+    /// The command buses; clusters that the chip lacks are idle.
     clusters: [Cluster; CLUSTERS],
     cluster_count: u8,
     per_cluster: u8,
     /// Cluster of each microengine.
     cluster_of: [u8; MICROENGINES],
     fifos: Vec<Fifo>,
-    /// Commands held in all FIFOs.
+    /// Number of commands held in all FIFOs.
     held: usize,
     fifo_depth: usize,
-    /// Commands sent to each target that it has not taken yet.
+    /// Number of commands sent to each target that it has not taken yet.
     waiting: [u16; CommandTarget::COUNT],
-    /// Free places at each target that no cluster has been promised. Derived from the other fields.
+    /// Number of free places at each target that are not promised to a cluster. Derived from the
+    /// other fields.
     #[serde(skip)]
     open: [u16; CommandTarget::COUNT],
-    /// The cluster that the next place at a full target belongs to.
+    /// The cluster to which the next place at a full target is promised.
     promised: [Option<u8>; CommandTarget::COUNT],
-    /// The cluster that was granted each target last.
+    /// The cluster granted each target last.
     granted_last: [u8; CommandTarget::COUNT],
     pressure: [BackPressure; CommandTarget::COUNT],
     /// ME cycles that microengines stalled because of the command buses alone.
     #[serde(with = "count")]
     pub stalled_by_bus: Cycle,
-    /// When scratchpad, hash unit and CSR proxy can be sent the next command,
-    /// and the cluster whose turn that is.
+    /// When the scratchpad, the hash unit and the CSR proxy can be sent the next command, and the
+    /// cluster that it is promised to.
     shared_free: Cycle,
     shared_promised: Option<u8>,
     inlets: Inlets,
     bus_cycle: Cycle,
-    /// A bus clock is no power of two. The fast grant does not divide: on such a chip all
-    /// commands are queued.
+    /// Whether a bus clock is not a power of two. The fast grant does not divide: on such a chip
+    /// all commands are queued.
     is_uneven: bool,
-    /// An observer wants events of commands or buses, which only queued commands record.
+    /// Whether an observer wants events of commands or buses, which only queued commands record.
     #[serde(skip)]
     is_watched: bool,
-    /// The cycles of a bus clock but one, and a mask of the bits above them, where a clock
-    /// is a power of two.
+    /// The cycles of a bus clock minus one, and a mask of the bits above them, if a clock is a
+    /// power of two.
     #[serde(skip)]
     rest_of_clock: Cycle,
     #[serde(skip)]
     clocks: Cycle,
-    /// The data bus of each kind of registers of each microengine.
+    /// The data bus for each kind of register of each microengine.
     #[serde(skip)]
     data_bus: [[u8; MICROENGINES]; 2],
     issue_to_inlet: Cycle,
     transfer_latency: Cycle,
     s_ahead: Cycle,
     d_ahead: Cycle,
-    /// Push buses: the S bus of each cluster, then the D bus.
+    /// The push buses: the S bus of each cluster, then the D bus.
     pushes: [DataBus; DATA_BUSES],
-    /// Pull buses, in the same order.
+    /// The pull buses, in the same order.
     pulls: [DataBus; DATA_BUSES],
-    /// The last end of what is booked on any push bus. It follows from the buses, and says
-    /// without a look at each of them that none is booked too far ahead.
+    /// The latest end of any booking on a push bus. Derived from the buses; it shows without
+    /// reading each of them that none is booked too far ahead.
     #[serde(skip)]
     last_push: Cycle,
-    /// How far ahead any push bus may be booked before a unit has to wait. It follows from
-    /// what each of them may.
+    /// How far ahead any push bus may be booked before a unit has to wait. Derived from the limit
+    /// of each bus.
     #[serde(skip)]
     push_ahead: Cycle,
-    /// How often a command had to wait in its FIFO.
+    /// Number of commands that had to wait in their FIFO.
     #[serde(with = "count")]
     pub waits: u64,
 }
 
 impl Buses {
-    /// Idle buses.
+    /// Creates idle buses.
     #[must_use]
     pub fn new(profile: &Profile, inlets: Inlets) -> Self {
         let microengines = profile.microengines();
@@ -226,7 +227,7 @@ impl Buses {
         buses
     }
 
-    /// Makes anew what is not saved.
+    /// Recomputes the fields that are not saved.
     pub(crate) fn complete(&mut self) {
         self.last_push = self.pushes.iter().map(|bus| bus.free).max().unwrap_or(0);
         self.rest_of_clock = self.bus_cycle.wrapping_sub(1);
@@ -245,7 +246,7 @@ impl Buses {
         self.push_ahead = self.s_ahead.min(self.d_ahead);
     }
 
-    /// Whether an observer wants events of commands or buses from now on.
+    /// Sets whether an observer wants events of commands or buses from now on.
     pub(crate) fn watch(&mut self, is_watched: bool) {
         self.is_watched = is_watched;
         (0..CLUSTERS).for_each(|cluster| self.see_cluster(cluster));
@@ -256,8 +257,8 @@ impl Buses {
         self.is_watched
     }
 
-    /// Whether these are the buses of a chip like that of `other`, and what is
-    /// held on them is for units and clusters that it has.
+    /// Whether these are the buses of a chip like that of `other`, and the commands held on them
+    /// are for units and clusters that it has.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let is_cluster = |cluster: &u8| *cluster < other.cluster_count;
         let has = |held: &HeldCommand| other.inlets.has(held.target);
@@ -286,7 +287,7 @@ impl Buses {
             && (self.s_ahead, self.d_ahead) == (other.s_ahead, other.d_ahead)
     }
 
-    /// Whether the counts of held commands are those of the FIFOs.
+    /// Whether the counts of held commands agree with the FIFOs.
     fn held_is_counted(&self) -> bool {
         let held = |fifos: &[Fifo]| fifos.iter().map(Fifo::len).sum::<usize>();
         let of_clusters = (0..self.clusters()).map(|cluster| held(self.fifos_of(cluster)));
@@ -295,29 +296,29 @@ impl Buses {
                 .all(|(cluster, held)| cluster.held == held as u64)
     }
 
-    /// The commands that wait in FIFOs.
+    /// The commands waiting in FIFOs.
     pub(crate) fn held_slots(&self) -> impl Iterator<Item = CommandId> + '_ {
         let held = self.fifos.iter().flat_map(Fifo::all);
         held.map(|held| held.slot)
     }
 
-    /// The commands in a microengine's FIFO, oldest first, with the cycles since which
-    /// they wait.
+    /// The commands in a microengine's FIFO, oldest first, with the cycles since which they have
+    /// waited.
     pub fn held_of(&self, me: u8) -> impl Iterator<Item = (CommandId, Cycle)> + '_ {
         let fifo = self.fifos.get(usize::from(me)).into_iter();
         let held = fifo.flat_map(Fifo::all);
         held.map(|held| (held.slot, held.since))
     }
 
-    /// Since when a microengine stalls because its FIFO is full, and the unit that is
-    /// to blame; no unit where the command bus is.
+    /// The cycle since which a microengine has stalled because its FIFO is full, and the unit that
+    /// causes it; no unit if the command bus does.
     #[must_use]
     pub fn stalled(&self, me: u8) -> Option<(Cycle, Option<CommandTarget>)> {
         self.fifos.get(usize::from(me))?.stalled
     }
 
-    /// Where a unit's command goes. An address of a channel that the chip lacks goes to
-    /// channel 0, which refuses it.
+    /// The target of a unit's command. An address of a channel that the chip lacks goes to channel
+    /// 0, which rejects it.
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
@@ -332,24 +333,24 @@ impl Buses {
         usize::from(self.cluster_of[usize::from(me) % MICROENGINES]) % CLUSTERS
     }
 
-    /// Whether the chip has an inlet.
+    /// Whether the chip has the inlet of a target.
     pub(crate) fn has(&self, target: CommandTarget) -> bool {
         self.inlets.has(target)
     }
 
-    /// Commands that a target has been sent and has not taken.
+    /// Number of commands sent to a target that it has not taken.
     #[cfg(test)]
     pub(crate) fn waiting_at(&self, target: CommandTarget) -> u16 {
         self.waiting[target.index()]
     }
 
-    /// What a target's fullness cost others.
+    /// The cost of a full target to others.
     #[must_use]
     pub fn pressure(&self, target: CommandTarget) -> BackPressure {
         self.pressure[target.index()]
     }
 
-    /// What each cluster's command, S push and S pull bus did until now.
+    /// The use of each cluster's command, S push and S pull bus until now.
     pub fn cluster_uses(&self, now: Cycle) -> impl Iterator<Item = [BusUse; 3]> + '_ {
         (0..self.clusters()).map(move |at| {
             let cluster = &self.clusters[at];
@@ -363,7 +364,7 @@ impl Buses {
         })
     }
 
-    /// What the D push and the D pull bus did until now.
+    /// The use of the D push and D pull bus until now.
     #[must_use]
     pub fn d_uses(&self, now: Cycle) -> [BusUse; 2] {
         [self.pushes[D_BUS].until(now), self.pulls[D_BUS].until(now)]

@@ -1,17 +1,14 @@
-//! What joins microengines and units: the event queue, the commands in flight,
-//! and the buses that carry commands, pulled and pushed data.
+//! The fabric between microengines and units: the event queue, the commands in flight, and the
+//! buses that carry commands, pulled data and pushed data.
 //!
-//! A command's life: a microengine issues it ([`Fabric::issue`]), it wins its
-//! cluster's command bus and reaches the unit's inlet ([`Event::Arrive`]); while
-//! the inlet is full it waits in its microengine's FIFO. A unit that takes a
-//! command out of its inlet says so with [`Fabric::release`]. A unit that wants
-//! data calls [`Fabric::pull`]; at [`Event::Pull`] the chip takes the OUT
-//! registers and raises the pull signal. When a unit has the result, or knows
-//! when it will, it pushes it with [`Fabric::push`] or [`Fabric::push_at`]; at
-//! [`Event::Push`] the chip writes the IN registers, raises the push signal and
-//! retires the slot. A command that pushes nothing ends with
-//! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between
-//! ([`Event::Ready`]).
+//! A command's life: a microengine issues it ([`Fabric::issue`]), it wins its cluster's command bus
+//! and reaches the unit's inlet ([`Event::Arrive`]); while the inlet is full it waits in its
+//! microengine's FIFO. A unit that takes a command out of its inlet calls [`Fabric::release`]. A
+//! unit that wants data calls [`Fabric::pull`]; at [`Event::Pull`] the chip takes the OUT registers
+//! and raises the pull signal. When a unit has the result, or knows when it will, it pushes it with
+//! [`Fabric::push`] or [`Fabric::push_at`]; at [`Event::Push`] the chip writes the IN registers,
+//! raises the push signal and retires the slot. A command that pushes nothing ends with
+//! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between ([`Event::Ready`]).
 
 mod data;
 mod flights;
@@ -37,37 +34,37 @@ use crate::kernel::trace_event::{Kinds, MemoryName, RingName, TraceEvent, TraceE
 use flights::Flights;
 use npsim_profile::Profile;
 
-// What the fabric takes and gives, for those that know it alone.
+// The command types, for users of the fabric alone.
 pub use crate::kernel::command::{BusCommand, CommandId, TransferKind};
 
-/// A command with its data. It fills lines of the host's cache.
+/// A command with its data. It fills whole host cache lines.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct InFlight {
     /// The command.
     pub command: BusCommand,
-    /// Cycle at which it was issued.
+    /// Cycle at which the command was issued.
     pub issued: Cycle,
     /// Pulled data, then the data to be pushed.
     pub data: [u32; 32],
-    /// Longwords of `data` that count.
+    /// Number of valid longwords in `data`.
     pub words: u8,
-    /// A unit's own remark between its steps.
+    /// Private value of a unit, kept between its steps.
     pub unit_scratch: u64,
-    /// Which arrival the data came from, on its way between RBUF, DRAM and TBUF.
+    /// The arrival that the data came from, on its way between RBUF, DRAM and TBUF.
     pub tag: PacketTag,
 }
 
 impl InFlight {
-    /// Fills the slot for a command that is known but for its address.
+    /// Fills the slot for a command that is complete except for its address.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     fn fill(&mut self, command: &BusCommand, address: u32, issued: Cycle) {
-        // Completed in its place: put together before, it would be copied once more.
+        // Completed in place; assembling it first would cost another copy.
         self.command = *command;
         self.command.address = address;
         self.issued = issued;
-        // The data is cleared so that nothing of an earlier command is ever pushed or saved.
+        // The data is cleared so that data of an earlier command is never pushed or saved.
         self.data = [0; 32];
         self.words = 0;
         self.unit_scratch = 0;
@@ -75,100 +72,99 @@ impl InFlight {
     }
 }
 
-/// Commands of a program of which a message says that they raise a signal.
+/// Most commands that a message lists as raisers of a signal.
 const MOST_RAISERS: usize = 3;
 
-/// The note of what was opened without a command.
+/// The value of `unit_scratch` for a slot opened without a command.
 const UNSOLICITED: u64 = u64::MAX;
 
 impl InFlight {
-    /// Whether a unit pushes data on its own.
+    /// Whether a unit pushes data without a command.
     #[must_use]
     pub const fn is_unsolicited(&self) -> bool {
         self.unit_scratch == UNSOLICITED
     }
 }
 
-/// Whether a command was taken.
+/// Whether a command was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issue {
-    /// The command is on its way to this unit.
+    /// The command is on its way to this target.
     Accepted(CommandTarget),
-    /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there is room; the
-    /// microengine posts nothing and then issues again.
+    /// The microengine's command FIFO is full. The fabric posts [`Event::Microengine`] when there
+    /// is room; the microengine posts nothing and then issues the command again.
     Held,
 }
 
-/// Pointers of a microengine's next-neighbour ring, where both neighbours see
-/// them. All are modulo 128.
+/// Pointers of a microengine's next-neighbour ring, visible to both neighbours. All are modulo 128.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NnRing {
-    /// Words that the writer has put: its `NN_PUT`.
+    /// Words put by the writer: its `NN_PUT`.
     pub put: u8,
-    /// Words that have arrived: `put` without those on their way.
+    /// Words that have arrived: `put` without those in flight.
     pub arrived: u8,
-    /// Words that the owner has taken: its `NN_GET`.
+    /// Words taken by the owner: its `NN_GET`.
     pub get: u8,
 }
 
 impl NnRing {
-    /// Words that it has room for, as its pointers count them.
+    /// Capacity in words, as its pointers count it.
     pub const PLACES: u8 = 128;
 
-    /// Words that have arrived and are not taken.
+    /// Number of words that have arrived and have not been taken.
     #[must_use]
     pub const fn available(&self) -> u8 {
         self.arrived.wrapping_sub(self.get) % Self::PLACES
     }
 
-    /// Words that are taken up, with those on their way.
+    /// Number of occupied places, including words in flight.
     #[must_use]
     pub const fn occupied(&self) -> u8 {
         self.put.wrapping_sub(self.get) % Self::PLACES
     }
 }
 
-/// The chip's interior between its units.
+/// The interior of the chip, between its units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fabric {
-    /// The cycle of the event being handled. A microengine that runs ahead
-    /// keeps its own time and passes it along.
+    /// The cycle of the event being handled. A microengine that runs ahead keeps its own time and
+    /// passes it along.
     pub now: Cycle,
-    /// Everything that will happen.
+    /// All pending events.
     pub events: EventQueue,
     /// Command, push and pull buses.
     pub buses: Buses,
-    /// The chip as data.
+    /// The profile of the chip.
     #[serde(skip, default = "Profile::absent")]
     pub profile: Profile,
-    /// Checks in force and the first fault.
+    /// The active checks and the first fault.
     pub checks: Checks,
-    /// The scratch rings' status bits as microengines see them.
+    /// The status bits of the scratch rings as microengines see them.
     pub ring_lines: RingStatusLines,
-    /// Microengines do not run past this cycle, the end of the run in progress.
+    /// The end of the run in progress, beyond which microengines do not run.
     #[serde(skip)]
     pub horizon: Cycle,
-    /// Next-neighbour ring of each microengine.
+    /// The next-neighbour ring of each microengine.
     pub nn_rings: Vec<NnRing>,
-    /// The trace events for observers, which are no state of the chip.
+    /// The trace events for observers, which are not part of the chip's state.
     #[serde(skip)]
     pub trace: TraceBuffer,
-    /// Readings of clocks by microcode from which more may follow than times for its
-    /// timers; where there are such, no period is taken for the next one.
+    /// Number of clock readings by microcode that it may use for more than setting timers; if there
+    /// are any, a period is not assumed to repeat.
     #[serde(skip)]
     pub clock_readings: u64,
-    /// A digest of how far ahead timers were set, in order, since this was last taken.
+    /// A digest of how far ahead timers were set since it was last taken, independent of order.
     #[serde(skip)]
     timers_set: u64,
     /// The raisers of each signal.
     pub raisers: SignalSources,
-    /// Where packet buffers go, if the boot plan has some.
+    /// The expected contents of packet buffers, if the boot plan has any.
     pub buffers: Option<Buffers>,
-    /// A command has given its signals to another context than its own.
+    /// Whether a command has sent its signals to a context other than its own.
     pub signals_others: bool,
     late: DelayedCompletions,
-    /// Transfers take the slow path: an observer wants events of the data buses, or completions are
-    /// delayed on purpose. Derived from `trace` and `late`.
+    /// Whether transfers take the slow path, because an observer wants events of the data buses or
+    /// completions are deliberately delayed. Derived from `trace` and `late`.
     #[serde(skip)]
     special_data: bool,
     flights: Flights,
@@ -176,7 +172,7 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// A quiet interior between the units that have these inlets.
+    /// Creates an idle fabric between the units that have these inlets.
     #[must_use]
     pub fn new(profile: Profile, inlets: fn(&Profile) -> Inlets) -> Self {
         let microengines = profile.microengines();
@@ -203,7 +199,7 @@ impl Fabric {
         }
     }
 
-    /// Takes over what serialization leaves out.
+    /// Takes over the fields that serialization leaves out.
     pub(crate) fn adopt_unsaved(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.profile, &mut from.profile);
         std::mem::swap(&mut self.trace, &mut from.trace);
@@ -212,22 +208,22 @@ impl Fabric {
         self.clock_readings = from.clock_readings;
     }
 
-    /// Makes anew what is not saved and follows from the rest.
+    /// Recomputes the fields that are not saved and follow from the others.
     pub(crate) fn complete(&mut self) {
         self.see_commands();
         self.buses.complete();
         self.see_data();
     }
 
-    /// Records the events of these kinds from now on; none closes the trace buffer.
+    /// Records the events of these kinds from now on; an empty set closes the trace buffer.
     pub fn watch(&mut self, wanted: Kinds) {
         self.trace.set(wanted);
         self.see_commands();
         self.see_data();
     }
 
-    /// Only queued commands record events of commands and of the buses that they wait for: where an
-    /// observer wants these, no command is granted the bus at once.
+    /// Only queued commands record events of commands and of the buses that they wait for: if an
+    /// observer wants these, no command is granted the bus immediately.
     fn see_commands(&mut self) {
         self.buses.watch(self.trace.wants_commands());
     }
@@ -236,12 +232,11 @@ impl Fabric {
         self.special_data = self.trace.wants(TraceEventKind::Bus) || self.late.is_on();
     }
 
-    /// A context's timer was set to a count that comes so many steps of the timestamp
-    /// later.
+    /// Records that a context's timer was set to a count a given number of timestamp steps ahead.
     #[inline]
     pub fn timer_set(&mut self, me: u8, context: u8, steps: u64) {
         let timer = steps << 16 | u64::from(me) << 8 | u64::from(context) | 1 << 7;
-        // In whatever order, since some are set ahead of the chip.
+        // Independent of order, since some timers are set ahead of the chip.
         let mixed = (timer ^ timer >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.timers_set = self.timers_set.wrapping_add(mixed ^ mixed >> 32);
     }
@@ -251,13 +246,13 @@ impl Fabric {
         std::mem::take(&mut self.timers_set)
     }
 
-    /// An `indirect_ref` has changed a command that is about to be issued.
+    /// Records that an `indirect_ref` has changed a command about to be issued.
     pub fn note_override(&mut self, command: &BusCommand) {
         self.signals_others |=
             (command.transfer_me, command.signal_context) != (command.me, command.context);
     }
 
-    /// A queue's command carries a handle; it takes it off the queue or puts it on.
+    /// Records a handle carried by a queue command, which takes it off the queue or puts it on.
     #[inline]
     pub(crate) fn queue_carries(
         &mut self,
@@ -276,7 +271,7 @@ impl Fabric {
         }
     }
 
-    /// A ring's command carries the first longwords of its data, handles perhaps among them.
+    /// Records the first longwords of data carried by a ring command, possibly including handles.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of what each of its few callers does.
     pub(crate) fn ring_carries(
@@ -331,8 +326,8 @@ impl Fabric {
         if self.raisers.has_just_noted(self.now, (me, context, signal)) {
             return self.raisers.twice(at, signal);
         }
-        // The command is in flight until its signal has come; of several with this signal
-        // the oldest comes first.
+        // The command is in flight until its signal has arrived; of several with this signal, the
+        // oldest comes first.
         let raises = |it: &&InFlight| {
             let command = &it.command;
             (command.transfer_me, command.signal_context) == (me, context)
@@ -380,25 +375,25 @@ impl Fabric {
         found
     }
 
-    /// Lets completions come late from now on.
+    /// Delays completions from now on.
     pub fn disturb(&mut self, late: Lateness) {
         self.late = DelayedCompletions::new(late);
         self.see_data();
     }
 
-    /// How late completions are at most.
+    /// The maximum delay of completions.
     #[must_use]
     pub fn lateness(&self) -> Lateness {
         self.late.asked()
     }
 
-    /// Whether completions come late.
+    /// Whether completions are delayed.
     #[inline]
     pub(crate) const fn are_late(&self) -> bool {
         self.late.is_on()
     }
 
-    /// How many cycles late the completion of a command is that comes next.
+    /// The delay, in cycles, of the next completion of a command.
     #[inline]
     pub(crate) fn late(&mut self, slot: CommandId) -> Cycle {
         if self.late.is_on() {
@@ -415,7 +410,7 @@ impl Fabric {
         self.late.draw(unit)
     }
 
-    /// Signals of a command reach their context at `due`, apart from any data.
+    /// Delivers signals of a command to their context at `due`, separately from any data.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub(crate) fn signal_at(&mut self, due: Cycle, command: &BusCommand, signals: u16) {
@@ -449,7 +444,8 @@ impl Fabric {
         }
     }
 
-    /// Tells observers that longwords of a memory are written now, from a byte address on.
+    /// Records for observers that longwords of a memory are written now, starting at a byte
+    /// address.
     #[cold]
     #[inline(never)]
     pub(crate) fn tell_written(
@@ -493,14 +489,14 @@ impl Fabric {
         self.ring_lines.level(ring, now)
     }
 
-    /// A command in flight.
+    /// The command in flight in a slot.
     #[must_use]
     #[inline]
     pub fn flight(&self, slot: CommandId) -> &InFlight {
         &self.flights[slot]
     }
 
-    /// A command in flight.
+    /// The command in flight in a slot, for changes.
     #[inline]
     pub fn flight_mut(&mut self, slot: CommandId) -> &mut InFlight {
         &mut self.flights[slot]
@@ -511,7 +507,7 @@ impl Fabric {
         self.slots_in_use().map(|(_, flight)| flight)
     }
 
-    /// The slots in use with the commands in flight there, in ascending order.
+    /// The slots in use with their commands in flight, in ascending order.
     pub fn slots_in_use(&self) -> impl Iterator<Item = (CommandId, &InFlight)> {
         let free: Vec<_> = self.free.iter().collect();
         let slots = (0..).map(CommandId).zip(self.flights.all());
@@ -524,13 +520,12 @@ impl Fabric {
         self.flights.len() - self.free.len()
     }
 
-    /// The unit will have served the command at `at`: [`Event::Ready`].
+    /// Schedules [`Event::Ready`] at `at`, when the unit will have served the command.
     pub fn ready_at(&mut self, slot: CommandId, at: Cycle) {
         self.events.post(at, Event::Ready(slot));
     }
 
-    /// Ends a command whose work is done: delivers its push signals if it still
-    /// has any, else retires it.
+    /// Ends a command whose work is done: delivers its remaining push signals, or else retires it.
     pub fn finish(&mut self, slot: CommandId) {
         if self.flight(slot).command.push_signals == 0 {
             self.retire(slot);
@@ -548,7 +543,7 @@ impl Fabric {
         self.free.push(slot);
     }
 
-    /// Frees the slot of a command of which no observer wants the end.
+    /// Frees the slot of a command whose end no observer wants.
     #[inline]
     pub(crate) fn retire_unseen(&mut self, slot: CommandId) {
         debug_assert!(

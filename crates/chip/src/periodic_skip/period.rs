@@ -1,19 +1,19 @@
-//! Three states at equal distances, and what follows from them.
+//! Three states at equal distances, and the states that follow from them.
 
 use crate::Cycle;
 use crate::kernel::snapshot::{NumberClass, StateVector};
 
-/// A stretch of time after which the chip is in the same state.
+/// A stretch of time after which the chip is in the same state again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Period {
-    /// How long it is.
+    /// Length of the period, in microengine cycles.
     pub cycles: Cycle,
-    /// By how much the timestamp grows in it.
+    /// Timestamp steps in the period.
     pub steps: u64,
 }
 
 impl Period {
-    /// Whether a number may follow another one after a period.
+    /// Whether a number may have these values before and after a period.
     #[inline]
     fn allows(self, before: u64, after: u64, class: NumberClass) -> bool {
         let by = after.wrapping_sub(before);
@@ -25,7 +25,7 @@ impl Period {
         }
     }
 
-    /// Whether one state may be that of a period after another.
+    /// Whether one state may be another one a period later.
     pub fn joins(self, before: &StateVector, after: &StateVector) -> bool {
         before.classes == after.classes
             && before
@@ -37,12 +37,11 @@ impl Period {
     }
 }
 
-/// Whether of three states, the first two of which a period [joins](Period::joins), the
-/// numbers change as much from the second to the third as from the first to the
-/// second.
+/// Whether the numbers of three states change as much from the second to the third as from the
+/// first to the second. The first two must be [joined](Period::joins) by a period.
 ///
-/// The comparison distinguishes a count from a maximum: the largest of the values of a period
-/// cannot grow in the next one, which has the same values.
+/// The comparison distinguishes a count from a maximum: the maximum of a period's values cannot
+/// grow in the next period, which has the same values.
 pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
     before.classes == last.classes && { first.row.iter().zip(&before.row) }
         .zip(&last.row)
@@ -56,7 +55,7 @@ pub(super) fn goes_on([first, before, last]: [&StateVector; 3]) -> bool {
         })
 }
 
-/// The last two of three states that [go on](goes_on).
+/// The last two of three states that satisfy [`goes_on`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recurrence<'a> {
     pub period: Period,
@@ -65,9 +64,8 @@ pub(super) struct Recurrence<'a> {
 }
 
 impl Recurrence<'_> {
-    /// The earliest time in the last state that lies after `now` and does not move on
-    /// with the periods: something that is yet to come, whatever the chip does
-    /// until then.
+    /// The earliest time in the last state that lies after `now` and does not move with the
+    /// periods: an event that is still to come, whatever the chip does until then.
     pub fn deadline(&self, now: Cycle) -> Cycle {
         { self.before.row.iter().zip(&self.last.row) }
             .zip(&self.last.classes)
@@ -79,7 +77,7 @@ impl Recurrence<'_> {
             .unwrap_or(Cycle::MAX)
     }
 
-    /// The numbers so many periods after the last state.
+    /// Computes the numbers a given count of periods after the last state.
     pub fn after(&self, periods: u64, out: &mut Vec<u64>) {
         out.clear();
         out.extend(

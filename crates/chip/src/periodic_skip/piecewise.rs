@@ -1,8 +1,8 @@
 //! A search for a period that lasts longer than a run.
 //!
-//! It does the same as the search within one run, but runs nothing itself: it looks at the chip at one
-//! cycle and says at which it has to look next, in this run or a later one. Whatever comes from outside
-//! in between ends it.
+//! It does the same as the search within one run, but runs nothing itself: it examines the chip at
+//! one cycle and determines the cycle of the next examination, in this run or a later one. Any
+//! activity from outside in between ends it.
 
 use super::period::{Period, goes_on};
 use super::search_state::{PiecewiseSearch, Stage, Verification};
@@ -11,12 +11,12 @@ use crate::Cycle;
 use crate::chip::Chip;
 use crate::kernel::observer::Observer;
 
-/// What a look at the chip comes to.
+/// The result of one examination of the chip.
 #[derive(Clone, Copy)]
 enum Look {
-    /// The next one is at this cycle.
+    /// The search continues at this cycle.
     Again(Stage, Cycle),
-    /// The last of three states is that of this cycle.
+    /// A period was found, with the cycle of the last of the three states.
     Found(Period, Cycle),
     Nothing,
 }
@@ -32,8 +32,8 @@ impl Chip {
         self.look_again(begun, now);
     }
 
-    /// Looks at the chip, which has come to a cycle that the search has named; where it has found a
-    /// period, goes on to the last one before `end`.
+    /// Examines the chip at a cycle that the search has requested. If it finds a period, advances
+    /// to the last whole one before `end`.
     pub(super) fn search_on(&mut self, end: Cycle, observer: &mut dyn Observer) {
         let now = self.fabric.events.next_time();
         let Some(search) = self.skip_policy.search.take() else {
@@ -67,7 +67,7 @@ impl Chip {
                 let now = self.fabric.events.next_time();
                 self.skip_policy.has_found(now, deadline);
             }
-            // The last period is not that of this idle time.
+            // The previous period does not fit this idle time.
             Look::Nothing if search.stage.is_of_last_period() => {
                 let begun = self.first_reference(now);
                 self.look_again(begun, now);
@@ -103,7 +103,7 @@ impl Chip {
         Look::Again(stage, now + 1)
     }
 
-    /// As [`Self::candidate`], a cycle at a time.
+    /// Compares digests as [`Self::candidate`] does, one examination at a time.
     fn compare_digests(
         &mut self,
         begin: Cycle,
@@ -128,7 +128,7 @@ impl Chip {
         Look::Again(stage, at + 1)
     }
 
-    /// Notes the first of three states.
+    /// Stores the first of three states.
     fn first_state(&mut self, at: Cycle, candidate: Cycle, multiples: u64) -> Look {
         let (unit, step) = self.unit(candidate);
         self.fabric.take_timers_set();
@@ -147,7 +147,7 @@ impl Chip {
         Look::Again(Stage::Verification(verification), at + unit)
     }
 
-    /// As [`Self::verify`], a state at a time.
+    /// Compares states as [`Self::verify`] does, one state at a time.
     fn compare_states(&mut self, so_far: Verification) -> Look {
         let cycles = so_far.unit * so_far.multiple;
         let period = Period {
@@ -185,7 +185,7 @@ impl Chip {
         Look::Again(Stage::Verification(next), at)
     }
 
-    /// Notes the state in one of the three places; whether it could be.
+    /// Stores the state as one of the three. Returns false if it could not be written.
     fn note_state(&mut self, which: usize) -> bool {
         let mut states = std::mem::take(&mut self.skip_policy.states);
         let written = self.write(&mut states[which]);

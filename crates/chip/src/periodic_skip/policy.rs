@@ -1,35 +1,35 @@
-//! When a chip tries to skip time, and what it remembers of its tries.
+//! When a chip tries to skip time, and what it remembers of its attempts.
 //!
-//! A try costs the host some million instructions, so it has to be likely to save more than
-//! that: the chip has to have been idle for a while (longer after each try in vain), and enough
-//! cycles with events have to lie ahead.
+//! An attempt costs the host some million instructions, so it has to be likely to save more than
+//! that: the chip must have been idle for a while (longer after each failed attempt), and enough
+//! cycles with events must lie ahead.
 
 use super::search_state::PiecewiseSearch;
 use crate::Cycle;
 use crate::kernel::snapshot::StateVector;
 
-/// Cycles for which a chip is idle before its first try.
+/// Cycles for which a chip must be idle before its first attempt.
 const FIRST_TRY: Cycle = 1024;
-/// The most cycles for which it has to be idle, where tries come to nothing.
+/// Most cycles for which a chip must be idle, after repeated failures.
 const LAST_TRY: Cycle = 1 << 26;
-/// Cycles with events that have to be saved for a try to pay.
+/// Cycles with events that must be saved for an attempt to pay off.
 const WORTH: u64 = 4_000;
-/// Cycles with events in idle time after which about as many are likely to come, so that a search pays
-/// which goes on in the next runs.
+/// Cycles with events in idle time after which about as many more are likely, so that a search that
+/// continues across runs pays off.
 const WORTH_A_SEARCH: u64 = 4 * WORTH;
 
-/// How far a run may go at once.
+/// How far a run may go before it returns.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
     /// The end of the run.
     pub until: Cycle,
-    /// Where it is to stop between two events.
+    /// Where the run is to stop between two events.
     pub pause: Cycle,
-    /// Where it is to come back if no time is skipped there.
+    /// Where the run is to return if no time is skipped there.
     pub progress_at: Cycle,
 }
 
-/// What came of a try.
+/// The result of an attempt.
 pub(super) enum SkipOutcome {
     /// No period was found.
     NoPeriod,
@@ -37,19 +37,19 @@ pub(super) enum SkipOutcome {
     TooShort,
     /// The run ended.
     Stopped,
-    /// Time was skipped, as far as periods fit before this deadline.
+    /// Time was skipped, as far as whole periods fit before this deadline.
     Skipped {
-        /// The end of the try, or something in the chip that comes earlier.
+        /// The end of the attempt, or an earlier deadline in the chip.
         deadline: Cycle,
     },
 }
 
-/// A try in progress: the figures that show afterwards whether it paid.
+/// An attempt in progress: the figures that show afterwards whether it paid off.
 pub(super) struct Attempt {
-    /// Cycles with events and cycles in all since idle time began to be measured.
+    /// Cycles with events, and cycles in total, since the measurement of idle time began.
     handled: u128,
     passed: u128,
-    /// Cycles that were skipped before.
+    /// Cycles that had been skipped before.
     skipped: Cycle,
 }
 
@@ -57,36 +57,37 @@ pub(super) struct Attempt {
 #[derive(Debug)]
 pub(crate) struct SkipPolicy {
     on: bool,
-    /// No event before this cycle makes it try.
+    /// No event before this cycle triggers an attempt.
     try_at: Cycle,
-    /// No event before this cycle needs more than to be handled: the next try is not before
-    /// it, nor the end of the run, nor a pause or a report of progress.
+    /// Events before this cycle only need to be handled: no attempt, end of the run, pause or
+    /// progress report comes before it.
     pub wake_at: Cycle,
-    /// Cycles with events that were handled.
+    /// Number of cycles with events that were handled.
     pub handled: u64,
-    /// Jobs of tasks and events of the media interface: whatever can reach the outside.
+    /// Number of task jobs and of events of the media interface that can reach the outside.
     pub outside: u64,
-    /// How long the chip has to be idle before a try.
+    /// Cycles for which the chip must be idle before an attempt.
     settle: Cycle,
-    /// `handled` when idle time began to be measured, and when that was.
+    /// The value of `handled` when the measurement of idle time began, and the cycle of that
+    /// moment.
     pub(super) since: (u64, Cycle),
-    /// The period that was found last.
+    /// The period found last.
     pub(super) last_period: Option<Cycle>,
-    /// Cycles that were skipped so far.
+    /// Number of cycles skipped so far.
     pub(super) skipped: Cycle,
-    /// Until when the periods that were found last go on.
+    /// The cycle until which the period found last is known to continue.
     pub(super) silent: Cycle,
-    /// Room for the states that are compared.
+    /// Buffers for the states that are compared.
     pub(super) states: Box<[StateVector; 3]>,
-    /// Room for states of an observer, compared beside those of the chip.
+    /// Buffers for an observer's states, compared along with those of the chip.
     pub(super) observed: Box<[StateVector; 3]>,
-    /// Room for the state that follows.
+    /// Buffer for the extrapolated state.
     pub(super) next: Vec<u64>,
-    /// A search that goes on in this run or the next.
+    /// A search in progress, which continues in this run or the next.
     pub(super) search: Option<PiecewiseSearch>,
 }
 
-/// A copied chip finds out anew when to try.
+/// A cloned chip determines anew when to make an attempt.
 impl Clone for SkipPolicy {
     fn clone(&self) -> Self {
         Self {
@@ -127,18 +128,18 @@ impl SkipPolicy {
         self.on
     }
 
-    /// The run ends at this cycle, or is to come back from there.
+    /// Sets the cycle at which the run ends or has to return.
     pub(crate) fn wake_before(&mut self, end: Cycle) {
         self.wake_at = self.try_at.min(end);
     }
 
-    /// The run ends at this cycle, if not earlier.
+    /// Sets an earlier end of the run.
     pub(crate) fn end_before(&mut self, end: Cycle) {
         self.wake_at = self.wake_at.min(end);
     }
 
-    /// Whether a try is due at `now` on a chip whose media interface and tasks were active
-    /// at `active` last.
+    /// Whether an attempt is due at `now` on a chip whose media interface and tasks were last
+    /// active at `active`.
     pub(super) fn is_due(&mut self, now: Cycle, active: Cycle) -> bool {
         if !self.on {
             self.try_at = Cycle::MAX;
@@ -156,14 +157,14 @@ impl SkipPolicy {
         true
     }
 
-    /// Begins a try to skip the time from `now` to `end`, if that may pay.
+    /// Begins an attempt to skip the time from `now` to `end`, if that may pay off.
     pub(super) fn begin(&mut self, now: Cycle, end: Cycle) -> Option<Attempt> {
         let (handled, since) = self.since;
         let handled = u128::from(self.handled - handled) + 1;
         let passed = u128::from(now.saturating_sub(since)) + 1;
         let left = u128::from(end.saturating_sub(now));
         if handled * left < passed * u128::from(WORTH) {
-            // What is known now is known until then.
+            // The estimate does not change until then.
             self.try_at = end.max(now + 1);
             return None;
         }
@@ -175,29 +176,30 @@ impl SkipPolicy {
         })
     }
 
-    /// Whether a search pays that may last longer than the run: of a chip that has been idle for long.
+    /// Whether a search that may last longer than the run pays off: on a chip that has been idle
+    /// for long.
     pub(super) fn may_search_on(&self) -> bool {
         self.handled - self.since.0 >= WORTH_A_SEARCH
     }
 
-    /// A search goes on at this cycle.
+    /// Schedules the next step of a search.
     pub(super) fn search_at(&mut self, at: Cycle) {
         self.try_at = at;
     }
 
-    /// A search came to nothing at `now`: the next one is far.
+    /// Records that a search failed at `now`: the next one is far off.
     pub(super) fn give_up(&mut self, now: Cycle) {
         self.settle = (self.settle * 2).min(LAST_TRY);
         self.try_at = now.saturating_add(self.settle);
     }
 
-    /// A search has found a period at `now` that goes on until `deadline`.
+    /// Records that a search found a period at `now` that continues until `deadline`.
     pub(super) fn has_found(&mut self, now: Cycle, deadline: Cycle) {
         self.settle = (self.settle / 4 * 3).max(FIRST_TRY);
         self.try_at = deadline.max(now + 1);
     }
 
-    /// Says when to try again after a try, which was to go to `end` and came to `now`.
+    /// Determines when to try again after an attempt that was to reach `end` and reached `now`.
     pub(super) fn finish(
         &mut self,
         attempt: &Attempt,
@@ -213,10 +215,10 @@ impl SkipPolicy {
         (self.settle, self.try_at) = match *outcome {
             SkipOutcome::NoPeriod => (longer, now.saturating_add(longer)),
             SkipOutcome::Skipped { .. } if !paid => (longer, now.saturating_add(longer)),
-            // Until there no more periods fit.
+            // No more periods fit until then.
             SkipOutcome::Skipped { deadline } if deadline >= end => (sooner, end),
             SkipOutcome::Skipped { deadline } => (sooner, deadline.saturating_add(sooner)),
-            // There was too little time, which says nothing about periods.
+            // There was too little time, which reveals nothing about periods.
             SkipOutcome::TooShort => (settle, end),
             SkipOutcome::Stopped => (settle, now.saturating_add(settle)),
         };

@@ -1,22 +1,22 @@
-//! How far a search for a period is that goes on from one run to the next.
+//! The state of a search for a period that continues from one run to the next.
 
 use crate::Cycle;
 
-/// A search for a period that goes on from run to run.
+/// A search for a period that continues from run to run.
 #[derive(Debug)]
 pub(super) struct PiecewiseSearch {
-    /// What must not change while it goes on: what reached the outside or came from it.
+    /// Counts of activity to and from the outside, which must not change during the search.
     pub outside: (u64, u64),
     pub stage: Stage,
 }
 
-/// What a search waits to see.
+/// What a search waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stage {
-    /// The microengines are to stand again as they did before.
+    /// The microengines return to an earlier state.
     Candidate {
         begin: Cycle,
-        /// A cycle and how they stood there.
+        /// The reference cycle, and the digest of the microengines there.
         reference: (Cycle, u64),
         samples: u32,
         renew: u32,
@@ -25,25 +25,25 @@ pub(super) enum Stage {
     Verification(Verification),
 }
 
-/// The comparison of three states.
+/// A comparison of three states.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Verification {
-    /// The cycle of the first state, and the distance.
+    /// The cycle of the first state, and the shortest distance.
     pub at: Cycle,
     pub unit: Cycle,
     pub multiple: u64,
     pub multiples: u64,
-    /// The timestamp's step.
+    /// Length of a timestamp step, in cycles.
     pub step: Cycle,
-    /// What must not change beside the state's numbers.
+    /// Values beside the state's numbers that must not change.
     pub quiet: (u64, u64),
-    /// How far ahead timers were set from the first state to the second, once both are joined by a
-    /// period.
+    /// Digest of how far ahead timers were set between the first two states, once a period joins
+    /// these.
     pub timers: Option<u64>,
 }
 
 impl Stage {
-    /// Whether the period is tried that was found last.
+    /// Whether this stage tests the period that was found last.
     pub fn is_of_last_period(self) -> bool {
         matches!(self, Self::Verification(it) if it.multiples == 1)
     }

@@ -1,11 +1,10 @@
-//! The way of a command to its unit.
+//! Arbitration of commands on their way to their units.
 //!
-//! A command takes one clock of its cluster's command bus. It needs a free bus
-//! and room at its unit's inlet; without them it waits in its microengine's
-//! FIFO, and what is behind it waits too. Each cluster's arbiter serves its
-//! microengines in turn and passes over those whose unit is full. Clusters
-//! alternate where both want the last place at a unit, and at the scratchpad,
-//! the hash unit and the CSR proxy, which take one command a bus clock together.
+//! A command takes one clock of its cluster's command bus. It needs a free bus and room at its
+//! unit's inlet; without them it waits in its microengine's FIFO, as do the commands after it. Each
+//! cluster's arbiter serves its microengines round-robin and passes over those whose unit is full.
+//! Clusters alternate if both want the last place at a unit, and at the scratchpad, the hash unit
+//! and the CSR proxy, which together take one command per bus clock.
 
 use std::num::NonZeroU16;
 
@@ -26,22 +25,22 @@ pub(crate) enum Admission {
     Waits,
 }
 
-/// A command that waited and now leaves its FIFO.
+/// A command that has waited and now leaves its FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub slot: CommandId,
     pub arrival: Cycle,
-    /// The microengine.
+    /// Index of the microengine.
     pub me: usize,
-    /// The microengine stalled on its full FIFO, which has room now.
+    /// Whether the microengine stalled on its full FIFO, which now has room.
     pub stalls: bool,
 }
 
 impl Buses {
-    /// The first beginning of a bus clock at a cycle or after it.
+    /// The first start of a bus clock at or after a cycle.
     #[inline]
     fn clock(&self, at: Cycle) -> Cycle {
-        // A division would take as long as all else.
+        // A division would take as long as everything else together.
         if self.is_uneven {
             return self.uneven_clock(at);
         }
@@ -54,7 +53,7 @@ impl Buses {
         at.next_multiple_of(self.bus_cycle)
     }
 
-    /// Whether a microengine's FIFO is full; it stalls then.
+    /// Whether a microengine's FIFO is full, in which case the microengine stalls.
     #[inline]
     pub(crate) fn is_full(&mut self, now: Cycle, me: u8) -> bool {
         self.held != 0 && self.stalls(now, me as usize)
@@ -74,8 +73,8 @@ impl Buses {
         false
     }
 
-    /// Takes a command to `target` into its microengine's FIFO, which has room, and sends
-    /// it if nothing is in its way.
+    /// Admits a command to `target` to its microengine's FIFO, which has room, and sends it if
+    /// nothing is in its way.
     pub(crate) fn admit(
         &mut self,
         now: Cycle,
@@ -86,8 +85,8 @@ impl Buses {
         let cluster = self.cluster_of(me);
         let state = &self.clusters[cluster];
         let slot = self.clock(now);
-        // A command may not pass one of its own FIFO, nor an arbitration that is posted: what
-        // waits for that came first.
+        // A command may not overtake another one of its FIFO, nor a posted arbitration: the
+        // commands that wait for the latter came first.
         if !state.posted
             && (state.held == 0 || self.fifos[usize::from(me)].first.is_none())
             && state.command_free <= slot
@@ -100,12 +99,12 @@ impl Buses {
         Admission::Waits
     }
 
-    /// Keeps a command that [`Self::admit`] said waits; gives its cluster, and when that must
-    /// arbitrate if no arbitration is posted already.
+    /// Queues a command that [`Self::admit`] made wait. Returns its cluster, and the cycle at which
+    /// the cluster must arbitrate, unless an arbitration is posted already.
     ///
-    /// The caller posts that arbitration (`kernel/fabric`), so `posted` is set where a
-    /// cycle is given. None is given for a first command whose unit is full: the unit's
-    /// [`Self::release`] makes it arbitrate. With several commands waiting, `plan` finds the
+    /// The caller posts that arbitration (`kernel/fabric`), so `posted` is set if a cycle is
+    /// returned. None is returned for a first command whose unit is full: the unit's
+    /// [`Self::release`] triggers the arbitration. If several commands wait, `plan` finds the
     /// earliest that can go.
     #[inline]
     pub(crate) fn hold(
@@ -116,8 +115,8 @@ impl Buses {
         target: CommandTarget,
     ) -> Option<(usize, Cycle)> {
         let cluster = self.cluster_of(me);
-        // A unit that is full now is to blame for the wait, though both it and the bus may be
-        // free at the arbitration.
+        // A unit that is full now causes the wait, even if both it and the bus are free by the time
+        // of the arbitration.
         let refused = !self.has_room(target, cluster);
         let me = usize::from(me);
         self.fifos[me].push(HeldCommand {
@@ -143,7 +142,8 @@ impl Buses {
         Some((cluster, at))
     }
 
-    /// A target has taken a command; whether some wait, whatever for.
+    /// Records that a target has taken a command. Returns whether any commands are waiting, for
+    /// whatever target.
     #[inline]
     pub(crate) fn release(&mut self, target: CommandTarget) -> bool {
         let at = target.index();
@@ -152,22 +152,23 @@ impl Buses {
         self.held != 0
     }
 
-    /// Some wait while a target has taken a command: the cluster whose turn it is there,
-    /// which is the first to arbitrate. None if no cluster can arbitrate now.
+    /// Promises a place that becomes free at a target while commands are waiting. Returns the
+    /// cluster whose turn it is there, which is the first to arbitrate; `None` if no cluster can
+    /// arbitrate now.
     #[inline]
     pub(crate) fn promise(&mut self, target: CommandTarget) -> Option<usize> {
         let at = target.index();
         let count = self.clusters();
         let next = usize::from(self.granted_last[at]) + 1;
         let first = if next == count { 0 } else { next };
-        // A place that becomes free goes to the cluster whose turn it is, also if the command
-        // of another is there first. Without the promise the cluster that is asked first in
-        // each bus clock would get every place, and the other would starve.
+        // A place that becomes free goes to the cluster whose turn it is, even if another cluster's
+        // command is there first. Without the promise, the cluster considered first in each bus
+        // clock would get every place, and the other would starve.
         if self.promised[at].is_none() && count > 1 && self.wants(first, target) {
             self.promised[at] = Some(first as u8);
             self.see_room(target);
         }
-        // A cluster that the chip lacks holds nothing.
+        // A cluster that the chip lacks holds no commands.
         (0..CLUSTERS)
             .any(|cluster| self.may_arbitrate(cluster))
             .then_some(first)
@@ -185,8 +186,8 @@ impl Buses {
         firsts.any(|(_, held)| held.target == target)
     }
 
-    /// The first commands in the FIFOs of a cluster's microengines that have their bit in
-    /// `holds`, with the microengines.
+    /// The first commands in the FIFOs of a cluster's microengines selected by `holds`, with the
+    /// microengines.
     #[inline]
     fn firsts(
         &self,
@@ -207,19 +208,19 @@ impl Buses {
         &self.fifos[cluster * count..][..count]
     }
 
-    /// Computes the free places of a target that no cluster has been promised.
+    /// Recomputes the free places of a target that are not promised to a cluster.
     #[inline]
     pub(super) fn see_room(&mut self, target: CommandTarget) {
         let at = target.index();
         let depth = self.inlets.depth(target);
-        // A place that is promised is for one cluster alone.
+        // A promised place is reserved for one cluster.
         self.open[at] = match self.promised[at] {
             None => depth.saturating_sub(self.waiting[at]),
             Some(_) => 0,
         };
     }
 
-    /// Finds anew from when on nothing of a cluster is in the way of a command.
+    /// Recomputes the cycle from which nothing in a cluster blocks a command.
     pub(super) fn see_cluster(&mut self, cluster: usize) {
         let state = &mut self.clusters[cluster % CLUSTERS];
         state.open_from = if state.posted || state.held != 0 || self.is_uneven || self.is_watched {
@@ -236,7 +237,7 @@ impl Buses {
     }
 
     /// Whether a target without a free place for every cluster has promised one to this cluster. A
-    /// place that is promised to the other cluster is as good as taken.
+    /// place promised to the other cluster counts as taken.
     #[inline(never)]
     fn has_promised(&self, target: CommandTarget, cluster: usize) -> bool {
         let at = target.index();
@@ -248,7 +249,7 @@ impl Buses {
         }
     }
 
-    /// Whether the interface that some units share is the cluster's in a slot.
+    /// Whether the cluster may use the interface that some units share in a slot.
     fn may_share(&self, target: CommandTarget, cluster: usize, slot: Cycle) -> bool {
         !self.inlets.is_shared(target)
             || self.shared_free <= slot
@@ -257,20 +258,20 @@ impl Buses {
                     .is_none_or(|promised| promised as usize == cluster)
     }
 
-    /// Whether a cluster has anything to arbitrate, and no arbitration that is posted.
+    /// Whether a cluster has anything to arbitrate and no arbitration posted.
     #[inline]
     pub(crate) fn may_arbitrate(&self, cluster: usize) -> bool {
         let state = &self.clusters[cluster % CLUSTERS];
         state.held != 0 && !state.posted
     }
 
-    /// The arbitration that was posted has come.
+    /// Records that the posted arbitration has come.
     pub(crate) fn arbitration_came(&mut self, cluster: usize) {
         self.clusters[cluster % CLUSTERS].posted = false;
     }
 
-    /// When a command may go to a target that has room for it, from a clock on in which the
-    /// cluster's bus is free.
+    /// The cycle at which a command may go to a target that has room for it, given the first clock
+    /// in which the cluster's bus is free.
     #[inline]
     pub(super) fn may_go(&self, target: CommandTarget, cluster: usize, soonest: Cycle) -> Cycle {
         if self.may_share(target, cluster, soonest) {
@@ -280,14 +281,14 @@ impl Buses {
         }
     }
 
-    /// When a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if one of its
-    /// commands could go. The arbitration is posted then.
+    /// The cycle at which a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if
+    /// one of its commands could go. The arbitration then counts as posted.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is all that its caller does.
     pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster % CLUSTERS];
-        // No event is posted for a command whose unit is full: the unit's release asks again, so a
-        // blocked arbiter costs no events however long it waits.
+        // No event is posted for a command whose unit is full: the unit's release calls this again,
+        // so a blocked arbiter costs no events however long it waits.
         let soonest = self.clock(state.command_free.max(now));
         let mut at = Cycle::MAX;
         for (_, held) in self.firsts(cluster, state.holds) {
@@ -302,8 +303,8 @@ impl Buses {
         (at != Cycle::MAX).then_some(at)
     }
 
-    /// Sends the next held command of a cluster, microengines in turn, if its
-    /// bus is free now.
+    /// Sends the next held command of a cluster, microengines in round-robin order, if its bus is
+    /// free now.
     pub(crate) fn arbitrate(
         &mut self,
         now: Cycle,
@@ -317,7 +318,7 @@ impl Buses {
             return None;
         }
         let turn = u32::from(state.turn);
-        // The one after that which was granted last comes to bit 0.
+        // Rotates the microengine after the one granted last to bit 0.
         let me = self.choose(slot, cluster, state.holds.rotate_right(turn), turn)?;
         let held = self.fifos.get(me)?.first?;
         let grant = self.leave_fifo(slot, (cluster, me), &held);
@@ -325,17 +326,17 @@ impl Buses {
         Some(grant)
     }
 
-    /// The first of some microengines of a cluster whose first command can go; the one after
-    /// that which was granted last is bit 0.
+    /// The first of the selected microengines of a cluster whose first command can go; bit 0 of
+    /// `among` is the one after that granted last.
     fn choose(&mut self, slot: Cycle, cluster: usize, mut among: u16, turn: u32) -> Option<usize> {
         let first = cluster * usize::from(self.per_cluster);
         loop {
             let after = NonZeroU16::new(among)?.trailing_zeros();
             let me = first + ((turn + after) % 16) as usize;
             let target = self.fifos.get(me)?.first.as_ref()?.target;
-            // Only the first of a FIFO is asked: commands of one microengine stay in order, so
-            // a full unit also holds back what is behind, for whatever unit that is. This
-            // head-of-line blocking is what the profile's FIFO depth stands for.
+            // Only the first command of a FIFO is considered: commands of one microengine stay in
+            // order, so a full unit also holds back the commands after it, whatever their unit. The
+            // profile's FIFO depth models this head-of-line blocking.
             if !self.has_room(target, cluster) {
                 if let Some(first) = &mut self.fifos[me].first {
                     first.refused = true;
@@ -343,15 +344,15 @@ impl Buses {
             } else if self.may_share(target, cluster, slot) {
                 return Some(me);
             } else if self.shared_promised.is_none() {
-                // The other cluster has the shared interface in this clock. Who finds it taken
-                // has it next, else the cluster that is asked first would have it always.
+                // The other cluster has the shared interface in this clock. A cluster that finds it
+                // taken gets it next; otherwise the cluster considered first would always have it.
                 self.shared_promised = Some(cluster as u8);
             }
             among &= among - 1;
         }
     }
 
-    /// The first command of a microengine leaves its FIFO in a bus clock.
+    /// Takes the first command of a microengine out of its FIFO in a bus clock.
     fn leave_fifo(
         &mut self,
         slot: Cycle,
@@ -374,7 +375,8 @@ impl Buses {
         }
     }
 
-    /// A microengine whose FIFO was full has room from a cycle on; gives the cycle.
+    /// Ends the stall of a microengine whose FIFO was full. Returns the cycle from which the FIFO
+    /// has room.
     #[cold]
     #[inline(never)]
     pub(crate) fn unstall(&mut self, me: usize, now: Cycle) -> Option<Cycle> {
@@ -388,8 +390,8 @@ impl Buses {
         Some(at)
     }
 
-    /// Books a slot of the command bus, which is free; gives the arrival at the inlet. A place
-    /// at the target may have been promised to the cluster.
+    /// Books a slot of the command bus, which is free. Returns the arrival at the inlet. A place at
+    /// the target may have been promised to the cluster.
     #[inline(never)]
     fn depart(
         &mut self,
@@ -413,8 +415,8 @@ impl Buses {
         times.0 + self.issue_to_inlet
     }
 
-    /// The general-purpose core sends a command over the first cluster's bus,
-    /// ahead of what waits there; gives how long it waited for the bus.
+    /// Sends a command of the general-purpose core over the first cluster's bus, ahead of the
+    /// commands waiting there. Returns how long it waited for the bus.
     pub(crate) fn core_command(&mut self, now: Cycle, trace: &mut TraceBuffer) -> Cycle {
         let granted = self.clock(self.clusters[0].command_free.max(now));
         let cluster = &mut self.clusters[0];

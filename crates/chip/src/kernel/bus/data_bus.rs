@@ -1,35 +1,34 @@
-//! A push or pull bus, and what a bus did.
+//! A push or pull bus, and the use of a bus.
 
 use serde::{Deserialize, Serialize};
 
 use super::CLUSTERS;
 use crate::Cycle;
 
-/// The D bus in a table of the data buses of one direction; before it stand the S buses of
-/// the clusters.
+/// Index of the D bus in a table of the data buses of one direction, after the S buses of the
+/// clusters.
 pub(super) const D_BUS: usize = CLUSTERS;
-/// Places in such a table, a power of two.
+/// Size of such a table; a power of two.
 pub(super) const DATA_BUSES: usize = 4;
 
 const _: () = assert!(D_BUS < DATA_BUSES);
 
-/// What a bus did.
+/// The use of a bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusUse {
-    /// ME cycles in which it carried something.
+    /// ME cycles in which the bus carried something.
     pub busy: Cycle,
-    /// Commands or bursts that it carried.
+    /// Commands or bursts carried.
     pub transfers: u64,
-    /// Sum over transfers of the ME cycles that they waited for it: the time
-    /// integral of its queue.
+    /// Sum over transfers of the ME cycles that they waited for the bus: the time integral of its
+    /// queue.
     pub waiting: Cycle,
-    /// Most that waited at one time: commands of a command bus, ME cycles
-    /// booked ahead of others.
+    /// Peak of the queue: commands for a command bus, ME cycles booked ahead for the others.
     pub queue_peak: u64,
 }
 
 impl BusUse {
-    /// Without what is booked beyond `now`.
+    /// The use without bookings beyond `now`.
     pub(super) fn until(mut self, now: Cycle, free: Cycle) -> Self {
         self.busy -= free.saturating_sub(now).min(self.busy);
         self
@@ -48,7 +47,7 @@ impl DataBus {
         self.used.until(now, self.free)
     }
 
-    /// Books `cycles` from now or when free; gives the end.
+    /// Books `cycles`, starting now or as soon as the bus is free. Returns the end.
     #[inline]
     pub(super) fn reserve(&mut self, now: Cycle, cycles: Cycle) -> Cycle {
         self.used.busy += cycles;

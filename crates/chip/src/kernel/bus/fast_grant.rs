@@ -1,10 +1,10 @@
-//! The fast path of the command buses: a command that finds its way free is granted the bus when it
+//! The fast path of the command buses: a command with nothing in its way is granted the bus when it
 //! is issued, without an event for the arbiter. `arbitration` decides all other cases.
 //!
-//! What could be in the way is kept in few words: from when on a cluster's bus is free and
-//! nothing waits for it, and how many places a target has that are not promised. A command that
-//! finds one of them closed takes the long way, which looks at everything. Nearly all of those wait
-//! for the bus alone: they are queued, and granted the bus, by a step of their own, too.
+//! The conditions are summarized in a few words: the cycle from which a cluster's bus is free with
+//! nothing waiting for it, and the number of places at a target that are not promised. A command
+//! that fails one of them takes the slow path, which examines everything. Nearly all of those wait
+//! only for the bus; these too have short steps that queue them and grant them the bus.
 
 use std::num::NonZeroU16;
 
@@ -14,13 +14,13 @@ use crate::kernel::command::CommandId;
 use crate::kernel::target::CommandTarget;
 
 impl Buses {
-    /// Sends a command to `target` if nothing at all is in its way; gives its arrival at
-    /// the inlet.
+    /// Sends a command to `target` if nothing at all is in its way. Returns its arrival at the
+    /// inlet.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn try_grant(&mut self, now: Cycle, me: u8, target: CommandTarget) -> Option<Cycle> {
         let cluster = self.cluster_of(me);
-        // No cluster is open where a clock is no power of two.
+        // No cluster is open if a clock is not a power of two.
         let slot = (now + self.rest_of_clock) & self.clocks;
         if self.clusters[cluster].open_from > slot || !self.is_open(target, slot) {
             return None;
@@ -30,9 +30,9 @@ impl Buses {
         Some(slot + self.issue_to_inlet)
     }
 
-    /// Queues a command in its microengine's FIFO when it waits for the bus alone and no observer
-    /// wants events of commands or buses. Gives its cluster, and when the cluster has to arbitrate
-    /// if no arbitration is posted already.
+    /// Queues a command in its microengine's FIFO if it waits only for the bus and no observer
+    /// wants events of commands or buses. Returns its cluster, and the cycle at which the cluster
+    /// has to arbitrate unless an arbitration is posted already.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn try_queue(
@@ -43,7 +43,7 @@ impl Buses {
         let cluster = self.cluster_of(me);
         let state = &mut self.clusters[cluster % CLUSTERS];
         let slot = (held.since + self.rest_of_clock) & self.clocks;
-        // Others that wait without an arbitration wait for room.
+        // Commands that wait without an arbitration wait for room.
         let waits_for_bus = state.posted || state.held == 0 && state.command_free > slot;
         let fifo = self.fifos.get_mut(usize::from(me))?;
         if !waits_for_bus
@@ -68,7 +68,7 @@ impl Buses {
 
     /// Grants the bus to the queued command of a cluster whose microengine's turn it is, if the
     /// target has room, no observer wants events of commands or buses, and no command waits behind
-    /// it; gives its arrival at the inlet. No arbitration of the cluster is posted.
+    /// it. Returns its arrival at the inlet. No arbitration of the cluster may be posted.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of arbitrating.
     pub(crate) fn grant_fast(&mut self, now: Cycle, cluster: usize) -> Option<(CommandId, Cycle)> {
@@ -77,7 +77,7 @@ impl Buses {
         if state.command_free > slot || self.is_uneven || self.is_watched {
             return None;
         }
-        // The one after that which was granted last comes to bit 0.
+        // Rotates the microengine after the one granted last to bit 0.
         let turn = u32::from(state.turn);
         let after = NonZeroU16::new(state.holds.rotate_right(turn))?.trailing_zeros();
         let place = (turn + after) % 16;
@@ -101,7 +101,7 @@ impl Buses {
         Some((held.slot, slot + self.issue_to_inlet))
     }
 
-    /// A command has come into the FIFO of a microengine of a cluster.
+    /// Counts a command that has entered the FIFO of a microengine of a cluster.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(super) fn one_more_waits(&mut self, cluster: usize, me: usize) {
@@ -114,8 +114,8 @@ impl Buses {
         state.open_from = Cycle::MAX;
     }
 
-    /// The first command of the microengine at a place of a cluster has left its FIFO, which
-    /// may be empty now; the turn is that of the one behind.
+    /// Counts the first command of the microengine at a place of a cluster out of its FIFO, which
+    /// may now be empty; the next microengine has its turn.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of arbitrating.
     pub(super) fn one_less_waits(&mut self, cluster: usize, place: usize, is_empty: bool) {
@@ -127,8 +127,7 @@ impl Buses {
         state.turn = if after == self.per_cluster { 0 } else { after };
     }
 
-    /// Whether a target has room for a command in a bus clock, whichever cluster it comes
-    /// from.
+    /// Whether a target has room for a command in a bus clock, whatever cluster it comes from.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(super) fn is_open(&self, target: CommandTarget, slot: Cycle) -> bool {
@@ -137,8 +136,8 @@ impl Buses {
                 || self.shared_free <= slot && self.shared_promised.is_none())
     }
 
-    /// Books a slot of the command bus for a command that waited since a cycle, and a place at
-    /// its target, which has one for it; gives the end of the slot.
+    /// Books a slot of the command bus for a command that has waited since a cycle, and a place at
+    /// its target, which has one for it. Returns the end of the slot.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(super) fn book(

@@ -1,10 +1,9 @@
-//! The way of data between registers and units.
+//! Transfer of data between registers and units.
 //!
-//! A transfer that is asked for now but cannot start before a later cycle is
-//! booked on its push or pull bus at once and completes that much later. The
-//! order on a bus is so the order of the requests, and a bus never idles while
-//! one waits. A unit does not read while the bus that takes its data is booked
-//! further ahead than its push FIFO is deep.
+//! A transfer that is requested now but cannot start before a later cycle is booked on its push or
+//! pull bus immediately and completes that much later. The order on a bus is therefore the order of
+//! the requests, and a bus never idles while a request waits. A unit does not read while the bus
+//! that takes its data is booked further ahead than the depth of its push FIFO.
 
 use npsim_isa::CommandOp;
 
@@ -16,7 +15,7 @@ use crate::kernel::trace_event::Bus;
 use super::data_bus::{D_BUS, DATA_BUSES};
 use super::{Buses, MICROENGINES, note};
 
-/// Where data goes.
+/// Direction of a data transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BusDirection {
     /// To the registers.
@@ -26,8 +25,8 @@ enum BusDirection {
 }
 
 impl Buses {
-    /// Books a bus for so many of its clocks, from now on or as soon as it is free;
-    /// gives the end.
+    /// Books a bus for a number of its clocks, starting now or as soon as it is free. Returns the
+    /// end.
     #[inline(always)]
     #[allow(clippy::inline_always)] // The way is known where it is called.
     fn carry(
@@ -44,9 +43,9 @@ impl Buses {
         };
         let bus = &mut buses[at % DATA_BUSES];
         let cycles = Cycle::from(clocks) * self.bus_cycle;
-        // The bus is booked from now on even where the words come later. Else every booking
-        // would leave a hole before it, which a later request could fill only by overtaking;
-        // so requests keep their order and the bus its load, and only the end moves.
+        // The bus is booked from now on even if the words come later. Otherwise every booking would
+        // leave a gap before it, which a later request could fill only by overtaking; this way
+        // requests keep their order and the bus its load, and only the end moves.
         let end = bus.reserve(now, cycles);
         if way == BusDirection::Push {
             self.see_push(end);
@@ -64,7 +63,7 @@ impl Buses {
         end
     }
 
-    /// A push bus is booked until a cycle.
+    /// Records that a push bus is booked until a cycle.
     #[inline]
     fn see_push(&mut self, end: Cycle) {
         if end > self.last_push {
@@ -72,8 +71,8 @@ impl Buses {
         }
     }
 
-    /// Longwords go to or come from the general-purpose core over the first
-    /// cluster's S buses, or over the D buses, which carry 32 bits to it.
+    /// Carries longwords to or from the general-purpose core over the first cluster's S buses, or
+    /// over the D buses, which carry 32 bits to it.
     pub(crate) fn core_data(
         &mut self,
         now: Cycle,
@@ -89,16 +88,16 @@ impl Buses {
         self.carry(now, (kind, way, 0), words, Some(trace));
     }
 
-    /// Whether no push bus is booked so far ahead that a unit has to wait for it. Where one
-    /// is, [`Self::push_ready`] says.
+    /// Whether no push bus is booked so far ahead that a unit has to wait for it. If one is,
+    /// [`Self::push_ready`] gives the cycle.
     #[must_use]
     #[inline]
     pub(crate) fn push_is_free(&self, now: Cycle) -> bool {
         self.last_push <= now + self.push_ahead
     }
 
-    /// When a unit may start to read for a command: the bus that takes the data
-    /// is then booked no further ahead than a push FIFO holds.
+    /// The cycle at which a unit may start to read for a command: the bus that takes the data is
+    /// then booked no further ahead than a push FIFO holds.
     #[must_use]
     pub(crate) fn push_ready(&self, command: &BusCommand) -> Cycle {
         let media = command.op == CommandOp::DramTbufWr;
@@ -110,9 +109,9 @@ impl Buses {
         self.pushes[at].free.saturating_sub(ahead)
     }
 
-    /// Takes data from OUT registers, requested now and starting `lead` cycles
-    /// later; gives the cycle at which the last word is with the unit. A trace buffer is given
-    /// where an observer wants events of buses.
+    /// Takes data from OUT registers, requested now and starting `lead` cycles later. Returns the
+    /// cycle at which the last word reaches the unit. A trace buffer is passed if an observer wants
+    /// events of buses.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
     pub(crate) fn pull(
@@ -131,9 +130,9 @@ impl Buses {
         self.carry(now, bus, words, trace) + lead + self.transfer_latency
     }
 
-    /// Carries data to IN registers, ready `lead` cycles from now; gives the
-    /// cycle at which the last word and the signal are there. A trace buffer is given where
-    /// an observer wants events of buses.
+    /// Carries data to IN registers, ready `lead` cycles from now. Returns the cycle at which the
+    /// last word and the signal arrive. A trace buffer is passed if an observer wants events of
+    /// buses.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
     pub(crate) fn push(
@@ -152,8 +151,8 @@ impl Buses {
         self.carry(now, bus, words, trace) + lead + self.transfer_latency
     }
 
-    /// Carries quadwords from the media interface to DRAM over the D pull bus,
-    /// one per bus clock, `lead` cycles from now; gives the end.
+    /// Carries quadwords from the media interface to DRAM over the D pull bus, one per bus clock,
+    /// `lead` cycles from now. Returns the end.
     pub(crate) fn media_pull(
         &mut self,
         now: Cycle,
@@ -165,8 +164,8 @@ impl Buses {
         self.carry(now, bus, quadwords, Some(trace)) + lead
     }
 
-    /// Carries quadwords from DRAM to the media interface over the D push bus,
-    /// one per bus clock, `lead` cycles from now; gives the end.
+    /// Carries quadwords from DRAM to the media interface over the D push bus, one per bus clock,
+    /// `lead` cycles from now. Returns the end.
     pub(crate) fn media_push(
         &mut self,
         now: Cycle,

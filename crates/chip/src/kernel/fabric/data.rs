@@ -1,13 +1,12 @@
-//! The data of commands: when a unit may read for one, and its way between registers
-//! and units.
+//! The data of commands: when a unit may read for one, and transfers between registers and units.
 
 use super::{CommandId, Fabric};
 use crate::Cycle;
 use crate::kernel::event::Event;
 
 impl Fabric {
-    /// From when on a unit may start to read for a command because of the bus that takes
-    /// the data; 0 if it may now.
+    /// The cycle from which the bus that takes the data lets a unit start to read for a command; 0
+    /// if it may start now.
     #[inline]
     pub(crate) fn push_ready(&self, slot: CommandId) -> Cycle {
         if self.buses.push_is_free(self.now) {
@@ -22,11 +21,11 @@ impl Fabric {
         self.buses.push_ready(&self.flight(slot).command)
     }
 
-    /// Asks for `words` longwords of the issuer's OUT registers, not before
+    /// Requests `words` longwords of the issuer's OUT registers, starting no earlier than
     /// `not_before`; [`Event::Pull`] follows when the last has been taken.
     #[inline(never)]
     pub fn pull(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
-        // A function of its own, so that the common path saves no registers for observers.
+        // A separate function, so that the common path saves no registers for observers.
         if self.special_data {
             self.pull_specially(slot, words, not_before);
         } else {
@@ -54,18 +53,18 @@ impl Fabric {
         self.events.post(done, Event::Pull(slot, me));
     }
 
-    /// Pushes the first `words` longwords of the slot's data, starting no
-    /// earlier than now; [`Event::Push`] follows with the last of them. With
-    /// `words` 0 only the push signals are delivered.
+    /// Pushes the first `words` longwords of the slot's data, starting no earlier than now;
+    /// [`Event::Push`] follows with the last of them. If `words` is 0, only the push signals are
+    /// delivered.
     pub fn push(&mut self, slot: CommandId, words: u8) {
         self.push_at(slot, words, self.now);
     }
 
-    /// As [`Self::push`], but the data is ready only at `not_before`. The data
-    /// must be in the slot now.
+    /// Pushes as [`Self::push`] does, but the data is ready only at `not_before`. The data must be
+    /// in the slot now.
     #[inline(never)]
     pub fn push_at(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
-        // Apart, so that nothing has to be kept for what few runs have.
+        // Kept separate, so that the common path saves no registers for rare cases.
         if self.special_data {
             self.push_specially(slot, words, not_before);
         } else {
@@ -73,7 +72,7 @@ impl Fabric {
         }
     }
 
-    /// Pushes data where an observer wants events of buses or completions may be delayed on purpose.
+    /// Pushes data if an observer wants events of buses or completions may be deliberately delayed.
     #[cold]
     #[inline(never)]
     fn push_specially(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
@@ -90,8 +89,8 @@ impl Fabric {
         let done = self
             .buses
             .push(self.now, lead, &flight.command, words, trace);
-        // What is late is what the microengine sees. The bus is booked as ever, so that
-        // lateness moves no other command.
+        // Only the completion that the microengine sees is delayed. The bus is booked as usual, so
+        // that the delay moves no other command.
         let me = flight.command.transfer_me;
         let late = if SPECIAL { self.late(slot) } else { 0 };
         self.events.post(done + late, Event::Push(slot, me));

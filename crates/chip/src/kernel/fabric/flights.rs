@@ -1,8 +1,9 @@
-//! The commands in flight by their places.
+//! The commands in flight, by slot.
 //!
-//! There is room for more than twice what the chips as shipped can have at one time, so that a
-//! place is masked and not checked: each of these is found many times between its issue and its
-//! end. A chip with far longer queues may need more; that is a fault which says so.
+//! There is room for more than twice as many commands as the shipped chips can have in flight, so
+//! that a slot number is masked rather than checked: each command is looked up many times between
+//! its issue and its end. A chip with far longer queues may need more; exceeding the room raises a
+//! fault.
 
 use std::ops::{Index, IndexMut};
 
@@ -12,11 +13,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{BusCommand, CommandId, InFlight, TransferKind};
 use crate::kernel::port_io::PacketTag;
 
-/// Room, a power of two. FIFOs, inlets and queues of the largest chip hold less than half
-/// as many commands, and threads that wait for frames have one each.
+/// Number of slots; a power of two. FIFOs, inlets and queues of the largest chip hold less than
+/// half as many commands, and threads that wait for frames have one each.
 pub(super) const MOST: usize = 1024;
 
-/// All that were ever needed at one time, and room for more.
+/// All slots that were ever in use at one time, and room for more.
 #[derive(Clone, Debug)]
 pub(super) struct Flights {
     all: Box<[InFlight; MOST]>,
@@ -39,22 +40,22 @@ impl Default for Flights {
 }
 
 impl Flights {
-    /// How many were ever needed.
+    /// The most slots that were ever in use.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// All that were ever needed.
+    /// All slots that were ever in use.
     pub fn all(&self) -> &[InFlight] {
         &self.all[..self.count]
     }
 
-    /// Whether there is no room for one more.
+    /// Whether no slot can be added.
     pub fn is_full(&self) -> bool {
         self.count == MOST
     }
 
-    /// One more is needed; `None` if there is no room for it.
+    /// Adds a slot; `None` if there is no room for it.
     pub fn grow(&mut self) -> Option<CommandId> {
         if self.is_full() {
             return None;

@@ -11,8 +11,8 @@ use crate::kernel::target::CommandTarget;
 use crate::kernel::trace_event::{TraceEvent, TraceEventKind};
 
 impl Fabric {
-    /// A microengine issues a command at its local time `now`, which is never
-    /// before [`Fabric::now`] nor after the next pending event.
+    /// Issues a command of a microengine at its local time `now`, which is never before
+    /// [`Fabric::now`] nor after the next pending event.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is most of what its callers do.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
@@ -25,8 +25,8 @@ impl Fabric {
         }
     }
 
-    /// Issues a command that is known but for its address; false if its microengine's FIFO is
-    /// full, which then stalls.
+    /// Issues a command that is complete except for its address. Returns false if its microengine's
+    /// FIFO is full, in which case the microengine stalls.
     #[must_use]
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is most of what its callers do.
@@ -34,7 +34,7 @@ impl Fabric {
         self.issue_fast(now, command, to) || self.issue_queued(now, command, to)
     }
 
-    /// Issues a command that gets the bus at once; false if it has to be queued. Where an observer
+    /// Issues a command that gets the bus immediately; false if it has to be queued. If an observer
     /// wants events of commands or buses, no cluster is open, so that every command is queued.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is nearly all of sending.
@@ -48,8 +48,8 @@ impl Fabric {
         let Some(free) = self.free.first() else {
             return false;
         };
-        // `now` may lie ahead of the chip's own time, but not beyond the next event: nothing
-        // can still happen that this booking should have known of.
+        // `now` may be ahead of the chip's own time, but not beyond the next event: nothing that
+        // this booking depends on can still happen.
         let Some(arrival) = self.buses.try_grant(now, command.me, target) else {
             return false;
         };
@@ -60,7 +60,7 @@ impl Fabric {
     }
 
     /// Issues a command that may have to wait, or whose events an observer wants. It nearly always
-    /// waits for the bus alone.
+    /// waits only for the bus.
     #[inline(never)]
     fn issue_queued(
         &mut self,
@@ -124,15 +124,14 @@ impl Fabric {
             .record(now, || TraceEvent::Command { slot, command });
     }
 
-    /// Opens a command that no microengine issued, for data that a unit pushes
-    /// on its own.
+    /// Opens a command that no microengine issued, for data that a unit pushes on its own.
     pub fn open(&mut self, command: BusCommand) -> CommandId {
         let slot = self.place(&command, command.address, self.now);
         self.flight_mut(slot).unit_scratch = UNSOLICITED;
         slot
     }
 
-    /// A command takes the lowest free place.
+    /// Puts a command into the lowest free slot.
     #[inline]
     fn place(&mut self, command: &BusCommand, address: u32, issued: Cycle) -> CommandId {
         let slot = match self.free.pop() {
@@ -143,18 +142,19 @@ impl Fabric {
         slot
     }
 
-    /// Adds a place that is not free.
+    /// Adds a slot that is in use.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) -> CommandId {
         self.flights.grow().unwrap_or_else(|| {
-            // The run ends here, so it does not matter whose place the command has.
+            // The run ends here, so it does not matter which slot the command shares.
             self.no_room(self.now, None);
             CommandId(MOST as u32 - 1)
         })
     }
 
-    /// There is no place for a command of a microengine, or of a unit that pushes by itself.
+    /// Raises the fault of a command of a microengine, or of a unit that pushes on its own, for
+    /// which there is no slot.
     #[cold]
     #[inline(never)]
     fn no_room(&mut self, now: Cycle, command: Option<&BusCommand>) {
@@ -174,8 +174,8 @@ impl Fabric {
         });
     }
 
-    /// A unit has taken a command from its inlet. Commands that waited for
-    /// room set out, and microengines that stalled on them go on.
+    /// Records that a unit has taken a command from its inlet. Commands that waited for room are
+    /// sent, and microengines that stalled on them continue.
     #[inline]
     pub fn release(&mut self, target: CommandTarget) {
         if self.buses.release(target) {
@@ -183,10 +183,10 @@ impl Fabric {
         }
     }
 
-    /// Clusters arbitrate in turn, since a target has taken a command.
+    /// Lets the clusters arbitrate in turn after a target has taken a command.
     #[inline(never)]
     fn go_on(&mut self, target: CommandTarget) {
-        // Apart, so that nothing has to be kept where no cluster can.
+        // Kept separate, so that nothing has to be saved if no cluster can arbitrate.
         if let Some(first) = self.buses.promise(target) {
             self.arbitrate_all(first);
         }
@@ -195,14 +195,14 @@ impl Fabric {
     #[inline(never)]
     fn arbitrate_all(&mut self, first: usize) {
         let count = self.buses.clusters();
-        // The place is promised to `first`, but if that cannot go in this bus clock another
-        // cluster may use what other units have room for.
+        // The place is promised to `first`, but if that cluster cannot use this bus clock, another
+        // one may use the room at other units.
         for step in 0..count {
             self.arbitrate((first + step) % count);
         }
     }
 
-    /// A microengine whose FIFO was full issues the command again that it holds.
+    /// Lets a microengine whose FIFO was full issue the command that it holds again.
     #[cold]
     #[inline(never)]
     fn unstall(&mut self, me: usize) {
@@ -211,7 +211,7 @@ impl Fabric {
         }
     }
 
-    /// A cluster arbitrates among the commands that wait for its bus.
+    /// Arbitrates among the commands that wait for a cluster's bus.
     pub fn command_bus(&mut self, cluster: u8) {
         self.buses.arbitration_came(cluster as usize);
         self.arbitrate(cluster as usize);
@@ -230,13 +230,13 @@ impl Fabric {
             return self.arbitrate_slow(cluster);
         };
         self.events.post(arrival, Event::Arrive(slot));
-        // One grant a bus clock; the next one takes another arbitration.
+        // One grant per bus clock; the next one takes another arbitration.
         if self.buses.may_arbitrate(cluster) {
             self.plan(cluster);
         }
     }
 
-    /// Arbitrates a cluster whose next command may have to wait, or with more than one command
+    /// Arbitrates a cluster whose next command may have to wait, or that has more than one command
     /// queued.
     #[inline(never)]
     fn arbitrate_slow(&mut self, cluster: usize) {
@@ -251,8 +251,7 @@ impl Fabric {
         }
     }
 
-    /// Posts the next arbitration of a cluster that may arbitrate, if one of its commands
-    /// could go.
+    /// Posts the next arbitration of a cluster that may arbitrate, if one of its commands could go.
     #[inline(never)]
     fn plan(&mut self, cluster: usize) {
         if let Some(at) = self.buses.plan(self.now, cluster) {

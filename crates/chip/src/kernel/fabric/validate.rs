@@ -1,20 +1,20 @@
-//! Whether a fabric that was read from a file has only what its chip has: no
-//! command, microengine, context or unit that is not there.
+//! Validation of a fabric read from a file: it may refer only to commands, microengines, contexts
+//! and units that its chip has.
 
 use super::{BusCommand, CommandId, Fabric};
 use crate::kernel::buffers::Buffers;
 use crate::kernel::event::Event;
 use npsim_isa::CONTEXTS;
 
-/// Signals of a context.
+/// Number of signals of a context.
 const SIGNALS: u8 = 16;
-/// Places of a next-neighbour ring.
+/// Number of places of a next-neighbour ring.
 const NN_PLACES: u8 = 128;
-/// Transfer registers of a microengine in one direction.
+/// Number of transfer registers of a microengine in one direction.
 const TRANSFERS: u8 = 128;
 
 impl Fabric {
-    /// Whether all that is pending or in flight is of a chip like that of `other`.
+    /// Whether everything pending or in flight fits a chip like that of `other`.
     pub(crate) fn is_sound_beside(&self, other: &Self) -> bool {
         let microengines = other.nn_rings.len();
         self.nn_rings.len() == microengines
@@ -61,7 +61,7 @@ impl Fabric {
             Event::Timer { me, context } => usize::from(me) < microengines && context < CONTEXTS,
             Event::CommandBus(cluster) => usize::from(cluster) < self.buses.clusters(),
             Event::Turn(target) => self.buses.has(target),
-            // Media interface and core look at their codes themselves.
+            // The media interface and the core validate their codes themselves.
             Event::Media(_) | Event::Gpp(_) | Event::Directed(_) => true,
             Event::Microengine(me) | Event::StallOver(me) => usize::from(me) < microengines,
         }
