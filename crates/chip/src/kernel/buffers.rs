@@ -1,32 +1,31 @@
-//! The path of packet buffers: the context that took each from its freelist, and the command that carried
-//! its handle last.
+//! The path of packet buffers: the context that took each buffer from its freelist, and the command
+//! that last carried its handle.
 //!
-//! A handle is the longword address of the buffer's descriptor, in the low 24 bits of a
-//! longword on a ring or of a queue's command. Units report what they carry, at the time
-//! of service.
+//! A handle is the longword address of the buffer's descriptor, in the low 24 bits of a longword on
+//! a ring or of a queue command. Units report the handles that they carry, at the time of service.
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::signal_source::SignalSource;
 
-/// Bits of a handle.
+/// The bits of a longword that form a handle.
 pub const HANDLE: u32 = 0x00ff_ffff;
 
-/// Packet buffers: a descriptor in SRAM and room in DRAM each.
+/// Layout of the packet buffers, each of which has a descriptor in SRAM and space in DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferSetup {
     /// SRAM channel of the descriptors.
     pub channel: u8,
     /// Q-array entry of the free list.
     pub entry: u8,
-    /// Longword address of the first descriptor in the channel; not 0, which
-    /// would read as "no buffer".
+    /// Longword address of the first descriptor in the channel; not 0, which would mean "no
+    /// buffer".
     pub first_descriptor: u32,
     /// Longwords from one descriptor to the next.
     pub descriptor_longwords: u32,
-    /// How many buffers.
+    /// The number of buffers.
     pub count: u32,
-    /// Bytes of a buffer in DRAM.
+    /// Size of a buffer in DRAM, in bytes.
     pub size: u32,
     /// A buffer's DRAM byte address is its descriptor's longword address
     /// shifted left by this.
@@ -41,20 +40,20 @@ impl BufferSetup {
             .wrapping_add(index.wrapping_mul(self.descriptor_longwords))
     }
 
-    /// DRAM byte address of the buffer whose descriptor is at this longword
-    /// address.
+    /// DRAM byte address of the buffer whose descriptor is at this longword address.
     #[must_use]
     pub const fn data(&self, descriptor: u32) -> u32 {
         descriptor.wrapping_shl(self.shift as u32)
     }
 }
 
-/// What is known of one buffer.
+/// The recorded path of one buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BufferTrail {
-    /// The context that alone took the buffer from the freelist after a packet had come to it.
+    /// The issuer of the command that last took the buffer from its freelist; unknown if no packet had
+    /// been handed to a context by then.
     pub taken: SignalSource,
-    /// The issuer of the command that carried the handle last.
+    /// The issuer of the command that last carried the handle.
     pub last: SignalSource,
 }
 
@@ -63,12 +62,12 @@ pub struct BufferTrail {
 pub struct Buffers {
     setup: BufferSetup,
     ways: Vec<BufferTrail>,
-    /// A packet has been handed to a context.
+    /// Whether a packet has been handed to a context.
     busy: bool,
 }
 
 impl Buffers {
-    /// All buffers on their freelist.
+    /// Creates the record with all buffers on their freelist.
     #[must_use]
     pub fn new(setup: BufferSetup) -> Self {
         Self {
@@ -78,31 +77,31 @@ impl Buffers {
         }
     }
 
-    /// A packet is handed to a context. What was taken before holds none: it fills a list
-    /// that the microcode keeps for itself, where no search can find it.
+    /// Records that a packet is handed to a context. Buffers taken before hold no packet: they fill
+    /// a list that the microcode keeps for itself, where no search can find them.
     #[inline]
     pub(crate) fn packets_come(&mut self) {
         self.busy = true;
     }
 
-    /// How they lie in memory, and which queue they come back to.
+    /// The layout of the buffers, and the queue that they return to.
     #[must_use]
     pub fn setup(&self) -> &BufferSetup {
         &self.setup
     }
 
-    /// How many there are, of which something is known.
+    /// The number of recorded buffers.
     pub(crate) fn count(&self) -> usize {
         self.ways.len()
     }
 
-    /// What is known of each, by its number.
+    /// The recorded path of each buffer, by index.
     #[must_use]
     pub fn ways(&self) -> &[BufferTrail] {
         &self.ways
     }
 
-    /// The buffer whose handle a longword may be.
+    /// The index of the buffer whose handle a longword may be.
     #[inline]
     #[must_use]
     pub fn number_of(&self, word: u32) -> Option<usize> {
@@ -114,7 +113,7 @@ impl Buffers {
         Some((offset / stride) as usize)
     }
 
-    /// A queue's command carries a handle.
+    /// Records a handle carried by a queue command.
     pub(crate) fn queue(
         &mut self,
         (channel, entry): (u8, u8),
@@ -132,7 +131,7 @@ impl Buffers {
         }
     }
 
-    /// Longwords go onto a ring or come off it.
+    /// Records longwords that are put on a ring or taken off it.
     pub(crate) fn carried(&mut self, words: &[u32], by: SignalSource) {
         for &word in words {
             if let Some(number) = self.number_of(word) {
@@ -175,7 +174,7 @@ mod tests {
             (buffers.ways()[1].taken, buffers.ways()[1].last),
             (taker, putter)
         );
-        // Another queue gives nothing away.
+        // Taking from another queue records no owner.
         buffers.queue((0, 4), 0x48, true, taker);
         assert_eq!(
             (buffers.ways()[2].taken, buffers.ways()[2].last),

@@ -8,13 +8,13 @@ use crate::Cycle;
 
 macro_rules! checks {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// A named check; each can be allowed so that firmware that relies on
-        /// the behaviour still runs.
+        /// A named check; each can be allowed so that firmware that relies on the behaviour still
+        /// runs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Check { $($(#[doc = $doc])+ $variant,)+ }
 
         impl Check {
-            /// All checks in the order of their definition.
+            /// All checks, in order of definition.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The name used by `--allow`.
@@ -23,7 +23,7 @@ macro_rules! checks {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// What the check says.
+            /// A description of what the check reports.
             #[must_use]
             pub fn explanation(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc,)+).trim_ascii_start(),)+ }
@@ -80,8 +80,8 @@ checks! {
 pub const WATCHDOG_CYCLES: Cycle = 1 << 20;
 
 impl Check {
-    /// Whether it looks at what is left behind when a run ends, so that what came in and
-    /// did not leave will not leave any more.
+    /// Whether the check examines what is left behind when a run ends, in which case the frames
+    /// still on the chip will never leave.
     #[must_use]
     pub const fn is_of_the_end(self) -> bool {
         matches!(
@@ -112,36 +112,36 @@ impl FromStr for Check {
     }
 }
 
-/// Why a run stopped.
+/// The reason why a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// The check that stopped it; `None` for what no chip could go on from (an
-    /// invalid instruction, memory that is not there).
+    /// The check that stopped the run; `None` if no chip could continue (an invalid instruction,
+    /// missing memory).
     pub check: Option<Check>,
-    /// When.
+    /// The cycle of the fault.
     pub cycle: Cycle,
-    /// Index of the microengine, if one did it.
+    /// Index of the microengine, if one caused it.
     pub me: Option<u8>,
-    /// The context.
+    /// Index of the context.
     pub context: Option<u8>,
     /// The word address of the instruction.
     pub pc: Option<u16>,
-    /// What happened, one line.
+    /// What happened, in one line.
     pub message: String,
-    /// Reasons and state worth seeing, one line each.
+    /// Reasons and relevant state, one line each.
     pub notes: Vec<String>,
-    /// What to do.
+    /// What to do about it.
     pub help: Option<String>,
-    /// Other places that have to do with it.
+    /// Other places related to the fault.
     pub also: Vec<Also>,
 }
 
-/// A place in a program that has to do with a fault.
+/// A place in a program that is related to a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Also {
     /// Index of the microengine.
     pub me: u8,
-    /// The context.
+    /// Index of the context.
     pub context: u8,
     /// The word address of the instruction.
     pub pc: u16,
@@ -149,24 +149,24 @@ pub struct Also {
     pub what: String,
 }
 
-/// The checks in force and the first fault that was found.
+/// The active checks and the first fault found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Checks {
     allowed: u32,
     fault: Option<Box<Fault>>,
-    /// Whether there is one: the event loop asks after each event.
+    /// Whether there is a fault: the event loop tests this after each event.
     stands: bool,
-    /// How often an allowed check would have stopped the run, by check.
+    /// How often each allowed check would have stopped the run.
     passed_over: [u64; Check::ALL.len()],
 }
 
 impl Checks {
-    /// Lets a check pass.
+    /// Allows a check.
     pub fn allow(&mut self, check: Check) {
         self.allowed |= 1 << check as u32;
     }
 
-    /// Lets these checks pass and no others.
+    /// Allows these checks and no others.
     pub fn set_allowed(&mut self, checks: &[Check]) {
         self.allowed = 0;
         for &check in checks {
@@ -174,20 +174,20 @@ impl Checks {
         }
     }
 
-    /// Whether a check passes.
+    /// Whether a check is allowed.
     #[must_use]
     pub fn is_allowed(&self, check: Check) -> bool {
         self.allowed & 1 << check as u32 != 0
     }
 
-    /// Records a fault unless its check is allowed (then it is counted) or an
-    /// earlier fault stands. The run stops before the next event.
+    /// Records a fault, unless its check is allowed (then it is counted) or there is an earlier
+    /// fault. The run stops before the next event.
     pub fn raise(&mut self, fault: Fault) {
         if let Some(check) = fault.check
             && self.is_allowed(check)
         {
             let count = &mut self.passed_over[check as usize];
-            // A run that goes on from its end comes to another, and finds the same there.
+            // A run that continues past its end reaches another end, and finds the same there.
             *count = if check.is_of_the_end() { 1 } else { *count + 1 };
             return;
         }
@@ -201,7 +201,7 @@ impl Checks {
         self.stands
     }
 
-    /// Whether what was saved goes together.
+    /// Whether saved fields are consistent with each other.
     pub(crate) const fn is_whole(&self) -> bool {
         self.stands == self.fault.is_some()
     }
@@ -212,12 +212,12 @@ impl Checks {
         self.fault.as_deref()
     }
 
-    /// The fault that stops the run, for notes to be added.
+    /// The fault that stops the run, so that notes can be added.
     pub fn fault_mut(&mut self) -> Option<&mut Fault> {
         self.fault.as_deref_mut()
     }
 
-    /// How often each allowed check was passed over, where that happened.
+    /// How often each allowed check was passed over, for the checks where that happened.
     pub fn passed_over(&self) -> impl Iterator<Item = (Check, u64)> + '_ {
         Check::ALL
             .iter()

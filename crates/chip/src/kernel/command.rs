@@ -1,4 +1,4 @@
-//! A command as microengines issue it and buses carry it.
+//! Commands as microengines issue them and buses carry them.
 
 use npsim_isa::{CommandOp, Context};
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub enum TransferKind {
 }
 
 impl BusCommand {
-    /// The byte address at which a command for the media interface begins: without the bits
-    /// below what it moves at a time, and without the data above it of a fast write.
+    /// The byte address at which a media interface command begins: without the bits below its
+    /// access granularity, and without the data that a fast write carries above it.
     #[must_use]
     pub const fn media_address(&self) -> u32 {
         self.address
@@ -29,14 +29,14 @@ impl BusCommand {
             }
     }
 
-    /// What a fast write to the media interface carries above its address.
+    /// The data that a fast write to the media interface carries above its address.
     #[must_use]
     pub fn fast_data(&self) -> u32 {
         self.immediate.unwrap_or(self.address >> 16) & 0xffff
     }
 
-    /// A command of microengine 0, context 0 for one reference at address 0, without
-    /// signals: what others begin with.
+    /// A command of microengine 0, context 0 for one reference at address 0, without signals; a
+    /// starting point for others.
     #[must_use]
     pub const fn blank(op: CommandOp, transfer_kind: TransferKind) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl BusCommand {
     }
 }
 
-/// A command as the bus carries it. Built by the microengine at issue.
+/// A command as the bus carries it, built by the microengine at issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BusCommand {
     /// Unit and sub-command.
@@ -72,35 +72,33 @@ pub struct BusCommand {
     pub pc: u16,
     /// Byte address (a + b).
     pub address: u32,
-    /// References in the unit's own units: longwords, quadwords for DRAM,
-    /// operands for the hash unit. 1-16.
+    /// Number of references, in the unit's own size: longwords, quadwords for DRAM, operands for
+    /// the hash unit. 1 to 16.
     pub count: u8,
-    /// Microengine whose registers are used (differs from `me` only under an
-    /// indirect override).
+    /// Microengine whose registers are used; differs from `me` only under an indirect override.
     pub transfer_me: u8,
-    /// First register, absolute 0-127.
+    /// First register, absolute, 0 to 127.
     pub transfer: u8,
-    /// Which registers.
+    /// The kind of registers.
     pub transfer_kind: TransferKind,
-    /// Context that gets the signals.
+    /// Context that receives the signals.
     pub signal_context: u8,
     /// Bit s: signal s is raised when data has been pulled.
     pub pull_signals: u16,
-    /// Bit s: signal s is raised when data has been pushed, or, for commands
-    /// that push nothing but signal at the end, at the end.
+    /// Bit s: signal s is raised when data has been pushed, or at the end for commands that push
+    /// nothing but signal then.
     pub push_signals: u16,
-    /// Byte mask, 0xff when not overridden.
+    /// Byte mask; 0xff if not overridden.
     pub byte_mask: u8,
-    /// Data that rides in the command: fast-write data, an atomic's no-pull
-    /// immediate.
+    /// Data carried in the command: fast-write data, or an atomic's no-pull immediate.
     pub immediate: Option<u32>,
-    /// The raw override word when `indirect_ref` was given (RBUF/TBUF
-    /// addresses are read from it by the DRAM controller).
+    /// The raw override word if `indirect_ref` was given (the DRAM controller reads RBUF and TBUF
+    /// addresses from it).
     pub indirect: Option<u32>,
 }
 
 impl BusCommand {
-    /// The context that gets the signals, from its packed number.
+    /// The context that receives the signals, from its packed number.
     #[must_use]
     #[inline]
     pub const fn signal_context(&self) -> Context {

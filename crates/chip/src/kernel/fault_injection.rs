@@ -1,8 +1,8 @@
-//! Perturbations of a run, none of which a real chip has of its own: contexts that
-//! are stalled for a while, and units whose answers come late. They show whether microcode
-//! relies on timing where it must not.
+//! Fault injection: perturbations that no real chip causes by itself, namely contexts stalled for a
+//! time and units that respond late. They reveal whether microcode relies on timing where it must
+//! not.
 //!
-//! All disturbances are in simulated time: the same ones give the same run.
+//! All perturbations are in simulated time: equal ones give equal runs.
 
 use std::fmt;
 
@@ -11,30 +11,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 
-/// The latest cycle at which a stall may end. No run comes that far.
+/// The latest cycle at which a stall may end. No run gets that far.
 pub const LAST_CYCLE: Cycle = 1 << 59;
 
-/// The most stalls that are listed in words.
+/// Most stalls that are listed individually.
 pub(crate) const MOST_LINES: usize = 8;
 
-/// What disturbs a run.
+/// The perturbations of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Perturbations {
-    /// Units that answer late.
+    /// Units that respond late.
     pub late: Lateness,
     /// Stalls of contexts, in the order given.
     pub stalls: Vec<Stall>,
 }
 
 impl Perturbations {
-    /// Whether there are none.
+    /// Whether there are no perturbations.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.late.is_none() && self.stalls.is_empty()
     }
 
-    /// From when on nothing that happened until `last` is held up any more: behind the
-    /// latest completion, and behind the stalls that begin before so much rest is over.
+    /// The cycle after which nothing that happened until `last` is delayed any more: after the
+    /// latest completion, and after any stall that begins before `rest` further cycles have passed.
     #[must_use]
     pub fn undisturbed_after(&self, last: Cycle, rest: Cycle) -> Cycle {
         let late = self.late.dram.max(self.late.sram).max(self.late.scratch);
@@ -51,8 +51,8 @@ impl Perturbations {
             })
     }
 
-    /// In words, a line for each: what is late, then which contexts are stalled when, up to
-    /// eight of them. Contexts that are stalled at the same time share a line.
+    /// Describes the perturbations in one line each: what is late, then which contexts are stalled
+    /// when, up to eight lines. Contexts stalled at the same time share a line.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -87,19 +87,18 @@ impl Perturbations {
     }
 }
 
-/// A context that is not run for a while. It does not get the pipeline from `from`
-/// until before `until`; if it has the pipeline at `from` it keeps it until it yields,
-/// since a microengine preempts no context. Its signals and transfers
-/// arrive all the same.
+/// A context that is kept from running for a time. It does not get the pipeline from cycle `from`
+/// until before `until`; if it has the pipeline at `from`, it keeps it until it yields, since a
+/// microengine never preempts a context. Its signals and transfers still arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stall {
     /// Index of the microengine.
     pub me: u8,
     /// Context 0-7.
     pub context: u8,
-    /// The first cycle.
+    /// The first cycle of the stall.
     pub from: Cycle,
-    /// The first cycle at which it may run again; at most [`LAST_CYCLE`].
+    /// The first cycle at which the context may run again; at most [`LAST_CYCLE`].
     pub until: Cycle,
 }
 
@@ -110,40 +109,40 @@ impl Stall {
         Context::wrapping(self.context)
     }
 
-    /// Whether it keeps its context from the pipeline at a cycle.
+    /// Whether the stall keeps its context from the pipeline at a cycle.
     #[must_use]
     pub fn holds_at(&self, at: Cycle) -> bool {
         (self.from..self.until).contains(&at)
     }
 }
 
-/// When the last of the stalls ends that hold a context at a cycle; `None` if none does.
+/// The end of the last stall that holds a context at a cycle; `None` if none does.
 #[must_use]
 pub fn stalled_until(stalls: &[Stall], context: u8, at: Cycle) -> Option<Cycle> {
     let holding = { stalls.iter() }.filter(|it| it.context == context && it.holds_at(at));
     holding.map(|stall| stall.until).max()
 }
 
-/// By how many cycles the completions of a unit's commands come late at most: each
-/// by its own number of 0 to that many, drawn at random.
+/// The maximum delay, in cycles, of the completions of each unit's commands: each is delayed by its
+/// own random number from 0 to that maximum.
 ///
-/// What is late is what the microengine sees: data in its IN registers, the signal,
-/// or both where they belong together. When the unit reads or writes its memory,
-/// and in which order, is not changed.
+/// The delay applies to what the microengine sees: data in its IN registers, the signal, or both if
+/// they belong together. When and in which order the unit reads or writes its memory does not
+/// change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
     /// Equal seeds give equal runs.
     pub seed: u64,
-    /// Cycles for DRAM.
+    /// Maximum delay for DRAM, in cycles.
     pub dram: u32,
-    /// Cycles for all SRAM channels, with what is attached to them.
+    /// Maximum delay for all SRAM channels and attached devices, in cycles.
     pub sram: u32,
-    /// Cycles for the scratchpad.
+    /// Maximum delay for the scratchpad, in cycles.
     pub scratch: u32,
 }
 
 impl Lateness {
-    /// Whether nothing is late.
+    /// Whether nothing is delayed.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.dram == 0 && self.sram == 0 && self.scratch == 0
@@ -159,7 +158,7 @@ impl Lateness {
     }
 }
 
-/// `dram up to 400 cycles, sram up to 200 (seed 1)`.
+/// Formats as `dram up to 400 cycles, sram up to 200 (seed 1)`.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [
@@ -176,8 +175,7 @@ impl fmt::Display for Lateness {
     }
 }
 
-/// Contexts by their ascending numbers: `context 3`, `contexts 1 to 7`,
-/// `contexts 0, 2 and 5`.
+/// Formats contexts in ascending order: `context 3`, `contexts 1 to 7`, `contexts 0, 2 and 5`.
 #[must_use]
 pub fn numbered(contexts: &[u8]) -> String {
     match contexts {
@@ -195,12 +193,12 @@ pub fn numbered(contexts: &[u8]) -> String {
     }
 }
 
-/// Draws how late completions are.
+/// Draws the delays of completions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct DelayedCompletions {
     most: Lateness,
     on: bool,
-    /// State of a `SplitMix64`.
+    /// State of a `SplitMix64` generator.
     state: u64,
 }
 
@@ -213,18 +211,18 @@ impl DelayedCompletions {
         }
     }
 
-    /// What was asked for.
+    /// The requested maximum delays.
     pub const fn asked(&self) -> Lateness {
         self.most
     }
 
-    /// Whether anything may be late.
+    /// Whether anything may be delayed.
     #[inline]
     pub(crate) const fn is_on(&self) -> bool {
         self.on
     }
 
-    /// How many cycles late the next completion of a unit is.
+    /// Draws the delay of a unit's next completion, in cycles.
     pub fn draw(&mut self, unit: Unit) -> Cycle {
         let most = self.most.most(unit);
         if most == 0 {
@@ -235,7 +233,7 @@ impl DelayedCompletions {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^= bits >> 31;
-        // The upper half, spread over 0 to `most`.
+        // The upper half of the bits, scaled to 0 to `most`.
         ((bits >> 32) * (u64::from(most) + 1)) >> 32
     }
 }
@@ -329,7 +327,7 @@ mod tests {
         };
         assert_eq!(Perturbations::default().undisturbed_after(50, 10), 50);
         assert_eq!(some(7, vec![]).undisturbed_after(50, 10), 57);
-        // The second begins while the first is waited for, the third after the rest.
+        // The second begins while the first is still running, the third after the rest.
         let stalls = vec![stall(215, 300), stall(55, 210), stall(400, 900)];
         assert_eq!(some(0, stalls).undisturbed_after(50, 10), 300);
     }

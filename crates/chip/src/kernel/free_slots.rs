@@ -1,8 +1,8 @@
-//! Which places of commands in flight are free.
+//! The set of free slots for commands in flight.
 //!
-//! The lowest free place is always the next one. Which place a command has then
-//! depends on which others are taken, and on nothing further back: where the same
-//! commands are in flight again, they have the same places again.
+//! The lowest free slot is always used next. The slot of a command therefore depends only on which
+//! others are in use, and on no earlier history: if the same commands are in flight again, they
+//! have the same slots again.
 
 use std::num::NonZeroU64;
 
@@ -11,38 +11,38 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::command::CommandId;
 use crate::kernel::snapshot::bits;
 
-/// A set of places.
+/// A set of slots.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FreeSlots {
-    /// Bit s: place s is free. Few chips have more commands in flight than these.
+    /// Bit s: slot s is free. Few chips have more commands in flight than these.
     #[serde(with = "bits")]
     first: u64,
-    /// Bit s % 64 of longword s / 64 - 1: place s is free.
+    /// Bit s % 64 of word s / 64 - 1: slot s is free.
     #[serde(with = "bits")]
     behind: Vec<u64>,
 }
 
 impl FreeSlots {
-    /// The free slots among those that nearly all commands get, if any of them is free.
+    /// The free slots among the first 64, which nearly all commands get, if any of them is free.
     #[inline]
     pub fn first(&self) -> Option<NonZeroU64> {
         NonZeroU64::new(self.first)
     }
 
-    /// The lowest of those.
+    /// The lowest of these slots.
     #[inline]
     pub fn lowest(first: NonZeroU64) -> CommandId {
         CommandId(first.trailing_zeros())
     }
 
-    /// Takes the lowest place out of those, which are all that are free of them.
+    /// Takes the lowest of the first 64 slots, given all of them that are free.
     #[inline]
     pub fn take_from(&mut self, first: NonZeroU64) -> CommandId {
         self.first = first.get() & (first.get() - 1);
         Self::lowest(first)
     }
 
-    /// Takes the lowest place out.
+    /// Takes the lowest free slot.
     #[inline]
     pub fn pop(&mut self) -> Option<CommandId> {
         match self.first() {
@@ -59,7 +59,7 @@ impl FreeSlots {
         Some(CommandId(at * 64 + bit))
     }
 
-    /// Adds a place that is not in it.
+    /// Adds a slot that is not in the set.
     #[inline]
     pub fn push(&mut self, slot: CommandId) {
         if slot.0 < 64 {
@@ -84,12 +84,12 @@ impl FreeSlots {
         std::iter::once(self.first).chain(self.behind.iter().copied())
     }
 
-    /// How many there are.
+    /// The number of free slots.
     pub fn len(&self) -> usize {
         self.words().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// All free slots, the lowest first.
+    /// All free slots, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = CommandId> {
         (0..).zip(self.words()).flat_map(|(at, word)| {
             (0..64)

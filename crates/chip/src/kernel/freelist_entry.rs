@@ -1,4 +1,4 @@
-//! Threads that wait for mpackets, as they are written to the media interface's freelists.
+//! Threads that wait for mpackets, as written to the media interface's freelists.
 
 use npsim_isa::{Context, msf_csr};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub const fn is_freelist(address: u32) -> bool {
     address >= FIRST && address <= LAST && address.is_multiple_of(4)
 }
 
-/// A thread that waits for an mpacket.
+/// A thread waiting for an mpacket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreelistEntry {
     /// Index of the microengine.
@@ -28,17 +28,16 @@ pub struct FreelistEntry {
 }
 
 impl FreelistEntry {
-    /// Reads the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12,
-    /// context in 6-4, register in 3-0; the microengine is the cluster in bit 9
-    /// and its place in bits 8-7 on the IXP2400, and its five-bit number in bits
-    /// 11-7 on the IXP2800.
+    /// Decodes the data written to `RX_THREAD_FREELIST_n`: signal in bits 15-12, context in 6-4,
+    /// register in 3-0; the microengine is the cluster in bit 9 and its place in bits 8-7 on the
+    /// IXP2400, and its five-bit number in bits 11-7 on the IXP2800.
     ///
     /// # Errors
-    /// There is no such microengine.
+    /// Returns an error if there is no such microengine.
     pub fn from_register(data: u32, profile: &Profile) -> Result<Self, String> {
         let field = (data >> 7 & 0x1f) as u8;
         let number = match profile.media() {
-            // Cluster in bit 2, place in the cluster below.
+            // Cluster in bit 2, place in the cluster in the bits below.
             MediaBus::Spi3 => field >> 2 << 4 | field & 3,
             MediaBus::Spi4 => field,
         };
@@ -56,14 +55,15 @@ impl FreelistEntry {
         })
     }
 
-    /// Whether the issuer of the command that puts it on a freelist gives its registers away then:
-    /// a microengine for a thread of its own, if it has the word that it writes.
+    /// Whether the issuer of the command that puts the thread on a freelist then gives its
+    /// registers away: a microengine does for its own thread, if the data comes from its own
+    /// registers.
     #[must_use]
     pub const fn claimed_by_issuer(self, command: &BusCommand) -> bool {
         self.me == command.me && command.transfer_me == command.me
     }
 
-    /// Absolute number of the first register.
+    /// Absolute number of the thread's first register.
     #[must_use]
     pub const fn absolute_register(self) -> u8 {
         Context::wrapping(self.context).absolute_register(self.register)
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn the_freelist_word_has_the_layout_of_the_reference_driver() {
         let profile = Profile::load("ixp2400").unwrap();
-        // Signal 3, cluster 1, microengine 2 of it, context 5, register 4.
+        // Signal 3, microengine 2 of cluster 1, context 5, register 4.
         let waiter =
             FreelistEntry::from_register(0x3000 | 1 << 9 | 2 << 7 | 5 << 4 | 4, &profile).unwrap();
         assert_eq!(

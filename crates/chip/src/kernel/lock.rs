@@ -1,11 +1,9 @@
-//! Longwords of scratch and SRAM that are watched as locks: bit 0 is 1 while
-//! the lock is held.
+//! Longwords of scratch and SRAM that are watched as locks: bit 0 is 1 while the lock is held.
 //!
-//! The unit that executes the operations books what they do to the bit, at the
-//! cycle in which the operation starts there. A lock that a context failed to take
-//! while it was held is *handed over*: the time from its release until it is taken
-//! again is lost to all. Where no try failed, no context is known to wait, and the lock
-//! is idle.
+//! The unit that executes the operations records their effect on the bit, at the cycle in which the
+//! operation starts there. A lock that a context failed to take while it was held is *handed over*:
+//! the time from its release until it is taken again is lost to all. If no attempt failed, no
+//! context is known to wait, and the lock is idle.
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
@@ -15,51 +13,51 @@ use crate::kernel::command::BusCommand;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::{Holder, LockStep, TraceEvent};
 
-/// A longword that is watched.
+/// A watched longword.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
-    /// The place in the boot plan's list.
+    /// Index in the boot plan's list.
     pub index: u16,
-    /// The name.
+    /// Name of the lock.
     pub name: String,
     /// Longword address in the unit.
     word: u32,
     state: LockState,
-    /// What has happened to it.
+    /// What has happened to the lock.
     pub counts: LockCounts,
 }
 
-/// What happened to a lock until now.
+/// Activity of a lock until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockCounts {
     /// Operations that would set the bit.
     pub tries: u64,
-    /// Of these, the ones that found it 0.
+    /// Of these, the operations that found it 0.
     pub acquired: u64,
     /// Operations that cleared the bit.
     pub released: u64,
-    /// Cycles from acquisition to release.
+    /// Cycles from acquisition to release, summed.
     pub held: Cycle,
-    /// The longest of these times that is over.
+    /// The longest completed hold, in cycles.
     pub held_longest: Cycle,
-    /// Acquisitions of a lock for which a context waited.
+    /// Acquisitions of a lock for which a context was waiting.
     pub handovers: u64,
-    /// Cycles from the releases before them.
+    /// Cycles from the releases before them, summed.
     pub handover: Cycle,
-    /// The shortest of these times.
+    /// The shortest handover, in cycles.
     pub handover_shortest: Cycle,
-    /// The longest of these times.
+    /// The longest handover, in cycles.
     pub handover_longest: Cycle,
 }
 
-/// A hold of a lock that is not over.
+/// A hold of a lock that is still in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
-    /// The context that took the lock; unknown for a lock whose bit was 1 before the start.
+    /// The holder; unknown for a lock whose bit was 1 before the start.
     pub by: Holder,
-    /// The cycle in which it was taken.
+    /// The cycle in which the lock was taken.
     pub since: Cycle,
-    /// Tries that have failed since.
+    /// Attempts that have failed since.
     pub failed: u64,
 }
 
@@ -68,19 +66,18 @@ enum LockState {
     Held {
         by: Holder,
         since: Cycle,
-        /// Tries that failed meanwhile.
+        /// Attempts that failed meanwhile.
         failed: u64,
     },
     Free {
         since: Cycle,
-        /// A try had failed before it was released.
+        /// Whether an attempt had failed before the lock was released.
         wanted: bool,
     },
 }
 
 impl Lock {
-    /// What has happened before `now`: a time that is not over counts as far as
-    /// it has come.
+    /// The counts of everything before `now`; a period still in progress counts up to `now`.
     #[must_use]
     pub fn counts_at(&self, now: Cycle) -> LockCounts {
         let mut counts = self.counts;
@@ -95,7 +92,7 @@ impl Lock {
         counts
     }
 
-    /// The present holder.
+    /// The present hold, if the lock is held.
     #[must_use]
     pub fn hold(&self) -> Option<Hold> {
         match self.state {
@@ -104,8 +101,8 @@ impl Lock {
         }
     }
 
-    /// The bit was `old`, an operation has made it `new`; `tries` says whether
-    /// the operation is one that takes locks.
+    /// Records that an operation has changed the bit from `old` to `new`; `tries` is true if the
+    /// operation is one that takes locks.
     fn book(&mut self, tries: bool, [old, new]: [bool; 2], by: Holder, fabric: &mut Fabric) {
         let now = fabric.now;
         let lock = self.index;
@@ -173,7 +170,7 @@ impl Lock {
 pub struct Locks(Vec<Lock>);
 
 impl Locks {
-    /// Watches a longword from now on, whose value is `value`.
+    /// Watches a longword, whose value is `value`, from now on.
     pub fn watch(&mut self, index: u16, name: String, word: u32, value: u32) {
         let state = if value & 1 == 1 {
             LockState::Held {
@@ -196,7 +193,7 @@ impl Locks {
         });
     }
 
-    /// Whether there is none, so that nothing has to be recorded.
+    /// Whether there are no locks, so that nothing has to be recorded.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -208,8 +205,8 @@ impl Locks {
         self.0.iter()
     }
 
-    /// A command is about to change so many longwords from one on: `old` gives what
-    /// stands in the memory, `new` what will.
+    /// Records that a command is about to change a range of longwords; `old` returns the present
+    /// values, `new` the future ones.
     pub fn command(
         &mut self,
         command: &BusCommand,
@@ -222,8 +219,8 @@ impl Locks {
         self.change(takes(command.op), by, longwords, old, new, fabric);
     }
 
-    /// Takes note that so many longwords are about to be changed, from one on; `takes` says
-    /// whether one that sets the bit tries to take the lock.
+    /// Records that a range of longwords is about to be changed; `takes` is true if an operation
+    /// that sets the bit tries to take the lock.
     #[cold]
     #[inline(never)]
     pub fn change(
@@ -244,8 +241,8 @@ impl Locks {
     }
 }
 
-/// Whether an operation that sets bit 0 is an attempt to take a lock. Arithmetic
-/// is not: it takes one only where the bit changes.
+/// Whether an operation that sets bit 0 is an attempt to take a lock. Arithmetic is not: it takes a
+/// lock only if the bit changes.
 const fn takes(op: CommandOp) -> bool {
     use CommandOp as Op;
     matches!(
@@ -275,7 +272,7 @@ mod tests {
         Fabric::new(Profile::load("ixp2400").unwrap(), Units::inlets)
     }
 
-    /// The bit goes from `old` to `new` at a cycle.
+    /// Changes the bit from `old` to `new` at a cycle.
     fn at(locks: &mut Locks, fabric: &mut Fabric, now: u64, old: u32, new: u32) {
         fabric.now = now;
         locks.change(new == 1, ME, (8, 1), |_| old, |_| new, fabric);
@@ -290,7 +287,7 @@ mod tests {
         at(&mut locks, &mut fabric, 150, 1, 0);
         at(&mut locks, &mut fabric, 170, 0, 1);
         at(&mut locks, &mut fabric, 200, 1, 0);
-        // No try failed: the lock is idle until it is taken again.
+        // No attempt failed: the lock is idle until it is taken again.
         at(&mut locks, &mut fabric, 1000, 0, 1);
         let lock = locks.iter().next().unwrap();
         let counts = lock.counts_at(1005);
@@ -338,7 +335,7 @@ mod tests {
         locks.change(true, ME, change(4, 4), |_| 0, |_| 1, &mut fabric);
         locks.change(true, ME, change(9, 4), |_| 0, |_| 1, &mut fabric);
         assert_eq!(locks.iter().next().unwrap().counts.tries, 0);
-        // A burst that covers it: the fourth longword is the lock.
+        // A burst that covers the lock as its fourth longword.
         let new = |at: u32| u32::from(at == 3);
         locks.change(true, ME, change(5, 4), |_| 0, new, &mut fabric);
         assert_eq!(locks.iter().next().unwrap().counts.acquired, 1);

@@ -1,9 +1,9 @@
-//! Storage of large memories: pages come into being when they are written. Copies share
-//! those that were given away until one of them is written to.
+//! Storage of large memories: pages are allocated when they are written to. Copies share pages
+//! marked as shared until one of the copies writes to them.
 
 use std::sync::Arc;
 
-/// Elements of a page.
+/// Number of elements of a page.
 pub(crate) const PAGE: usize = 1024;
 
 /// Memory of `T`, zero until written.
@@ -14,8 +14,8 @@ pub struct Paged<T> {
     changes: u64,
 }
 
-/// A page. Whether it is shared is said and not counted: a run writes to memory all the
-/// time, and hardly any run shares any.
+/// A page. Sharing is explicit rather than reference-counted on each write: a run writes to memory
+/// all the time, and hardly any run shares pages.
 #[derive(Clone, Debug, Default)]
 enum Page<T> {
     #[default]
@@ -25,7 +25,7 @@ enum Page<T> {
 }
 
 impl<T: Copy + Default> Page<T> {
-    /// What it holds; none for zeros.
+    /// The elements of the page; `None` if they are zeros.
     #[inline]
     fn cells(&self) -> Option<&[T; PAGE]> {
         match self {
@@ -35,7 +35,7 @@ impl<T: Copy + Default> Page<T> {
         }
     }
 
-    /// The page to be written to, which no copy of the memory shares then.
+    /// The page for writing, no longer shared with any copy of the memory.
     #[inline]
     fn own(&mut self) -> &mut [T; PAGE] {
         if !matches!(self, Self::Own(_)) {
@@ -47,8 +47,8 @@ impl<T: Copy + Default> Page<T> {
         }
     }
 
-    /// Copies what others share, or makes zeros: once for a page, so that it stays out of
-    /// the way. The allocator has zeros at hand, which saves writing them.
+    /// Copies a shared page, or allocates a zeroed one: once per page, so it is kept out of line.
+    /// The allocator provides zeroed memory, which saves clearing it.
     #[cold]
     #[inline(never)]
     fn part(&mut self) {
@@ -62,7 +62,7 @@ impl<T: Copy + Default> Page<T> {
         *self = Self::Own(cells);
     }
 
-    /// Lets copies have it too.
+    /// Lets copies share the page.
     fn share(&mut self) {
         *self = match std::mem::take(self) {
             Self::Own(cells) => Self::Shared(Arc::from(cells)),
@@ -72,7 +72,7 @@ impl<T: Copy + Default> Page<T> {
 }
 
 impl<T: Copy + Default + PartialEq> Paged<T> {
-    /// Memory of `len` elements.
+    /// Creates a zeroed memory of `len` elements.
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self {
@@ -88,12 +88,12 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         self.len
     }
 
-    /// How often a write changed something.
+    /// Number of writes that changed something.
     pub(crate) const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Whether there is no element.
+    /// Whether the memory has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -116,7 +116,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     /// Writes an element.
     ///
     /// # Errors
-    /// The index is beyond the end.
+    /// Returns an error if the index is beyond the end.
     #[inline]
     pub fn set(&mut self, index: usize, value: T) -> Result<(), OutOfRange> {
         if index >= self.len {
@@ -128,10 +128,10 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         Ok(())
     }
 
-    /// Makes another element of one in its place; gives the old one and the new one.
+    /// Replaces an element by a function of itself. Returns the old and the new element.
     ///
     /// # Errors
-    /// The index is beyond the end.
+    /// Returns an error if the index is beyond the end.
     #[inline]
     pub(crate) fn change(
         &mut self,
@@ -151,13 +151,13 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     /// Reads consecutive elements.
     ///
     /// # Errors
-    /// They reach beyond the end; `out` is then unchanged.
+    /// Returns an error if they reach beyond the end; `out` is then unchanged.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of what memories do all the time.
     pub fn read(&self, index: usize, out: &mut [T]) -> Result<(), OutOfRange> {
         self.check(index, out.len())?;
-        // Nearly all reads stay within a page, and many are of one element or two, for which
-        // nothing is called to copy them.
+        // Nearly all reads stay within a page, and many are of one or two elements, which are
+        // copied without a call.
         let at = index % PAGE;
         let Some(page) = self
             .pages
@@ -195,11 +195,11 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     /// Writes consecutive elements.
     ///
     /// # Errors
-    /// They reach beyond the end; nothing is then written.
+    /// Returns an error if they reach beyond the end; nothing is then written.
     #[inline]
     pub fn write(&mut self, index: usize, values: &[T]) -> Result<(), OutOfRange> {
         self.check(index, values.len())?;
-        // As reads, nearly all writes stay within a page and are short.
+        // Like reads, nearly all writes stay within a page and are short.
         let cells = (self.pages.get_mut(index / PAGE))
             .and_then(|page| page.own().get_mut(index % PAGE..)?.get_mut(..values.len()));
         let Some(cells) = cells else {
@@ -230,7 +230,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         }
     }
 
-    /// The pages that hold anything but zeros, with their numbers.
+    /// The pages that contain anything but zeros, with their numbers.
     pub(crate) fn held_pages(&self) -> impl Iterator<Item = (usize, &[T; PAGE])> {
         let pages = self.pages.iter().enumerate();
         pages.filter_map(|(number, page)| {
@@ -241,27 +241,26 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
         })
     }
 
-    /// Makes everything zero again.
+    /// Resets everything to zero.
     pub(crate) fn clear(&mut self) {
         self.pages.fill(Page::Zero);
     }
 
-    /// A page to be written as a whole.
+    /// A page that is to be written as a whole.
     ///
     /// # Errors
-    /// The memory has no page of this number.
+    /// Returns an error if the memory has no page of this number.
     pub(crate) fn page_mut(&mut self, number: usize) -> Result<&mut [T; PAGE], OutOfRange> {
         let page = self.pages.get_mut(number).ok_or(OutOfRange)?;
         Ok(page.own())
     }
 
-    /// Lets copies that are made from now on have its pages, without copying them, until
-    /// one of them is written to.
+    /// Lets future copies share its pages until one of them is written to.
     pub(crate) fn share(&mut self) {
         self.pages.iter_mut().for_each(Page::share);
     }
 
-    /// Bytes of memory that it takes beside another one, whose pages it may share.
+    /// Bytes of host memory taken, not counting pages shared with another memory.
     pub(crate) fn bytes_beside(&self, other: Option<&Self>) -> usize {
         let others = other.map_or(&[][..], |other| &other.pages);
         let is_own = |(number, page): &(usize, &Page<T>)| match (page, others.get(*number)) {
@@ -326,7 +325,7 @@ mod tests {
             (memory.get(PAGE + 1), memory.get(3 * PAGE)),
             (Some(1), Some(0))
         );
-        // The other way round, too, and a page of its own again is not given away twice.
+        // The other way around too, and a page that is owned again is not shared again.
         memory.set(0, 5).unwrap();
         assert_eq!((memory.get(0), copy.get(0)), (Some(5), Some(1)));
         let other = memory.clone();

@@ -1,18 +1,16 @@
 //! Observers of a run.
 //!
 //! All trace events of a run go through one
-//! [`TraceBuffer`](crate::kernel::trace_buffer::TraceBuffer), and an observer gets one
-//! ordered stream of them. The engine is compiled twice, without and with a trace
-//! buffer; a run without observers costs the test of one flag for each event that it
-//! would record. An observer names [the kinds of events](Observer::wants) that it
-//! needs; the trace buffer records no others.
+//! [`TraceBuffer`](crate::kernel::trace_buffer::TraceBuffer), and an observer gets one ordered
+//! stream of them. The engine is compiled twice, without and with a trace buffer; a run without
+//! observers costs the test of one flag for each event that it would record. An observer declares
+//! [the kinds of events](Observer::wants) that it needs; the trace buffer records no others.
 //!
 //! # Order
 //!
-//! Each [`TraceEvent`] comes with its cycle. Microengines run ahead of the chip
-//! and of each other, and units record what they book when they book it, so events
-//! are not recorded in order; the trace buffer holds an event back until nothing earlier
-//! can follow. Observers see events
+//! Each [`TraceEvent`] comes with its cycle. Microengines run ahead of the chip and of each other,
+//! and units record bookings when they make them, so events are not recorded in order; the trace
+//! buffer holds an event back until nothing earlier can follow. Observers see events
 //!
 //! 1. by cycle;
 //! 2. in one cycle first what concerns units, buses, rings, frames and commands,
@@ -24,20 +22,19 @@
 //!    [`Context`](TraceEvent::Context) change to ready that it causes.
 //!
 //! The [`Issued`](TraceEvent::Issued), [`Aborted`](TraceEvent::Aborted) and
-//! [`Stalled`](TraceEvent::Stalled) slots of one microengine never overlap and
-//! leave out only the cycles in which no context has the pipeline. Each state of
-//! a context lasts until its next one is recorded.
+//! [`Stalled`](TraceEvent::Stalled) slots of one microengine never overlap, and cover all cycles
+//! except those in which no context has the pipeline. Each state of a context lasts until its next
+//! one is recorded.
 //!
-//! With a single observer that [needs no order](Observer::needs_order) the trace buffer
-//! does not sort.
+//! The trace buffer does not sort for a single observer that [needs no
+//! order](Observer::needs_order).
 //!
 //! # The end
 //!
-//! When a fault ends a run, microengines may have run ahead of it, and units may
-//! have booked what lies behind it. None of that is part of the run, and the
-//! trace buffer discards what lies after the end. An observer that measures durations
-//! cuts at the end what reaches beyond it. A run that is stopped and resumed gets the
-//! rest when it resumes.
+//! When a fault ends a run, microengines may have run ahead of it, and units may have booked times
+//! after it. None of that is part of the run, and the trace buffer discards it. An observer that
+//! measures durations cuts them off at the end. A run that is stopped and resumed gets the
+//! remaining events when it resumes.
 
 use crate::Cycle;
 use crate::kernel::recurring_state::RecurringState;
@@ -45,37 +42,37 @@ use crate::kernel::trace_event::{Kinds, TraceEvent};
 
 /// Receives the trace events of a run.
 pub trait Observer {
-    /// The kinds of events that it needs: the others are not even recorded. Asked when
-    /// a run starts or resumes, not for each event; without a wanted kind a run is not
+    /// The kinds of events that the observer needs; others are not even recorded. This is called
+    /// when a run starts or resumes, not for each event; a run without any wanted kind is not
     /// observed at all.
     fn wants(&self) -> Kinds {
         Kinds::ALL
     }
 
-    /// An event at a cycle, which is never before that of the previous event. Next to
-    /// an observer that wants more kinds it may get events that it does not want.
+    /// Receives an event at a cycle, which is never before that of the previous event. Beside an
+    /// observer that wants more kinds, an observer may receive events that it does not want.
     fn see(&mut self, at: Cycle, event: &TraceEvent);
 
-    /// Whether it needs events in the order that is promised. One that does not gets
-    /// them in the order of recording: what one microengine issues still comes in order, and so
-    /// do the states of one context, but a signal can come after a later state.
+    /// Whether the observer needs events in the documented order. Otherwise it gets them in the
+    /// order of recording: the instructions of one microengine are still in order, and so are the
+    /// states of one context, but a signal can come after a later state.
     fn needs_order(&self) -> bool {
         true
     }
 
-    /// Goes through all numbers of its state that events change, at a cycle before which it has
-    /// seen all of them. Where the chip repeats a period and these numbers recur with it, they
-    /// are set to what they are after many periods, whose events it does not get. One that
-    /// gives `false`, as by default, gets the events of each period.
+    /// Visits all numbers of the observer's state that events change, at a cycle before which it
+    /// has seen all events. If the chip repeats a period and these numbers recur with it, they are
+    /// set to their values after many periods, whose events the observer does not get. An observer
+    /// that returns `false`, the default, gets the events of each period.
     ///
-    /// What is not among the numbers has to be the same after each of two equal periods.
+    /// State that is not among the numbers has to be the same after each of two equal periods.
     fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) -> bool {
         let _ = (at, state);
         false
     }
 
-    /// Several events: [`see`](Self::see) for each of them. An observer that stands for
-    /// several passes the whole batch to each; nothing else can be done with a batch.
+    /// Receives several events: calls [`see`](Self::see) for each of them. An observer that
+    /// represents several passes the whole batch to each; nothing else can be done with a batch.
     fn see_all(&mut self, events: &Batch<'_>) {
         // Two loops, so that `see` is inlined into each.
         match events.which {
@@ -96,7 +93,7 @@ pub trait Observer {
     }
 }
 
-/// Events that are handed over together.
+/// Events passed together.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// The events, and perhaps later ones.
@@ -105,7 +102,7 @@ pub struct Batch<'a> {
     pub(crate) which: Result<&'a [u32], Cycle>,
 }
 
-/// No observer.
+/// An observer that wants nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoObserver;
 
@@ -125,7 +122,7 @@ impl Observer for NoObserver {
     }
 }
 
-/// An observer or none.
+/// An optional observer.
 impl<A: Observer> Observer for Option<A> {
     fn wants(&self) -> Kinds {
         self.as_ref().map_or(Kinds::NONE, Observer::wants)
@@ -153,7 +150,7 @@ impl<A: Observer> Observer for Option<A> {
     }
 }
 
-/// An observer that is borrowed.
+/// A borrowed observer.
 impl<A: Observer + ?Sized> Observer for &mut A {
     fn wants(&self) -> Kinds {
         (**self).wants()

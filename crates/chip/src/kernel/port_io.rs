@@ -1,9 +1,9 @@
-//! What is attached to the chip's ports: where frames come from and go to.
+//! The outside of the chip's ports, where frames come from and go to.
 
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
 
-/// A frame that arrives.
+/// An arriving frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
     /// First preamble bit.
@@ -14,11 +14,11 @@ pub struct Arrival {
     pub port: u8,
     /// The frame without its frame check sequence, at least 60 bytes.
     pub bytes: Vec<u8>,
-    /// The caller's number for it, given back in [`Departure::frame`].
+    /// The caller's number for the frame, returned in [`Departure::frame`].
     pub frame: u64,
 }
 
-/// A frame that leaves.
+/// A departing frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure<'a> {
     /// First preamble bit.
@@ -29,18 +29,18 @@ pub struct Departure<'a> {
     pub port: u8,
     /// The frame without its frame check sequence.
     pub bytes: &'a [u8],
-    /// The arrival whose first mpacket its first mpacket was made from, as far
-    /// known from the data's way through RBUF, DRAM and TBUF.
+    /// The arrival that provided the data of the frame's first mpacket, as far as known from the
+    /// data's path through RBUF, DRAM and TBUF.
     pub frame: Option<u64>,
     /// Last bit of that arrival's frame check sequence.
     pub arrived: Option<Cycle>,
 }
 
-/// What follows a frame's first mpacket through RBUF, DRAM and TBUF: which
-/// arrival it came from. The default is that of data from no arrival.
+/// A tag that follows a frame's first mpacket through RBUF, DRAM and TBUF and identifies its
+/// arrival. The default stands for data from no arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketTag {
-    /// The frame's number plus one, 0 for none.
+    /// The frame's number plus one; 0 for none.
     number: u64,
     end: Cycle,
 }
@@ -51,12 +51,12 @@ impl PacketTag {
         [self.number, self.end]
     }
 
-    /// The tag of two such numbers.
+    /// Creates a tag from two such numbers.
     pub(crate) const fn from_numbers([number, end]: [u64; 2]) -> Self {
         Self { number, end }
     }
 
-    /// The tag of an arrival by its number and its last bit.
+    /// Creates the tag of an arrival from its number and the cycle of its last bit.
     #[must_use]
     pub const fn new(frame: u64, end: Cycle) -> Self {
         Self {
@@ -71,44 +71,44 @@ impl PacketTag {
         self.number == 0
     }
 
-    /// The caller's number of the frame.
+    /// The caller's number for the frame.
     #[must_use]
     pub const fn frame(self) -> Option<u64> {
         self.number.checked_sub(1)
     }
 
-    /// When its last bit arrived.
+    /// The cycle at which the frame's last bit arrived.
     #[must_use]
     pub const fn arrived(self) -> Option<Cycle> {
         if self.is_none() { None } else { Some(self.end) }
     }
 }
 
-/// Why a frame or a part of it went no further, outside microcode.
+/// Why a frame, or part of one, was dropped outside of microcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MediaDrop {
-    /// The port's receive FIFO was full, and since it began to fill no RBUF element was free.
+    /// The port's receive FIFO was full, and no RBUF element had been free since it began to fill.
     ReceiveFifoFull,
     /// The microcode sent a frame to a port that does not exist.
     NoSuchPort,
     /// A frame's first TBUF element had no SOP in its control word.
     TransmitNoSop,
-    /// An element with SOP came before the one with EOP of the frame before.
+    /// An element with SOP came before the EOP of the previous frame.
     TransmitSopTwice,
-    /// A control word asked for the frame to be aborted.
+    /// A control word requested that the frame be aborted.
     TransmitAborted,
     /// The frame was longer than the MAC's FIFO.
     TransmitTooLong,
-    /// The frame was longer than the port's receive FIFO, which takes such a one only when it
-    /// is empty.
+    /// The frame was longer than the port's receive FIFO, which accepts such a frame only when
+    /// empty.
     ReceiveTooLong,
-    /// The port's receive FIFO was full although RBUF elements were free: frames came faster
-    /// than the media bus takes them.
+    /// The port's receive FIFO was full although RBUF elements were free: frames came faster than
+    /// the media bus could take them.
     ReceiveBusBehind,
 }
 
 impl MediaDrop {
-    /// The reason in words, as statistics have it.
+    /// The reason in words, as shown in statistics.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -132,30 +132,30 @@ impl MediaDrop {
 
 /// The outside of the chip.
 pub trait PortIo {
-    /// The next arrival in order of `start`; `None` when no more will come.
+    /// Returns the next arrival in order of `start`; `None` if no more will come.
     fn next_arrival(&mut self) -> Option<Arrival>;
 
-    /// A frame begins to leave, and will for sure: [`Self::departed`] gets it again
-    /// when its last bit has left.
+    /// Receives a frame that begins to leave and is certain to complete: [`Self::departed`]
+    /// receives it again when its last bit has left.
     fn departing(&mut self, departure: Departure<'_>) {
         let _ = departure;
     }
 
-    /// A frame has left.
+    /// Receives a frame that has left.
     fn departed(&mut self, departure: Departure<'_>);
 
-    /// Before which cycle the run has to come back as at its end, asked when a frame has begun
-    /// to leave: what the outside answers to that frame may come then. It only grows less
+    /// The cycle before which the run has to return as at its end. It is read when a frame has
+    /// begun to leave, since the outside may respond to that frame by then, and can only decrease
     /// while the chip runs.
     fn latest(&self) -> Cycle {
         Cycle::MAX
     }
 
-    /// A frame was lost at the media interface.
+    /// Receives the drop of a frame at the media interface.
     fn dropped(&mut self, cycle: Cycle, port: u8, frame: Option<u64>, reason: MediaDrop);
 }
 
-/// No frame comes, and what leaves or is lost is forgotten.
+/// Port I/O without arrivals, which ignores departures and drops.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTraffic;
 

@@ -1,13 +1,13 @@
 //! Queues of commands at units.
 
-/// References of a command, of which it has 1 to 16 whatever its count says.
+/// The number of references of a command, 1 to 16 whatever its count field contains.
 #[inline]
 #[allow(clippy::manual_clamp)] // As such, it becomes branches.
 pub fn references(count: u8) -> u8 {
     count.max(1).min(16)
 }
 
-/// Removes the entry at an index of a queue, if there is one. Few stand behind it, so they are
+/// Removes the entry at an index of a queue, if there is one. Few entries follow it, so they are
 /// moved up one by one.
 #[inline]
 pub fn take_out<T: Copy>(queue: &mut Vec<T>, at: usize) -> Option<T> {

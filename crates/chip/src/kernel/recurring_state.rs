@@ -1,12 +1,12 @@
-//! The numbers of an observer's state, for time that recurs.
+//! The numbers of an observer's state, for recurring time.
 //!
-//! An observer names its numbers in one order, whatever is done with them: they are written to
-//! a vector, which is compared as that of the chip is, or set to what follows from such vectors.
+//! An observer visits its numbers in one order for any purpose: they are written to a vector, which
+//! is compared like that of the chip, or set to values extrapolated from such vectors.
 
 use crate::Cycle;
 use crate::kernel::snapshot::{NumberClass, StateVector};
 
-/// Goes through the numbers of an observer's state.
+/// A visitor of the numbers of an observer's state.
 #[derive(Debug)]
 pub struct RecurringState<'a>(Pass<'a>);
 
@@ -17,31 +17,31 @@ enum Pass<'a> {
 }
 
 impl<'a> RecurringState<'a> {
-    /// Writes the numbers to a vector.
+    /// Creates a visitor that writes the numbers to a vector.
     pub(crate) fn write(to: &'a mut StateVector) -> Self {
         to.clear();
         Self(Pass::Write(to))
     }
 
-    /// Sets the numbers to others.
+    /// Creates a visitor that sets the numbers to others.
     pub(crate) fn set(to: &'a [u64]) -> Self {
         Self(Pass::Set(to.iter()))
     }
 
-    /// A count: it may grow by anything, if by the same in each period.
+    /// Visits a count, which may grow by any amount that is the same in each period.
     #[inline]
     pub fn count(&mut self, number: &mut u64) {
         self.number(number, NumberClass::Count);
     }
 
-    /// A time: it stands, or moves on with the periods. One that stands and lies ahead is where
-    /// the periods end.
+    /// Visits a time, which is constant or moves with the periods. A constant time that lies ahead
+    /// ends the periods.
     #[inline]
     pub fn time(&mut self, number: &mut Cycle) {
         self.number(number, NumberClass::Time);
     }
 
-    /// A value, which is the same in each period.
+    /// Visits a value, which is the same in each period.
     #[inline]
     pub fn value(&mut self, number: u64) {
         self.number(&mut { number }, NumberClass::Value);

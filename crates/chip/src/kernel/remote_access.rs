@@ -1,26 +1,26 @@
-//! Which transfer registers of a microengine others reach without a command of its own.
+//! Access by others to the transfer registers of a microengine, without a command of its own.
 
 use std::ops::BitOr;
 
 use npsim_isa::{CommandOp, Instruction, TransferRegister, Words};
 use serde::{Deserialize, Serialize};
 
-/// What programs can do to the transfer registers of any microengine, with the reflector or
-/// with an override word that names one. A program that neither reflects nor overrides what
-/// moves transfer registers does nothing of it.
+/// Accesses that programs may make to the transfer registers of any microengine, with the reflector
+/// or with an override word that names one. A program that neither uses the reflector nor overrides
+/// a command that moves transfer registers makes none.
 ///
-/// A core that executes ahead of the chip must be at the chip's present where it uses what is
-/// exposed.
+/// A core that executes ahead of the chip must wait until the chip has caught up before it uses
+/// exposed registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteAccess {
-    /// Others fill IN registers.
+    /// Whether others fill IN registers.
     pub incoming: bool,
-    /// Others read OUT registers.
+    /// Whether others read OUT registers.
     pub outgoing: bool,
 }
 
 impl RemoteAccess {
-    /// What an instruction can do. Which microengine it does that to is known only when it runs.
+    /// The accesses that an instruction may make. Their microengine is known only at run time.
     #[must_use]
     pub fn by(instruction: &Instruction) -> Self {
         let (op, transfer, indirect) = match instruction {

@@ -1,12 +1,12 @@
-//! The wires that carry one status bit per scratch ring to every microengine. They
-//! lag behind the rings.
+//! The lines that carry one status bit per scratch ring to every microengine, with a lag behind the
+//! rings.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::Cycle;
 
-/// Status bits of the sixteen scratch rings.
+/// Status lines of the sixteen scratch rings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RingStatusLines {
     lines: [Line; 16],
@@ -17,12 +17,12 @@ pub struct RingStatusLines {
 struct Line {
     /// The level before the first change in `changes`.
     before: bool,
-    /// When the line takes which level, in order of time.
+    /// The times and levels of the changes of the line, in order.
     changes: VecDeque<(Cycle, bool)>,
 }
 
 impl RingStatusLines {
-    /// All lines low; changes show `lag` cycles after they happened.
+    /// Creates lines that are all low; changes become visible `lag` cycles after they happen.
     #[must_use]
     pub fn new(lag: Cycle) -> Self {
         Self {
@@ -31,14 +31,14 @@ impl RingStatusLines {
         }
     }
 
-    /// The ring's status became `level` at `now`.
+    /// Records that the ring's status became `level` at `now`.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of each change of a ring.
     pub fn set(&mut self, ring: u8, now: Cycle, level: bool) {
         let line = &mut self.lines[ring as usize % 16];
-        // Changes that have shown by now are settled: microengines run ahead of the chip,
-        // never behind it, so none asks for an earlier cycle. Later ones have to stay apart,
-        // since each microengine is at a cycle of its own.
+        // Changes that are visible by now are settled: microengines run ahead of the chip, never
+        // behind it, so none reads an earlier cycle. Later changes have to stay separate, since
+        // each microengine is at its own cycle.
         while let Some(&(at, level)) = line.changes.front()
             && at <= now
         {
@@ -50,7 +50,7 @@ impl RingStatusLines {
         }
     }
 
-    /// Sets a level without lag: before the start and after a new base register.
+    /// Sets a level without lag: before the start, and after a new base register.
     pub(crate) fn preset(&mut self, ring: u8, level: bool) {
         self.lines[ring as usize % 16] = Line {
             before: level,

@@ -1,42 +1,42 @@
-//! Counters as named numbers: how units, tasks of the core and devices report what they count.
+//! Counters as named numbers, the form in which units, tasks of the core and devices report them.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// Named whole numbers in a fixed order.
+/// Named integers in a fixed order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row(Vec<(&'static str, i128)>);
 
 impl Row {
-    /// The row with one more number at its end.
+    /// Returns the row with one more number at its end.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<i128>) -> Self {
         self.0.push((name, value.into()));
         self
     }
 
-    /// The row with another's numbers behind its own.
+    /// Returns the row with another's numbers appended.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// The names of its numbers, in order.
+    /// The names of the numbers, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|(name, _)| *name)
     }
 
-    /// The number of this name.
+    /// The number of a given name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<i128> {
         let found = self.0.iter().find(|(own, _)| *own == name);
         found.map(|(_, value)| *value)
     }
 
-    /// Writes the numbers as entries of a map that has other entries too.
+    /// Writes the numbers as entries of a map that may have other entries.
     ///
     /// # Errors
-    /// The serializer's own.
+    /// Returns the errors of the serializer.
     pub fn serialize_into<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         for (name, value) in &self.0 {
             match u64::try_from(*value) {
@@ -56,7 +56,7 @@ impl Serialize for Row {
     }
 }
 
-/// `part` of `whole` in thousandths, rounded down; 0 of nothing.
+/// `part` of `whole` in thousandths, rounded down; 0 if `whole` is 0.
 #[must_use]
 pub fn permille(part: u64, whole: u64) -> u64 {
     if whole == 0 {

@@ -1,42 +1,42 @@
-//! Large memories in a saved state: the pages that are not all zero.
+//! Large memories in a saved state, stored as the pages that are not all zero.
 
 use crate::kernel::memory::{PAGE, Paged};
 use crate::kernel::port_io::PacketTag;
 use crate::kernel::snapshot::SnapshotError;
 
-/// Why a state cannot be restored.
+/// The reason why a state cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// The bytes are not what [`Chip::save`](crate::chip::Chip::save) writes.
+    /// The bytes are not the output of [`Chip::save`](crate::chip::Chip::save).
     #[error("the state of the chip cannot be read: {0}")]
     Unreadable(#[from] SnapshotError),
-    /// The bytes of a task, a device or another core are not what it writes.
+    /// The bytes of a task, a device or another core are not the output of its `save`.
     #[error("the state of a part of the chip cannot be read: {0}")]
     UnreadablePart(#[from] postcard::Error),
     /// The state ends too early.
     #[error("the state of the chip ends too early")]
     Short,
-    /// The state has more bytes than belong to it.
+    /// The state is followed by excess bytes.
     #[error("after the state of the chip there are {0} more bytes")]
     Long(usize),
-    /// The state is that of a chip with other units.
+    /// The state is from a chip with other units.
     #[error("it is the state of a chip with other {0}")]
     OtherChip(&'static str),
-    /// The state's microengines are of another kind.
+    /// The state's microengines are of a different kind of core.
     #[error("its microengines are of the core `{saved}`, and this chip's of the core `{own}`")]
     OtherCore {
-        /// The kind that saved it.
+        /// The kind that saved the state.
         saved: String,
         /// The kind of this chip.
         own: &'static str,
     },
 }
 
-/// A longword or a tag in the bytes of a page.
+/// A longword or tag in the serialized bytes of a page.
 pub(crate) trait MemoryCell: Copy + Default + PartialEq {
     const BYTES: usize;
     fn put(self, out: &mut Vec<u8>);
-    /// From exactly [`Self::BYTES`] bytes.
+    /// Reads a cell from exactly [`Self::BYTES`] bytes.
     fn get(bytes: &[u8]) -> Self;
 }
 
@@ -67,7 +67,7 @@ impl MemoryCell for PacketTag {
     }
 }
 
-/// The pages that are not all zero: how many, then number and content of each.
+/// Writes the pages that are not all zero: their count, then the number and content of each.
 pub(crate) fn put_memory<T: MemoryCell>(memory: &Paged<T>, out: &mut Vec<u8>) {
     let start = out.len();
     0u32.put(out);

@@ -1,54 +1,52 @@
-//! What units ask of one another and of the cores: ways that silicon has beside
-//! the command bus. Each is as narrow as the wires are, so that a unit knows what
-//! it needs and not its holder.
+//! Interfaces between units, and from units to the cores, that silicon has beside the command bus.
+//! Each is as narrow as the wires are, so that a unit depends on what it needs and not on its
+//! owner.
 
 use crate::kernel::command::CommandId;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::port_io::PacketTag;
 
-/// The buffers of the media interface, as the DRAM controllers reach them over
-/// the D buses.
+/// The buffers of the media interface, as seen by the DRAM controllers over the D buses.
 pub trait MediaBuffers {
-    /// Reads RBUF from a byte address on the media interface; gives the packet
-    /// tag.
+    /// Reads RBUF at a byte address of the media interface. Returns the packet tag.
     ///
     /// # Errors
-    /// The range is not in the buffer, of which nothing is read; says why.
+    /// Returns an error with the reason if the range is not in the buffer; nothing is then read.
     fn rbuf_read(&self, address: u32, words: &mut [u32]) -> Result<PacketTag, String>;
 
-    /// Tells observers that a command has read there.
+    /// Records for observers that a command has read there.
     fn tell_rbuf_read(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
 
-    /// Writes TBUF from a byte address on the media interface on.
+    /// Writes TBUF at a byte address of the media interface.
     ///
     /// # Errors
-    /// The range is not in the buffer; says why.
+    /// Returns an error with the reason if the range is not in the buffer.
     fn tbuf_write(&mut self, address: u32, words: &[u32], tag: PacketTag) -> Result<(), String>;
 
-    /// Tells observers that a command has written there.
+    /// Records for observers that a command has written there.
     fn tell_tbuf_written(&self, address: u32, slot: CommandId, fabric: &mut Fabric);
 }
 
-/// The S transfer registers of the microengines, into which the media interface
-/// pushes without a command.
+/// The S transfer registers of the microengines, to which the media interface pushes without a
+/// command.
 pub trait TransferRegisters {
-    /// The media interface will fill `words` IN registers of a microengine from one on, which
-    /// has not claimed them itself when the thread was put on a freelist
-    /// ([`claimed_by_issuer`](super::freelist_entry::FreelistEntry::claimed_by_issuer)): what is read there
-    /// before the signal is a fault. A microengine that the chip lacks has none.
+    /// Claims `words` IN registers of a microengine for the media interface, which will fill them,
+    /// unless the microengine claimed them when it put the thread on the freelist
+    /// ([`claimed_by_issuer`](super::freelist_entry::FreelistEntry::claimed_by_issuer)). Reading
+    /// them before the signal is a fault. A microengine that the chip lacks has none.
     fn give_away(&mut self, me: u8, register: u8, words: u8);
 }
 
-/// Registers of a unit that the CSR proxy reads and writes.
+/// Registers of a unit that the CSR proxy can access.
 pub trait CsrBank {
-    /// The register at an address; `None` where this unit has none.
+    /// The value of the register at an address; `None` if this unit has none there.
     fn read_csr(&self, address: u16) -> Option<u32>;
 
-    /// Writes the register at an address; false where this unit has none.
+    /// Writes the register at an address. Returns false if this unit has none there.
     fn write_csr(&mut self, address: u16, value: u32, fabric: &mut Fabric) -> bool;
 }
 
-/// Which of the two interrupts of the general-purpose core a thread raises.
+/// The interrupt of the general-purpose core that a thread raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterruptLine {
     /// `XSCALE_INT_A`
@@ -59,6 +57,6 @@ pub enum InterruptLine {
 
 /// The interrupts of the general-purpose core.
 pub trait Interrupts {
-    /// A thread, numbered as in the status registers, raises one.
+    /// Raises an interrupt for a thread, numbered as in the status registers.
     fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric);
 }

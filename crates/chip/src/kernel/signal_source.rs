@@ -1,10 +1,9 @@
-//! Records of which command or context raised each signal.
+//! Records of the command or context that raised each signal.
 //!
-//! A signal is one bit: when it is raised a second time before it was consumed, one of
-//! the two is lost, and a message should say whose. Of signals that contexts send and of
-//! those of timers the last two raisers are kept. Those of commands are far too many; the
-//! second is the command that is in flight still, and the first is one of those in the
-//! program that raise the same signal.
+//! A signal is one bit: if it is raised a second time before it was consumed, one of the two is
+//! lost, and a message should name both raisers. For signals sent by contexts and timers, the last
+//! two raisers are kept. Those of commands are far too many; the second is the command still in
+//! flight, and the first is one of the commands in the program that raise the same signal.
 
 use npsim_isa::{CONTEXTS, CommandOp, context_index};
 use serde::{Deserialize, Serialize};
@@ -14,22 +13,22 @@ use crate::kernel::check::Also;
 use crate::kernel::command::BusCommand;
 use crate::kernel::trace_event::Cause;
 
-/// Where a signal came from: a place in a program, a timer, or unknown. Packed, since
-/// there are thousands: from the top one more than the microengine's index (8 bits), context
-/// (3), address (14), and one more than the number of a command's operation (7). Without a
-/// microengine it is one of those below.
+/// The origin of a signal: a place in a program, a timer, or unknown. Packed, since there are
+/// thousands: from the top, the microengine's index plus one (8 bits), the context (3), the address
+/// (14), and the index of a command's operation plus one (7). Without a microengine it is one of
+/// the constants below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalSource(u32);
 
 const _: () = assert!(CommandOp::ALL.len() < 0x7f);
 
 impl SignalSource {
-    /// Unknown.
+    /// An unknown source.
     pub const UNKNOWN: Self = Self(0);
-    /// The context's timer.
+    /// The timer of the context.
     pub const TIMER: Self = Self(1);
 
-    /// The instruction of a context that raises a signal itself: context 0 to 7, address below
+    /// An instruction with which a context raises a signal itself: context 0 to 7, address below
     /// 16,384.
     #[inline]
     #[must_use]
@@ -37,7 +36,7 @@ impl SignalSource {
         Self((me as u32 + 1) << 24 | (context as u32) << 21 | (pc as u32) << 7)
     }
 
-    /// A command.
+    /// A command as a source.
     #[inline]
     #[must_use]
     pub const fn of(command: &BusCommand) -> Self {
@@ -45,12 +44,13 @@ impl SignalSource {
         Self(at | (command.op as u32 + 1))
     }
 
-    /// A number of its own, which orders raisers.
+    /// A unique number, which orders raisers.
     pub(crate) const fn number(self) -> u32 {
         self.0
     }
 
-    /// Microengine, context and address, if it is an instruction.
+    /// Microengine, context and address of the instruction; `None` if the source is not an
+    /// instruction.
     #[must_use]
     pub const fn place(self) -> Option<(u8, u8, u16)> {
         if self.0 >> 24 == 0 {
@@ -63,8 +63,7 @@ impl SignalSource {
         ))
     }
 
-    /// The cause that trace events give. Of what has no place in a program only timers raise
-    /// signals.
+    /// The cause given in trace events. Of sources outside a program, only timers raise signals.
     #[must_use]
     pub fn cause(self) -> Cause {
         let Some((me, context, pc)) = self.place() else {
@@ -82,7 +81,7 @@ impl SignalSource {
         }
     }
 
-    /// What has no place in a program, in words.
+    /// Describes a source outside a program.
     const fn elsewhere(self) -> &'static str {
         match self {
             Self::TIMER => "by the context's timer",
@@ -94,16 +93,16 @@ impl SignalSource {
 /// A signal that was raised twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twice {
-    /// Microengine, context and instruction of the second; those of the
-    /// context whose signal it is if it was no instruction.
+    /// Microengine, context and instruction of the second raiser, or of the context that owns the
+    /// signal if the raiser was not an instruction.
     pub second: (u8, u8, u16),
-    /// The first, and the context itself.
+    /// The first raiser, and the context itself.
     pub also: Vec<Also>,
-    /// A note on each raiser that was no instruction.
+    /// A note on each raiser that was not an instruction.
     pub notes: Vec<String>,
 }
 
-/// Signals of a context, the unused 0 included.
+/// Signals of a context, including the unused signal 0.
 const SIGNALS: usize = 16;
 /// Signals of a microengine.
 const OF_MICROENGINE: usize = CONTEXTS as usize * SIGNALS;
@@ -111,16 +110,16 @@ const OF_MICROENGINE: usize = CONTEXTS as usize * SIGNALS;
 /// A signal: microengine, context and number.
 type Signal = (u8, u8, u8);
 
-/// The last two raisers of all signals that no command raises.
+/// The last two raisers of all signals that are not raised by commands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SignalSources {
     all: Vec<[SignalSource; 2]>,
-    /// When something was noted last, and the place of which signal.
+    /// The cycle of the last record, and the index of its signal.
     noted: (Cycle, u16),
 }
 
 impl SignalSources {
-    /// No signal was raised.
+    /// Creates an empty record.
     #[must_use]
     pub fn new(microengines: u8) -> Self {
         let count = usize::from(microengines) * OF_MICROENGINE;
@@ -130,7 +129,7 @@ impl SignalSources {
         }
     }
 
-    /// A signal is about to be raised, by no command.
+    /// Records that a signal is about to be raised, other than by a command.
     #[inline]
     pub fn note(&mut self, now: Cycle, signal: Signal, by: SignalSource) {
         let place = place(signal);
@@ -146,12 +145,12 @@ impl SignalSources {
         self.all.get(place(signal)).copied().unwrap_or_default()
     }
 
-    /// Whether what has just been noted is this signal.
+    /// Whether the last record, at this cycle, is of this signal.
     pub(crate) fn has_just_noted(&self, now: Cycle, signal: Signal) -> bool {
         self.noted == (now, place(signal) as u16)
     }
 
-    /// The raisers of a signal that was raised twice for a context, which is at this instruction.
+    /// The raisers of a signal raised twice for a context, which is at this instruction.
     #[must_use]
     pub fn twice(&self, (me, context, pc): (u8, u8, u16), signal: u8) -> Twice {
         let [second, first] = self.of((me, context, signal));
@@ -190,7 +189,7 @@ impl SignalSources {
         found
     }
 
-    /// How many there are.
+    /// The number of signals.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
@@ -243,7 +242,7 @@ mod tests {
             (first.place(), SignalSource::TIMER.place()),
             (Some((0, 7, 300)), None)
         );
-        // There is no such microengine.
+        // The chip has no such microengine.
         raisers.note(13, (2, 0, 2), first);
     }
 }

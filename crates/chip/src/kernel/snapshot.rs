@@ -1,4 +1,4 @@
-//! States as vectors of numbers, to be compared and extrapolated, or saved as bytes.
+//! States as vectors of numbers that can be compared, extrapolated, or saved as bytes.
 
 mod bytes;
 mod markers;

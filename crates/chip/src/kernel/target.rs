@@ -1,23 +1,23 @@
-//! Where commands go: a number for each inlet of the chip, and how a command
-//! finds the one that it is for.
+//! Targets of commands: a number for each inlet of the chip, and the routing of a command to its
+//! inlet.
 //!
-//! The kernel knows inlets by number alone. Which unit has which numbers, and how
-//! deep its inlets are, comes from the table of units ([`crate::units`]).
+//! The kernel identifies inlets by number alone. The numbers and inlet depths of each unit come
+//! from the table of units ([`crate::units`]).
 
 use serde::{Deserialize, Serialize};
 
 use npsim_isa::Unit;
 
-/// An inlet: that of a unit, or of one channel of it.
+/// The inlet of a unit, or of one of its channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CommandTarget(u8);
 
 impl CommandTarget {
-    /// Room in tables that have a place for each inlet. The table of units is
-    /// checked against it when the crate is compiled.
+    /// Size of tables with an entry for each inlet. The table of units is checked against it at
+    /// compile time.
     pub const COUNT: usize = 16;
 
-    /// The inlet of a number below [`Self::COUNT`].
+    /// The inlet with a number below [`Self::COUNT`].
     #[must_use]
     pub(crate) const fn new(number: u8) -> Self {
         assert!(
@@ -30,40 +30,40 @@ impl CommandTarget {
     /// The index in a table of all targets.
     #[must_use]
     pub const fn index(self) -> usize {
-        // Masked, so that a table of this size needs no check of it.
+        // Masked, so that an access to a table of this size needs no bounds check.
         self.0 as usize % Self::COUNT
     }
 }
 
-/// How the address of a command chooses among the channels of its unit.
+/// How the address of a command selects one of its unit's channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Interleave {
     /// There is one channel.
     None,
     /// Bits 31-30 are the channel.
     TopBits,
-    /// Channels follow one another after so many bytes.
+    /// Channels alternate every so many bytes.
     Bytes(u32),
 }
 
-/// What a profile makes of a unit's inlets.
+/// The inlets that a profile gives a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inlet {
-    /// Channels, each with an inlet of its own; at least one.
+    /// The number of channels, each with its own inlet; at least one.
     pub channels: u8,
-    /// Commands that wait at an inlet before microengines stall.
+    /// Number of commands that can wait at an inlet before microengines stall.
     pub depth: u8,
-    /// How commands find their channel.
+    /// How commands are routed to a channel.
     pub interleave: Interleave,
-    /// Whether its commands come through the interface that scratchpad, hash
-    /// unit and CSR proxy share, which takes one a bus clock.
+    /// Whether its commands come through the interface shared by scratchpad, hash unit and CSR
+    /// proxy, which takes one per bus clock.
     pub shared: bool,
 }
 
-/// Stands where more of the address counts than its top bits.
+/// A marker for addresses of which more than the top bits is needed.
 const SPREAD: CommandTarget = CommandTarget(u8::MAX);
 
-/// A unit's inlets in the table of all.
+/// A unit's inlets within the table of all inlets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct UnitInlets {
     first: u8,
@@ -72,8 +72,8 @@ struct UnitInlets {
 }
 
 impl UnitInlets {
-    /// The inlet that an address chooses. One that names a channel that the chip lacks
-    /// goes to channel 0, which refuses it.
+    /// The inlet that an address selects. An address of a channel that the chip lacks goes to
+    /// channel 0, which rejects it.
     fn target(self, address: u32) -> CommandTarget {
         let channel = match self.interleave {
             Interleave::None => 0,
@@ -86,7 +86,7 @@ impl UnitInlets {
         CommandTarget(self.first + channel)
     }
 
-    /// The inlets by bits 31-30 of the address, if they say it.
+    /// The inlets by bits 31-30 of the address, if these bits suffice.
     fn by_top_bits(self) -> [CommandTarget; 4] {
         if matches!(self.interleave, Interleave::Bytes(_)) && self.channels > 1 {
             return [SPREAD; 4];
@@ -98,18 +98,18 @@ impl UnitInlets {
 /// All inlets of a chip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inlets {
-    /// By the unit that an instruction names.
+    /// Routing by the unit that an instruction names.
     routes: [UnitInlets; Unit::ALL.len()],
-    /// Places at each inlet; 0 for one that the chip lacks.
+    /// Depth of each inlet; 0 for one that the chip lacks.
     depths: [u16; CommandTarget::COUNT],
-    /// The inlets by unit and by bits 31-30 of the address, as `routes` gives them.
+    /// The inlets by unit and by bits 31-30 of the address, derived from `routes`.
     by_top_bits: [CommandTarget; 4 * Unit::ALL.len()],
     /// Whether an inlet is behind the shared interface.
     shared: [bool; CommandTarget::COUNT],
 }
 
 impl Inlets {
-    /// A chip without units.
+    /// Creates the inlets of a chip without units.
     #[must_use]
     pub(crate) fn none() -> Self {
         let nowhere = UnitInlets {
@@ -125,8 +125,7 @@ impl Inlets {
         }
     }
 
-    /// Adds the inlets from `first` on of a unit that serves the commands of
-    /// `served`.
+    /// Adds a unit's inlets, starting at `first`, for commands to the units in `served`.
     pub(crate) fn add(&mut self, first: CommandTarget, inlet: Inlet, served: &[Unit]) {
         for &unit in served {
             let route = UnitInlets {
@@ -143,7 +142,7 @@ impl Inlets {
         }
     }
 
-    /// Where a unit's command goes.
+    /// The target of a unit's command.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is a part of issuing a command.
     pub(crate) fn target_of(&self, unit: Unit, address: u32) -> CommandTarget {
@@ -154,13 +153,13 @@ impl Inlets {
         target
     }
 
-    /// The target where more of the address counts.
+    /// The target if more than the top bits of the address is needed.
     #[inline(never)]
     fn target_apart(&self, unit: Unit, address: u32) -> CommandTarget {
         self.routes[unit as usize].target(address)
     }
 
-    /// Commands that can wait at an inlet.
+    /// Number of commands that can wait at an inlet.
     #[inline]
     pub(crate) fn depth(&self, target: CommandTarget) -> u16 {
         self.depths[target.index()]

@@ -1,25 +1,25 @@
 //! The buffer that puts the trace events of a run in order.
 //!
-//! Microengines, units and buses record events in the order in which the simulation
-//! computes them, which is not that of simulated time. The chip flushes the buffer up to
-//! a cycle that no event to come can precede.
+//! Microengines, units and buses record events in the order in which the simulation computes them,
+//! which is not the order of simulated time. The chip flushes the buffer up to a cycle that no
+//! later event can precede.
 
 use crate::Cycle;
 use crate::kernel::observer::{Batch, Observer};
 use crate::kernel::trace_event::{Kinds, TraceEvent, TraceEventKind};
 
-/// The fewest events for which a flush is worth its cost. The order in which observers see
-/// events does not depend on it.
+/// The fewest events for which a flush is worth its cost. It does not affect the order in which
+/// observers see events.
 const BATCH: usize = 2048;
 
-/// From how many cycles on a batch is sorted by comparison. A batch of a busy chip covers
-/// fewer, and has a list of events for each cycle.
+/// Length in cycles from which a batch is sorted by comparison. A batch of a busy chip covers fewer
+/// cycles, and gets a list of events for each cycle.
 const COUNTED: Cycle = 1 << 15;
 
-/// Stands for the index of no event.
+/// The index that stands for no event.
 const NONE: u32 = u32::MAX;
 
-/// The trace buffer. Without an observer it is closed, and recording costs one test.
+/// The trace buffer. It is closed without an observer, and recording then costs one test.
 #[derive(Clone, Debug)]
 pub struct TraceBuffer {
     /// The kinds of events that are recorded; none while the buffer is closed.
@@ -90,14 +90,14 @@ impl TraceBuffer {
         }
     }
 
-    /// Out of the way of unobserved runs.
+    /// Kept out of line for unobserved runs.
     #[cold]
     #[inline(never)]
     fn write(&mut self, at: Cycle, what: impl FnOnce() -> TraceEvent) {
         self.put(at, what());
     }
 
-    /// Records an event of a cycle, for callers that know the run to be observed.
+    /// Records an event of a cycle, for callers that know that the run is observed.
     #[inline(always)]
     #[allow(clippy::inline_always)] // The caller knows the kind when it is compiled.
     pub fn put(&mut self, at: Cycle, event: TraceEvent) {
@@ -117,14 +117,15 @@ impl TraceBuffer {
         }
     }
 
-    /// A microengine's turn begins, and with it a new event for its instructions: their
-    /// division into events then does not depend on the steps in which a run is made.
+    /// Starts a microengine's turn, and with it a new event for its instructions, so that their
+    /// division into events does not depend on the steps in which a run is made.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
         self.open_run = NONE;
     }
 
-    /// Records instructions, in the event of those that they follow without a gap.
+    /// Records instructions, extending the event of the preceding ones if they follow without a
+    /// gap.
     #[inline(never)]
     fn issued(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
         if let Some((
@@ -147,7 +148,7 @@ impl TraceBuffer {
         if !self.wanted.has(TraceEventKind::Issued) {
             return;
         }
-        // Last, so that nothing has to be kept over the call.
+        // Last, so that nothing has to be saved across the call.
         if self.events.len() == self.events.capacity() {
             return self.issued_beyond(at, who, pc, count);
         }
@@ -162,8 +163,8 @@ impl TraceBuffer {
         self.events.push((at, issued));
     }
 
-    /// [`Self::issued`] with the vector at its capacity: apart, so that the usual path contains
-    /// no call.
+    /// [`Self::issued`] with the vector at its capacity: kept out of line, so that the usual path
+    /// contains no call.
     #[cold]
     #[inline(never)]
     fn issued_beyond(&mut self, at: Cycle, who: (u8, u8), pc: u16, count: u16) {
@@ -178,9 +179,9 @@ impl TraceBuffer {
         self.events.len() >= self.enough
     }
 
-    /// Gives the observer all events before a cycle, in order if it needs that, and removes
-    /// them. No event before that cycle may be recorded afterwards, unless it is
-    /// [`Cycle::MAX`], which flushes all that there is.
+    /// Passes all events before a cycle to the observer, in order if it needs that, and removes
+    /// them. No event before that cycle may be recorded afterwards, unless it is [`Cycle::MAX`],
+    /// which flushes everything.
     pub fn flush(&mut self, before: Cycle, observer: &mut dyn Observer) {
         let Self {
             events, sorting, ..
@@ -204,15 +205,15 @@ impl TraceBuffer {
         }
         events.retain(|(at, _)| *at >= before);
         self.open_run = NONE;
-        // A flush of everything sets no bound to the events to come.
+        // A flush of everything does not bound later events.
         if before != Cycle::MAX {
             self.flushed_to = self.flushed_to.max(before);
         }
         self.enough = (2 * self.events.len()).max(BATCH);
     }
 
-    /// Recurring time was skipped: the events in the buffer move by so many cycles, and no
-    /// event to come is before `flushed_to`.
+    /// Accounts for skipped recurring time: the events in the buffer move by `by` cycles, and no
+    /// later event is before `flushed_to`.
     pub(crate) fn pass(&mut self, by: Cycle, flushed_to: Cycle) {
         for (at, event) in &mut self.events {
             *at += by;
@@ -228,12 +229,12 @@ impl TraceBuffer {
     }
 }
 
-/// Memory for sorting events.
+/// Buffers for sorting events.
 #[derive(Clone, Debug, Default)]
 struct Sorting {
-    /// For each cycle the index of its first event.
+    /// The index of the first event of each cycle.
     heads: Vec<u32>,
-    /// For each event the index of the next one of its cycle.
+    /// For each event, the index of the next event of its cycle.
     links: Vec<u32>,
     /// Cycle, rank and index of each event, for the sort by comparison.
     compared: Vec<(Cycle, u8, u32)>,
@@ -242,8 +243,8 @@ struct Sorting {
 }
 
 impl Sorting {
-    /// The indices of the events from the cycle `first` to the cycle `last`: by cycle and
-    /// rank, and in the order of recording where both are equal.
+    /// The indices of the events from cycle `first` to cycle `last`, ordered by cycle and rank, and
+    /// by recording where both are equal.
     fn in_order(
         &mut self,
         events: &[(Cycle, TraceEvent)],
@@ -265,8 +266,8 @@ impl Sorting {
             ordered.extend(compared.iter().map(|it| it.2));
             return ordered;
         }
-        // A linked list for each cycle, usually of one to four events. Going through the
-        // events backwards and adding each at the head leaves it in the order of recording.
+        // A linked list for each cycle, usually of one to four events. Iterating backwards and
+        // adding each event at the head leaves it in the order of recording.
         heads.clear();
         heads.resize((last - first) as usize + 1, NONE);
         links.resize(events.len().max(links.len()), NONE);
@@ -345,7 +346,7 @@ mod tests {
         }
     }
 
-    /// With `far` at 0 the batch has a list for each cycle, else it is sorted by comparison.
+    /// If `far` is 0, the batch has a list for each cycle; otherwise it is sorted by comparison.
     fn in_order(far: Cycle) {
         let mut trace = TraceBuffer::default();
         trace.set(Kinds::ALL);
@@ -420,12 +421,12 @@ mod tests {
             (19, 12, 1),
         ];
         assert_eq!(seen.0, first);
-        // A flush ends the event that was open.
+        // A flush ends the open event.
         trace.put(long + 1, issued(1, 14, 1));
         trace.flush(Cycle::MAX, &mut seen);
         let rest = [(20, 14, u16::MAX), (long, 13, 1), (long + 1, 14, 1)];
         assert_eq!(seen.0[5..], rest);
-        // The vector grows as often as it has to.
+        // The vector grows as often as necessary.
         for n in 0..3 * super::BATCH as Cycle {
             trace.put(long + 2 + 2 * n, issued(0, 0, 1));
         }

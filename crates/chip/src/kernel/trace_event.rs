@@ -1,4 +1,4 @@
-//! What can happen on a chip, as a watcher sees it.
+//! The trace events of a chip, as an observer sees them.
 
 mod kind;
 mod program;
@@ -15,38 +15,38 @@ use crate::kernel::target::CommandTarget;
 pub use kind::{Kinds, TraceEventKind};
 pub use program::ProgramState;
 
-/// What a context does from now on.
+/// The state of a context from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContextState {
     /// The context is not enabled.
     Inactive,
-    /// The context could run, but another one does.
+    /// The context could run, but another one is running.
     Ready,
     /// The context has the pipeline.
     Executing,
-    /// The context sleeps until signals come.
+    /// The context sleeps until signals arrive.
     Waiting {
         /// Bit s: signal s wakes it.
         signals: u16,
-        /// One of them is enough.
+        /// Whether one of these signals is enough.
         any: bool,
     },
     /// The context has exited.
     Killed,
 }
 
-/// Where a signal came from.
+/// The origin of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// A command of a microengine has pulled its data, or is done.
+    /// A command of a microengine has pulled its data or is done.
     Command {
         /// The command's operation.
         op: CommandOp,
-        /// The microengine that issued it.
+        /// Index of the microengine that issued it.
         me: u8,
-        /// The context.
+        /// Index of the context.
         context: u8,
-        /// The instruction.
+        /// Address of the instruction.
         pc: u16,
     },
     /// The media interface gave an mpacket to a thread of a freelist.
@@ -55,11 +55,11 @@ pub enum Cause {
     FreelistTimeout,
     /// A context wrote a signal register.
     Thread {
-        /// The context's microengine.
+        /// Index of the context's microengine.
         me: u8,
-        /// The context's number.
+        /// Index of the context.
         context: u8,
-        /// The instruction.
+        /// Address of the instruction.
         pc: u16,
     },
     /// A context's timer.
@@ -78,7 +78,7 @@ impl Cause {
         }
     }
 
-    /// Microengine, context and address of the instruction behind it, if there is one.
+    /// Microengine, context and address of the instruction behind the cause, if there is one.
     #[must_use]
     pub const fn place(self) -> Option<(u8, u8, u16)> {
         match self {
@@ -106,55 +106,55 @@ pub enum Bus {
     DPull,
     /// The data pins of a DRAM channel.
     DramPins(u8),
-    /// From the MACs to RBUF.
+    /// The bus from the MACs to RBUF.
     Receive,
-    /// From TBUF to the MACs.
+    /// The bus from TBUF to the MACs.
     Transmit,
 }
 
 /// A ring or queue of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RingName {
-    /// A scratch ring; fill in longwords.
+    /// A scratch ring; its fill is in longwords.
     Scratch(u8),
-    /// The next-neighbour ring that a microengine reads; fill in longwords.
+    /// The next-neighbour ring that a microengine reads; its fill is in longwords.
     Neighbour(u8),
-    /// A Q-array entry: longwords of a ring or journal, packets or buffers of a
+    /// A Q-array entry; its fill is in longwords for a ring or journal, in packets or buffers for a
     /// queue.
     Sram {
-        /// Channel.
+        /// Index of the channel.
         channel: u8,
-        /// Q-array entry.
+        /// Index of the Q-array entry.
         entry: u8,
     },
 }
 
-/// A memory of the chip that all its parts share.
+/// A memory that all parts of the chip share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MemoryName {
     /// The scratchpad.
     Scratch,
     /// An SRAM channel.
     Sram(u8),
-    /// DRAM, whatever its channels.
+    /// DRAM, across all channels.
     Dram,
 }
 
-/// What writes a memory.
+/// The writer of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Writer {
     /// A command of a microengine.
     Command {
-        /// Its operation.
+        /// The command's operation.
         op: CommandOp,
-        /// The microengine that issued it.
+        /// Index of the microengine that issued it.
         me: u8,
-        /// The context.
+        /// Index of the context.
         context: u8,
-        /// The instruction.
+        /// Address of the instruction.
         pc: u16,
     },
-    /// A task of the general-purpose core: its index.
+    /// A task of the general-purpose core, by index.
     Task(u16),
 }
 
@@ -171,12 +171,12 @@ impl Writer {
     }
 }
 
-/// Something that a task of the general-purpose core keeps up to date.
+/// A quantity that a task of the general-purpose core keeps up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level {
-    /// What it is called where it is shown.
+    /// The name shown for it.
     pub name: &'static str,
-    /// The unit.
+    /// Unit of the quantity.
     pub unit: &'static str,
 }
 
@@ -186,41 +186,41 @@ impl fmt::Display for Level {
     }
 }
 
-/// The holder of a lock: microengine and context, or the general-purpose core.
+/// The holder of a lock: microengine and context, or `None` for the general-purpose core.
 pub type Holder = Option<(u8, u8)>;
 
-/// What happens to a lock.
+/// A change of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockStep {
     /// The lock is held from now on.
     Taken {
-        /// Microengine and context, or the general-purpose core.
+        /// Microengine and context, or `None` for the general-purpose core.
         by: Holder,
-        /// A try had failed before it was released.
+        /// Whether an attempt had failed before the lock was released.
         handed_over: bool,
     },
     /// The lock is free.
     Released {
-        /// Operations that failed to take it while it was held.
+        /// Number of operations that failed to take it while it was held.
         failed: u64,
     },
 }
 
-/// What happens to an RBUF element.
+/// A step in the use of an RBUF element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RbufStep {
-    /// An mpacket is in it.
+    /// An mpacket has been stored in the element.
     Filled {
-        /// The mpacket's port.
+        /// Port of the mpacket.
         port: u8,
-        /// The mpacket's length.
+        /// Length of the mpacket in bytes.
         bytes: u16,
-        /// The mpacket is a frame's first.
+        /// Whether the mpacket is the first of a frame.
         sop: bool,
-        /// The mpacket is a frame's last.
+        /// Whether the mpacket is the last of a frame.
         eop: bool,
     },
-    /// A thread got it.
+    /// A thread was given the element.
     Handed {
         /// Microengine.
         me: u8,
@@ -243,10 +243,10 @@ pub enum RbufStep {
     },
 }
 
-/// What happens to a TBUF element.
+/// A step in the use of a TBUF element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TbufStep {
-    /// DRAM moved data to it.
+    /// DRAM moved data to the element.
     Written {
         /// Microengine of the command.
         me: u8,
@@ -259,60 +259,60 @@ pub enum TbufStep {
         me: u8,
         /// The context that validated it.
         context: u8,
-        /// Port that it is for.
+        /// Port that the element is for.
         port: u8,
     },
-    /// The element is with its MAC, or was skipped.
+    /// The element has reached its MAC, or was skipped.
     Sent,
 }
 
-/// Something that a watcher sees. The cycle at which it happens stands beside
-/// it ([`Observer::see`](crate::kernel::observer::Observer::see)); microengines and contexts are
+/// An event that an observer sees. The cycle of the event is passed beside it
+/// ([`Observer::see`](crate::kernel::observer::Observer::see)); microengines and contexts are
 /// indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TraceEvent {
-    /// Instructions that follow one another in line are issued, one a cycle.
+    /// Consecutive instructions are issued, one per cycle.
     Issued {
         /// Microengine.
         me: u8,
         /// Context.
         context: u8,
-        /// The first one.
+        /// Address of the first instruction.
         pc: u16,
-        /// How many.
+        /// The number of instructions.
         count: u16,
     },
-    /// Issue slots are thrown away, the first in this cycle.
+    /// Issue slots are discarded, the first in this cycle.
     Aborted {
         /// Microengine.
         me: u8,
         /// Context.
         context: u8,
-        /// The branch or swap that did it.
+        /// Address of the branch or swap that caused it.
         pc: u16,
-        /// How many.
+        /// The number of slots.
         slots: Cycle,
     },
-    /// The command FIFO is full and a command waits for a unit to take one out
-    /// of it. [`Stalled`](Self::Stalled) follows when there is room.
+    /// The command FIFO is full and a command waits until a unit takes one out of it.
+    /// [`Stalled`](Self::Stalled) follows when there is room.
     Held {
         /// Microengine.
         me: u8,
         /// Context.
         context: u8,
-        /// The command's instruction.
+        /// Address of the command's instruction.
         pc: u16,
     },
-    /// There is room again for a command that could not be issued because the
-    /// command FIFO was full.
+    /// There is room again for a command that could not be issued because the command FIFO was
+    /// full.
     Stalled {
         /// Microengine.
         me: u8,
         /// Context.
         context: u8,
-        /// The command's instruction.
+        /// Address of the command's instruction.
         pc: u16,
-        /// Since when it waited.
+        /// The cycle since which the command waited.
         from: Cycle,
     },
     /// A context changes its state.
@@ -323,11 +323,11 @@ pub enum TraceEvent {
         context: u8,
         /// The context's new state.
         doing: ContextState,
-        /// The next instruction when it executes, else the one with which it
-        /// yielded the pipeline.
+        /// Address of the next instruction if the context executes, or else of the one with which
+        /// it yielded the pipeline.
         pc: u16,
     },
-    /// A command is issued. Its slot names it until it is [`Done`](Self::Done).
+    /// A command is issued. Its slot identifies it until it is [`Done`](Self::Done).
     Command {
         /// The command's slot.
         slot: CommandId,
@@ -343,13 +343,12 @@ pub enum TraceEvent {
         /// The command.
         command: BusCommand,
     },
-    /// A unit has decided when it serves a command, which waits no more.
+    /// A unit has decided when it serves a command, which then waits no longer.
     Served {
         /// The unit or channel.
         target: CommandTarget,
-        /// The part of the unit that is busy: DRAM bank; 0 for reads and 1 for
-        /// writes of SRAM and the media interface; else 0. A part serves one
-        /// command at a time.
+        /// The part of the unit that is busy: the bank for DRAM; 0 for reads and 1 for writes of
+        /// SRAM and the media interface; 0 otherwise. A part serves one command at a time.
         lane: u8,
         /// The command's slot.
         slot: CommandId,
@@ -367,7 +366,7 @@ pub enum TraceEvent {
         /// The command.
         command: BusCommand,
     },
-    /// Signals reach a context. What they wake comes next.
+    /// Signals reach a context. The wake-ups that they cause follow.
     Signal {
         /// Microengine.
         me: u8,
@@ -375,32 +374,32 @@ pub enum TraceEvent {
         context: u8,
         /// Bit s: signal s.
         signals: u16,
-        /// Where they come from.
+        /// Origin of the signals.
         cause: Cause,
     },
-    /// A bus is taken.
+    /// A bus is occupied.
     Bus {
-        /// Which one.
+        /// The bus.
         bus: Bus,
         /// First cycle.
         from: Cycle,
         /// First free cycle.
         until: Cycle,
     },
-    /// A ring or queue is put to or taken from.
+    /// A ring or queue was put to or taken from.
     Ring {
-        /// Which one.
+        /// The ring or queue.
         ring: RingName,
-        /// What is on it now.
+        /// Its fill from now on.
         fill: u32,
     },
     /// A frame begins to arrive.
     Arrives {
         /// Port.
         port: u8,
-        /// The caller's number of it.
+        /// The caller's number for the frame.
         frame: u64,
-        /// Length without its check sequence.
+        /// Length in bytes, without the frame check sequence.
         bytes: u32,
         /// The cycle of the last bit.
         until: Cycle,
@@ -409,79 +408,78 @@ pub enum TraceEvent {
     Dropped {
         /// Port.
         port: u8,
-        /// The frame's number, if it is known.
+        /// Number of the frame, if known.
         frame: Option<u64>,
-        /// Why.
+        /// Reason of the drop.
         reason: MediaDrop,
     },
     /// A frame has left; this cycle has its last bit.
     Departed {
         /// Port.
         port: u8,
-        /// The number of the arrival that it was made from, if that is known.
+        /// Number of the arrival that the frame was made from, if known.
         frame: Option<u64>,
-        /// Length without its check sequence.
+        /// Length in bytes, without the frame check sequence.
         bytes: u32,
         /// The cycle of the first bit.
         from: Cycle,
     },
-    /// An instruction reads or writes a longword of local memory. The interpreter's loop
-    /// does no such instruction where these events are wanted, so it costs more than others.
+    /// An instruction reads or writes a longword of local memory. If these events are wanted, the
+    /// interpreter's fast loop executes no such instruction, so it costs more than others.
     LocalMemory {
         /// Microengine.
         me: u8,
         /// Context.
         context: u8,
-        /// The instruction.
+        /// Address of the instruction.
         pc: u16,
-        /// The longword's index.
+        /// Index of the longword.
         word: u16,
-        /// Whether the access writes; else it reads.
+        /// Whether the access is a write rather than a read.
         write: bool,
     },
-    /// Data is in IN transfer registers: that of a command, or data that no command asked
-    /// for.
+    /// Data has arrived in IN transfer registers, from a command or unsolicited.
     Pushed {
         /// Microengine.
         me: u8,
-        /// Which of its files.
+        /// The kind of transfer registers.
         kind: TransferKind,
         /// The first register, by its absolute number.
         register: u8,
-        /// How many; the file goes on at its beginning.
+        /// The number of registers; the file wraps around at its end.
         words: u8,
-        /// Where it comes from.
+        /// Origin of the data.
         cause: Cause,
     },
-    /// Longwords of a memory are written, and have their new values from now on: by a
-    /// command at the cycle at which its unit does it, which may be before the command is
-    /// [`Done`](Self::Done). Longwords that rings and queues keep in memory are among them.
+    /// Longwords of a memory are written and have their new values from now on. For a command this
+    /// is the cycle at which its unit executes it, which may be before the command is
+    /// [`Done`](Self::Done). Longwords that rings and queues keep in memory are included.
     Written {
         /// The memory.
         memory: MemoryName,
         /// Byte address of the first longword.
         address: u32,
-        /// How many.
+        /// The number of longwords.
         words: u16,
-        /// By what.
+        /// The writer.
         by: Writer,
     },
-    /// Something happens to an RBUF element.
+    /// A step in the use of an RBUF element.
     Rbuf {
-        /// Element.
+        /// Index of the element.
         element: u8,
-        /// The frame of which it holds, or held, a part.
+        /// The frame of which the element holds, or held, a part.
         frame: u64,
-        /// What.
+        /// The step.
         step: RbufStep,
     },
-    /// Something happens to a TBUF element.
+    /// A step in the use of a TBUF element.
     Tbuf {
-        /// Element.
+        /// Index of the element.
         element: u8,
-        /// The frame whose beginning it holds, if it does and that is known.
+        /// The frame whose beginning the element holds, if it holds one and it is known.
         frame: Option<u64>,
-        /// What.
+        /// The step.
         step: TbufStep,
     },
     /// A command reads or writes the DRAM block that holds a frame's beginning.
@@ -500,66 +498,66 @@ pub enum TraceEvent {
         /// Byte address in DRAM.
         address: u32,
     },
-    /// A command puts a packet buffer's handle on a ring or queue or takes it off, the
-    /// list of free buffers among them. Where the boot plan has packet buffers.
+    /// A command puts a packet buffer's handle on a ring or queue or takes it off, including the
+    /// freelist. Recorded only if the boot plan has packet buffers.
     Carried {
-        /// The buffer's number.
+        /// Index of the buffer.
         buffer: u32,
         /// The ring or queue.
         ring: RingName,
-        /// Whether a longword is taken off; else it is put on.
+        /// Whether the handle is taken off rather than put on.
         takes: bool,
         /// Microengine of the command.
         me: u8,
         /// Context of the command.
         context: u8,
-        /// The instruction.
+        /// Address of the instruction.
         pc: u16,
     },
     /// The general-purpose core has taken a packet for the slow path.
     Exception {
         /// Longword address of the buffer's descriptor.
         handle: u32,
-        /// The reason that the microcode gave.
+        /// The reason given by the microcode.
         reason: u8,
     },
     /// A longword that the boot plan watches as a lock is taken or released.
     Lock {
-        /// The lock's place in the plan.
+        /// Index of the lock in the plan.
         lock: u16,
-        /// What happens.
+        /// The change.
         step: LockStep,
     },
-    /// A task of the general-purpose core has a new value for something.
+    /// A quantity of a general-purpose core's task has a new value.
     Level {
         /// Index of the task.
         task: u16,
-        /// The group of ports that it is of.
+        /// Index of the group of ports that the value belongs to.
         group: u16,
-        /// What.
+        /// The quantity.
         level: Level,
-        /// The counter's value from now on.
+        /// Its value from now on.
         value: i64,
     },
-    /// A task of the general-purpose core makes an access or works.
+    /// A task of the general-purpose core accesses the chip or computes.
     Gpp {
         /// Index of the task.
         task: u16,
-        /// What it does.
+        /// The step of the task.
         step: &'static str,
-        /// Until when.
+        /// The cycle at which it ends.
         until: Cycle,
     },
-    /// A task that runs a program does something else from now on, or in another function. Events of one
-    /// task come in the order of time.
+    /// A task that runs a program changes its activity or its function. Events of one task are in
+    /// time order.
     Function {
         /// Index of the task.
         task: u16,
-        /// What it does.
+        /// The activity from now on.
         doing: ProgramState,
-        /// The calls that lead to the function: those which were more are over.
+        /// Depth of the call stack at the function: deeper calls have ended.
         depth: u16,
-        /// The function, by the address of its first instruction.
+        /// Address of the function's first instruction.
         function: u32,
     },
 }
@@ -568,7 +566,7 @@ pub enum TraceEvent {
 const LOCAL_MEMORY: u8 = 1 << 7;
 
 impl TraceEvent {
-    /// The event, some cycles later.
+    /// The event moved a number of cycles later.
     #[must_use]
     pub(crate) fn later(mut self, by: Cycle) -> Self {
         match &mut self {
@@ -604,9 +602,9 @@ impl TraceEvent {
         self
     }
 
-    /// Where it stands among the events of one cycle: 0 for what concerns the
-    /// chip, 1 + n for what concerns microengine n, and after all of that what its
-    /// local memory is used for, which an engine reports ahead of signals of the same cycle.
+    /// The rank of the event within a cycle: 0 for events of the chip, 1 + n for events of
+    /// microengine n, and after these the local memory accesses, which an engine reports ahead of
+    /// signals of the same cycle.
     #[must_use]
     #[inline]
     pub const fn rank(&self) -> u8 {
@@ -622,7 +620,7 @@ impl TraceEvent {
         }
     }
 
-    /// The kind.
+    /// The kind of the event.
     #[must_use]
     #[inline]
     pub const fn kind(&self) -> TraceEventKind {

@@ -1,4 +1,4 @@
-//! What a memory or hash unit counts about its own service.
+//! Counters of a memory or hash unit about its own service.
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::Cycle;
 
 const OPERATIONS: usize = CommandOp::ALL.len();
 
-/// Which way a unit's data path was used.
+/// The direction in which a unit's data path is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathDirection {
     /// Out of the memory.
@@ -16,10 +16,10 @@ pub enum PathDirection {
     Write,
 }
 
-/// Counts of one unit or channel.
+/// Counters of one unit or channel.
 ///
-/// Counters that are incremented together stand apart from one another: where two are neighbours
-/// the compiler makes one vector of them, which takes more than two additions.
+/// Counters that are incremented together are kept apart: the compiler would combine neighbours
+/// into a vector addition, which takes longer than two scalar additions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitCounters {
     #[serde(with = "serde_big_array::BigArray")]
@@ -28,19 +28,18 @@ pub struct UnitCounters {
     pub words: u64,
     /// Cycles in which the unit's data path was busy reading.
     pub busy_reading: Cycle,
-    /// Sum over commands of the cycles from being able to start to the start.
+    /// Sum over commands of the cycles between readiness to start and the start.
     pub waiting: Cycle,
     /// Cycles in which the unit's data path was busy writing.
     pub busy_writing: Cycle,
-    /// Cycles in which the unit was busy with neither.
+    /// Cycles in which the unit was busy with neither reading nor writing.
     pub busy_otherwise: Cycle,
-    /// Commands at the unit now.
+    /// Number of commands at the unit now.
     queue: u64,
-    /// Most commands that were at the unit at one time.
+    /// Most commands at the unit at one time.
     pub queue_peak: u64,
-    /// The cycles in which commands went, without those in which they came: with the
-    /// present cycle for each that is still there it is the time integral of their number.
-    /// It wraps.
+    /// Sum of departure cycles minus sum of arrival cycles, wrapping. With the present cycle added
+    /// for each command still there, it is the time integral of their number.
     stays: Cycle,
 }
 
@@ -61,7 +60,7 @@ impl Default for UnitCounters {
 }
 
 impl UnitCounters {
-    /// A command was started that waited and moves `words` longwords.
+    /// Counts the start of a command that waited and moves `words` longwords.
     #[inline]
     pub fn started(&mut self, op: CommandOp, words: u8, waited: Cycle) {
         self.served[op as usize] += 1;
@@ -69,7 +68,7 @@ impl UnitCounters {
         self.waiting += waited;
     }
 
-    /// The data path is taken for so many cycles more.
+    /// Counts cycles of use of the data path.
     #[inline]
     pub fn used(&mut self, way: PathDirection, cycles: Cycle) {
         match way {
@@ -78,13 +77,13 @@ impl UnitCounters {
         }
     }
 
-    /// A command comes and goes within the cycle.
+    /// Counts a command that comes and goes within the cycle.
     #[inline]
     pub fn pass(&mut self) {
         self.queue_peak = self.queue_peak.max(self.queue.wrapping_add(1));
     }
 
-    /// A command has come.
+    /// Counts the arrival of a command.
     #[inline]
     pub fn came(&mut self, now: Cycle) {
         self.queue = self.queue.wrapping_add(1);
@@ -92,7 +91,7 @@ impl UnitCounters {
         self.stays = self.stays.wrapping_sub(now);
     }
 
-    /// A command that came is no longer there.
+    /// Counts the departure of a command.
     #[inline]
     pub fn went(&mut self, now: Cycle) {
         self.queue = self.queue.wrapping_sub(1);
@@ -105,15 +104,15 @@ impl UnitCounters {
         self.busy_reading + self.busy_writing + self.busy_otherwise
     }
 
-    /// Time integral of the number of commands that wait at the unit: divided
-    /// by the time it is the mean depth of the queue.
+    /// Time integral of the number of commands at the unit; divided by the time, it is the mean
+    /// depth of the queue.
     #[must_use]
     pub const fn queue_cycles_at(&self, now: Cycle) -> Cycle {
         self.stays.wrapping_add(self.queue.wrapping_mul(now))
     }
 
-    /// Commands that were served, with their counts, in the order of the
-    /// instruction set; those that never came are left out.
+    /// The commands served, with their counts, in the order of the instruction set; commands
+    /// without any are left out.
     pub fn served(&self) -> impl Iterator<Item = (CommandOp, u64)> + '_ {
         CommandOp::ALL
             .into_iter()
@@ -121,7 +120,7 @@ impl UnitCounters {
             .filter(|(_, n)| *n > 0)
     }
 
-    /// All commands that were served.
+    /// The total number of commands served.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.served.iter().sum()

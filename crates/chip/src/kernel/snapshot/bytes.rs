@@ -1,7 +1,7 @@
 //! State vectors as bytes.
 //!
-//! Types of a chip's state are many and large, so a format for bytes of its own would double what
-//! their implementations of [`Serialize`] compile to.
+//! The chip's state has many large types, so a separate byte format would double what their
+//! implementations of [`Serialize`] compile to.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,21 +9,21 @@ use serde::de::DeserializeOwned;
 use super::reader::StateReader;
 use super::vector::{SnapshotError, StateVector};
 
-/// All that a value holds as bytes.
+/// Serializes a value to bytes.
 ///
 /// # Errors
-/// As [`StateVector::add`].
+/// Returns the errors of [`StateVector::add`].
 pub fn to_bytes(value: &impl Serialize) -> Result<Vec<u8>, SnapshotError> {
     let mut vector = StateVector::default();
     vector.add(value)?;
     postcard::to_allocvec(&vector.row).map_err(|error| SnapshotError(error.to_string()))
 }
 
-/// A value from its bytes, and the bytes after it. No more memory is allocated than a small
-/// multiple of the bytes.
+/// Deserializes a value, and returns it with the remaining bytes. It allocates no more memory than
+/// a small multiple of the bytes.
 ///
 /// # Errors
-/// The bytes are not those of such a value.
+/// Returns an error if the bytes are not those of such a value.
 pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), SnapshotError> {
     let (numbers, rest): (Vec<u64>, _) =
         postcard::take_from_bytes(bytes).map_err(|error| SnapshotError(error.to_string()))?;

@@ -1,6 +1,7 @@
-//! Names that types carry so that a [state vector](super::vector) knows what their numbers are.
+//! Names carried by types, from which a [state vector](super::vector) derives the meaning of their
+//! numbers.
 
-/// Structures that only count: what is in them never decides what happens.
+/// Structures that only count: their contents never affect behaviour.
 pub(super) const COUNTERS: [&str; 10] = [
     "BackPressure",
     "BusUse",
@@ -14,13 +15,13 @@ pub(super) const COUNTERS: [&str; 10] = [
     "UnitCounters",
 ];
 
-/// Defines `serialize` and `deserialize` for `#[serde(with)]`, by way of a newtype of this name.
+/// Defines `serialize` and `deserialize` for `#[serde(with)]`, by means of a newtype of this name.
 macro_rules! newtype {
     ($name:expr) => {
-        /// Writes a value as what this module's name says.
+        /// Serializes a value as the kind of number that this module is named after.
         ///
         /// # Errors
-        /// Those of the serializer.
+        /// Returns the errors of the serializer.
         pub fn serialize<T: serde::Serialize, S: serde::Serializer>(
             value: &T,
             to: S,
@@ -28,10 +29,10 @@ macro_rules! newtype {
             to.serialize_newtype_struct($name, value)
         }
 
-        /// Reads a value, which stands alone: the newtype's name is not in what is read.
+        /// Deserializes a value without a wrapper: the newtype's name is not part of the data.
         ///
         /// # Errors
-        /// Those of the deserializer.
+        /// Returns the errors of the deserializer.
         pub fn deserialize<'de, T: serde::Deserialize<'de>, D: serde::Deserializer<'de>>(
             from: D,
         ) -> Result<T, D::Error> {
@@ -46,15 +47,15 @@ pub mod count {
     newtype!(NAME);
 }
 
-/// Longwords of 64 bits that are neither times nor counts: sets, sizes, rates.
+/// 64-bit words that are neither times nor counts: sets, sizes, rates.
 pub mod bits {
     pub(in super::super) const NAME: &str = "Bits";
     newtype!(NAME);
 }
 
-/// Newtypes around what may hold a timestamp.
+/// Newtypes around values that may hold a timestamp.
 pub mod stamp {
-    /// A field of the datapath, which remembers the operation before.
+    /// A field of the datapath, which keeps the previous operation.
     pub mod datapath {
         pub(in super::super::super) const NAME: &str = "StampDatapath";
         newtype!(NAME);
@@ -66,8 +67,8 @@ pub mod stamp {
         newtype!(NAME);
     }
 
-    /// The part of the register file that is written: of its registers, those in which the
-    /// program keeps nothing but times for its timers.
+    /// The written part of the register file, some of whose registers the program may use only for
+    /// times of its timers.
     pub mod registers {
         pub(in super::super::super) const NAME: &str = "StampRegisters";
         newtype!(NAME);

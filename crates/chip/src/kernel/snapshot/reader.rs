@@ -1,10 +1,10 @@
-//! A state made again from its vector.
+//! Rebuilding a state from its vector.
 
 use serde::de::{self, DeserializeOwned, IntoDeserializer, Visitor};
 
 use super::vector::SnapshotError;
 
-/// Takes numbers in the order in which they were written.
+/// Reads numbers in the order in which they were written.
 #[derive(Debug)]
 pub struct StateReader<'a> {
     numbers: std::slice::Iter<'a, u64>,
@@ -17,15 +17,15 @@ impl<'a> StateReader<'a> {
         }
     }
 
-    /// Takes a value.
+    /// Reads a value.
     ///
     /// # Errors
-    /// There are too few numbers, or they are not those of such a value.
+    /// Returns an error if there are too few numbers, or they are not those of such a value.
     pub fn take<T: DeserializeOwned>(&mut self) -> Result<T, SnapshotError> {
         T::deserialize(self)
     }
 
-    /// Whether all numbers were taken.
+    /// Whether all numbers have been read.
     pub(crate) fn is_empty(&self) -> bool {
         self.numbers.as_slice().is_empty()
     }
@@ -134,7 +134,7 @@ impl<'de> de::VariantAccess<'de> for &mut StateReader<'_> {
     }
 }
 
-/// Types that are one number each.
+/// Implements the methods of types that are one number each.
 macro_rules! numbers {
     ($($deserialize:ident $visit:ident $type:ty;)+) => {
         $(fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, SnapshotError> {

@@ -1,19 +1,18 @@
-//! A chip's state as a vector of numbers, each of a class that says how it may
-//! differ from one period to the next.
+//! A chip's state as a vector of numbers, each of a class that determines how it may differ from
+//! one period to the next.
 //!
-//! The vector holds what a saved state holds, by way of the same [`Serialize`]
-//! implementations: nothing of the state can be forgotten here that a checkpoint
-//! does not forget. What a number is comes from its type and from names that the
-//! types carry (`markers.rs`):
+//! The vector holds the same data as a saved state, through the same [`Serialize`] implementations,
+//! so any state missing here would also be missing in a checkpoint. The class of a number follows
+//! from its type and from names that the types carry (`markers.rs`):
 //!
 //! - An unsigned number of 64 bits is a [time](NumberClass::Time), except
 //! - in the structures of `COUNTERS` and in the newtype of [`count`], where it is a
 //!   [count](NumberClass::Count),
 //! - in the newtype of [`bits`], where it is a value, and
-//! - in the newtypes of [`stamp`], which hold what microcode may have made of the
+//! - in the newtypes of [`stamp`], which hold data that microcode may have derived from the
 //!   timestamp.
-//! - Everything else is a [value](NumberClass::Value), so that what this list does not
-//!   know can only keep a period from being found, and never make a wrong one.
+//! - Everything else is a [value](NumberClass::Value), so that an omission from this list can only
+//!   keep a period from being found, and never produce a wrong one.
 
 use std::fmt;
 
@@ -21,26 +20,25 @@ use serde::ser::{self, Serialize};
 
 use super::markers::{COUNTERS, bits, count, stamp};
 
-/// How a number may differ between two states that are a period apart.
+/// The allowed difference of a number between two states that are a period apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberClass {
-    /// Not at all.
+    /// No difference.
     Value,
-    /// Not at all, or by the period.
+    /// None, or the period.
     Time,
-    /// By anything, if by the same from each period to the next.
+    /// Any, if it is the same from each period to the next.
     Count,
-    /// Not at all, or by the steps of the timestamp that a period has, modulo
-    /// 2^32 or 2^16.
+    /// None, or the timestamp steps of a period, modulo 2^32 or 2^16.
     Stamp { bits: u8 },
 }
 
-/// Why a state has no vector, or a vector no state, which is a defect of this crate.
+/// The reason why a state has no vector, or a vector no state; a defect of this crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotError(pub(crate) String);
 
 impl SnapshotError {
-    /// The error for a kind of core whose state has no vector.
+    /// Creates the error for a kind of core whose state has no vector.
     #[must_use]
     pub fn unsupported() -> Self {
         Self("this kind of core has no numbers".to_owned())
@@ -67,7 +65,7 @@ impl serde::de::Error for SnapshotError {
     }
 }
 
-/// In which of the newtypes of [`stamp`] a number is.
+/// The newtypes of [`stamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StampKind {
     Registers,
@@ -91,35 +89,35 @@ impl StampKind {
 pub struct StateVector {
     pub(crate) row: Vec<u64>,
     pub(crate) classes: Vec<NumberClass>,
-    /// In how many structures of counters the writer is.
+    /// Nesting depth of structures of counters at the writer's position.
     counting: u32,
     bits: bool,
     stamp: Option<StampKind>,
     #[cfg(test)]
     names: Vec<&'static str>,
-    /// Where the register file began.
+    /// Index at which the register file began.
     registers: usize,
-    /// Whether the core has timers, and bit r of the longwords: register r holds nothing
-    /// but times for them.
+    /// Whether the core has timers, and a bitmap of the registers that hold nothing but times for
+    /// them.
     timers: bool,
     timer_registers: Vec<u64>,
 }
 
 impl StateVector {
-    /// Adds all that a value holds.
+    /// Appends the numbers of a value.
     ///
     /// # Errors
-    /// The value has something for which the vector has no class: a float, a text.
+    /// Returns an error if the value contains something for which the vector has no class: a float
+    /// or a string.
     pub fn add(&mut self, value: &impl Serialize) -> Result<(), SnapshotError> {
         value.serialize(self)
     }
 
-    /// Adds all that a core holds. `timer_registers` are the registers that hold nothing but
-    /// times for timers, bit r of its longwords for register r of the flat file, if the core
-    /// has timers.
+    /// Appends the numbers of a core. `timer_registers` is a bitmap of the registers, in the flat
+    /// file, that hold nothing but times for timers, if the core has timers.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// Returns the errors of [`Self::add`].
     pub fn add_core(
         &mut self,
         value: &impl Serialize,
@@ -132,7 +130,7 @@ impl StateVector {
         value.serialize(self)
     }
 
-    /// Forgets all numbers and keeps their room.
+    /// Removes all numbers and keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.row.clear();
         self.classes.clear();
@@ -435,7 +433,7 @@ impl ser::SerializeStruct for Struct<&mut StateVector> {
     }
 }
 
-/// What has parts in a row: one like the other.
+/// Types with parts in sequence, all handled alike.
 macro_rules! parts {
     ($($trait:ident $($method:ident)+, named: $named:tt;)+) => {
         $(impl ser::$trait for &mut StateVector {
@@ -480,14 +478,14 @@ mod tests {
     use crate::units::msf::MediaSetup;
     use npsim_profile::Profile;
 
-    /// Collects the names of structures and newtypes on the way through a value.
+    /// Collects the names of structures and newtypes encountered in a value.
     fn names(value: &impl Serialize) -> String {
         let mut out = StateVector::default();
         out.add(value).unwrap();
         out.names.join(" ")
     }
 
-    /// What a core has of registers and clocks, each marked as a core marks it.
+    /// Registers and clocks of a core, each marked as a core marks it.
     #[derive(serde::Serialize)]
     struct CoreState {
         stats: MeStats,

@@ -1,4 +1,4 @@
-//! Kinds of trace events, and sets of them: what an observer wants.
+//! Kinds of trace events, and sets of them that an observer wants.
 
 #[cfg(doc)]
 use super::TraceEvent;
@@ -71,7 +71,7 @@ pub struct Kinds(u32);
 impl Kinds {
     /// No kinds.
     pub const NONE: Self = Self(0);
-    /// Everything.
+    /// All kinds.
     pub const ALL: Self = Self(u32::MAX);
 
     /// The set of these kinds.
@@ -85,26 +85,26 @@ impl Kinds {
         Self(all)
     }
 
-    /// All but these.
+    /// All kinds except these.
     #[must_use]
     pub const fn all_but(kinds: &[TraceEventKind]) -> Self {
         Self(!Self::of(kinds).0)
     }
 
-    /// The kinds in either set.
+    /// The union of two sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether a kind is among them.
+    /// Whether the set contains a kind.
     #[must_use]
     #[inline]
     pub const fn has(self, kind: TraceEventKind) -> bool {
         self.0 >> kind as u32 & 1 == 1
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
