@@ -1,5 +1,6 @@
-//! The fabric and the units without microengines: scripted commands, and the times of their
-//! signals and data. A register file stands in place of each microengine.
+//! A test rig of the fabric and the units without microengines: it issues scripted commands and
+//! records the times of their signals and data. A register file takes the place of each
+//! microengine.
 
 mod contention;
 mod device;
@@ -20,14 +21,14 @@ use crate::units::msf::MediaSetup;
 use crate::units::{Outside, Units};
 use npsim_profile::Profile;
 
-/// The signal number that rig commands name.
+/// The signal number used by rig commands.
 pub const SIGNAL: u8 = 2;
 
-/// Something a microengine would have noticed.
+/// An effect that a microengine would have seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     pub cycle: Cycle,
-    /// The command's `pc`: its number in the test; of a lone signal 0.
+    /// The command's `pc`, which is its number in the test; 0 for a signal without a command.
     pub id: u16,
     pub me: u8,
     /// Signals raised.
@@ -37,7 +38,8 @@ pub struct Notice {
     pub pull: bool,
 }
 
-/// In place of microengines and general-purpose core, which no command of the rig reaches.
+/// Stands in for the microengines and the general-purpose core, which no command of the rig
+/// reaches.
 struct Absent;
 
 impl TransferRegisters for Absent {
@@ -54,13 +56,13 @@ pub struct Rig {
     /// OUT registers by microengine and kind.
     pub out: Vec<[[u32; 128]; 2]>,
     pub notices: Vec<Notice>,
-    /// Commands that microengines issue as fast as they are taken.
+    /// Commands that each microengine issues as fast as they are accepted.
     pub work: Vec<VecDeque<(BusCommand, Vec<u32>)>>,
-    /// How often each microengine was held.
+    /// Number of times that a microengine was held.
     pub held: u64,
 }
 
-/// A command as microengine 0, context 0 issues it, with signal 2.
+/// A command as issued by microengine 0, context 0, with signal 2.
 pub fn command(op: CommandOp, address: u32, count: u8) -> BusCommand {
     let info = op.info();
     let (pull_signals, push_signals) = match info.signals {
@@ -101,15 +103,15 @@ impl Rig {
         }
     }
 
-    /// Issues a command at a cycle, after everything before it has happened.
+    /// Issues a command at a cycle, after handling everything before it.
     pub fn issue(&mut self, at: Cycle, command: BusCommand) -> Issue {
         self.run_until(at);
         self.fabric.now = at;
         self.fabric.issue(at, &command)
     }
 
-    /// Issues a command on an idle chip with `data` in its OUT registers and
-    /// runs until all is quiet; gives the notices.
+    /// Issues a command on an idle chip with `data` in its OUT registers and runs until all is
+    /// quiet. Returns the notices.
     pub fn go(&mut self, command: BusCommand, data: &[u32]) -> Vec<Notice> {
         self.run();
         let start = (self.fabric.now + 1000).next_multiple_of(2);
@@ -126,12 +128,12 @@ impl Rig {
         notices
     }
 
-    /// The data that a command pushes on an idle chip.
+    /// Returns the data that a command pushes on an idle chip.
     pub fn fetch(&mut self, command: BusCommand, data: &[u32]) -> Vec<u32> {
         self.go(command, data).pop().expect("a notice").data
     }
 
-    /// Lets microengines issue their work from the present on.
+    /// Lets microengines issue their work from now on.
     pub fn start_work(&mut self) {
         for me in 0..self.work.len() {
             self.fabric

@@ -13,21 +13,20 @@
 //! buffer holds an event back until nothing earlier can follow. Observers see events
 //!
 //! 1. by cycle;
-//! 2. in one cycle first what concerns units, buses, rings, frames and commands,
-//!    then what concerns the pipeline and the contexts of microengine 0, then of
-//!    microengine 1, and so on, last the accesses to local memories
-//!    ([`TraceEvent::rank`]);
-//! 3. in one cycle and of one rank in the order of recording: causes before effects, so a
-//!    [`Signal`](TraceEvent::Signal) stands before the
-//!    [`Context`](TraceEvent::Context) change to ready that it causes.
+//! 2. within a cycle, first those of units, buses, rings, frames and commands, then those of the
+//!    pipeline and the contexts of microengine 0, then of microengine 1, and so on, and last the
+//!    accesses to local memories ([`TraceEvent::rank`]);
+//! 3. within a cycle and rank, in the order of recording: causes before effects, so a
+//! [`Signal`](TraceEvent::Signal) comes before the [`Context`](TraceEvent::Context) change to ready
+//!    that it causes.
 //!
 //! The [`Issued`](TraceEvent::Issued), [`Aborted`](TraceEvent::Aborted) and
 //! [`Stalled`](TraceEvent::Stalled) slots of one microengine never overlap, and cover all cycles
 //! except those in which no context has the pipeline. Each state of a context lasts until its next
 //! one is recorded.
 //!
-//! The trace buffer does not sort for a single observer that [needs no
-//! order](Observer::needs_order).
+//! The trace buffer does not sort for a single observer that
+//! [needs no order](Observer::needs_order).
 //!
 //! # The end
 //!

@@ -107,7 +107,7 @@ proptest! {
             let words: Vec<u32> = (next..next + u32::from(count)).collect();
             next += u32::from(count);
             rig.work[0].push_back((from(0, command(put, address, count), number as u16), words.clone()));
-            // A get of the same count by another microengine of the other cluster.
+            // A get of the same count by a microengine of the other cluster.
             rig.work[4].push_back((from(4, command(get, address, count), number as u16), vec![]));
             // The rig overwrites OUT registers at issue: one put at a time.
             rig.start_work();
@@ -125,7 +125,7 @@ proptest! {
     }
 }
 
-/// Runs `count` commands of every microengine; gives cycles from start to end.
+/// Runs `count` commands of every microengine. Returns the cycles from start to end.
 fn saturate(rig: &mut Rig, count: u32, make: impl Fn(u8, u32) -> BusCommand) -> Cycle {
     for me in 0..8 {
         for number in 0..count {
@@ -195,8 +195,8 @@ fn dram_stays_under_its_peak_and_spreads_over_banks() {
         )
     });
     assert!(spread >= peak(800 * 64), "{spread}");
-    // The D push bus carries a longword per bus clock to microengines: with 64
-    // bytes in 32 cycles it is the limit here, twice what the pins take.
+    // The D push bus carries a longword per bus clock to microengines: at 64 bytes in 32 cycles it
+    // is the limit here, taking twice as long as the pins.
     assert!((800 * 32..800 * 32 * 21 / 20).contains(&spread), "{spread}");
     let mut rig = Rig::new();
     let spread = saturate(&mut rig, 100, |me, n| {
@@ -322,8 +322,8 @@ fn the_same_work_gives_the_same_notices() {
     assert_eq!(run(), run());
 }
 
-/// Gives microengines `0..n` the same endless work and runs for a while; gives
-/// how many of their commands were served.
+/// Gives microengines `0..n` the same endless work and runs for a number of cycles. Returns the
+/// number of commands served for each.
 fn served_in(cycles: Cycle, count: u8, make: impl Fn(u8, u32) -> BusCommand) -> Vec<usize> {
     let mut rig = Rig::new();
     for me in 0..count {
@@ -352,7 +352,7 @@ fn microengines_share_every_saturated_unit_evenly() {
         let served = served_in(12_000, 8, make);
         let (least, most) = (served.iter().min().unwrap(), served.iter().max().unwrap());
         assert!(*least > 50, "kind {kind}: {served:?}");
-        // A microengine has four commands in its FIFO; the rest is in turn.
+        // A microengine has four commands in its FIFO; the rest are served in turn.
         assert!(most - least <= 4 + most / 50, "kind {kind}: {served:?}");
     }
 }
@@ -372,14 +372,13 @@ fn two_masters_of_a_command_bus_take_turns() {
 
 #[test]
 fn one_command_a_bus_clock_and_cluster_and_one_for_the_shared_interface() {
-    // One longword reads: the scratchpad takes one a bus clock from both
-    // clusters together.
+    // Reads of one longword: the scratchpad takes one per bus clock from both clusters together.
     let scratch: usize = served_in(8000, 8, |_, _| command(Op::ScratchRead, 0, 1))
         .iter()
         .sum();
     assert!((3950..=4060).contains(&scratch), "{scratch} in 4000 clocks");
-    // Enqueue-tail takes no pins: the channel takes all that both buses bring,
-    // but never more.
+    // Enqueue-tail uses no pins: the channel takes everything that both buses bring, but never
+    // more.
     let fast = |me: u8, n: u32| {
         command(
             Op::SramEnqueueTail,
@@ -393,8 +392,8 @@ fn one_command_a_bus_clock_and_cluster_and_one_for_the_shared_interface() {
 
 #[test]
 fn a_rare_command_is_not_starved_by_the_other_cluster() {
-    // Seven microengines saturate the scratchpad, one of the first cluster also
-    // keeps its bus busy with other work.
+    // Seven microengines saturate the scratchpad; one of the first cluster also keeps its bus busy
+    // with other work.
     let mut rig = Rig::new();
     for number in 0..3000 {
         for me in 1..8 {
@@ -430,7 +429,7 @@ fn a_full_unit_stalls_those_that_send_to_it_and_no_others() {
     }
     rig.start_work();
     rig.run_until(2400);
-    // 80 started in 2400 cycles, 28 that wait.
+    // 80 started in 2400 cycles, and 28 waiting.
     assert!(rig.work[0].len() > 280, "{}", rig.work[0].len());
     assert!(rig.work[1].len() < 50 && rig.work[5].len() < 50);
     let sram = rig.fabric.buses.pressure(Sram::target(0));
@@ -468,8 +467,8 @@ fn turning_the_pins_around_costs_what_the_profile_says() {
     assert_eq!(none, 0);
     assert!(turning > 0 && slow > free, "{turning}: {slow} and {free}");
     assert!(slow - free <= turning, "{slow} - {free} of {turning}");
-    // No bank is passed over more than twice: with four banks there is a
-    // turnaround at least every dozen commands.
+    // No bank is passed over more than twice: with four banks there is a turnaround at least every
+    // dozen commands.
     assert!(turning / 60 >= 800 / 12, "{turning}");
 }
 
@@ -499,8 +498,8 @@ fn bursts_of_ten_and_a_half_cycles_are_exact() {
 
 #[test]
 fn a_push_bus_that_is_booked_ahead_holds_readers_back() {
-    // Both channels and the scratchpad push to one cluster: more than its bus
-    // carries. Units stop reading instead of piling data up.
+    // Both channels and the scratchpad push to one cluster, more than its bus can carry. Units stop
+    // reading instead of accumulating data.
     let mut rig = Rig::new();
     for n in 0..200u32 {
         for me in 0..4 {
@@ -529,7 +528,7 @@ fn a_push_bus_that_is_booked_ahead_holds_readers_back() {
 fn queue_integrals_are_the_sum_of_the_stays() {
     let mut rig = Rig::new();
     let profile = rig.fabric.profile.clone();
-    // A write waits in the pipe for its data, a read behind it for its turn.
+    // A write waits in the pipe for its data, and a read behind it for its turn.
     rig.issue(100, command(Op::ScratchWrite, 0, 1));
     rig.issue(102, command(Op::ScratchRead, 0, 1));
     rig.run();
@@ -550,7 +549,7 @@ fn the_core_takes_its_share() {
     rig.run_until(100);
     rig.fabric.now = 100;
     assert_eq!(rig.units.scratch.core_read(1, &mut rig.fabric), 0);
-    // The next one finds bus and scratchpad taken for a bus clock each.
+    // The next one finds both the bus and the scratchpad occupied for a bus clock.
     let waited = rig.units.scratch.core_read(1, &mut rig.fabric);
     assert_eq!(waited, rig.fabric.profile.bus_cycle());
     assert_eq!(rig.units.dram.core_read(0, 64, &mut rig.fabric), 4);
@@ -563,8 +562,8 @@ fn the_core_takes_its_share() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is sent wherever: every command is served once, and commands of
-    /// a microengine to one address keep the order that the units promise.
+    /// Whatever the mix of commands, every command is served once, and commands of a microengine to
+    /// one address keep the order that the units guarantee.
     #[test]
     fn nothing_is_lost_and_order_is_kept(
         mix in prop::collection::vec((0u8..6, 0u8..8, 1u8..=8, 0u32..4), 20..160),
@@ -596,7 +595,7 @@ proptest! {
         let mut ids: Vec<_> = rig.notices.iter().map(|n| n.id).collect();
         ids.sort_unstable();
         prop_assert_eq!(ids, (0..expected as u16).collect::<Vec<_>>());
-        // Data is pulled in the order in which a unit's inlet was entered.
+        // Data is pulled in the order in which commands entered a unit's inlet.
         for ((kind, _), sent) in writes {
             if kind == 1 {
                 let pulled: Vec<_> = rig.notices.iter().map(|n| n.id).filter(|id| sent.contains(id)).collect();

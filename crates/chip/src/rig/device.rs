@@ -1,5 +1,5 @@
-//! A device behind its SRAM channel: when it answers, what passes what, and what is
-//! refused.
+//! A device behind its SRAM channel: when it responds, what may overtake what, and which requests
+//! are rejected.
 
 use std::ops::Range;
 
@@ -13,23 +13,23 @@ use crate::units::sram::device::{Attachment, Device, Handover, WindowPart, Windo
 use npsim_profile::Profile;
 
 const MEMORY: u32 = 0x10_0000;
-/// The window as microcode addresses it.
+/// Address of the window as microcode sees it.
 const WINDOW: u32 = 1 << 30 | MEMORY;
 
-/// Bytes of the window, and where its parts are.
+/// Size of the window in bytes, and offsets of its parts.
 const WINDOW_BYTES: u32 = 0x2000;
 const REQUESTS: u32 = 0x800;
 const MAILBOXES: u32 = 0x1000;
 /// Longwords of a group of registers; each group answers the requests of 16 longwords.
 const GROUP: u32 = 8;
-/// Cycles from one request to the next, and until its answer is there.
+/// Cycles from one request to the next, and until its answer is available.
 const PERIOD: Cycle = 4;
 const ANSWER: Cycle = 7;
-/// Cycles until what was written into a mailbox is answered.
+/// Cycles until a write to a mailbox is answered.
 const POST: Cycle = 24;
 
-/// Takes from the first register of a group what a request asks for, as far as there
-/// is any. A mailbox gives the sum of what was written into it.
+/// A test device that takes the amount given by a request from the first register of a group, as
+/// far as available. A mailbox returns the sum of the values written to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct TestDevice {
     attachment: Attachment,
@@ -57,7 +57,7 @@ impl TestDevice {
         }
     }
 
-    /// The number of a mailbox at a place that begins one.
+    /// The number of the mailbox that begins at an offset, if one does.
     fn mailbox(place: u32) -> Option<usize> {
         let at = place.checked_sub(MAILBOXES / 4)?;
         (at.is_multiple_of(4) && at / 4 < 64).then_some((at / 4) as usize)
@@ -195,7 +195,7 @@ fn request(code: u32) -> BusCommand {
     command(Op::SramRead, WINDOW + REQUESTS + 4 * code, 1)
 }
 
-/// When a command's push came.
+/// The cycle of a command's push.
 fn pushed(notices: &[Notice], id: u16) -> Cycle {
     let found = notices.iter().find(|n| n.id == id && !n.pull);
     found.unwrap_or_else(|| panic!("no push of {id}")).cycle
@@ -211,7 +211,7 @@ fn a_request_takes_a_read_and_what_the_device_takes() {
         assert_eq!(notices[0].data, [8]);
         assert_eq!(notices[0].cycle, p.sram_read() + ANSWER);
     }
-    // Registers are read and written as memory is.
+    // Registers are read and written like memory.
     let notices = rig.go(command(Op::SramRead, WINDOW, 4), &[]);
     assert_eq!(notices[0].data, [(1 << 20) - 160, 0, 0, 0]);
     let register = notices[0].cycle;
@@ -232,7 +232,7 @@ fn an_answer_is_in_its_mailbox_when_it_is_known() {
     let pulled = rig.notices.iter().find(|n| n.pull).unwrap().cycle;
     let read = rig.notices.iter().find(|n| n.id == 2).unwrap();
     assert_eq!(read.data, [4321]);
-    // Handed over when its data is there.
+    // Handed over when its data has arrived.
     let lead = p.push_lead(p.sram_read(), 1);
     let carried = p.bus_cycle() + p.transfer_latency();
     assert_eq!(read.cycle, pulled + POST + lead + carried);
@@ -279,7 +279,7 @@ fn requests_are_taken_one_a_clock_and_memory_passes_them() {
         let me = (n % 8) as u8;
         rig.work[me as usize].push_back((by(me, n, request(1)), Vec::new()));
     }
-    // The last of one microengine is for memory.
+    // The last command of one microengine is for memory.
     let memory = by(3, 999, command(Op::SramRead, 1 << 30, 1));
     rig.work[3].push_front((memory, Vec::new()));
     rig.start_work();
@@ -301,8 +301,8 @@ fn a_request_waits_for_the_registers_of_its_group_that_are_being_written() {
     let mut rig = rig(true);
     let start = 1000;
     rig.out[0][0][..3].copy_from_slice(&[6, 8, 9]);
-    // The write waits for its data; the request of group 0 behind it does not
-    // overtake it, that of group 1 does.
+    // The write waits for its data; the request of group 0 behind it does not overtake it, but that
+    // of group 1 does.
     rig.issue(start, by(0, 1, command(Op::SramWrite, WINDOW, 3)));
     rig.issue(start, by(4, 2, request(15)));
     let mut other = request(15);

@@ -1,4 +1,4 @@
-//! DRAM rows that stay open, and which banks a refresh blocks.
+//! DRAM rows that stay open, and the banks that a refresh blocks.
 
 use npsim_isa::CommandOp as Op;
 use npsim_profile::Profile;
@@ -7,13 +7,12 @@ use super::{Rig, command};
 use crate::Cycle;
 use crate::kernel::unit::Unit;
 
-/// Banks of the IXP2400 follow each other after these bytes, rows of a bank after four times
-/// as many.
+/// Distance between banks of the IXP2400 in bytes; rows of a bank are four times as far apart.
 const BANK: u32 = 2048;
 const ROW: u32 = 4 * BANK;
 
-/// An IXP2400 with these policies, refreshed at this distance, a bank at a time where sets of
-/// banks take turns.
+/// An IXP2400 with these policies and this refresh interval, refreshed one bank at a time if sets
+/// of banks take turns.
 fn rig(rows: &'static str, refresh: &'static str, interval: u64) -> Rig {
     let profile = Profile::load("ixp2400").unwrap();
     let profile = { profile.with("dram", "rows", rows) }
@@ -25,13 +24,13 @@ fn rig(rows: &'static str, refresh: &'static str, interval: u64) -> Rig {
 
 const NEVER: u64 = 1_000_000_000;
 
-/// Latencies of reads of a quadword each, one after the other.
+/// Latencies of successive reads of one quadword each.
 fn read_alone(rig: &mut Rig, addresses: &[u32]) -> Vec<Cycle> {
     let one = |at: &u32| rig.go(command(Op::DramRead, *at, 1), &[])[0].cycle;
     addresses.iter().map(one).collect()
 }
 
-/// How long after the first of two reads the second ends.
+/// The time between the ends of two reads.
 fn read_behind(rig: &mut Rig, first: u32, second: u32) -> Cycle {
     rig.issue(1000, command(Op::DramRead, first, 1));
     rig.issue(1002, command(Op::DramRead, second, 1));
@@ -39,8 +38,8 @@ fn read_behind(rig: &mut Rig, first: u32, second: u32) -> Cycle {
     rig.notices[1].cycle - rig.notices[0].cycle
 }
 
-/// How much longer than on an idle chip a read takes that is issued as a refresh falls due, of
-/// each bank.
+/// For each bank, how much longer than on an idle chip a read takes that is issued when a refresh
+/// is due.
 fn delays(rig: impl Fn() -> Rig, due: Cycle) -> Vec<Cycle> {
     let one = |bank: u32| {
         let mut rig = rig();
@@ -55,7 +54,8 @@ fn delays(rig: impl Fn() -> Rig, due: Cycle) -> Vec<Cycle> {
 fn a_hit_takes_the_column_command_alone_and_a_miss_a_precharge_more() {
     let mut open = rig("open", "in-turn", NEVER);
     let addresses = [0, 8, BANK - 8, ROW, 0, BANK, ROW + BANK, 8];
-    // 180 of an idle bank; 12 less without opening the row, 12 more with closing another one.
+    // 180 for an idle bank; 12 less if the row is already open, 12 more if another one has to be
+    // closed.
     assert_eq!(
         read_alone(&mut open, &addresses),
         [180, 168, 168, 192, 192, 180, 192, 168]
@@ -98,14 +98,14 @@ fn a_refresh_closes_the_rows_of_its_banks() {
         ("all-bank", [180, 180, 180, 180]),
     ] {
         let mut rig = rig("open", policy, 3000);
-        // Two banks are read before the first refresh and after it.
+        // Two banks are read before and after the first refresh.
         assert_eq!(
             read_alone(&mut rig, &[0, BANK, 0, BANK]),
             expected,
             "{policy}"
         );
     }
-    // The refresh waits for the precharge of a row that is open.
+    // The refresh waits for the precharge of an open row.
     let mut rig = rig("open", "all-bank", 2000);
     rig.issue(1000, command(Op::DramRead, 0, 1));
     rig.issue(2000, command(Op::DramRead, 0, 1));

@@ -1,4 +1,4 @@
-//! Idle latencies: each command on an idle chip takes exactly its target.
+//! Idle latencies: each command on an idle chip takes exactly its target time.
 
 use npsim_isa::CommandOp as Op;
 
@@ -182,8 +182,7 @@ fn one_hash_takes_exactly_its_target_and_others_their_array_time_more() {
         (rig.fabric.profile.hash_one(), 2)
     );
     assert_eq!(push_at(&rig.go(command(Op::Hash64, 0, 1), &[1, 0])), 72);
-    // Two more clocks each way in buffers, five in the array, two more
-    // longwords each way.
+    // Two more clocks each way in buffers, five in the array, and two more longwords each way.
     assert_eq!(
         push_at(&rig.go(command(Op::Hash128, 0, 1), &[1, 0, 0, 0])),
         70 + 8 + 10 + 8

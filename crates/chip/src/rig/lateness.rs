@@ -1,4 +1,4 @@
-//! Completions that come late on purpose, and memory that does not notice.
+//! Deliberately delayed completions, and memory that is unaffected by them.
 
 use npsim_isa::CommandOp as Op;
 
@@ -17,8 +17,8 @@ fn late(seed: u64) -> Lateness {
     }
 }
 
-/// Writes and reads of one place in turn, as fast as they are taken; what was
-/// noticed of the reads, by number.
+/// Writes and reads one place alternately, as fast as commands are accepted. Returns the notices of
+/// the reads, by number.
 fn reads(write: Op, read: Op, address: u32, lateness: Lateness) -> Vec<Notice> {
     let mut rig = Rig::new();
     rig.fabric.disturb(lateness);

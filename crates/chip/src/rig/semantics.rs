@@ -1,4 +1,4 @@
-//! What each command does to memory, queues and rings, and what is refused.
+//! The effect of each command on memory, queues and rings, and the commands that are rejected.
 
 use npsim_isa::CommandOp as Op;
 
@@ -37,7 +37,7 @@ fn memories_return_what_was_written() {
 fn descriptors_load_and_store_as_documented() {
     let mut rig = Rig::new();
     let at = 0x200;
-    // Four packets A to D, each of one buffer with its mark, queued as memory.
+    // Four packets A to D, each of one buffer with its mark, queued in memory.
     for (address, word) in [
         (at, 0x8000_0010),
         (at + 1, 0x40),
@@ -54,7 +54,7 @@ fn descriptors_load_and_store_as_documented() {
         [0x8000_0010, 4]
     );
     rig.go(command(Op::SramRdQdescOther, entry | at, 1), &[]);
-    // A packet of buffers T to W that software has linked: link T, tail W.
+    // A packet of buffers T to W linked by software: link T, tail W.
     rig.units.sram.write_word(0x50 * 4, 0x8000_0060);
     let mut link = command(Op::SramEnqueue, entry | 0x50, 1);
     (link.indirect, link.byte_mask) = (Some(1 << 20), 0);
