@@ -1,33 +1,33 @@
-//! What a microengine remembers of what it did ahead of the chip, so that its counts can be
-//! cut at any cycle of it.
+//! A record of the slots aborted ahead of the chip, with which a microengine's counts can be cut at
+//! any cycle of its lead.
 //!
-//! Microengines run ahead of the chip, and a fault elsewhere may end the run at a
-//! cycle that lies behind what they have done. What they do ahead of the chip's
-//! present issues instructions and throws slots away; besides it only posts events behind that
-//! cycle, which then never come. So the slots and their cycles are enough.
+//! Microengines run ahead of the chip, and a fault elsewhere may end the run at a cycle earlier
+//! than what they have executed. Ahead of the chip, a microengine only issues instructions, aborts
+//! slots, and posts events for later cycles, which then never come. The slots and their cycles are
+//! therefore a sufficient record.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use npsim_chip::Cycle;
 
-/// More entries than most turns make: only where there are as many, those that lie before the
-/// chip's present are looked for and forgotten.
+/// More entries than most turns add: only beyond this number are entries before the chip's present
+/// searched for and dropped.
 const MANY: usize = 32;
 
-/// The issue slots that were aborted, some of them before the chip's present, in their order. A context gives
-/// up the pipeline in the chip's present, so of those before that nothing is kept.
+/// The aborted issue slots, in order, some of them before the chip's present. A context yields the
+/// pipeline in the chip's present, so nothing before that is kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AbortedSlots {
-    /// The slots with which a context yielded the pipeline last: the first cycle and the one after the
-    /// last.
+    /// The slots with which a context last yielded the pipeline: the first cycle, and the one after
+    /// the last.
     swap: (Cycle, Cycle),
-    /// The aborted slots behind them.
+    /// The aborted slots after those.
     behind: Vec<(Cycle, Cycle)>,
 }
 
 impl AbortedSlots {
-    /// A turn begins at a cycle. It can lie within the slots of the last swap, if a signal comes
-    /// during them. Those of earlier turns are forgotten once there are many.
+    /// Begins a turn at a cycle, which can lie within the slots of the last swap if a signal
+    /// arrives during them. Slots of earlier turns are dropped once there are many.
     #[inline]
     pub fn begin_turn(&mut self, now: Cycle) {
         if self.behind.len() > MANY {
@@ -41,7 +41,7 @@ impl AbortedSlots {
         self.behind.retain(|(_, end)| *end > now);
     }
 
-    /// Slots are aborted from a cycle on, since a context yields the pipeline in the one
+    /// Records slots aborted from a cycle on because a context yields the pipeline in the cycle
     /// before.
     #[inline]
     pub fn swap(&mut self, from: Cycle, slots: Cycle) {
@@ -49,13 +49,13 @@ impl AbortedSlots {
         self.swap = (from, from + slots);
     }
 
-    /// Slots are aborted from a cycle on.
+    /// Records slots aborted from a cycle on.
     #[inline]
     pub fn add(&mut self, from: Cycle, slots: Cycle) {
         self.behind.push((from, from + slots));
     }
 
-    /// The cycle of the last instruction before one that executes at a cycle.
+    /// The cycle of the last instruction before the one that executes at a cycle.
     pub fn before(&self, cycle: Cycle) -> Cycle {
         match self.behind.last() {
             Some((from, end)) if *end == cycle => from - 1,
@@ -63,7 +63,7 @@ impl AbortedSlots {
         }
     }
 
-    /// Forgets those that end before a cycle.
+    /// Drops the slots that end before a cycle.
     pub fn forget_before(&mut self, now: Cycle) {
         if self.swap.1 <= now {
             self.swap = (0, 0);
@@ -71,14 +71,14 @@ impl AbortedSlots {
         self.forget_turns(now);
     }
 
-    /// The first slot of each and the cycle after the last.
+    /// The first cycle of each group of slots, and the cycle after its last.
     pub fn iter(&self) -> impl Iterator<Item = (Cycle, Cycle)> {
         let swap = (self.swap.1 != self.swap.0).then_some(self.swap);
         swap.into_iter().chain(self.behind.iter().copied())
     }
 }
 
-// Each is written for itself, so that a state says nothing of how it was come by.
+// Each group is written separately, so that the saved state does not depend on how it came about.
 
 impl Serialize for AbortedSlots {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

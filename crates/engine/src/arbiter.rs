@@ -1,7 +1,7 @@
-//! Which context gets the pipeline next: the next ready one, unless a stall holds it back.
+//! The arbiter, which gives the pipeline to the next ready context, unless a stall holds it back.
 //!
-//! Whether a stall holds a context back depends on the cycle at which the arbiter chooses. No
-//! event is pending for a stall unless a context could run but for it: then the microengine is
+//! Whether a stall holds a context back depends on the cycle at which the arbiter chooses. An event
+//! is pending for a stall only if a context is otherwise ready to run: the microengine is then
 //! woken at the end of the stall.
 
 use crate::microengine::{Microengine, Phase};
@@ -52,8 +52,8 @@ impl Microengine {
         next
     }
 
-    /// No other context can run: wakes the microengine at the end of the first stall that
-    /// holds a ready context back.
+    /// If no other context can run, wakes the microengine at the end of the first stall that holds
+    /// a ready context back.
     fn wait_for_a_stall(&mut self, at: Cycle, fabric: &mut Fabric) {
         let contexts = &self.contexts;
         let ready = |it: &&Stall| contexts[it.context()].state() == ContextPhase::Ready;

@@ -1,8 +1,8 @@
-//! Basic blocks: which handler each operation of one has, by what is around it, and the time of
-//! the block that a context is in.
+//! Basic blocks: the choice of each operation's handler by its surroundings, and the timing of the
+//! block that a context is in.
 //!
-//! Handlers are chosen once for a program, as far as it shows in the program, and again for a
-//! context where an operation of it is verified ([`crate::bound_program`]).
+//! Handlers are chosen once for a program, as far as the program determines them, and again for a
+//! context when one of its operations is verified ([`crate::bound_program`]).
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_buffer::TraceBuffer;
@@ -15,16 +15,17 @@ use crate::csr_order::only_posts;
 use crate::operation::{DecodeInfo, FlagEffect, Op};
 use crate::uop::{Handler, UopKind};
 
-/// Whether what an operation leaves beside its destination is read when the next word follows it.
+/// Whether the effects of an operation beside its destination are read, given that the next word
+/// follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SideEffects {
-    /// The effect is live, or may be.
+    /// The effects are live, or may be.
     Live,
-    /// The next word overwrites all of it unread.
+    /// The next word overwrites all of them unread.
     Dead,
 }
 
-/// Finds the side effects of a program's operations that are dead.
+/// Determines which operations of a program have dead side effects.
 pub(crate) fn find_side_effects(ops: &[Op], infos: &[DecodeInfo]) -> Vec<SideEffects> {
     let of = |at: usize| {
         let next = infos
@@ -44,7 +45,7 @@ pub(crate) fn find_side_effects(ops: &[Op], infos: &[DecodeInfo]) -> Vec<SideEff
     (0..ops.len()).map(of).collect()
 }
 
-/// The handler of the operation at an address, from it and the next.
+/// Chooses the handler of the operation at an address, from it and the next.
 ///
 /// | operation | handler |
 /// | --- | --- |
@@ -81,17 +82,17 @@ pub(crate) fn handler_at(ops: &[Op], side_effects: &[SideEffects], at: usize) ->
         .unwrap_or_else(|| Handler::live(op.kind))
 }
 
-/// The handler of an operation that has transfer registers, and no other reason to be checked.
+/// The handler of an operation with transfer registers and no other reason for checks.
 fn scoreboarded(op: &Op) -> Handler {
     match (Handler::scoreboarded(op.kind), op.transfer()) {
         (Some((handler, slot)), Some(transfer)) if op.slot(slot) == transfer => handler,
-        // A is nothing to it.
+        // Operand A is irrelevant to this operation.
         (Some(_), None) if op.kind == UopKind::B && !Op::is_transfer(op.a) => Handler::Move,
         _ => Handler::Scoreboarded,
     }
 }
 
-/// The handler of an operation that leaves the datapath and is verified, from the next.
+/// The handler of a verified operation that leaves the datapath, given the next one.
 fn outside(op: &Op, next: Option<&Op>) -> Handler {
     if op.flags & (Op::SCOREBOARDED | Op::FINISHES) != 0 {
         return Handler::Slow;
@@ -117,7 +118,7 @@ fn outside(op: &Op, next: Option<&Op>) -> Handler {
     }
 }
 
-/// The handler of an operation and the branch behind it as one.
+/// The fused handler of an operation and the branch after it, if there is one.
 fn fused_at(ops: &[Op], at: usize) -> Option<Handler> {
     let next = ops.get(at + 1)?;
     let plain = next.flags & Op::SLOW == 0;
@@ -126,23 +127,25 @@ fn fused_at(ops: &[Op], at: usize) -> Option<Handler> {
         .flatten()
 }
 
-/// When a context came to the block that it is in, and in the dispatch loop what its instructions'
-/// cycles are. It is apart from the loop, which needs the processor's registers for other things.
+/// When a context arrived at its current block, and in the dispatch loop the cycles of the block's
+/// instructions. It is kept outside the loop, which needs the processor's registers for other
+/// things.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BlockTiming {
-    /// When the context came to its first instruction, and whether the one before set the codes.
+    /// The cycle at which the context arrived at the first instruction, and whether the previous
+    /// instruction set the codes.
     pub arrived: Cycle,
     pub with_codes: bool,
-    /// The first address of the block that is not traced yet.
+    /// The first address of the block that has not been traced.
     #[serde(skip)]
     from: usize,
-    /// What is to be added to an address for its cycle.
+    /// Offset from an address to its cycle.
     #[serde(skip)]
     ahead: Cycle,
 }
 
 impl BlockTiming {
-    /// The loop begins at an address.
+    /// Begins the loop at an address.
     #[inline]
     pub fn begin<const OBSERVED: bool>(&mut self, from: usize, cycle: Cycle) {
         if OBSERVED {
@@ -157,10 +160,11 @@ impl BlockTiming {
         self.ahead.wrapping_add(at as Cycle)
     }
 
-    /// Slots that a branch throws away which is taken at a cycle.
+    /// The number of slots aborted by a branch taken at a cycle.
     #[inline]
     pub fn penalty(&self, branch: &Op, cycle: Cycle) -> Cycle {
-        // As the first of its block it follows whatever led there, else the word before it.
+        // The first instruction of a block follows whatever led there; any other follows the word
+        // before it.
         Cycle::from(match (cycle == self.arrived, self.with_codes) {
             (false, _) => branch.a,
             (true, true) => branch.y >> 8,
@@ -168,16 +172,16 @@ impl BlockTiming {
         })
     }
 
-    /// Control arrives at a block at a cycle; `with_codes`: the instruction before it set the
-    /// codes.
+    /// Records the arrival at a block at a cycle; `with_codes` is true if the previous instruction
+    /// set the codes.
     #[inline]
     pub fn arrive(&mut self, cycle: Cycle, with_codes: bool) {
         self.arrived = cycle;
         self.with_codes = with_codes;
     }
 
-    /// Takes the branch at an address, behind which so many slots ran, the last of which may have
-    /// set the codes; gives the slots that are aborted.
+    /// Takes the branch at an address after its defer slots, `deferred` in number, the last of
+    /// which may have set the codes. Returns the number of aborted slots.
     #[inline]
     pub fn branch(
         &mut self,
@@ -197,7 +201,7 @@ impl BlockTiming {
         slots
     }
 
-    /// [`Self::branch`] that is traced.
+    /// [`Self::branch`], traced.
     pub fn branch_observed(
         &mut self,
         (op, at): (&Op, usize),

@@ -1,4 +1,4 @@
-//! Memory and I/O commands: from the instruction to what the bus carries.
+//! Memory and I/O commands: from the instruction to the command on the bus.
 
 use npsim_isa::{CapAccess, CapCsr, CommandOp, Completion, Context, TransferRegister, Unit, Words};
 
@@ -10,7 +10,7 @@ use crate::template::{Swap, awaited, is_media_write, registers_of, signals_of, w
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
 use npsim_chip::kernel::freelist_entry::{FreelistEntry, is_freelist};
 
-/// A command as the instruction gives it.
+/// A command as given by the instruction.
 struct CommandRequest {
     op: CommandOp,
     transfer: TransferRegister,
@@ -21,7 +21,7 @@ struct CommandRequest {
     immediate: Option<u32>,
 }
 
-/// A command ready for the bus and the longwords it moves.
+/// A command ready for the bus, and the longwords it moves.
 struct Prepared {
     command: BusCommand,
     /// Whether it names transfer registers of this microengine.
@@ -31,7 +31,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// Says what it moves and which signals it raises, of which the rest is known.
+    /// Fills in the amount of data and the signals, which follow from the other fields.
     #[inline(always)]
     fn complete(&mut self, completion: Completion) {
         let command = &mut self.command;
@@ -44,8 +44,8 @@ impl Prepared {
     }
 }
 
-/// What a context waits for that yields the pipeline with a command, and after how many
-/// slots.
+/// The signals awaited by a context that yields the pipeline with a command, and the number of
+/// defer slots before it does.
 fn swap_of(command: &BusCommand, completion: Completion) -> Option<(u16, Swap)> {
     let Completion::CtxSwap { signal, defer } = completion else {
         return None;
@@ -91,7 +91,7 @@ impl Microengine {
         self.issue(&request, fabric)
     }
 
-    /// Issues a command that is known but for its address. Gives after how many slots the
+    /// Issues a command that is complete except for its address. Returns the defer slots before the
     /// context yields the pipeline, if it does.
     #[inline(always)]
     pub(crate) fn template_command(
@@ -103,7 +103,7 @@ impl Microengine {
         let bound_program = &self.bound[self.datapath.context.index()];
         let bound = bound_program.command(number);
         let (out, into) = (&bound.pulled, &bound.pushed);
-        // Where it moves nothing there are no slots to be asked for.
+        // A command that moves nothing has empty masks, for which these checks pass.
         let clear = u64::from(address) >= bound.fast_from
             && self.initialised.has_all(out.here)
             && !self.scoreboard.any_reserved(out.here)
@@ -127,8 +127,8 @@ impl Microengine {
         Ok(Some(swap))
     }
 
-    /// [`Self::template_command`] where something may be wrong with its registers or its place, where they
-    /// are not bits of one word each, or where more of it is open than its address.
+    /// [`Self::template_command`] if its registers or position may be invalid, if the registers are
+    /// not bits of a single word, or if more than the address is unresolved.
     #[inline(never)]
     fn command_slow(
         &mut self,
@@ -166,7 +166,7 @@ impl Microengine {
         Ok(swap.map(|(_, swap)| swap))
     }
 
-    /// Issues a command that carries its data above its address, and moves no more.
+    /// Issues a command that carries its data above its address and moves no other data.
     fn fast_write(
         &mut self,
         number: u32,
@@ -190,8 +190,8 @@ impl Microengine {
         Ok(None)
     }
 
-    /// A command is issued that writes longwords to the media interface, from OUT registers which
-    /// must not change until they are taken, or one that it carries.
+    /// Records the issue of a command that writes longwords to the media interface, either from OUT
+    /// registers, which must not change until they are taken, or as data carried by the command.
     #[inline(never)]
     fn reserve_for_media(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
         let address = command.media_address();
@@ -207,8 +207,8 @@ impl Microengine {
         }
     }
 
-    /// A command is issued that writes a word to a freelist. Where the thread is one of this
-    /// microengine, its IN registers are the media interface's from now on.
+    /// Records the issue of a command that writes a word to a freelist. If the thread belongs to
+    /// this microengine, its IN registers belong to the media interface from now on.
     fn reserve_for_waiter(&mut self, command: &BusCommand, word: u32, fabric: &Fabric) {
         let waiter = FreelistEntry::from_register(word, &fabric.profile);
         let Some(waiter) = waiter.ok().filter(|it| it.claimed_by_issuer(command)) else {
@@ -220,7 +220,7 @@ impl Microengine {
             .add(Reservation::new(command.op, (first, 2), by, self.cycle));
     }
 
-    /// Applies the override word, which also says how much is moved.
+    /// Applies the override word, which also determines the amount of data.
     #[inline(always)]
     fn complete_with_override(
         &mut self,
@@ -251,8 +251,8 @@ impl Microengine {
         self.send_off(&prepared, swap, fabric)
     }
 
-    /// Hands a command over to the fabric; `swap` says what the context waits for
-    /// and after how many slots, if it yields the pipeline.
+    /// Hands a command over to the fabric; `swap` holds the signals to wait for and the number of
+    /// defer slots if the context yields the pipeline.
     #[inline(always)]
     fn send_off(
         &mut self,
@@ -276,7 +276,7 @@ impl Microengine {
         Ok(self.sent(swap))
     }
 
-    /// What comes after a command that was handed over; `swap` as for [`send_off`](Self::send_off).
+    /// Continues after a command that was handed over; `swap` as for [`send_off`](Self::send_off).
     #[inline]
     fn sent(&mut self, swap: Option<(u16, Swap)>) -> SlowOutcome {
         let Some((mask, swap)) = swap else {
@@ -289,13 +289,13 @@ impl Microengine {
         }
     }
 
-    /// Whether a command names transfer registers of this microengine.
+    /// Whether a command uses transfer registers of this microengine.
     fn uses_own(&self, prepared: &Prepared) -> bool {
         prepared.transfers && prepared.command.transfer_me == self.index
     }
 
-    /// Data that is to be pulled must have been written, and registers that are
-    /// to be filled must not be waiting for another command's data.
+    /// Checks that data to be pulled has been written, and that registers to be filled are not
+    /// waiting for another command's data.
     fn check_each_transfer(
         &mut self,
         command: &BusCommand,
@@ -318,7 +318,7 @@ impl Microengine {
         Ok(())
     }
 
-    /// The registers belong to the unit until it has taken or filled them.
+    /// Reserves the registers for the unit until it has read or filled them.
     fn reservation(&mut self, prepared: &Prepared) {
         if !self.uses_own(prepared) {
             return;
@@ -368,8 +368,8 @@ impl Microengine {
         Ok(prepared)
     }
 
-    /// Applies an `indirect_ref` override word, the result of the previous instruction. A set
-    /// enable bit puts its field in place of what the instruction says:
+    /// Applies an `indirect_ref` override word, the result of the previous instruction. Each set
+    /// enable bit replaces a field of the instruction:
     ///
     /// ```text
     ///  31 30   26 25 24   21 20 19     12 11 10     4  3  2    0
@@ -378,15 +378,14 @@ impl Microengine {
     /// +--+-------+--+-------+--+---------+--+--------+--+-------+
     /// ```
     ///
-    /// - ME: to or from whose transfer registers data moves; count: longwords less one;
-    ///   register: absolute number of the first; context: whose signal it is.
-    /// - An atomic operation with bits 25, 24 and 20 carries eleven bits of data in the fields
-    ///   of count and byte mask and pulls nothing.
-    /// - DRAM transfers to and from RBUF and TBUF have the buffer's address in the fields of
-    ///   byte mask and register; `units/dram.rs` takes it from the word itself
-    ///   (`BusCommand::indirect`).
+    /// - ME: the microengine whose transfer registers are used; count: longwords minus one;
+    ///   register: absolute number of the first; context: the one that receives the signals.
+    /// - An atomic operation with bits 25, 24 and 20 carries eleven bits of data in the count and
+    ///   byte mask fields and pulls nothing.
+    /// - DRAM transfers to and from RBUF and TBUF have the buffer's address in the byte mask and
+    ///   register fields; `units/dram.rs` takes it from the word itself (`BusCommand::indirect`).
     ///
-    /// The reference core reads the same word in `crates/reference/src/commands.rs`.
+    /// The reference core decodes the same word in `crates/reference/src/commands.rs`.
     fn override_with(
         &mut self,
         word: u32,
@@ -407,7 +406,7 @@ impl Microengine {
             && command.op != CommandOp::SramCsrWr;
         let no_pull = atomic && bit(25) && bit(24) && bit(20);
         if no_pull {
-            // Eleven bits of data stand where count and byte mask would.
+            // Eleven bits of data replace the count and the byte mask.
             command.immediate = Some(word >> 12 & 0xff | (word >> 21 & 7) << 8);
         } else if bit(25) {
             command.count = (word >> 21 & 15) as u8 + 1;
@@ -417,7 +416,7 @@ impl Microengine {
         }
         let buffers = matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr);
         if buffers {
-            // The buffer address takes up the bits of mask and register.
+            // The buffer address occupies the bits of mask and register.
             return Ok(());
         }
         if bit(20) && !no_pull {

@@ -1,4 +1,4 @@
-//! The microengine's implementation of [`Core`]: all that a chip and its units call.
+//! The microengine's implementation of [`Core`], the interface to the chip and its units.
 
 use std::array;
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl Core for Microengine {
     fn load(&mut self, program: Program) {
         let image = Arc::clone(program.image());
         self.program = Predecoded::new(program, self.timing);
-        // The limit's distance depends on the program's length.
+        // How far the limit lies from `run_until` depends on the program's length.
         self.fast_until = 0;
         self.pending_sync = None;
         *self.bound = Default::default();
@@ -139,7 +139,7 @@ impl Core for Microengine {
         self.pull_words(transfer_file(kind, false) + u16::from(register & 127), out);
     }
 
-    // What is rare is a function's end, so that nothing need be kept beyond a call.
+    // Rare cases are tail calls, so that nothing has to be saved across a call.
     fn pushed(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let flight = fabric.flight(slot);
         let command = &flight.command;
@@ -182,8 +182,8 @@ impl Core for Microengine {
             first,
             words,
             op: None,
-            // No instruction of this microengine asked for it, and where it has
-            // run ahead to depends on when it got its turns.
+            // No instruction of this microengine requested it, and how far the microengine has run
+            // ahead depends on when it got its turns.
             context: 0,
             pc: 0,
             issued: 0,
@@ -215,7 +215,8 @@ impl Core for Microengine {
         if !self.running {
             return stats;
         }
-        // A cycle that is nothing else issued an instruction, so these are not counted.
+        // Every cycle not accounted for otherwise issued an instruction, so instructions are not
+        // counted separately.
         let others = [stats.started, stats.aborted, stats.stalled, stats.idle];
         stats.instructions = others.into_iter().fold(self.cycle, Cycle::saturating_sub);
         stats.take_back(now, self.cycle, self.refilled, self.aborted_slots.iter());
@@ -228,8 +229,8 @@ impl Core for Microengine {
             }
         }
         for (context, times) in Context::all().zip(&mut stats.contexts) {
-            // The last to yield the pipeline counts as executing until its slots are over,
-            // and is ready after them only if it is also the next to get it.
+            // The last context to yield the pipeline counts as executing until its slots are over,
+            // and is ready after them only if it is also the next to get the pipeline.
             let ready = if context == self.last {
                 refill
             } else {
@@ -271,7 +272,7 @@ impl Core for Microengine {
         if let Some(slot) = self.slot_of(register, Context::wrapping(context), true) {
             self.datapath.file[slot] = value;
             self.initialised.mark(slot);
-            // The pending synchronisation point may have read the old value already.
+            // The pending synchronisation point may already have read the old value.
             self.pending_sync = None;
         }
     }
@@ -332,7 +333,7 @@ impl Core for Microengine {
     }
 
     fn write_vector(&self, out: &mut StateVector) -> Result<(), SnapshotError> {
-        // In defer slots it is not known here where control goes.
+        // In defer slots, the next address is not known here.
         let deferring = self.slow & slow::DEFER != 0;
         let contexts = Context::all().map(|context| {
             let running = context == self.datapath.context;
@@ -354,9 +355,9 @@ impl Core for Microengine {
         Ok(())
     }
 
-    /// The program is left out, which the image gives again. What contexts have
-    /// learned about it is not: which operations each of them still checks before
-    /// it executes them; nothing for a context that has not run yet.
+    /// The program is left out, since it is rebuilt from the image. What contexts have learned
+    /// about it is saved: the operations that each of them still checks before execution; nothing
+    /// for a context that has not run yet.
     fn save(&self) -> Result<Vec<u8>, StateError> {
         let unverified: [Vec<u8>; CONTEXTS as usize] =
             array::from_fn(|context| self.bound[context].unverified());
@@ -386,7 +387,7 @@ impl Core for Microengine {
                 bound_program.clear_checks_as(unverified);
             }
         }
-        // One without a program never runs and is not bound.
+        // A microengine without a program never runs and is not bound.
         if it.program.end() != 0 {
             it.bind();
         }
@@ -395,8 +396,8 @@ impl Core for Microengine {
 }
 
 impl Microengine {
-    /// One longword reaches an IN register, if its reservation stands alone, as it nearly always does; whether
-    /// it does.
+    /// Writes one longword to an IN register if its reservation shares no slots, as is nearly
+    /// always the case. Returns whether it did.
     #[inline(always)]
     fn push_one(&mut self, first: u16, word: u32) -> bool {
         if !self.scoreboard.has_alone(first, 1) {
@@ -408,7 +409,8 @@ impl Microengine {
         true
     }
 
-    /// [`Self::push_one`] for another number of longwords, in registers that are bits of one word.
+    /// [`Self::push_one`] for other numbers of longwords, in registers that are bits of a single
+    /// word.
     #[inline(always)]
     fn push_few(&mut self, first: u16, words: u8, data: &[u32; 32]) -> bool {
         let Some(slots) = SlotMask::new(first, words) else {
@@ -425,8 +427,8 @@ impl Microengine {
         true
     }
 
-    /// One longword leaves an OUT register, if its reservation stands alone, as it nearly always does; whether
-    /// it does.
+    /// Reads one longword from an OUT register if its reservation shares no slots, as is nearly
+    /// always the case. Returns whether it did.
     #[inline(always)]
     fn pull_one(&mut self, first: u16, word: &mut u32) -> bool {
         if !self.scoreboard.has_alone(first, 1) {
@@ -437,7 +439,8 @@ impl Microengine {
         true
     }
 
-    /// [`Self::pull_one`] for another number of longwords, in registers that are bits of one word.
+    /// [`Self::pull_one`] for other numbers of longwords, in registers that are bits of a single
+    /// word.
     #[inline(always)]
     fn pull_few(&mut self, first: u16, words: u8, data: &mut [u32; 32]) -> bool {
         let Some(slots) = SlotMask::new(first, words) else {
@@ -453,7 +456,7 @@ impl Microengine {
         true
     }
 
-    /// [`Core::pushed`] where the registers are no bits of one word, or reservations share them.
+    /// [`Core::pushed`] if the registers are not bits of a single word, or reservations share them.
     #[cold]
     #[inline(never)]
     fn pushed_slow(&mut self, slot: CommandId, fabric: &mut Fabric) {
@@ -466,7 +469,7 @@ impl Microengine {
         pull_from(self, slot, fabric);
     }
 
-    /// Data reaches IN registers, from a slot on.
+    /// Writes data to IN registers, starting at a slot.
     fn push_words(&mut self, first: u16, words: &[u32]) {
         for (slot, &word) in slots_from(first).zip(words) {
             self.datapath.file[slot] = word;
@@ -475,7 +478,7 @@ impl Microengine {
         self.scoreboard.release(first, words.len() as u8);
     }
 
-    /// Data leaves OUT registers, from a slot on.
+    /// Reads data from OUT registers, starting at a slot.
     fn pull_words(&mut self, first: u16, out: &mut [u32]) {
         let words = out.len() as u8;
         for (slot, word) in slots_from(first).zip(out) {
@@ -484,7 +487,7 @@ impl Microengine {
         self.scoreboard.release(first, words);
     }
 
-    /// The timer of a context has come.
+    /// Raises the signal of a context's timer.
     #[inline(always)]
     fn timer_raises(&mut self, context: Context, fabric: &mut Fabric) {
         let signal = self.contexts[context].future_signal & 15;
@@ -493,7 +496,7 @@ impl Microengine {
         self.raise(context, 1 << signal, fabric);
     }
 
-    /// [`Self::timer_raises`] that is traced.
+    /// [`Self::timer_raises`], traced.
     #[cold]
     #[inline(never)]
     fn timer_observed(&mut self, context: Context, fabric: &mut Fabric) {
@@ -509,10 +512,10 @@ impl Microengine {
     }
 }
 
-/// Slots whose bits are one word.
+/// Number of slots whose bits form one word.
 const BITS: usize = 64;
 
-/// In which word of bits so many slots from one on are, and where there.
+/// The word of bits that contains a range of slots, and their range within it.
 #[inline(always)]
 fn place(first: u16, words: u8) -> (usize, Range<usize>) {
     let from = usize::from(first) % BITS;
@@ -520,7 +523,7 @@ fn place(first: u16, words: u8) -> (usize, Range<usize>) {
     (word, from..from + usize::from(words))
 }
 
-/// The words of a command's data that count, and as many registers.
+/// The valid words of a command's data, and an equal number of registers.
 #[inline(always)]
 fn few<'a>(
     data: &'a [u32; 32],
@@ -533,7 +536,7 @@ fn few<'a>(
     Some((data.get(..usize::from(words))?, file.get_mut(slots)?))
 }
 
-/// [`few`] the other way.
+/// [`few`] in the opposite direction.
 #[inline(always)]
 fn few_mut<'a>(
     data: &'a mut [u32; 32],
@@ -546,8 +549,8 @@ fn few_mut<'a>(
     Some((data.get_mut(..usize::from(words))?, file.get(slots)?))
 }
 
-/// Copies as many words as commands move without a call. Where their number is no power
-/// of two, the first and the last of them are copied, and some in the middle twice.
+/// Copies as many words as commands move, without a call. If their number is not a power of two,
+/// the first and the last words are copied, and some in the middle twice.
 #[inline(always)]
 fn copy_few(to: &mut [u32], from: &[u32]) {
     match to.len() {
@@ -570,7 +573,7 @@ fn copy_ends<const N: usize>(to: &mut [u32], from: &[u32]) {
     }
 }
 
-/// The slots of a file of transfer registers from one on, round to its first.
+/// The slots of a file of transfer registers from a given one on, wrapping around to the first.
 fn slots_from(first: u16) -> impl Iterator<Item = usize> {
     (first..).map(move |slot| usize::from(first & !127 | slot & 127))
 }

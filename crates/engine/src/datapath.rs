@@ -1,5 +1,5 @@
-//! The datapath: registers, the arithmetic-logic unit and all that works
-//! without leaving the microengine, as one `match`.
+//! The datapath: the registers, the arithmetic-logic unit and every operation that does not leave
+//! the microengine, as a single `match`.
 
 use crate::cam::Cam;
 use crate::operation::Op;
@@ -9,8 +9,8 @@ use npsim_chip::kernel::snapshot::stamp;
 use npsim_isa::Context;
 use serde::{Deserialize, Serialize};
 
-/// Condition codes as what they come from: a sum `x + y (+ carry) = result`,
-/// so that only branches pay for them. Logical results are `result + 0`.
+/// Condition codes, stored as the sum that they derive from, `x + y (+ carry) = result`, so that
+/// only branches pay for computing them. Logical results are stored as `result + 0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Codes {
     pub x: u32,
@@ -51,15 +51,15 @@ impl Codes {
     pub fn overflow(self) -> bool {
         ((self.x ^ self.result) & (self.y ^ self.result)) >> 31 != 0
     }
-    /// Signed less.
+    /// Whether the codes indicate "less than" for signed numbers.
     #[inline]
     pub fn less(self) -> bool {
         self.negative() != self.overflow()
     }
 }
 
-/// What an operation computes its result of. What its row in [the table](crate::uop) does not name
-/// is not fetched.
+/// The inputs of an operation's result. Inputs that its row in [the table](crate::uop) does not use
+/// are not fetched.
 #[derive(Clone, Copy)]
 pub(crate) struct OperationInputs {
     /// Operand A.
@@ -68,31 +68,31 @@ pub(crate) struct OperationInputs {
     pub b: u32,
     /// B, rotated right by the shift count and masked.
     pub shifted: u32,
-    /// Mask of the bits of A that stay.
+    /// Mask of the bits of A that are kept.
     pub kept: u32,
-    /// The instruction's own value.
+    /// The instruction's immediate value.
     pub value: u32,
 }
 
-/// What a branch is decided on.
+/// The inputs of a branch condition.
 #[derive(Clone, Copy)]
 pub(crate) struct Tested {
     pub codes: Codes,
-    /// A register, where the branch names one.
+    /// A register, if the branch names one.
     pub word: u32,
     /// The running context.
     pub context: u32,
-    /// The instruction's own number.
+    /// The instruction's immediate number.
     pub number: u32,
 }
 
-/// A result by its row in [the table](crate::uop).
+/// Computes a result by its row in [the table](crate::uop).
 #[inline(always)]
 pub(crate) fn result_of(row: impl Fn(OperationInputs) -> u32, inputs: OperationInputs) -> u32 {
     row(inputs)
 }
 
-/// The codes by a row in the table.
+/// Computes the codes by a row in the table.
 #[inline(always)]
 fn codes_of(
     row: impl Fn(OperationInputs, u32) -> Codes,
@@ -102,13 +102,13 @@ fn codes_of(
     row(inputs, result)
 }
 
-/// A condition by its row in the table.
+/// Evaluates a condition by its row in the table.
 #[inline(always)]
 fn condition_of(row: impl Fn(Tested) -> bool, tested: Tested) -> bool {
     row(tested)
 }
 
-/// Where control goes after an operation.
+/// Where control continues after an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextPc {
     Sequential,
@@ -118,7 +118,7 @@ pub(crate) enum NextPc {
     Jump(u32),
 }
 
-/// State that pure operations read and write.
+/// The state that pure operations read and write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Datapath {
     #[serde(with = "saved_file")]
@@ -138,7 +138,7 @@ pub(crate) struct Datapath {
     pub cam: Cam,
     pub crc_remainder: u32,
     pub byte_index: u32,
-    /// Running context.
+    /// The running context.
     pub context: Context,
 }
 
@@ -193,7 +193,7 @@ impl Datapath {
         self.plain(op, a, result);
     }
 
-    /// What the operation's result is made of.
+    /// The inputs of the operation's result.
     #[inline(always)]
     pub fn inputs(&self, op: &Op) -> OperationInputs {
         let b = self.get(op.b);
@@ -235,7 +235,7 @@ impl Datapath {
         self.execute_as(op.kind, op);
     }
 
-    /// Executes some operations that are plain; gives whether the last of them sets the codes.
+    /// Executes a series of plain operations. Returns whether the last of them sets the codes.
     #[inline]
     pub fn execute_each(&mut self, plain: &[Op]) -> bool {
         let mut sets_codes = false;
@@ -246,8 +246,8 @@ impl Datapath {
         sets_codes
     }
 
-    /// Executes an operation of which one or more operands are a word of local memory, which
-    /// shows in the slots, and the others registers.
+    /// Executes an operation of which one or more operands, identified by their slots, are the same
+    /// word of local memory, and the others are registers.
     #[inline]
     pub fn execute_on(&mut self, word: &mut u32, op: &Op) {
         if op.a == TEMP_A {
@@ -262,17 +262,17 @@ impl Datapath {
         }
     }
 
-    /// Executes an operation that is known to be of a kind; gives whether the branch behind it
-    /// is taken, of a kind that reads nothing but the codes.
+    /// Executes an operation of a known kind. Returns whether the branch after it is taken, which
+    /// must be of a kind that reads only the codes.
     #[inline(always)]
     pub fn execute_and_branch(&mut self, (kind, op): (UopKind, &Op), branch: UopKind) -> bool {
-        // A difference carries unless it borrows, which the compiler does not find out.
+        // A difference carries unless it borrows, which the compiler cannot deduce.
         let unborrowed = self.get(op.a) >= self.get(op.b);
         self.execute_as(kind, op);
         match (kind, branch) {
             (UopKind::Sub, UopKind::Bcs) => unborrowed,
             (UopKind::Sub, UopKind::Bcc) => !unborrowed,
-            // The branch reads nothing but the codes.
+            // The branch reads only the codes.
             _ => self.is_taken(branch, op),
         }
     }
@@ -297,7 +297,7 @@ macro_rules! evaluators {
         fused { $($test:ident $way:ident $fused:ident;)* }
     ) => {
         impl Datapath {
-            /// Executes an operation that is known to be of a kind.
+            /// Executes an operation of a known kind.
             #[inline(always)]
             pub fn execute_as(&mut self, kind: UopKind, op: &Op) {
                 match kind {
@@ -321,7 +321,7 @@ macro_rules! evaluators {
                 }
             }
 
-            /// Whether a branch that is known to be of a kind is taken.
+            /// Whether a branch of a known kind is taken.
             #[inline(always)]
             pub fn is_taken(&self, kind: UopKind, op: &Op) -> bool {
                 let tested = Tested {

@@ -1,7 +1,8 @@
-//! The operations that are more than one expression: what the table's `functions` name.
+//! The operations that take more than one expression, named in the `functions` section of the
+//! table.
 //!
 //! Each takes its operands from the register file and leaves codes, A operand and result as its
-//! instruction does.
+//! instruction defines.
 
 use crate::cam::Cam;
 use crate::crc;
@@ -9,7 +10,7 @@ use crate::datapath::{Codes, Datapath};
 use crate::operation::Op;
 
 impl Datapath {
-    /// A sum with the carry that the codes have.
+    /// Adds with the carry of the condition codes.
     #[inline]
     fn sum_with_carry(&mut self, op: &Op, x: u32, y: u32) {
         let carry = u32::from(self.codes.carry());
@@ -63,7 +64,7 @@ impl Datapath {
         self.double_shift_by(op, self.previous_a & 31);
     }
 
-    /// The sign that fills is that of the previous result.
+    /// The vacated bits are filled with the sign of the previous result.
     #[inline]
     fn arithmetic_shift_by(&mut self, op: &Op, count: u32) {
         let fill = u64::from((self.previous_result as i32 >> 31) as u32);
@@ -99,7 +100,7 @@ impl Datapath {
         self.logical(op, source, result);
     }
 
-    /// `ld_field` that sets the codes.
+    /// Executes `ld_field` and sets the codes.
     #[inline]
     pub(crate) fn load_field(&mut self, op: &Op) {
         let inputs = self.inputs(op);

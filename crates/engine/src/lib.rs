@@ -1,24 +1,24 @@
 //! The engine: a core that runs ahead of the chip until it has to synchronise with it.
 //!
 //! Instructions are predecoded at load into dense operations (`operation`, `predecode_instruction`,
-//! `predecoded_program`) and bound to the registers of each context that runs them (`bound_program`). A turn
-//! (`turn`) executes them in the dispatch loop (`dispatch`) on the microengine's own time.
-//! What an operation is stands in one table (`uop`); which handler it has in the loop depends on
-//! what is around it in its basic block (`block`).
+//! `predecoded_program`) and bound to the registers of each context that runs them
+//! (`bound_program`). A turn (`turn`) executes them in the dispatch loop (`dispatch`) on the
+//! microengine's own time. One table (`uop`) defines all operations; the handler of an operation in
+//! the loop depends on its surroundings in the basic block (`block`).
 //!
-//! What reads what others write, or reaches them, is a synchronisation point (`synchronise`): it
-//! executes only when no event of the chip is due before it, so all synchronisation points of all
-//! microengines execute in one order. Writes that only post an event (`posted_writes`) for a later
-//! cycle need not wait.
+//! An instruction that reads what others write, or affects them, is a synchronisation point
+//! (`synchronise`): it executes only when no event of the chip is due before it, so all
+//! synchronisation points of all microengines execute in one order. Writes that only post an event
+//! (`posted_writes`) for a later cycle need not wait.
 //!
 //! The first execution of an operation by a context takes the slow path (`slow_path`), which makes
-//! every check and records what is initialised; so does each that always needs more than the loop
-//! has. Registers that a unit is about to fill or to empty are reserved on the
-//! scoreboard (`scoreboard`). What is known of a command before its address is a
-//! template (`template`).
+//! every check and records initialised registers; so does any operation that always needs more than
+//! the loop provides. Registers that a unit is about to fill or read are reserved on the scoreboard
+//! (`scoreboard`). A template (`template`) holds everything about a command except its address.
 
-// What is marked is the body of one caller, a part of moving data, or is given a constant kind of
-// which all but one arm disappear. Which of the marks pay has not been measured one by one.
+// Marked functions are the body of a single caller, part of moving data, or take a constant kind,
+// for which all but one match arm disappear. The benefit of each mark has not been measured
+// individually.
 #![allow(clippy::inline_always)]
 
 mod aborted_slots;

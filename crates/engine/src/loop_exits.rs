@@ -1,8 +1,9 @@
-//! Exits of the dispatch loop that come back to it: defer slots that are not all plain, and
-//! operations with several operands in local memory.
+//! Exits of the dispatch loop that return to it: defer slots that are not all plain, and operations
+//! with several operands in local memory.
 //!
-//! The exit takes the microengine as a whole. In the loop it would need addresses of several of its
-//! parts, and the compiler keeps these from the beginning of each turn on.
+//! These functions take the microengine as a whole. Inline in the loop they would need the
+//! addresses of several of its parts, which the compiler would hold in registers from the start of
+//! each turn.
 
 use crate::datapath::Datapath;
 use crate::local_memory::{LocalMemory, PendingIndex};
@@ -15,7 +16,7 @@ use npsim_chip::kernel::trace_event;
 
 impl Microengine {
     /// Takes the branch at an address of the block, whose defer slots are not all plain, after
-    /// running them; leaves them to the slow path from the first on that needs it.
+    /// running them. From the first slot that needs the slow path on, they are left to it.
     #[inline(never)]
     pub(crate) fn branch_slow<const OBSERVED: bool>(
         &mut self,
@@ -23,7 +24,8 @@ impl Microengine {
         fabric: &mut Fabric,
     ) -> LoopExit {
         let cycle = self.block.cycle_of(at);
-        // What is due by then would keep slots with operands in local memory from running.
+        // Index writes that are due by then would otherwise keep slots with operands in local
+        // memory from running.
         if self.slow != 0 {
             self.commit_index_writes(cycle);
         }
@@ -53,8 +55,8 @@ impl Microengine {
         LoopExit::Continue
     }
 
-    /// Executes the operation at an address of the block, whose special operands are in local
-    /// memory and are not a single word of it.
+    /// Executes the operation at an address of the block whose special operands are in local memory
+    /// and are not all the same word.
     #[inline(never)]
     pub(crate) fn local_memory_slow<const OBSERVED: bool>(
         &mut self,
@@ -83,9 +85,9 @@ impl Microengine {
         LoopExit::Continue
     }
 
-    /// An operation whose special operands are all in local memory, in the dispatch
-    /// loop: nothing is pending and its registers are known to be initialised.
-    /// `None` when an address has no word.
+    /// Executes an operation whose special operands are all in local memory, in the dispatch loop:
+    /// no index write is pending and its registers are known to be initialised. `None` if an
+    /// address has no word.
     #[inline]
     fn local_step(
         datapath: &mut Datapath,
@@ -93,7 +95,7 @@ impl Microengine {
         op: &Op,
         info: &DecodeInfo,
     ) -> Option<()> {
-        // Which operands these are shows in the slots, where their values are put.
+        // The slots show which operands these are, and receive their values.
         if op.a == TEMP_A {
             datapath.put(TEMP_A, memory.word(info.special_a)?);
         }
@@ -113,12 +115,12 @@ impl Microengine {
         Some(())
     }
 
-    /// Runs the defer slots of the branch at an address as far as none needs the slow path.
+    /// Runs the defer slots of the branch at an address until one needs the slow path.
     ///
-    /// A slot that would need it (a check that may fail, a reserved register, a pending write of
-    /// an index register) has not begun when this returns: the slow path goes on at the first
-    /// one that was not counted, so nothing of it may have been executed.
-    /// `unseen`: local memory is not traced.
+    /// A slot that needs it (because of a check that may fail, a reserved register or a pending
+    /// write of an index register) must not have begun when this returns: the slow path continues
+    /// at the first slot that was not counted, so no part of it may have been executed. `unseen` is
+    /// true if local memory is not traced.
     #[inline(always)]
     fn run_slots(
         (datapath, memory, scoreboard): (&mut Datapath, &mut LocalMemory, &Scoreboard),
@@ -138,7 +140,7 @@ impl Microengine {
             if op.flags & Op::SCOREBOARDED == 0 {
                 datapath.execute_outlined(op);
             } else if let Some(place) = op.word() {
-                // Nearly all have but a word of local memory.
+                // Nearly all have only a single word of local memory.
                 if !unseen || memory.has_pending() && memory.awaits(PendingIndex::Pointer(place.0))
                 {
                     return ran;
@@ -170,10 +172,10 @@ impl Microengine {
     }
 }
 
-/// Defer slots of a branch that have been run.
+/// The defer slots of a branch that have been run.
 #[derive(Clone, Copy, Debug, Default)]
 struct DeferSlotsRun {
     count: usize,
-    /// The last of them sets the codes.
+    /// Whether the last of them sets the codes.
     sets_codes: bool,
 }

@@ -1,4 +1,4 @@
-//! The state of a microengine, and how its contexts wake.
+//! The state of a microengine, and the waking of its contexts.
 
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, MeStats, Program};
@@ -23,7 +23,7 @@ use crate::scoreboard::Scoreboard;
 use crate::stalls::Stalls;
 use crate::timing::Timing;
 
-/// What the microengine does in its next turn.
+/// The action of a microengine's next turn.
 ///
 /// ```text
 /// Idle --signal--> Pick --a context is ready--> Run --yields--> Swap --a context is ready--> Run
@@ -36,8 +36,8 @@ use crate::timing::Timing;
 ///
 /// `Pick` is posted for the cycle of the signal: the arbiter chooses there, and the context runs
 /// after the wake-up latency. `Swap` is posted for the last cycle of the context that yields, one
-/// before the microengine's own: what is ready is asked as of that cycle, when the state of others
-/// is final. A turn that need not wait for that swaps at once and never shows `Swap`.
+/// before the microengine's own: the ready contexts are determined as of that cycle, when the state
+/// of others is final. A turn that need not wait for that swaps at once and never enters `Swap`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Phase {
     /// No context is ready; a signal posts the next turn.
@@ -50,34 +50,34 @@ pub(crate) enum Phase {
     Swap,
     /// The command FIFO is full; the fabric posts the turn when there is room.
     Held,
-    /// A breakpoint stopped it.
+    /// A breakpoint stopped the microengine.
     Halted,
 }
 
-/// Why the dispatch loop was left.
+/// The reason for leaving the dispatch loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoopExit {
-    /// For one instruction, or because the limit is near.
+    /// A single instruction needs the slow path, or the limit is near.
     Continue,
-    /// To resume when the chip has come to its cycle.
+    /// The turn resumes when the chip has reached the microengine's cycle.
     Post,
     /// The context yields the pipeline.
     Swap,
-    /// The turn is over: the next one is posted, or none is to be.
+    /// The turn is over: the next one is posted, or none is needed.
     Over,
     /// The command FIFO is full.
     Held,
-    /// A fault stands.
+    /// A fault was raised.
     Stop,
-    /// A breakpoint.
+    /// A breakpoint was reached.
     Halt,
 }
 
-/// What follows the last defer slot.
+/// The control transfer after the last defer slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum DeferredTransfer {
     Jump(u16),
-    /// The context resumes here, or after the slots.
+    /// The context resumes at this address, or after the slots.
     Swap(Option<u16>),
 }
 
@@ -85,9 +85,9 @@ pub(crate) enum DeferredTransfer {
 pub(crate) mod slow {
     /// Defer slots are being executed.
     pub const DEFER: u8 = 1;
-    /// The next `immed` gets a local CSR's value.
+    /// The next `immed` receives a local CSR's value.
     pub const CSR: u8 = 2;
-    /// `CC_ENABLE` keeps the condition codes as they are.
+    /// `CC_ENABLE` prevents changes of the condition codes.
     pub const CODES_OFF: u8 = 4;
     /// Writes of index registers are in flight.
     pub const PENDING: u8 = 8;
@@ -99,10 +99,10 @@ pub struct Microengine {
     pub(crate) index: u8,
     pub(crate) number: u8,
     pub(crate) timing: Timing,
-    /// Loaded again from its image when a state is restored.
+    /// Rebuilt from its image when a state is restored.
     #[serde(skip, default = "Predecoded::absent")]
     pub(crate) program: Predecoded,
-    /// The program of each context, once the context runs.
+    /// The program bound to each context that has run.
     #[serde(skip)]
     pub(crate) bound: Box<[BoundProgram; CONTEXTS as usize]>,
     pub(crate) datapath: Datapath,
@@ -112,12 +112,12 @@ pub struct Microengine {
     pub(crate) contexts: Contexts,
     pub(crate) enabled: ContextSet,
     pub(crate) mode: ContextMode,
-    /// Bits of `CTX_ENABLES` that only hold their value.
+    /// Bits of `CTX_ENABLES` that are stored without any effect.
     pub(crate) other_enables: u32,
     pub(crate) nn_self: bool,
     pub(crate) nn_empty_threshold: u8,
     pub(crate) csr_pointer: Context,
-    /// Local CSRs without an effect here, by longword.
+    /// Local CSRs without an effect in this model, by longword.
     #[serde(with = "serde_big_array::BigArray")]
     pub(crate) held_csrs: [u32; 128],
     pub(crate) random: u32,
@@ -143,37 +143,39 @@ pub struct Microengine {
     pub(crate) block: BlockTiming,
     pub(crate) last: Context,
     pub(crate) pick_latency: Cycle,
-    /// When the last refill after an idle time begins and ends.
+    /// The cycles at which the last refill after an idle time begins and ends.
     pub(crate) refilled: (Cycle, Cycle),
-    /// The event's own cycle, at which looking is always in order. Each turn sets it.
+    /// The cycle of the current turn's event, at which shared state may always be read. Set by each
+    /// turn.
     #[serde(skip)]
     pub(crate) turn_start: Cycle,
-    /// How far turns go, until one comes near it: how a run is cut into turns is no state of
-    /// the chip.
+    /// How far turns run before the limit is computed again. The division of a run into turns is
+    /// not part of the chip's state.
     #[serde(skip)]
     pub(crate) run_until: Cycle,
-    /// Before this cycle the limit is farther away than the program is long; 0 lets the next
-    /// turn set both.
+    /// Before this cycle, the limit is farther away than the program's length; 0 makes the next
+    /// turn compute both.
     #[serde(skip)]
     pub(crate) fast_until: Cycle,
-    /// The synchronisation point that the next turn begins with, where it is known. It follows from the program.
+    /// The synchronisation point with which the next turn begins, if known. Derived from the
+    /// program.
     #[serde(skip)]
     pub(crate) pending_sync: Option<SyncPoint>,
-    /// Saved on its own.
+    /// Saved separately.
     #[serde(skip)]
     pub(crate) aborted_slots: AbortedSlots,
     pub(crate) running: bool,
-    /// The cycle at which the running context has had the pipeline for too long without
-    /// polling shared state; none while no context has it.
+    /// The cycle at which the running context has had the pipeline for too long without polling
+    /// shared state; `Cycle::MAX` while no context has it.
     pub(crate) watchdog_at: Cycle,
-    /// When which context is stalled, if the user wants that.
+    /// The stalls of contexts injected by the user.
     pub(crate) stalls: Stalls,
     pub(crate) stats: MeStats,
 }
 
 impl Microengine {
-    /// An idle microengine without a program, all registers as after reset. `last` is the
-    /// context that ran before: behind the highest, context 0 is the first to be picked.
+    /// Creates an idle microengine without a program, all registers as after reset. `last` is the
+    /// highest context, so that context 0 is picked first.
     #[must_use]
     pub fn new(index: u8, profile: &Profile) -> Self {
         let timing = Timing::new(profile);
@@ -232,7 +234,7 @@ impl Microengine {
         &self.bound[self.datapath.context.index()]
     }
 
-    /// Resolves the program for the running context if that is not done yet.
+    /// Resolves the program for the running context, if not done yet.
     #[inline]
     pub(crate) fn bind(&mut self) {
         if self.bound_program().is_empty() {
@@ -261,8 +263,8 @@ impl Microengine {
             .post(fabric.now, Event::Microengine(self.index));
     }
 
-    /// What happens rarely is at the end of a function, here and below, so that nothing need
-    /// be kept beyond a call.
+    /// Raises signals of a context. Rare cases are tail calls, here and below, so that nothing has
+    /// to be saved across a call.
     #[inline]
     pub(crate) fn raise(&mut self, context: Context, mask: u16, fabric: &mut Fabric) {
         let it = &mut self.contexts[context];
@@ -283,7 +285,7 @@ impl Microengine {
         self.reconsider(context, fabric);
     }
 
-    /// A sleeping context whose condition holds becomes ready.
+    /// Makes a sleeping context ready if its condition holds.
     #[inline]
     pub(crate) fn reconsider(&mut self, context: Context, fabric: &mut Fabric) {
         let it = &self.contexts[context];
@@ -299,7 +301,7 @@ impl Microengine {
         }
     }
 
-    /// A context has become ready while the run is traced.
+    /// Handles a context that has become ready in an observed run.
     #[cold]
     #[inline(never)]
     pub(crate) fn ready_observed(&mut self, context: Context, fabric: &mut Fabric) {
@@ -309,14 +311,14 @@ impl Microengine {
         }
     }
 
-    /// Traces a context's new state, where it is not known whether the run is observed.
+    /// Traces a context's new state if the run is observed.
     pub(crate) fn trace_context_if_open(&self, context: Context, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
             self.put_context(context, fabric);
         }
     }
 
-    /// The slot an operand names for a context; `incoming`: the IN register.
+    /// The slot that an operand names for a context; `incoming` selects the IN register.
     pub(crate) fn slot_of(
         &self,
         operand: Operand,

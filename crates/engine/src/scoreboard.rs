@@ -1,4 +1,4 @@
-//! Ownership of transfer registers: the units that have yet to fill or to empty them.
+//! Ownership of transfer registers by units that have yet to fill or read them.
 
 use npsim_isa::CommandOp;
 use serde::{Deserialize, Serialize};
@@ -10,32 +10,35 @@ use npsim_chip::core::TransferOwner;
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::remote_access::RemoteAccess;
 
-/// The transfer registers that a command moves.
+/// The transfer registers that a command moves in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegisterRange {
-    /// What the unit reserves, but for the cycle; without words if the command moves none.
+    /// The reservation for the unit, without the cycle; zero words if the command moves none.
     pub reservation: Reservation,
-    /// The slots of the registers, if they fit; empty if the command moves none.
+    /// The slots of the registers, if they are bits of a single word; empty if the command moves
+    /// none.
     pub here: SlotMask,
 }
 
-/// Transfer registers that a unit owns.
+/// Transfer registers owned by a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reservation {
     /// First slot.
     pub first: u16,
     pub words: u8,
-    /// The command that moves them, or that put their thread on a receive freelist; `None` where
+    /// The command that moves them, or that put their thread on a receive freelist; `None` if
     /// another microengine did that.
     pub op: Option<CommandOp>,
-    /// The context that issued the command, where and when; all 0 without one.
+    /// The context that issued the command, with the instruction and cycle; all 0 without a
+    /// command.
     pub context: u8,
     pub pc: u16,
     pub issued: Cycle,
 }
 
 impl Reservation {
-    /// What a command reserves that a context has issued: so many slots from the first on.
+    /// Creates the reservation of a command issued by a context, for `words` slots starting at
+    /// `first`.
     #[inline]
     pub fn new(
         op: CommandOp,
@@ -53,7 +56,7 @@ impl Reservation {
         }
     }
 
-    /// As a debugger sees it. A file has one side and one kind.
+    /// The reservation as a debugger sees it. Each file has one side and one kind.
     pub fn owner(&self) -> TransferOwner {
         let file = file_of(self.first) as u16;
         TransferOwner {
@@ -72,7 +75,7 @@ impl Reservation {
         }
     }
 
-    /// What stands where there is none.
+    /// The value that stands for no reservation.
     const NONE: Self = Self {
         first: 0,
         words: 0,
@@ -99,8 +102,8 @@ impl Reservation {
     }
 }
 
-/// Up to 63 neighbouring slots of a file of transfer registers, which begins anew behind its
-/// end, as bits of its two words.
+/// Up to 63 neighbouring slots of a file of transfer registers, wrapping around at its end, as bits
+/// of its two words.
 #[derive(Clone, Copy, Debug)]
 struct Bits {
     word: usize,
@@ -120,7 +123,7 @@ impl Bits {
         }
     }
 
-    /// The words that they concern, with their bits.
+    /// Calls a function for each word concerned, with its bits.
     #[inline]
     fn each(self, mut change: impl FnMut(usize, u64)) {
         change(self.word, self.low);
@@ -130,24 +133,25 @@ impl Bits {
     }
 }
 
-/// A place for each transfer register, a power of two so that a slot is masked, not checked.
+/// One entry for each transfer register; a power of two, so that a slot is masked rather than
+/// checked.
 const PLACES: usize = 1024;
 
 const _: () = assert!(PLACES >= NN as usize);
 
-/// Claims by their first slot; of no words where there is none.
+/// Reservations by their first slot; those with zero words are absent.
 type ReservationMap = [Reservation; PLACES];
 
-/// All reservations of a microengine, and one bit a slot to ask quickly.
+/// All reservations of a microengine, with one bit per slot for fast tests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Scoreboard {
-    /// No two of them have a slot in common.
+    /// Reservations of which no two share a slot.
     #[serde(with = "saved_reservations")]
     places: ReservationMap,
-    /// Claims that had slots in common with another when they came, oldest first: what two
-    /// commands take from the same registers, or, where a check is allowed, put into them.
+    /// Reservations that shared slots with another when they were made, oldest first: registers
+    /// that two commands read, or, if a check is allowed, fill.
     shared: Vec<Reservation>,
-    /// What others reach counts as owned all the time. The chip's programs say what that is.
+    /// Exposed registers always count as owned. They are determined by the chip's programs.
     #[serde(skip)]
     exposed: RemoteAccess,
     owned: [u64; SLOTS / 64],
@@ -180,7 +184,7 @@ impl Scoreboard {
         }
     }
 
-    /// Reserves what a command moves that is issued at a cycle, if anything. Its slots are free.
+    /// Makes the reservation, if any, of a command issued at a cycle. Its slots must be free.
     #[inline(always)]
     pub fn reserve_range(&mut self, moved: &RegisterRange, issued: Cycle) {
         if moved.reservation.words != 0 {
@@ -188,13 +192,12 @@ impl Scoreboard {
         }
     }
 
-    /// Reserves slots that are bits of one word and of which no unit owns any, for a
-    /// command that is issued at a cycle.
+    /// Reserves free slots that are bits of a single word, for a command issued at a cycle.
     #[inline]
     pub fn reserve_free(&mut self, reservation: &Reservation, here: SlotMask, issued: Cycle) {
         debug_assert!(!self.any_reserved(here), "{reservation:?} shares slots");
         let place = self.place(reservation.first);
-        // Copied whole first: field by field it takes three times as long.
+        // Copied as a whole first: copying field by field takes three times as long.
         *place = *reservation;
         place.issued = issued;
         self.owned[here.word()] |= here.bits;
@@ -228,7 +231,7 @@ impl Scoreboard {
         });
     }
 
-    /// Files that others reach count as owned from now on.
+    /// Sets the accesses of others, whose files count as owned from now on.
     pub fn expose(&mut self, exposed: RemoteAccess) {
         self.exposed = exposed;
         for file in [S_IN, D_IN, S_OUT, D_OUT] {
@@ -240,7 +243,7 @@ impl Scoreboard {
         self.exposed
     }
 
-    /// Whether others reach a transfer register.
+    /// Whether others can access a transfer register.
     pub const fn exposes(&self, slot: u16) -> bool {
         if slot < S_OUT {
             self.exposed.incoming
@@ -249,7 +252,7 @@ impl Scoreboard {
         }
     }
 
-    /// Covers the file of a transfer register, if others reach it.
+    /// Marks the file of a transfer register as owned, if others can access it.
     fn cover_exposed(&mut self, slot: u16) {
         if self.exposes(slot) {
             let word = file_of(slot) / 64;
@@ -257,20 +260,20 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a unit owns a slot, or others reach it.
+    /// Whether a unit owns a slot, or others can access it.
     #[inline]
     pub fn is_reserved(&self, slot: u16) -> bool {
         let word = self.owned[usize::from(slot / 64) % (SLOTS / 64)];
         word & 1 << (slot % 64) != 0
     }
 
-    /// Whether a unit owns a register that an operation names, or others reach one.
+    /// Whether a unit owns a register that an operation names, or others can access one.
     #[inline]
     pub fn has_any_of(&self, op: &Op) -> bool {
         self.is_reserved(op.a) || self.is_reserved(op.b) || self.is_reserved(op.d)
     }
 
-    /// Whether a unit owns one of some neighbouring slots, or others reach one.
+    /// Whether a unit owns any of the given neighbouring slots, or others can access one.
     #[inline]
     pub fn any_reserved(&self, slots: SlotMask) -> bool {
         self.owned[slots.word()] & slots.bits != 0
@@ -279,7 +282,7 @@ impl Scoreboard {
     /// The reservations in a slot's file, older ones before those that share slots with them.
     fn beside(&self, slot: u16) -> impl Iterator<Item = &Reservation> {
         let file = file_of(slot);
-        // Where all counts as owned, each reservation shares its slots.
+        // If the whole file counts as owned, each reservation is stored as shared.
         let alone = if self.exposes(slot) {
             &[]
         } else {
@@ -301,25 +304,25 @@ impl Scoreboard {
             .find(|reservation| reservation.covers(slot))
     }
 
-    /// Whether there is a reservation of so many words from a slot on, and none that shares slots
-    /// with another, as it nearly always is.
+    /// Whether there is a reservation of this length starting at a slot, and no reservation shares
+    /// slots, as is nearly always the case.
     #[inline(always)]
     pub fn has_alone(&self, first: u16, words: u8) -> bool {
         self.places[usize::from(first) % PLACES].words == words && self.shared.is_empty()
     }
 
-    /// Ends a [reservation](Self::has_alone) from a slot on, of these slots.
+    /// Ends a [reservation](Self::has_alone) starting at a slot, with these slots.
     #[inline]
     pub fn end(&mut self, first: u16, slots: SlotMask) {
         self.place(first).words = 0;
         self.owned[slots.word()] &= !slots.bits;
     }
 
-    /// Ends the oldest reservation of so many words from a slot on, or else the oldest that begins
-    /// there.
+    /// Ends the oldest reservation of this length starting at a slot, or else the oldest that
+    /// starts there.
     #[inline(never)]
     pub fn release(&mut self, first: u16, words: u8) {
-        // Any of those that share slots may share them with the one that ends.
+        // Any of the shared reservations may share slots with the one that ends.
         let shares = !self.shared.is_empty();
         let alone = *self.place(first);
         let of_all = || std::iter::once(&alone).chain(&self.shared).enumerate();
@@ -347,7 +350,7 @@ impl Scoreboard {
         }
     }
 
-    /// Covers anew what is reserved or exposed in a slot's file.
+    /// Marks again everything that is reserved or exposed in a slot's file.
     #[cold]
     #[inline(never)]
     fn cover_beside(&mut self, slot: u16) {
@@ -366,7 +369,7 @@ const fn file_of(slot: u16) -> usize {
     slot as usize / TRANSFER_FILE * TRANSFER_FILE
 }
 
-/// For `#[serde(with)]` of reservations by their first slot: those that there are.
+/// For `#[serde(with)]` of reservations by their first slot: stores the existing ones.
 mod saved_reservations {
     use super::{NN, PLACES, Reservation, ReservationMap};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -477,7 +480,7 @@ mod tests {
         scoreboard.release(S_OUT + 3, 2);
         assert_eq!(owned(&scoreboard), incoming);
 
-        // Two that share slots, and one that goes on at the beginning of its file.
+        // Two that share slots, and one that wraps around to the beginning of its file.
         scoreboard.add(reservation(D_IN + 126, 4));
         scoreboard.add(reservation(D_IN, 1));
         scoreboard.add(reservation(D_IN, 3));

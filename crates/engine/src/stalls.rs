@@ -1,5 +1,4 @@
-//! The stalls of a microengine: faults that the user injects, which keep the pipeline from a
-//! context for a while.
+//! The stalls of a microengine: injected faults that keep a context from the pipeline for a time.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,8 @@ use npsim_chip::kernel::fault_injection::Stall;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stalls {
     pub all: Vec<Stall>,
-    /// When the microengine is woken for the end of a stall; [`Cycle::MAX`] if it is not.
+    /// The cycle at which the microengine is woken for the end of a stall; [`Cycle::MAX`] if it is
+    /// not.
     pub due: Cycle,
 }
 
@@ -27,7 +27,7 @@ impl Stalls {
         self.all.is_empty()
     }
 
-    /// The stalls that hold at a cycle.
+    /// The stalls in effect at a cycle.
     pub fn at(&self, at: Cycle) -> impl Iterator<Item = &Stall> {
         self.all.iter().filter(move |stall| stall.holds_at(at))
     }

@@ -1,5 +1,5 @@
-//! A microengine's turn: the arbiter, context swaps, and how far it goes on its
-//! own time.
+//! A microengine's turn: the arbiter, context swaps, and how far the microengine runs on its own
+//! time.
 
 use crate::microengine::{LoopExit, Microengine, Phase};
 use npsim_chip::Cycle;
@@ -9,21 +9,21 @@ use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::trace_event::TraceEvent;
 use npsim_isa::{Context, ContextSet};
 
-/// How far a microengine runs before it returns to the event loop. It bounds
-/// a program that never synchronises; results do not depend on it.
+/// Most cycles that a microengine runs before it returns to the event loop. It bounds a program
+/// that never synchronises; results do not depend on it.
 const QUANTUM: Cycle = 1 << 14;
 
-// A limit that was set while no context ran is not behind the watchdog of the next.
+// A limit set while no context ran is not later than the watchdog of the next.
 const _: () = assert!(QUANTUM <= WATCHDOG_CYCLES);
 
 impl Microengine {
-    /// Takes a turn. All that follows is compiled twice: with a trace buffer to write into, and
-    /// without any trace of one.
+    /// Takes a turn. Everything below is compiled twice: with a trace buffer to write to, and
+    /// without any tracing.
     pub(crate) fn run_as<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         self.turn_start = fabric.now;
-        // Most turns go by the limit of one before, and find out where they come to it. It may
-        // only have become too large since by what the end of the run does: the
-        // watchdog is due no sooner than it was, nor sooner than a quantum from now.
+        // Most turns use the limit of an earlier one, and update it when they reach it. Only an
+        // earlier end of the run can have made it too large since: the watchdog is due no sooner
+        // than it was, nor sooner than a quantum from now.
         if self.run_until > fabric.horizon {
             self.set_limit(fabric.horizon);
         }
@@ -43,8 +43,8 @@ impl Microengine {
         }
     }
 
-    /// What the dispatch loop has not: steps near the limit or in defer slots, and most
-    /// ends of turns. False if the turn is over.
+    /// Handles what the dispatch loop does not: steps near the limit or in defer slots, and most
+    /// ends of turns. Returns false if the turn is over.
     #[inline(never)]
     fn finish_turn<const OBSERVED: bool>(&mut self, flow: LoopExit, fabric: &mut Fabric) -> bool {
         let mut flow = flow;
@@ -89,8 +89,8 @@ impl Microengine {
         false
     }
 
-    /// What comes before the first instruction of a turn that does not begin with one;
-    /// false if no context is ready to execute any.
+    /// Prepares the first instruction of a turn that does not begin with one. Returns false if no
+    /// context is ready to execute.
     #[inline(never)]
     fn resume<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
         match self.phase {
@@ -107,7 +107,7 @@ impl Microengine {
         }
     }
 
-    /// How far turns go from now on.
+    /// Sets how far turns run from now on.
     #[cold]
     #[inline(never)]
     fn set_limit(&mut self, horizon: Cycle) {
@@ -117,8 +117,8 @@ impl Microengine {
             .saturating_sub(self.program.ops.len() as Cycle + 4);
     }
 
-    /// Whether the chip's state at a cycle before the limit is final, so that it may be
-    /// looked at; then it is the chip's present.
+    /// Whether the chip's state at a cycle before the limit is final, so that it may be read; if
+    /// so, the chip's present becomes that cycle.
     #[inline]
     pub(crate) fn is_globally_ordered(&self, at: Cycle, fabric: &mut Fabric) -> bool {
         if at == self.turn_start {
@@ -131,7 +131,7 @@ impl Microengine {
         allowed
     }
 
-    /// [`Self::is_globally_ordered`] of the present cycle, which may be the limit.
+    /// [`Self::is_globally_ordered`] for the present cycle, which may be the limit.
     pub(crate) fn can_observe(&self, fabric: &mut Fabric) -> bool {
         (self.cycle == self.turn_start || self.cycle < fabric.horizon)
             && self.is_globally_ordered(self.cycle, fabric)
@@ -153,7 +153,7 @@ impl Microengine {
         self.watchdog_at = until + WATCHDOG_CYCLES;
     }
 
-    /// The arbiter gives the pipeline to the next context; false if none is ready.
+    /// Gives the pipeline to the next context. Returns false if none is ready.
     fn pick<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
         let at = self.cycle.max(fabric.now + self.pick_latency);
         let Some(next) = self.choose(self.last, at, fabric) else {
@@ -180,8 +180,8 @@ impl Microengine {
         self.phase = Phase::Run;
     }
 
-    /// The running context goes to sleep and the arbiter chooses another, after so many slots
-    /// that are aborted; false if none is ready.
+    /// Suspends the running context and lets the arbiter choose another, after `penalty` aborted
+    /// slots. Returns false if none is ready.
     #[inline(always)]
     pub(crate) fn swap_for<const OBSERVED: bool>(
         &mut self,
@@ -221,19 +221,19 @@ impl Microengine {
         true
     }
 
-    /// [`Self::swap_for`] behind defer slots.
+    /// [`Self::swap_for`] after defer slots.
     fn swap<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> bool {
         let penalty = std::mem::take(&mut self.after_penalty);
         self.swap_for::<OBSERVED>(penalty, fabric)
     }
 
-    /// No context has the pipeline.
+    /// Leaves the pipeline without a context.
     fn idle(&mut self) {
         self.phase = Phase::Idle;
         self.watchdog_at = Cycle::MAX;
     }
 
-    /// A breakpoint: all contexts are disabled where they are.
+    /// Handles a breakpoint: disables all contexts where they are.
     fn halt<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let running = self.datapath.context;
         self.enabled = ContextSet::EMPTY;
@@ -256,7 +256,7 @@ impl Microengine {
         }
     }
 
-    /// [`Self::trace_context`] where the run is observed.
+    /// [`Self::trace_context`] for an observed run.
     #[inline]
     pub(crate) fn put_context(&self, context: Context, fabric: &mut Fabric) {
         let (doing, pc) = self.doing(context.number());
@@ -269,7 +269,7 @@ impl Microengine {
         fabric.trace.put(self.contexts[context].since(), changed);
     }
 
-    /// The limit is reached: a quantum's, or the watchdog's.
+    /// Handles the limit, which is that of a quantum or of the watchdog.
     #[cold]
     #[inline(never)]
     fn pause(&mut self, fabric: &mut Fabric) {

@@ -17,7 +17,7 @@
 //!    pipeline and the contexts of microengine 0, then of microengine 1, and so on, and last the
 //!    accesses to local memories ([`TraceEvent::rank`]);
 //! 3. within a cycle and rank, in the order of recording: causes before effects, so a
-//! [`Signal`](TraceEvent::Signal) comes before the [`Context`](TraceEvent::Context) change to ready
+//!    [`Signal`](TraceEvent::Signal) comes before the [`Context`](TraceEvent::Context) change to ready
 //!    that it causes.
 //!
 //! The [`Issued`](TraceEvent::Issued), [`Aborted`](TraceEvent::Aborted) and
