@@ -49,12 +49,12 @@ pub(crate) fn find_side_effects(ops: &[Op], infos: &[DecodeInfo]) -> Vec<SideEff
 ///
 /// | operation | handler |
 /// | --- | --- |
-/// | unverified, or with more to do than the loop knows | `Slow` |
+/// | unverified, or needs more than the loop provides | `Slow` |
 /// | operands on next-neighbour rings | `Ring` |
 /// | leaves the datapath | its own, or `Sync` at a synchronisation point |
-/// | operands in local memory or in transfer registers | `LocalWord`, `LocalMemory`, the row's in brackets, `Move`, `Scoreboarded` |
-/// | side effects dead, a plain operation behind it | the row's *dead* one |
-/// | a branch behind it with which it is a pair | the pair's |
+/// | operands in local memory or in transfer registers | `LocalWord`, `LocalMemory`, the row's bracketed one, `Move`, `Scoreboarded` |
+/// | side effects dead, followed by a plain operation | the row's *dead* one |
+/// | followed by a branch with which it forms a pair | the pair's |
 /// | any other | the row's *live* one, or `Alu` |
 pub(crate) fn handler_at(ops: &[Op], side_effects: &[SideEffects], at: usize) -> Handler {
     let op = &ops[at];

@@ -1,5 +1,5 @@
-//! A program as one context runs it: its operands resolved to the context's own
-//! registers, and what the dispatch loop does at each address.
+//! A program as one context executes it: its operands resolved to the context's own registers, and
+//! the handler for each address.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ pub(crate) struct BoundProgram {
     /// Shared between copies of the chip until one of them changes it.
     ops: Arc<[Op]>,
     side_effects: Arc<[SideEffects]>,
-    /// The commands, as [`Op::x`] numbers them.
+    /// The commands, indexed by [`Op::x`].
     commands: Arc<[BoundCommand]>,
 }
 
 impl BoundProgram {
-    /// A program's operations for a context of a microengine.
+    /// Binds a program's operations to a context of a microengine.
     pub fn new(program: &Predecoded, (me, context): (u8, Context)) -> Self {
         let base = u16::from(context.register_base());
         let own = |slot: u16| {
@@ -60,7 +60,7 @@ impl BoundProgram {
         self.ops.is_empty()
     }
 
-    /// A command, by its number in the program.
+    /// A command, by its index in the program.
     #[inline]
     pub fn command(&self, number: u32) -> &BoundCommand {
         &self.commands[number as usize]
@@ -71,27 +71,27 @@ impl BoundProgram {
         &self.ops
     }
 
-    /// The marks of what stands at an address; `None` beyond the program.
+    /// The flags of the operation at an address; `None` beyond the program.
     #[inline]
     pub fn flags(&self, at: u16) -> Option<u8> {
         self.ops.get(usize::from(at)).map(|op| op.flags)
     }
 
-    /// The operation at an address is verified: it needs no more checks.
+    /// Marks the operation at an address as verified: it needs no more checks.
     pub fn clear_checks(&mut self, at: usize) {
         if self.ops[at].flags & Op::UNVERIFIED == 0 {
             return;
         }
         let ops = Arc::make_mut(&mut self.ops);
         ops[at].flags &= !Op::UNVERIFIED;
-        // The one before may now run into it.
+        // The preceding operation may now be combined with it.
         for at in at.saturating_sub(1)..=at {
             ops[at].handler = handler_at(ops, &self.side_effects, at);
         }
     }
 
-    /// Which operations are unverified, bit `at % 8` of byte `at / 8`; nothing
-    /// where the program is not bound.
+    /// A bitmap of unverified operations, bit `at % 8` of byte `at / 8`; empty if the program is
+    /// not bound.
     pub fn unverified(&self) -> Vec<u8> {
         let mut bits = vec![0; self.ops.len().div_ceil(8)];
         for (at, op) in self.ops.iter().enumerate() {
@@ -102,7 +102,7 @@ impl BoundProgram {
         bits
     }
 
-    /// Clears the checks that were cleared where `unverified` comes from.
+    /// Clears the checks that had been cleared when the bitmap `unverified` was made.
     pub fn clear_checks_as(&mut self, unverified: &[u8]) {
         for at in 0..self.ops.len() {
             let kept = unverified

@@ -1,5 +1,4 @@
-//! The content-addressable memory: 16 tags with 4-bit states and a list of
-//! their use.
+//! The content-addressable memory: 16 tags with 4-bit states and their order of use.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +24,9 @@ impl Cam {
         }
     }
 
-    /// Looks a tag up; gives state << 8 | hit << 7 | entry << 3. A miss names
-    /// the least recently used entry and leaves the order alone. Of several
-    /// equal tags the lowest entry answers.
+    /// Looks up a tag. Returns state << 8 | hit << 7 | entry << 3. A miss returns the least
+    /// recently used entry and leaves the order unchanged. Of several equal tags, the lowest entry
+    /// matches.
     pub fn lookup(&mut self, tag: u32) -> u32 {
         match self.tags.iter().position(|&t| t == tag) {
             Some(entry) => {
@@ -46,7 +45,7 @@ impl Cam {
         self.touch(entry as u8);
     }
 
-    /// Writes the state only.
+    /// Writes only the state.
     pub fn write_state(&mut self, entry: u32, state: u8) {
         self.states[entry as usize & 15] = state & 15;
     }
@@ -55,7 +54,7 @@ impl Cam {
         self.tags[entry as usize & 15]
     }
 
-    /// The state where a lookup has it: bits 11..8.
+    /// The state in the position where a lookup returns it: bits 11..8.
     pub fn state(&self, entry: u32) -> u32 {
         u32::from(self.states[entry as usize & 15]) << 8
     }

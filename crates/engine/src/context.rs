@@ -1,4 +1,4 @@
-//! Contexts and the arbiter that gives them the pipeline.
+//! Contexts, and the set of ready ones for the arbiter.
 
 use npsim_isa::{CONTEXTS, Context, ContextSet};
 use std::ops::{Index, IndexMut};
@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize, Serializer};
 pub(crate) struct Thread {
     state: ContextPhase,
     pub pc: u16,
-    /// The instruction with which it last yielded the pipeline.
+    /// Address of the instruction with which the context last yielded the pipeline.
     pub yielded_at: u16,
-    /// Bit s: signal s has arrived and is not consumed.
+    /// Bit s: signal s has arrived and has not been consumed.
     pub signals: u16,
-    /// Bit s: signal s is waited for; bit 0: wakes at once.
+    /// Bit s: the context waits for signal s; bit 0: wakes at once.
     pub wakeup: u16,
-    /// Any of them instead of all.
+    /// Whether any of the signals is enough, rather than all of them.
     pub any: bool,
     #[serde(with = "stamp::count")]
     pub future_count: u16,
     pub future_signal: u8,
-    /// When the timer will match, if armed.
+    /// The cycle at which the timer matches, if it is armed.
     pub timer_due: Option<Cycle>,
     since: Cycle,
     pub times: ContextTimes,
@@ -51,13 +51,13 @@ impl Thread {
         self.state
     }
 
-    /// When it entered its state.
+    /// The cycle at which the context entered its state.
     pub const fn since(&self) -> Cycle {
         self.since
     }
 
-    /// Goes to a cycle; gives how long it was in its state until then. A cycle in the end
-    /// of the previous state (a signal during the swap) counts from there.
+    /// Advances to a cycle and returns the time spent in the state until then. For a cycle within
+    /// the end of the previous state (a signal during the swap), counting starts at that end.
     #[inline]
     fn spend(&mut self, at: Cycle) -> Cycle {
         let spent = at.saturating_sub(self.since);
@@ -65,14 +65,14 @@ impl Thread {
         spent
     }
 
-    /// [`Self::spend`] where the arbiter gives or takes the pipeline: that is never before the
-    /// context has entered its state, so it need not be remembered if it was.
+    /// [`Self::spend`] when the arbiter gives or takes the pipeline: this is never before the
+    /// context entered its state, so that case needs no handling.
     #[inline]
     fn spend_all(&mut self, at: Cycle) -> Cycle {
         at.saturating_sub(std::mem::replace(&mut self.since, at))
     }
 
-    /// Writes the time up to a cycle down.
+    /// Accounts for the time up to a cycle.
     #[inline]
     fn account(&mut self, at: Cycle) {
         let spent = self.spend(at);
@@ -84,9 +84,9 @@ impl Thread {
         } += spent;
     }
 
-    /// The times up to a cycle. The phase that the context entered may lie after that cycle, at the
-    /// end of slots that were aborted or of a refill: then the context was ready until then for at
-    /// most `ready` cycles, and executed before.
+    /// The times up to a cycle. The context may have entered its phase after that cycle, at the end
+    /// of aborted slots or of a refill: until then it was ready for at most `ready` cycles, and
+    /// executing before.
     pub fn times_at(&self, until: Cycle, ready: Cycle) -> ContextTimes {
         let mut it = self.clone();
         it.account(until);
@@ -97,8 +97,8 @@ impl Thread {
         it.times
     }
 
-    /// Whether the wake-up condition holds. An empty mask never wakes as `any`
-    /// (kill) and always as `all`.
+    /// Whether the wake-up condition holds. An empty mask never wakes with `any` (kill) and always
+    /// wakes with `all`.
     #[inline]
     pub fn satisfied(&self) -> bool {
         let arrived = self.signals | 1;
@@ -109,8 +109,8 @@ impl Thread {
         }
     }
 
-    /// The signals a waking context takes: with `all` those it waited for, with
-    /// `any` none, since the program finds out which came.
+    /// Consumes signals when the context wakes: with `all` those it waited for, with `any` none,
+    /// since the program determines which arrived.
     #[inline]
     fn consume(&mut self) {
         if !self.any {
@@ -119,8 +119,8 @@ impl Thread {
     }
 }
 
-/// All contexts of a microengine. Which are ready stands beside them, since the arbiter asks at
-/// each swap.
+/// All contexts of a microengine. The set of ready ones is kept beside them, since the arbiter
+/// reads it at each swap.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "[Thread; CONTEXTS as usize]")]
 pub(crate) struct Contexts {
@@ -167,14 +167,14 @@ impl Contexts {
         self.all.iter()
     }
 
-    /// Begins the account of all at a cycle.
+    /// Starts accounting for all contexts at a cycle.
     pub fn open(&mut self, at: Cycle) {
         for thread in &mut self.all {
             thread.since = at;
         }
     }
 
-    /// A context goes to a state at a cycle.
+    /// Moves a context to a state at a cycle.
     #[inline]
     pub fn enter(&mut self, context: Context, state: ContextPhase, at: Cycle) {
         let it = &mut self[context];
@@ -187,7 +187,7 @@ impl Contexts {
         }
     }
 
-    /// The one that executes yields the pipeline at a cycle: what it does then.
+    /// Takes the pipeline from the executing context at a cycle and determines its next state.
     #[inline]
     pub fn leave(&mut self, context: Context, enabled: bool, at: Cycle) {
         let it = &mut self[context];
@@ -205,7 +205,7 @@ impl Contexts {
         }
     }
 
-    /// A ready context gets the pipeline at a cycle.
+    /// Gives the pipeline to a ready context at a cycle.
     #[inline]
     pub fn begin(&mut self, context: Context, at: Cycle) {
         self.ready.remove(context);
@@ -215,7 +215,7 @@ impl Contexts {
         it.state = ContextPhase::Executing;
     }
 
-    /// The contexts that are ready.
+    /// The set of ready contexts.
     #[inline]
     pub const fn ready(&self) -> ContextSet {
         self.ready

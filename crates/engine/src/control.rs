@@ -1,5 +1,5 @@
-//! Instructions that leave the datapath: signals, input states, context swaps,
-//! local CSRs and commands.
+//! Instructions that leave the datapath: signals, input states, context swaps, local CSRs and
+//! commands.
 
 use npsim_isa::{CtxArb, Instruction};
 
@@ -8,12 +8,12 @@ use crate::operation::Op;
 use crate::uop::UopKind;
 use npsim_chip::kernel::fabric::Fabric;
 
-/// What an instruction outside the datapath leads to.
+/// The outcome of an instruction outside the datapath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlowOutcome {
     /// The next word follows.
     Sequential,
-    /// To the operation's target.
+    /// Control continues at the operation's target.
     Taken,
     /// The context yields the pipeline after its defer slots.
     Swap { defer: u8, resume: Option<u16> },
@@ -22,7 +22,7 @@ pub(crate) enum SlowOutcome {
 }
 
 impl Microengine {
-    /// Executes what is not of the datapath.
+    /// Executes an operation that is not part of the datapath.
     #[inline(always)]
     pub(crate) fn outside(
         &mut self,
@@ -78,13 +78,13 @@ impl Microengine {
         }
     }
 
-    /// Where a command goes.
+    /// The address of a command.
     pub(crate) fn address(&self, op: &Op) -> u32 {
         let (a, b) = (self.datapath.get(op.a), self.datapath.get(op.b));
         a.wrapping_add(b)
     }
 
-    /// [`Self::outside`] for what has no kind of its own.
+    /// [`Self::outside`] for instructions without their own operation kind.
     #[inline(never)]
     fn rarely_outside(&mut self, fabric: &mut Fabric) -> Result<SlowOutcome, LoopExit> {
         let Some(instruction) = self.program.instruction(self.pc) else {

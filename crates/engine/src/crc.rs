@@ -1,8 +1,7 @@
 //! The CRC unit.
 //!
-//! All polynomials run most significant bit first without complements. The
-//! remainder of the short ones stands in the low bits of `CRC_REMAINDER`
-//! (convention; no source shows it).
+//! All polynomials run most significant bit first, without complements. The remainder of the short
+//! ones is in the low bits of `CRC_REMAINDER` (convention; no source shows it).
 
 use npsim_isa::{ByteOrder, CrcBytes, CrcKind};
 
@@ -12,7 +11,7 @@ struct Polynomial {
 }
 
 impl Polynomial {
-    /// The table works on a remainder that is aligned to bit 31.
+    /// The table works on a remainder aligned to bit 31.
     const fn new(width: u32, polynomial: u32) -> Self {
         let aligned = polynomial << (32 - width);
         let mut table = [0; 256];
@@ -71,8 +70,8 @@ pub(crate) fn pack(order: ByteOrder, kind: CrcKind, bytes: CrcBytes, bit_swap: b
         | count << 12
 }
 
-/// The remainder after the chosen bytes of `source`. Byte 0 is the one that is
-/// fed first: the most significant in big-endian order.
+/// The remainder after the selected bytes of `source`. Byte 0 is fed first: it is the most
+/// significant byte in big-endian order.
 pub(crate) fn update(remainder: u32, packed: u32, source: u32) -> u32 {
     let Some(polynomial) = (packed as usize & 7)
         .checked_sub(1)
@@ -104,7 +103,7 @@ pub(crate) fn update(remainder: u32, packed: u32, source: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Feeds bytes four at a time, the last by a part of a longword.
+    /// Feeds bytes four at a time, the last ones as part of a longword.
     fn run(kind: CrcKind, start: u32, order: ByteOrder, swap: bool, bytes: &[u8]) -> u32 {
         let mut rest = start;
         for chunk in bytes.chunks(4) {

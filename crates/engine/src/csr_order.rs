@@ -1,11 +1,11 @@
-//! Which accesses of local CSRs have a place in the chip's global order.
+//! Accesses of local CSRs that have a place in the chip's global order.
 
 use npsim_isa::csr;
 
-/// Whether a read or a write of a local CSR is a synchronisation point: others write the
-/// register, or its write reaches others or the event queue. A core executes it at a cycle of
-/// which the chip's state is final, unless the write only posts an event for a later cycle (see
-/// the promises of a [core](npsim_chip::core)).
+/// Whether a read or a write of a local CSR is a synchronisation point: others write the register,
+/// or its write affects others or the event queue. A core executes it at a cycle at which the
+/// chip's state is final, unless the write only posts an event for a later cycle (see the contract
+/// of a [core](npsim_chip::core)).
 pub(crate) fn csr_is_sync_point(address: u16, write: bool) -> bool {
     match address {
         csr::INDIRECT_CTX_STS

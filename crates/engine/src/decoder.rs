@@ -1,5 +1,5 @@
-//! Operands of an instruction, decoded: slots of the register file, and for those that
-//! are no plain registers what the slow path has to do.
+//! Decoding of an instruction's operands: slots of the register file, and for operands that are not
+//! plain registers, the work left to the slow path.
 
 use npsim_isa::{IndexStep, Instruction, Operand};
 
@@ -10,16 +10,17 @@ use crate::registers::{
 use crate::timing::Timing;
 use crate::uop::{Handler, UopKind};
 
-/// Builds one operation from an instruction; [`crate::predecode`] knows the instructions.
+/// Builds one operation from an instruction; [`crate::predecode_instruction`] handles the
+/// individual instructions.
 pub(crate) struct Decoder<'a> {
     pub op: Op,
     pub info: DecodeInfo,
-    /// Context-relative registers of a bank.
+    /// Number of context-relative registers of a bank.
     pub limit: u8,
     pub timing: &'a Timing,
-    /// The address behind the last word.
+    /// The address after the last word.
     pub end: usize,
-    /// The word before sets the codes.
+    /// Whether the previous word sets the codes.
     pub after_codes: bool,
 }
 
@@ -66,7 +67,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// An operand that is no plain register, as a source.
+    /// Decodes an operand that is not a plain register, as a source.
     fn special(&mut self, operand: Operand, incoming: bool) -> SpecialOperand {
         self.info.always = true;
         let by = |step| match step {
@@ -150,10 +151,10 @@ impl Decoder<'_> {
         });
     }
 
-    /// The first source. B and ~B leave it as the count of an indirect shift and use it for
-    /// nothing else; where their text has `--`, it is the register that the field for
-    /// nothing names. Whether it was ever written is not asked, since tools put any
-    /// register there and hardly any program reads what it leaves.
+    /// Decodes the first source. B and ~B leave it as the count of an indirect shift and use it for
+    /// nothing else; if their text has `--`, it is the register named by the otherwise unused
+    /// field. Whether that register was ever written is not checked, since tools put any register
+    /// there and hardly any program reads what it leaves.
     pub fn first(&mut self, instruction: &Instruction, written: Operand) {
         let register = matches!(written, Operand::Gpr(..) | Operand::GprAbsolute(..));
         let unused = written == Operand::None || register && instruction.passes_second();
@@ -164,7 +165,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The destination's old value as operand A, and what is taken of it.
+    /// Decodes the destination's old value as operand A; `old` is the part that is used.
     pub fn old(&mut self, operand: Operand, old: DestRead) {
         if let Some(slot) = source_slot(operand, self.limit) {
             self.op.a = slot;
@@ -178,16 +179,16 @@ impl Decoder<'_> {
         }
     }
 
-    /// Finds what keeps the operation from the loop, and what it leaves, once its operands are
-    /// known.
+    /// Determines what keeps the operation from the loop, and its side effects, once its operands
+    /// are known.
     ///
     /// | operands beside general-purpose registers and constants | flags | in the loop |
     /// | --- | --- | --- |
-    /// | none | none | at once |
-    /// | transfer registers | `SCOREBOARDED` | where no unit has reserved them |
-    /// | local memory, with or without those | `SCOREBOARDED`, `LOCAL` | likewise, and no write of the pointer is in flight |
+    /// | none | none | immediately |
+    /// | transfer registers | `SCOREBOARDED` | if no unit has reserved them |
+    /// | local memory, with or without transfer registers | `SCOREBOARDED`, `LOCAL` | likewise, and if no write of the pointer is pending |
     /// | next-neighbour rings alone | `SCOREBOARDED`, `RING`, `SYNCS` | as a synchronisation point |
-    /// | any other (`T_INDEX`, next-neighbour registers, both of two of these), an indirect shift of `ld_field`, a lookup that loads `LM_ADDR` | `LOCAL` or none, and `UNVERIFIED` for ever ([`DecodeInfo::always`]) | never |
+    /// | any other (`T_INDEX`, next-neighbour registers, a combination of these), an indirect shift of `ld_field`, a lookup that loads `LM_ADDR` | `LOCAL` or none, and permanently `UNVERIFIED` ([`DecodeInfo::always`]) | never |
     pub fn classify(&mut self, instruction: &Instruction) {
         self.info.sets_codes = instruction.sets_codes();
         self.info.flag_effect = FlagEffect::of(instruction);
@@ -207,8 +208,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Puts into the slot that the operation does not need which transfer register or which
-    /// word of local memory it has, where it has one and not both.
+    /// Stores the operation's only transfer register, or its only word of local memory, in the slot
+    /// that it does not need otherwise; nothing if it has both.
     fn further(&mut self) {
         let transfer = self.op.transfer();
         let word = self.info.word().filter(|_| !self.has_transfers());
@@ -219,14 +220,14 @@ impl Decoder<'_> {
         };
     }
 
-    /// Whether there are transfer registers among its operands.
+    /// Whether any operand is a transfer register.
     fn has_transfers(&self) -> bool {
         let mut registers = self.info.reads.iter().chain([&self.info.dest]);
         registers.any(|it| matches!(it, Operand::STransfer(_) | Operand::DTransfer(_)))
     }
 
-    /// Whether its special operands are all in local memory or there are transfer registers
-    /// among them, and nothing else about it is special.
+    /// Whether its special operands are all in local memory or it has transfer registers, and
+    /// nothing else about it is special.
     fn is_scoreboarded(&mut self, instruction: &Instruction) -> bool {
         let transfers = self.has_transfers();
         let info = &mut self.info;
@@ -252,8 +253,8 @@ impl Decoder<'_> {
             && (self.op.kind.is_alu() || self.op.kind.branches() && !info.local)
     }
 
-    /// Whether its special operands are all on next-neighbour rings, and nothing else about it
-    /// is special.
+    /// Whether its special operands are all on next-neighbour rings, and nothing else about it is
+    /// special.
     fn is_of_rings(&self, instruction: &Instruction) -> bool {
         let info = &self.info;
         let specials = [info.special_a, info.special_b, info.special_d];

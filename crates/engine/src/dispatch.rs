@@ -1,8 +1,10 @@
-//! The dispatch loop: executes operations in line on the microengine's own time, one handler each.
+//! The dispatch loop, which executes operations in line on the microengine's own time, with one
+//! handler each.
 //!
-//! Along a block time is kept by address alone ([`BlockTiming`](crate::block::BlockTiming)):
-//! `pc` and `cycle` of the microengine are those of the place where the loop began, until an exit
-//! makes them true (*synchronises* them). What the exits leave behind:
+//! Within a block, time follows from the address alone
+//! ([`BlockTiming`](crate::block::BlockTiming)): `pc` and `cycle` of the microengine remain those
+//! of the place where the loop began, until an exit updates (*synchronises*) them. The state left
+//! by each exit:
 //!
 //! | exit | `pc`, `cycle` | writes of index registers | then |
 //! | --- | --- | --- | --- |
@@ -10,13 +12,13 @@
 //! | local memory, or defer slots that are not all plain | left to `loop_exits` | left to `loop_exits` | the loop again |
 //! | a pointer in use is still being written | synchronised | those due in its cycle are committed | the operation again, or the slow path |
 //! | a local CSR of the context's own | synchronised | committed before a read | the access, then the loop again |
-//! | a synchronisation point | synchronised | those due before it are committed | [`at_sync_point`](Microengine::at_sync_point): executes now, or is the first of the next turn |
+//! | a synchronisation point | synchronised | those due before it are committed | [`at_sync_point`](Microengine::at_sync_point): executes now, or begins the next turn |
 //! | the limit is near (at taken branches only) | synchronised | those due before it are committed | the loop's condition |
 //! | the program's end | synchronised | those due before it are committed | a fault |
 //!
-//! Every operation before an exit has run whole: its *dead* handler is chosen only where a plain
-//! operation follows it. So the registers after an exit are what they would be if
-//! operations were executed one by one.
+//! Every operation before an exit has executed completely: its *dead* handler is chosen only if a
+//! plain operation follows it. The registers after an exit are therefore the same as if operations
+//! were executed one by one.
 
 use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
@@ -34,11 +36,11 @@ use crate::scoreboard::Scoreboard;
 use crate::timing::timestamp_at;
 use crate::uop::{Handler, TransferSlot, UopKind, with_uops};
 
-/// How the blocks that were run ended.
+/// How the execution of blocks ended.
 enum BlockExit {
-    /// In front of a synchronisation point.
+    /// Before a synchronisation point.
     Sync(SyncPoint),
-    /// The loop goes on if its condition holds.
+    /// The loop continues if its condition holds.
     Resume,
     /// The loop is over.
     Exit(LoopExit),
@@ -54,8 +56,8 @@ impl From<LoopExit> for BlockExit {
     }
 }
 
-/// What an operation led to. The loop matches once on the handler, in `run_row`, and here on what
-/// each arm gives, which is a constant there: the compiler joins both into one jump.
+/// The result of an operation. The loop matches once on the handler, in `run_row`, and here on the
+/// result of each arm, which is a constant there: the compiler merges both into one jump.
 enum HandlerResult<'a> {
     /// The next word follows.
     Next,
@@ -63,7 +65,7 @@ enum HandlerResult<'a> {
     Taken(&'a Op),
     /// A transfer register of the operation is reserved.
     Reserved,
-    // The operation has not run, since its handler needs more than registers.
+    // The operation has not executed, since its handler needs more than registers.
     Slow,
     Command,
     Yield,
@@ -79,14 +81,14 @@ enum HandlerResult<'a> {
 }
 
 impl Microengine {
-    /// Executes from the present instruction on until the turn is over, or until
-    /// something keeps the next instruction from this loop.
+    /// Executes from the present instruction on until the turn is over, or until something keeps
+    /// the next instruction from this loop.
     #[inline(always)]
     pub(crate) fn interpret<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
-        // Most turns begin with the synchronisation point that ended the one before.
+        // Most turns begin with the synchronisation point that ended the previous one.
         let mut pending = self.pending_sync.take();
         'resume: while self.is_fast() {
-            // A command in line gives no reason to ask again: the limit lies farther ahead than the
+            // A command in line does not require another test: the limit is farther ahead than the
             // program is long.
             loop {
                 let point = match pending.take() {
@@ -112,7 +114,7 @@ impl Microengine {
         LoopExit::Continue
     }
 
-    /// Executes blocks from the present instruction on.
+    /// Executes blocks, starting at the present instruction.
     #[inline(always)]
     fn run_blocks<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> BlockExit {
         let (me, from, cycle) = (self.index, usize::from(self.pc), self.cycle);
@@ -148,7 +150,7 @@ impl Microengine {
                 ops.len() - rest.len() - 1
             };
         }
-        // The operation there needs the slow path.
+        // Leaves the current operation to the slow path.
         macro_rules! slow_path {
             () => {{
                 let at = here!();
@@ -156,7 +158,7 @@ impl Microengine {
                 return self.step_slow::<OBSERVED>(fabric).into();
             }};
         }
-        // The operation there is a synchronisation point.
+        // Stops at the current operation, a synchronisation point.
         macro_rules! sync {
             ($does:ident, $what:expr, $with:expr) => {{
                 let (what, with, at) = ($what, $with, here!());
@@ -302,8 +304,8 @@ impl Microengine {
         }
     }
 
-    /// The operation at an address uses a pointer to local memory of which a write is in flight:
-    /// commits what is due, and leaves the operation to the slow path if that one is not.
+    /// Handles an operation that uses a local memory pointer with a pending write: commits the
+    /// writes that are due, and leaves the operation to the slow path if that one is not.
     #[inline(always)]
     fn await_pointer<const OBSERVED: bool>(
         &mut self,
@@ -319,25 +321,25 @@ impl Microengine {
         self.step_slow::<OBSERVED>(fabric).into()
     }
 
-    /// Whether the next instruction is one for the loop: no reason for the slow path
-    /// holds but writes of local memory's pointers that are in flight, and the program's
-    /// length in cycles lies before the limit.
+    /// Whether the loop may execute the next instruction: nothing but pending writes of local
+    /// memory pointers requires the slow path, and the limit is farther away than the program's
+    /// length in cycles.
     #[inline]
     pub(crate) fn is_fast(&self) -> bool {
         self.cycle < self.fast_until && (self.slow == 0 || self.is_fast_with_index_writes())
     }
 
-    /// [`Self::is_fast`] where there is a reason for the slow path.
+    /// [`Self::is_fast`] if something requires the slow path.
     #[cold]
     #[inline(never)]
     fn is_fast_with_index_writes(&self) -> bool {
-        // Operations of registers alone may read `BYTE_INDEX`.
+        // Operations on registers alone may read `BYTE_INDEX`.
         self.slow == slow::PENDING && !self.memory.awaits(PendingIndex::Byte)
     }
 
-    /// Makes `pc` and `cycle` those of the instruction at an address of the block, in front of
-    /// which the loop stops, and commits what the instruction before would have committed if it
-    /// had not been one for the loop.
+    /// Sets `pc` and `cycle` to those of the instruction at an address of the block, before which
+    /// the loop stops, and commits what the previous instruction would have committed outside of
+    /// the loop.
     #[inline(always)]
     pub(crate) fn sync_pc<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
         self.sync_pc_only::<OBSERVED>(at, fabric);
@@ -346,7 +348,7 @@ impl Microengine {
         }
     }
 
-    /// [`Self::sync_pc`] that commits nothing.
+    /// [`Self::sync_pc`] without commits.
     #[inline(always)]
     pub(crate) fn sync_pc_only<const OBSERVED: bool>(&mut self, at: usize, fabric: &mut Fabric) {
         if OBSERVED {
@@ -387,7 +389,7 @@ macro_rules! rows {
                     return HandlerResult::Next;
                 }};
             }
-            // All dead handlers end in the same place.
+            // All dead handlers share the code at the end.
             let value = match op.handler {
                 $(
                     Handler::$live => {
@@ -423,7 +425,7 @@ macro_rules! rows {
                 $(
                     Handler::$fused => {
                         let taken = datapath.execute_and_branch((UopKind::$test, op), UopKind::$way);
-                        // The second half is there: pairs are made of neighbours.
+                        // The second operation always exists, since pairs consist of neighbours.
                         return match rest.next() {
                             Some(branch) if taken => HandlerResult::Taken(branch),
                             _ => HandlerResult::Next,
@@ -445,7 +447,7 @@ macro_rules! rows {
                     return HandlerResult::Next;
                 }
                 Handler::ScoreboardedBranch => {
-                    // The other fields of a branch are no slots.
+                    // The other fields of a branch are not slots.
                     if scoreboard.is_reserved(op.b) {
                         return HandlerResult::Reserved;
                     }
@@ -478,8 +480,8 @@ macro_rules! rows {
         }
 
         impl Datapath {
-            /// Executes an operation of which one or more operands are a word of local memory,
-            /// which shows in the slots, and the others registers.
+            /// Executes an operation of which one or more operands, identified by their slots, are
+            /// the same word of local memory, and the others are registers.
             #[inline(always)]
             fn execute_on_word(&mut self, word: &mut u32, op: &Op) {
                 if op.a == TEMP_A {

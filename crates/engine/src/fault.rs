@@ -1,4 +1,4 @@
-//! Faults of a microengine, with what its program calls the things involved.
+//! Faults of a microengine, described with the names that its program uses.
 
 use npsim_image::{RegisterSymbol, TransferDirection};
 use npsim_isa::{Bank, Context, Operand};
@@ -12,10 +12,10 @@ use npsim_chip::kernel::check::{Check, Fault, WATCHDOG_CYCLES};
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_chip::kernel::fault_injection::numbered;
 
-/// The most names that a message gives a register.
+/// Most names that a message gives for a register.
 const MOST_NAMES: usize = 3;
 
-/// What a fault says.
+/// The text of a fault.
 struct FaultReport {
     message: String,
     notes: Vec<String>,
@@ -23,13 +23,13 @@ struct FaultReport {
 }
 
 impl Microengine {
-    /// Raises a fault at the present instruction, in global order: a microengine runs ahead of
-    /// the chip, and a fault elsewhere at an earlier cycle has to stop the run first.
+    /// Raises a fault at the present instruction, in global order: a microengine runs ahead of the
+    /// chip, and a fault elsewhere at an earlier cycle has to stop the run first.
     ///
-    /// `Err(Post)`: something is pending before this cycle; the instruction is tried again when
-    /// the chip has come to it, so nothing of it may have taken effect yet. `Err(Stop)`: the
-    /// fault stands. `Ok`: the user allows the check (`--allow`), it is counted, and the
-    /// instruction goes on; `report` is not called then, since texts cost more than the run.
+    /// `Err(Post)`: something is pending before this cycle; the instruction is retried when the
+    /// chip has reached it, so no part of it may have taken effect yet. `Err(Stop)`: the fault was
+    /// raised. `Ok`: the user allows the check (`--allow`), it is counted, and the instruction
+    /// continues; `report` is not called then, since building the text costs more than the run.
     fn raise_fault(
         &mut self,
         check: Option<Check>,
@@ -73,7 +73,7 @@ impl Microengine {
             .unwrap_or(LoopExit::Stop)
     }
 
-    /// The word here is not a valid instruction.
+    /// Raises the fault of a word that is not a valid instruction.
     #[cold]
     #[inline(never)]
     pub(crate) fn no_instruction(&mut self, fabric: &mut Fabric) -> LoopExit {
@@ -94,7 +94,7 @@ impl Microengine {
         })
     }
 
-    /// A unit owns the register.
+    /// Raises a fault if a unit owns the register.
     pub(crate) fn check_owner(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), LoopExit> {
         let touch = if slot >= S_OUT as usize {
             "written"
@@ -104,7 +104,7 @@ impl Microengine {
         self.check_claim(slot, touch, fabric)
     }
 
-    /// A command wants to fill a register that another command will fill.
+    /// Raises a fault if a command would fill a register that another command will fill.
     pub(crate) fn check_free(&mut self, slot: usize, fabric: &mut Fabric) -> Result<(), LoopExit> {
         self.check_claim(slot, "given to a second command", fabric)
     }
@@ -160,7 +160,7 @@ impl Microengine {
         })
     }
 
-    /// The register was never written.
+    /// Raises the fault of a register that was never written.
     #[cold]
     #[inline(never)]
     pub(crate) fn uninitialised(
@@ -184,7 +184,7 @@ impl Microengine {
         })
     }
 
-    /// Local memory is used before a write of its address took effect.
+    /// Raises the fault of a local memory access before a write of its address took effect.
     #[cold]
     #[inline(never)]
     pub(crate) fn local_memory_early(
@@ -205,7 +205,7 @@ impl Microengine {
         })
     }
 
-    /// The local memory address has no word.
+    /// Raises the fault of a local memory address without a word.
     #[cold]
     #[inline(never)]
     pub(crate) fn local_memory_missing(
@@ -224,7 +224,7 @@ impl Microengine {
         })
     }
 
-    /// A control instruction stands in a defer slot of another that takes effect.
+    /// Raises a fault if a control instruction takes effect in a defer slot of another one.
     #[inline]
     pub(crate) fn refuse_in_slot(&mut self, fabric: &mut Fabric) -> Result<(), LoopExit> {
         if self.slow & slow::DEFER == 0 {
@@ -243,7 +243,7 @@ impl Microengine {
         }))
     }
 
-    /// Control goes to an address that may be a defer slot.
+    /// Checks a transfer of control to an address that may be a defer slot.
     #[inline]
     pub(crate) fn enter_checked(
         &mut self,
@@ -277,7 +277,7 @@ impl Microengine {
         })
     }
 
-    /// There is no such local CSR.
+    /// Raises the fault of a local CSR that does not exist.
     #[cold]
     #[inline(never)]
     pub(crate) fn no_csr(&mut self, csr: u16, fabric: &mut Fabric) -> LoopExit {
@@ -288,7 +288,7 @@ impl Microengine {
         })
     }
 
-    /// An override names a microengine that the chip does not have.
+    /// Raises the fault of an override that names a microengine that the chip does not have.
     #[cold]
     #[inline(never)]
     pub(crate) fn no_microengine(&mut self, number: u8, fabric: &mut Fabric) -> LoopExit {
@@ -299,7 +299,7 @@ impl Microengine {
         })
     }
 
-    /// The running context has had the pipeline for too long.
+    /// Raises the fault of a running context that has had the pipeline for too long.
     pub(crate) fn never_yields(&mut self, fabric: &mut Fabric) -> Result<(), LoopExit> {
         self.raise_fault(Some(Check::NeverYields), fabric, |me| {
             let context = me.datapath.context;
@@ -320,7 +320,7 @@ impl Microengine {
         })
     }
 
-    /// Signals that had arrived and were not consumed are raised again.
+    /// Raises the fault of signals that are raised again before they were consumed.
     #[cold]
     #[inline(never)]
     pub(crate) fn raised_twice(&mut self, context: Context, again: u16, fabric: &mut Fabric) {
@@ -332,7 +332,8 @@ impl Microengine {
             self.program.image(),
         );
         let (me, by, at) = twice.second;
-        // The instruction that raises it says what it is; another microengine has other names.
+        // The instruction that raises the signal determines its meaning; another microengine uses
+        // different names.
         let named_at = if me == self.index { at } else { pc };
         let names: Vec<_> = (1..16)
             .filter(|s| again & 1 << s != 0)
@@ -358,7 +359,7 @@ impl Microengine {
         });
     }
 
-    /// The address at which a context is.
+    /// The present address of a context.
     #[inline]
     pub(crate) fn context_pc(&self, context: Context) -> u16 {
         let it = &self.contexts[context];
@@ -369,7 +370,7 @@ impl Microengine {
         }
     }
 
-    /// A register by the name that the program gives it, and its number.
+    /// A register by the name that the program gives it, with its number.
     fn register_name(&self, slot: usize) -> String {
         let context = self.datapath.context;
         let file = (slot & !127) as u16;
@@ -406,7 +407,7 @@ impl Microengine {
                 found.push(symbol);
             }
         }
-        // Where several names share the register, the one that is alive here.
+        // If several names share the register, the one that is live here.
         let alive = |symbol: &&RegisterSymbol| {
             let mut live = symbol.live_on(direction).iter();
             live.any(|range| range.touches(self.pc))
@@ -424,7 +425,7 @@ impl Microengine {
                 operand(absolute as u8 % span as u8)
             ),
         };
-        // More than one only where it cannot be known which of them is meant.
+        // Several names are given only if it cannot be known which of them is meant.
         if names.is_empty() || names.len() > MOST_NAMES {
             return physical;
         }

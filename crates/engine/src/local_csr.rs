@@ -13,7 +13,7 @@ use npsim_chip::core::ContextPhase;
 use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
 
-/// Bits of `CTX_ENABLES` with a meaning here.
+/// Bits of `CTX_ENABLES` that this model implements.
 mod enables {
     pub const LM_0_GLOBAL: u32 = 1 << 16;
     pub const LM_1_GLOBAL: u32 = 1 << 17;
@@ -24,12 +24,12 @@ mod enables {
         0xff00 | LM_0_GLOBAL | LM_1_GLOBAL | 3 << 18 | NN_MODE | RANDOM_MODE | FOUR_CONTEXTS;
 }
 
-/// The bit of `CC_ENABLE` that lets the codes change.
+/// The bit of `CC_ENABLE` that enables changes of the codes.
 const CODES_ENABLE: u32 = 1 << 13;
 
 impl Microengine {
-    /// The context whose register a CSR is when a context names it: another one's in
-    /// the INDIRECT_ views.
+    /// The context whose register a CSR accesses when used by a given context: another one for the
+    /// INDIRECT_ views.
     #[inline]
     fn viewed(&self, csr: u16, context: Context) -> Context {
         let indirect = matches!(
@@ -73,8 +73,8 @@ impl Microengine {
         value.ok_or_else(|| self.no_csr(csr, fabric))
     }
 
-    /// The value of a local CSR for a context at a cycle; `None` for none. Whatever
-    /// reading it changes is left as it is.
+    /// The value of a local CSR for a context at a cycle; `None` if there is no such CSR. Side
+    /// effects of reading are not applied.
     #[inline]
     pub(crate) fn csr_at(
         &self,
@@ -156,7 +156,7 @@ impl Microengine {
         Ok(())
     }
 
-    /// [`Self::write_csr`] of those that do more than to post an event.
+    /// [`Self::write_csr`] for CSRs that do more than post an event.
     #[inline(never)]
     fn write_other_csr(
         &mut self,
@@ -249,7 +249,7 @@ impl Microengine {
             | flag(self.mode == ContextMode::Four, enables::FOUR_CONTEXTS)
     }
 
-    /// A context that is disabled runs until it yields the pipeline.
+    /// A disabled context runs until it yields the pipeline.
     #[cold]
     #[inline(never)]
     fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
@@ -294,7 +294,7 @@ impl Microengine {
         }
     }
 
-    /// A pointer of a context: the running one's working copy.
+    /// A local memory pointer of a context; for the running one, its working copy.
     pub(crate) fn pointer(&self, pointer: usize, context: Context) -> u32 {
         if self.memory.global[pointer] || context == self.datapath.context {
             self.memory.pointers[pointer]

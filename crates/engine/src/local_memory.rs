@@ -1,5 +1,4 @@
-//! Local memory and the registers that address it, with the delay of their
-//! writes.
+//! Local memory and the registers that address it, including the delay of their writes.
 
 use npsim_isa::{CONTEXTS, Context};
 use serde::{Deserialize, Serialize};
@@ -8,14 +7,14 @@ use crate::operation::SpecialOperand;
 use npsim_chip::Cycle;
 use npsim_chip::core::{IndexName, IndexWrite};
 
-/// A register whose local CSR writes take effect only some instructions later.
+/// A register whose writes through local CSRs take effect only some instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum PendingIndex {
     /// `LM_ADDR_0` or `LM_ADDR_1`, in longwords.
     Pointer(u8),
     /// `T_INDEX`, a register number.
     Transfer,
-    /// `BYTE_INDEX`
+    /// `BYTE_INDEX`.
     Byte,
 }
 
@@ -27,19 +26,19 @@ struct StagedWrite {
     effective: Cycle,
 }
 
-/// Words, pointers and writes in flight to the pointers.
+/// The words, the pointers and the pending writes of the pointers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LocalMemory {
     pub words: Vec<u32>,
-    /// Working copies of the running context, longword addresses.
+    /// Working copies of the running context, as longword addresses.
     pub pointers: [u32; 2],
-    /// What each context gets back when it runs again.
+    /// The pointers that each context gets back when it runs again.
     pub saved: [[u32; 2]; CONTEXTS as usize],
-    /// Pointers that all contexts share.
+    /// Whether each pointer is shared by all contexts.
     pub global: [bool; 2],
     /// `T_INDEX` as a register number.
     pub transfer_index: u32,
-    /// When each pointer's value took effect, as far as a write made it.
+    /// The cycle at which each pointer's value took effect, if it came from a write.
     effective: [Cycle; 2],
     pending: Vec<StagedWrite>,
 }
@@ -53,12 +52,12 @@ impl LocalMemory {
             global: [false; 2],
             transfer_index: 0,
             effective: [0; 2],
-            // Writes are one a cycle and live for a gap, which is at most 16.
+            // There is at most one write per cycle, pending for a gap of at most 16.
             pending: Vec::with_capacity(32),
         }
     }
 
-    /// A write at `now` that takes effect after `gap` instructions.
+    /// Starts a write at `now` that takes effect after `gap` instructions.
     pub fn write(&mut self, index: PendingIndex, value: u32, now: Cycle, gap: Cycle) {
         self.pending.push(StagedWrite {
             index,
@@ -72,7 +71,7 @@ impl LocalMemory {
         !self.pending.is_empty()
     }
 
-    /// The writes in flight, in the order in which they were issued.
+    /// The pending writes, in issue order.
     pub fn on_their_way(&self) -> impl Iterator<Item = IndexWrite> + '_ {
         self.pending.iter().map(|write| IndexWrite {
             index: match write.index {
@@ -86,17 +85,17 @@ impl LocalMemory {
         })
     }
 
-    /// Whether a write of an index register is in flight.
+    /// Whether a write of an index register is pending.
     #[cold]
     #[inline(never)]
     pub fn awaits(&self, index: PendingIndex) -> bool {
         self.pending.iter().any(|write| write.index == index)
     }
 
-    /// Lets the writes that are due by `now` take effect.
+    /// Applies the writes that are due by `now`.
     #[inline(never)]
     pub fn commit(&mut self, now: Cycle, byte_index: &mut u32) {
-        // Nearly always there is one, and nothing to be moved up.
+        // Nearly always there is only one, and nothing has to be moved up.
         if let [write] = self.pending[..] {
             if write.effective <= now {
                 self.pending.clear();
@@ -127,8 +126,8 @@ impl LocalMemory {
         }
     }
 
-    /// The longword of an operand, which may not be there; `None` if it is not in local
-    /// memory.
+    /// The longword index of an operand, which may lie beyond the memory; `None` if the operand is
+    /// not in local memory.
     #[inline]
     pub fn place(&self, special: SpecialOperand) -> Option<usize> {
         let (pointer, offset) = match special {
@@ -139,20 +138,20 @@ impl LocalMemory {
         Some((self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023)
     }
 
-    /// The word at a pointer and an offset; `None` where there is none.
+    /// The word at a pointer and an offset; `None` if there is none.
     #[inline]
     pub fn word_at(&mut self, (pointer, offset): (u8, u8)) -> Option<&mut u32> {
         let at = (self.pointers[usize::from(pointer & 1)] | u32::from(offset)) as usize & 1023;
         self.words.get_mut(at)
     }
 
-    /// The word of an operand in local memory; `None` where there is none.
+    /// The word of an operand in local memory; `None` if there is none.
     #[inline]
     pub fn word(&self, special: SpecialOperand) -> Option<u32> {
         self.words.get(self.place(special)?).copied()
     }
 
-    /// Writes the word of an operand in local memory, if it is there.
+    /// Writes the word of an operand in local memory, if it exists.
     #[inline]
     pub fn set_word(&mut self, special: SpecialOperand, value: u32) {
         let place = self.place(special);
@@ -161,7 +160,7 @@ impl LocalMemory {
         }
     }
 
-    /// Moves the pointers that operands of one instruction step, each once.
+    /// Moves each pointer that is stepped by operands of one instruction, once.
     #[cold]
     pub fn step(&mut self, specials: [SpecialOperand; 3]) {
         let mut steps = [0; 2];
@@ -175,9 +174,9 @@ impl LocalMemory {
         }
     }
 
-    /// Since when a write to a pointer is in flight whose effect a use at this
-    /// moment misses. A pointer whose present value was itself still in flight
-    /// when the next was written is used as part of a pipeline, which is sound.
+    /// The cycle of a pending write to a pointer whose effect a use at this moment would miss. If
+    /// the pointer's present value was itself still pending when the next was written, the use is
+    /// part of a pipeline, which is sound.
     pub fn early(&self, pointer: u8) -> Option<Cycle> {
         let next = self
             .pending
@@ -186,13 +185,13 @@ impl LocalMemory {
         (self.effective[pointer as usize] <= next.issued).then_some(next.issued)
     }
 
-    /// Lets all writes take effect.
+    /// Applies all writes.
     pub fn commit_all_index_writes(&mut self, byte_index: &mut u32) {
         self.commit(Cycle::MAX, byte_index);
     }
 
-    /// Takes the context's pointers out, with all writes done. What took effect before looks to
-    /// later writes as if it had always been so.
+    /// Saves the context's pointers, with all writes completed. Later writes treat the present values
+    /// as if they had always been in effect.
     #[inline]
     pub fn swap_out(&mut self, context: Context) {
         debug_assert!(!self.has_pending(), "writes are in flight");
@@ -209,7 +208,7 @@ impl LocalMemory {
         }
     }
 
-    /// Puts the context's pointers in.
+    /// Restores the context's pointers.
     #[inline]
     pub fn swap_in(&mut self, context: Context) {
         let context = context.index();

@@ -1,7 +1,7 @@
 //! The next-neighbour registers and their ring.
 //!
-//! The words are in the reader's registers; the pointers are in the fabric,
-//! where the writer sees how full its neighbour's ring is.
+//! The words are in the reader's registers; the pointers are in the fabric, where the writer can
+//! see how full its neighbour's ring is.
 
 use crate::microengine::Microengine;
 use crate::registers::NN;
@@ -58,7 +58,7 @@ impl Microengine {
         }
     }
 
-    /// A word arrives in the own registers.
+    /// Handles a word that arrives in this microengine's registers.
     pub(crate) fn neighbour_wrote(
         &mut self,
         index: u8,
@@ -74,44 +74,44 @@ impl Microengine {
         }
     }
 
-    /// The word at the head of the own ring.
+    /// The word at the head of this microengine's ring.
     pub(crate) fn ring_head(&self, fabric: &Fabric) -> u32 {
         let get = fabric.nn_rings[self.index as usize].get;
         self.datapath.file[(NN + u16::from(get)) as usize]
     }
 
-    /// Takes the head off. Nothing stops a program from taking what is not there.
+    /// Removes the head. Nothing stops a program from taking words that do not exist.
     pub(crate) fn ring_take(&mut self, fabric: &mut Fabric) {
         let ring = &mut fabric.nn_rings[self.index as usize];
         ring.get = (ring.get + 1) % NnRing::PLACES;
         self.tell_ring(self.cycle, fabric);
     }
 
-    /// Writes down how many words wait on the own ring.
+    /// Records how many words wait on this microengine's ring.
     fn tell_ring(&self, at: Cycle, fabric: &mut Fabric) {
         let fill = u32::from(fabric.nn_rings[self.index as usize].available());
         let ring = RingName::Neighbour(self.index);
         fabric.trace.record(at, || TraceEvent::Ring { ring, fill });
     }
 
-    /// `NN_Empty`: no more words than the threshold of `CTX_ENABLES`.
+    /// The `NN_Empty` state: at most as many words as the threshold of `CTX_ENABLES`.
     pub(crate) fn ring_is_empty(&self, fabric: &Fabric) -> bool {
         fabric.nn_rings[self.index as usize].available() <= self.nn_empty_threshold
     }
 
-    /// `NN_Full`: the neighbour's ring is nearly full.
+    /// The `NN_Full` state: the neighbour's ring is nearly full.
     pub(crate) fn ring_is_full(&self, fabric: &Fabric) -> bool {
         self.neighbour(fabric)
             .is_some_and(|me| fabric.nn_rings[me as usize].occupied() > self.timing.neighbour_full)
     }
 
-    /// `NN_PUT` of this microengine: the ring it writes to.
+    /// The `NN_PUT` pointer of this microengine, for the ring that it writes.
     pub(crate) fn nn_put_pointer(&self, fabric: &Fabric) -> u32 {
         self.neighbour(fabric)
             .map_or(0, |me| u32::from(fabric.nn_rings[me as usize].put))
     }
 
-    /// Writes `NN_PUT`; words in flight are forgotten.
+    /// Writes `NN_PUT`; words in flight are discarded.
     pub(crate) fn set_nn_put_pointer(&mut self, value: u32, fabric: &mut Fabric) {
         if let Some(me) = self.neighbour(fabric) {
             let ring = &mut fabric.nn_rings[me as usize];

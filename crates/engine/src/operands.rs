@@ -1,6 +1,6 @@
-//! Operands of the slow path: what is checked before an instruction, fetched for it and stored
-//! after it, where operands are no plain registers (local memory, indexed transfer registers,
-//! next-neighbour rings).
+//! Operands of the slow path: the checks before an instruction, and the fetching and storing of
+//! operands that are not plain registers (local memory, indexed transfer registers, next-neighbour
+//! rings).
 
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_isa::Operand;
@@ -10,7 +10,7 @@ use crate::operation::{DecodeInfo, DestRead, Op, SpecialOperand};
 use crate::registers::{D_IN, D_OUT, S_IN, S_OUT, TEMP_A, TEMP_B, TEMP_D};
 
 impl Microengine {
-    /// Checks operands and fetches those that are no plain registers.
+    /// Checks operands and fetches those that are not plain registers.
     #[inline(never)]
     pub(crate) fn prepare(
         &mut self,
@@ -42,7 +42,7 @@ impl Microengine {
         }
         match info.old {
             DestRead::Merged => self.check_owner(usize::from(op.a), fabric)?,
-            // Ownership by a unit is no mistake here, but the register is read as of the present.
+            // Ownership by a unit is not an error here, but the register is read as of the present.
             DestRead::Left if self.scoreboard.is_reserved(op.a) && !self.can_observe(fabric) => {
                 return Err(LoopExit::Post);
             }
@@ -73,7 +73,7 @@ impl Microengine {
         Ok(())
     }
 
-    /// The value of a special source.
+    /// Fetches the value of a special source.
     #[inline(always)]
     fn fetch(
         &mut self,
@@ -100,7 +100,7 @@ impl Microengine {
         })
     }
 
-    /// Checks a special destination; gives its old value where it is merged.
+    /// Checks a special destination. Returns its old value if it is merged.
     fn check_destination(
         &mut self,
         info: &DecodeInfo,
@@ -137,7 +137,7 @@ impl Microengine {
         file as usize + (self.memory.transfer_index & 127) as usize
     }
 
-    /// The local memory word of an operand.
+    /// The local memory address of an operand, in words.
     #[inline(always)]
     fn local_address(
         &mut self,
@@ -159,7 +159,7 @@ impl Microengine {
         Ok(address)
     }
 
-    /// Stores a special destination and moves indices, each once.
+    /// Stores a special destination and moves each index once.
     #[inline]
     pub(crate) fn finish(&mut self, pc: usize, op: &Op, fabric: &mut Fabric) {
         if op.flags & Op::FINISHES != 0 {
@@ -167,7 +167,7 @@ impl Microengine {
         }
     }
 
-    /// Rare, and out of line so that the test before it stays in line.
+    /// Rare, and kept out of line so that the test before it can be inlined.
     #[inline(never)]
     pub(crate) fn finish_specials(&mut self, pc: usize, fabric: &mut Fabric) {
         let info = &self.program.infos[pc];
@@ -194,7 +194,7 @@ impl Microengine {
         }
     }
 
-    /// Moves the indices that operands of one instruction step, each once.
+    /// Moves each index stepped by operands of one instruction once.
     fn move_indices(&mut self, specials: [SpecialOperand; 3]) {
         self.memory.step(specials);
         let step = specials

@@ -1,6 +1,6 @@
-//! Writes of local CSRs that set a timer or raise a signal, and do nothing else: what comes of
-//! them is an event at a later cycle, whose place among others does not depend on when it is
-//! posted. So a microengine that runs ahead of the chip need not wait with them.
+//! Writes of local CSRs that only set a timer or raise a signal: their effect is an event at a
+//! later cycle, whose place among others does not depend on when it is posted. A microengine that
+//! runs ahead of the chip therefore need not wait to execute them.
 
 use npsim_image::ContextMode;
 use npsim_isa::{Context, csr};
@@ -20,19 +20,19 @@ pub(crate) struct PostedWrite<'a> {
     pub context: Context,
     pub thread: &'a mut Thread,
     pub mode: ContextMode,
-    /// Cycles until a signal comes, and of a step of `TIMESTAMP`.
+    /// Cycles until a signal arrives, and cycles per step of `TIMESTAMP`.
     pub delay: Cycle,
     pub step: Cycle,
-    /// `TIMESTAMP`, and when it had that value.
+    /// A value of `TIMESTAMP`, and the cycle at which it had that value.
     pub timestamp: (u64, Cycle),
-    /// When it does so.
+    /// The cycle of the write.
     pub now: Cycle,
 }
 
 impl PostedWrite<'_> {
-    /// [`Self::write`] ahead of the chip. False, with nothing written, in three cases: the write
-    /// sets a timer anew that may fire before; its signal would arrive in the present cycle, where
-    /// the order of the microengines' turns decides; or the event would lie too far ahead.
+    /// [`Self::write`] ahead of the chip. Returns false, with nothing written, in three cases: the
+    /// write sets a timer again that may fire before; its signal would arrive in the present cycle,
+    /// where the order of the microengines' turns matters; or the event would lie too far ahead.
     #[inline(never)]
     pub fn post_early(self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) -> bool {
         let due = self.thread.timer_due;
@@ -41,7 +41,7 @@ impl PostedWrite<'_> {
         } else {
             self.delay != 0
         };
-        // Else a loop of them could fill the queue.
+        // Otherwise a loop of such writes could fill the queue.
         let goes = stands && fabric.events.is_near(self.now);
         if goes {
             self.write((csr, pc), value, fabric);
@@ -49,7 +49,8 @@ impl PostedWrite<'_> {
         goes
     }
 
-    /// Writes a CSR that [only posts](crate::csr_order::only_posts), at an address.
+    /// Executes the write of a CSR that [only posts](crate::csr_order::only_posts), by the
+    /// instruction at an address.
     #[inline(always)]
     pub fn write(mut self, (csr, pc): (u16, u16), value: u32, fabric: &mut Fabric) {
         let to = match csr {
@@ -70,8 +71,8 @@ impl PostedWrite<'_> {
         }
     }
 
-    /// The timer fires once, when the low half of the timestamp next becomes the
-    /// future count.
+    /// Arms the timer, which fires once, when the low half of the timestamp next equals the future
+    /// count.
     #[inline(always)]
     pub fn arm_timer(&mut self, fabric: &mut Fabric) {
         let (me, context) = (self.me, self.context.number());
@@ -86,19 +87,19 @@ impl PostedWrite<'_> {
             let due = set + (count - first + left) * divider;
             let due = due.max(self.now + 1);
             it.timer_due = Some(due);
-            // Of the two writes that a wait takes, the second seldom changes when it ends.
+            // Of the two writes needed for a wait, the second seldom changes when it ends.
             if before == Some(due) {
                 return;
             }
             fabric.events.post(due, timer);
         }
-        // A timer that is set anew leaves nothing of what it was set to.
+        // A timer that is set again leaves nothing of its previous setting.
         if let Some(due) = before {
             fabric.events.cancel(due, timer);
         }
     }
 
-    /// Raises a signal of a microengine as a write of a signal CSR says.
+    /// Raises a signal of a microengine as specified by a write of a signal CSR.
     #[inline(always)]
     fn send_signal(&self, me: u8, pc: u16, value: u32, fabric: &mut Fabric) {
         let signal = (value >> 3 & 15) as u8;
@@ -123,7 +124,7 @@ impl PostedWrite<'_> {
 }
 
 impl Microengine {
-    /// A context as it sends at the present cycle.
+    /// The state needed for a posted write of a context at the present cycle.
     #[inline]
     pub(crate) fn posted_write(&mut self, context: Context) -> PostedWrite<'_> {
         PostedWrite {

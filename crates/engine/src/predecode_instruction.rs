@@ -1,6 +1,7 @@
-//! One instruction to its dense form: which operation it is, and its options as numbers. Operands
-//! and what keeps an operation from the dispatch loop are common to all and in [`Decoder`]; the
-//! operations of a whole program are in `predecoded_program`.
+//! Conversion of one instruction to its dense form: its operation, and its options as numbers.
+//! [`Decoder`] handles operands and the reasons that keep an operation from the dispatch loop,
+//! which are common to all instructions; `predecoded_program` handles the operations of a whole
+//! program.
 
 use npsim_isa::{
     AluOp, ByteOrder, Condition, CtxArb, ImmedShift, Instruction, MulPhase, MulWidth, Operand,
@@ -105,7 +106,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Loads of constants and of fields. [`Self::instruction`] says which instructions come here.
+    /// Loads of constants and of fields. [`Self::instruction`] determines which instructions are
+    /// handled here.
     fn load(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::LdField {
@@ -138,9 +140,9 @@ impl Decoder<'_> {
         }
     }
 
-    /// Products, the CAM and other units of the datapath. What their executors in `functions.rs`
-    /// find in the operation: `n` the unary operation (`uop.rs`) or the state of a CAM entry; `x`
-    /// the options of a CRC as `crc.rs` packs them.
+    /// Products, the CAM and other units of the datapath. Their executors in `functions.rs` use
+    /// these fields of the operation: `n` is the unary operation (`uop.rs`) or the state of a CAM
+    /// entry; `x` contains the options of a CRC as `crc.rs` packs them.
     fn function_unit(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::Nop => self.op.kind = UopKind::Nop,
@@ -175,7 +177,7 @@ impl Decoder<'_> {
                 self.op.kind = UopKind::CamLookup;
                 self.a(src);
                 self.d(dest);
-                // The lookup is the datapath's; the LM_ADDR it loads is not.
+                // The lookup is part of the datapath; the LM_ADDR that it loads is not.
                 self.info.always |= !instruction.indexes_written().is_empty();
             }
             Instruction::CamWrite { entry, src, state } => {
@@ -193,16 +195,16 @@ impl Decoder<'_> {
         }
     }
 
-    /// Branches and jumps. What their executors in `control.rs` find in the operation:
+    /// Branches and jumps. Their executors use these fields of the operation:
     ///
     /// | branch | `x` | `y` |
     /// | --- | --- | --- |
-    /// | on context | the context | penalties, as [`Op::y`](crate::operation::Op::y) has them |
+    /// | on context | the context | penalties, as in [`Op::y`](crate::operation::Op::y) |
     /// | on bit | the mask of the bit | penalties |
     /// | on byte | value in bits 7 to 0, shift of the byte (0, 8, 16, 24) from bit 8 | penalties |
     /// | on signal | the mask of the signal | penalties |
     /// | on input state | the number of the state | penalties |
-    /// | jump | the base address | slots aborted behind the defer slots |
+    /// | jump | the base address | slots aborted after the defer slots |
     ///
     /// `n` is the number of defer slots and `d` the target; a jump has its target in operand A.
     fn control_transfer(&mut self, instruction: &Instruction) {
@@ -298,7 +300,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// What leaves the datapath.
+    /// Operations that leave the datapath.
     fn outside(&mut self, instruction: &Instruction) {
         match *instruction {
             Instruction::LocalCsrRead { csr } => {
@@ -312,7 +314,7 @@ impl Decoder<'_> {
                 self.info.syncs = csr_is_sync_point(csr, true);
                 self.a(src);
             }
-            // The program adds the template.
+            // The template is added with the program.
             Instruction::Command(command) => {
                 self.info.syncs = true;
                 self.a(command.a);
@@ -402,7 +404,7 @@ impl Decoder<'_> {
         self.d(dest);
     }
 
-    /// A branch on what others change.
+    /// A branch on state that others change.
     fn state_branch(&mut self, kind: UopKind, number: u32, target: u16, defer: u8) {
         self.op.kind = kind;
         self.op.x = number;
@@ -447,7 +449,7 @@ impl Decoder<'_> {
         } else {
             UopKind::LdField
         };
-        // An indirect count is known only then: the slow path puts it in.
+        // An indirect count is known only at execution: the slow path fills it in.
         self.info.always |= matches!(shift, Shift::LeftIndirect | Shift::RightIndirect);
     }
 
@@ -485,9 +487,8 @@ impl Decoder<'_> {
         self.penalties(behind, new, old);
     }
 
-    /// The slots that a taken branch throws away, which defer slots fill, when the
-    /// word before ran before it, and on arrival from elsewhere with new codes and
-    /// with old ones.
+    /// Sets the numbers of slots that a taken branch aborts, less the defer slots: if the previous
+    /// word ran before it, and on arrival from elsewhere with new and with old codes.
     fn penalties(&mut self, behind: u8, new: u8, old: u8) {
         let slots = |penalty: u8| u16::from(penalty.saturating_sub(self.op.n));
         let (behind, both) = (slots(behind), slots(new) << 8 | slots(old));

@@ -1,5 +1,5 @@
-//! A program as the engine runs it: each instruction predecoded into a dense operation, beside
-//! what only the slow path needs of it.
+//! A program as the engine executes it: each instruction predecoded into a dense operation, with
+//! the additional information that only the slow path needs.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::timing::Timing;
 use crate::uop::UopKind;
 use npsim_chip::core::Program;
 
-/// A loaded program and what the engine has made of it. Operands are resolved for the program's
+/// A loaded program and what the engine derives from it. Operands are resolved for the program's
 /// context mode, but not yet for a context ([`crate::bound_program::BoundProgram`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Predecoded {
     loaded: Program,
-    /// By address, with one more for the address behind the last word.
+    /// By address, with one more for the address after the last word.
     pub ops: Arc<[Op]>,
-    /// In step with `ops`.
+    /// Parallel to `ops`.
     pub infos: Arc<[DecodeInfo]>,
     pub side_effects: Arc<[SideEffects]>,
-    /// What its commands look like, as [`Op::x`] numbers them.
+    /// The templates of its commands, indexed by [`Op::x`].
     pub templates: Arc<[CommandTemplate]>,
     pub timers: Arc<Timers>,
     timing: Timing,
@@ -47,8 +47,7 @@ impl Predecoded {
         program
     }
 
-    /// What stands for a program between reading a microengine's state and
-    /// giving it its program back.
+    /// A placeholder between deserializing a microengine's state and restoring its program.
     pub fn absent() -> Self {
         Self::new(Program::empty(), Timing::default())
     }
@@ -58,7 +57,7 @@ impl Predecoded {
         &self.loaded
     }
 
-    /// The image it was made from.
+    /// The image that the program was made from.
     pub fn image(&self) -> &Arc<Image> {
         self.loaded.image()
     }
@@ -68,7 +67,7 @@ impl Predecoded {
         self.loaded.words().get(usize::from(address))?.as_ref().ok()
     }
 
-    /// The address behind the last instruction.
+    /// The address after the last instruction.
     pub fn end(&self) -> u16 {
         self.loaded.end()
     }

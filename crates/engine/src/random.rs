@@ -1,14 +1,14 @@
 //! `PSEUDO_RANDOM_NUMBER`: a 32-bit linear feedback shift register.
 //!
-//! The hardware's polynomial is not published; a maximal one is taken, so every
-//! value but 0 comes up once in a period.
+//! The hardware's polynomial is not published; a maximal-length one is used instead, so every value
+//! but 0 occurs once per period.
 
 /// x^32 + x^22 + x^2 + x + 1, without its top term.
 const POLYNOMIAL: u32 = 0x0040_0007;
 
 /// The value after `steps` steps from `state`.
 pub(crate) fn advance(state: u32, steps: u64) -> u32 {
-    // A step multiplies by x; so `steps` of them are one product with x^steps.
+    // Each step multiplies by x, so `steps` of them are one product with x^steps.
     let mut factor = 2;
     let mut product = state;
     let mut rest = steps;

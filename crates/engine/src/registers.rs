@@ -1,4 +1,4 @@
-//! The flat register file, and neighbouring registers of it.
+//! The flat register file, and ranges of neighbouring registers in it.
 
 use npsim_chip::kernel::snapshot::bits;
 use npsim_isa::{Bank, Operand};
@@ -15,22 +15,22 @@ pub(crate) const D_OUT: u16 = 640;
 pub(crate) const NN: u16 = 768;
 /// Slots in a file of transfer registers.
 pub(crate) const TRANSFER_FILE: usize = 128;
-/// Temporaries for operands that are no plain registers.
+/// Temporaries for operands that are not plain registers.
 pub(crate) const TEMP_A: u16 = 896;
 pub(crate) const TEMP_B: u16 = 897;
 pub(crate) const TEMP_D: u16 = 898;
-/// Where results go that have no destination.
+/// Slot for results without a destination.
 pub(crate) const SINK: u16 = 899;
-/// Constants 0-255 at their own slots, so that they are read as registers are.
+/// Constants 0-255 at their own slots, so that they are read like registers.
 pub(crate) const CONSTANT: u16 = 1024;
-/// `KEEP + m`: the longword mask of the bytes that byte enables `m` leave alone.
+/// `KEEP + m`: the longword mask of the bytes not selected by byte enables `m`.
 pub(crate) const KEEP: u16 = 1280;
-/// Slots in the file; a power of two so that an index is masked, not checked.
+/// Number of slots in the file; a power of two, so that an index is masked rather than checked.
 pub(crate) const SLOTS: usize = 2048;
 /// Marks a slot as relative to the running context.
 pub(crate) const RELATIVE: u16 = 0x8000;
 
-/// A file with its constants in place.
+/// Creates a file with its constants in place.
 pub(crate) fn new_file() -> [u32; SLOTS] {
     let mut file = [0; SLOTS];
     for k in 0..256 {
@@ -42,7 +42,7 @@ pub(crate) fn new_file() -> [u32; SLOTS] {
     file
 }
 
-/// For `#[serde(with)]` of a file: its constants are the same in every one.
+/// For `#[serde(with)]` of a file: omits the constants, which are the same in every file.
 pub(crate) mod saved_file {
     use super::{CONSTANT, SLOTS, new_file};
     use npsim_chip::kernel::snapshot::stamp::registers;
@@ -85,8 +85,8 @@ pub(crate) const fn transfer_file(kind: TransferKind, incoming: bool) -> u16 {
     }
 }
 
-/// The slot that an operand reads; `limit` is the number of context-relative
-/// registers. `None` for operands that are no plain registers.
+/// The slot that an operand reads; `limit` is the number of context-relative registers. `None` for
+/// operands that are not plain registers.
 pub(crate) fn source_slot(operand: Operand, limit: u8) -> Option<u16> {
     let relative = |file: u16, n: u8| RELATIVE | (file + u16::from(n % limit));
     Some(match operand {
@@ -122,7 +122,7 @@ pub(crate) const fn resolve(slot: u16, base: u16) -> usize {
     ((slot & !RELATIVE) + (base & relative)) as usize & (SLOTS - 1)
 }
 
-/// Which slots have ever been written.
+/// The set of slots that have ever been written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Initialised(#[serde(with = "bits")] [u64; SLOTS / 64]);
 
@@ -141,20 +141,20 @@ impl Initialised {
         self.0[slot / 64] & 1 << (slot % 64) != 0
     }
 
-    /// Whether all of some neighbouring slots have been written.
+    /// Whether all of the given neighbouring slots have been written.
     #[inline]
     pub fn has_all(&self, slots: SlotMask) -> bool {
         !self.0[slots.word()] & slots.bits == 0
     }
 
-    /// Marks some neighbouring slots.
+    /// Marks neighbouring slots.
     #[inline]
     pub fn mark_all(&mut self, slots: SlotMask) {
         self.0[slots.word()] |= slots.bits;
     }
 }
 
-/// Neighbouring slots as bits of one word, which those of nearly all commands are.
+/// Neighbouring slots as bits of a single word, which is enough for nearly all commands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotMask {
     word: u16,
@@ -174,7 +174,7 @@ impl SlotMask {
         }
     }
 
-    /// Up to 63 slots; `None` where they are bits of two words, or wrap in their file.
+    /// Up to 63 slots; `None` if their bits span two words, or the slots wrap in their file.
     #[inline]
     pub fn new(first: u16, words: u8) -> Option<Self> {
         let shift = usize::from(first) % 64;
@@ -184,7 +184,7 @@ impl SlotMask {
         })
     }
 
-    /// The word of a set of bits by slot.
+    /// The index of the word, for bitmaps of slots.
     #[inline]
     pub fn word(self) -> usize {
         usize::from(self.word) % (SLOTS / 64)

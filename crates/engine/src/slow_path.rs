@@ -1,15 +1,15 @@
 //! The slow path: one instruction at a time, with everything that can keep it from the dispatch
-//! loop. [`Microengine::step_slow`] is the entry; it is the specification of an instruction, of
-//! which the loop's handlers are the fast form.
+//! loop. [`Microengine::step_slow`] is the entry point; it is the specification of an instruction,
+//! of which the loop's handlers are the fast form.
 //!
-//! | what holds | step |
+//! | condition | step |
 //! | --- | --- |
 //! | a synchronisation point, and an event of the chip is due before it | none: the turn is posted for its cycle |
-//! | operands are unverified or no plain registers, there is more to do afterwards, defer slots are being executed, a local CSR's value is in flight to an `immed`, or `CC_ENABLE` is off | [`step_checked`](Microengine::step_checked): checks, operands, the instruction, what follows it |
-//! | nothing of that, or only writes of index registers in flight | [`step_unchecked`](Microengine::step_unchecked): reads of local CSRs and input states in line, the rest as above |
+//! | operands are unverified or not plain registers, there is work after the operation, defer slots are being executed, a local CSR's value is on its way to an `immed`, or `CC_ENABLE` is off | [`step_checked`](Microengine::step_checked): checks, operands, the instruction, the work after it |
+//! | none of these, or only pending writes of index registers | [`step_unchecked`](Microengine::step_unchecked): handles reads of local CSRs and input states in line, the rest as above |
 //!
 //! A checked step makes every check before its first effect, so that an instruction that cannot
-//! execute now is tried again from the beginning.
+//! execute now can be retried from the beginning.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::WATCHDOG_CYCLES;
@@ -26,8 +26,8 @@ use crate::registers::byte_mask;
 use crate::uop::UopKind;
 
 impl Microengine {
-    /// Executes the present instruction where something keeps it from the loop, or where the
-    /// loop does not have it.
+    /// Executes the present instruction if something keeps it from the loop, or the loop does not
+    /// implement it.
     #[inline(never)]
     pub(crate) fn step_slow<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
         self.pending_sync = None;
@@ -49,16 +49,16 @@ impl Microengine {
         self.step_unchecked::<OBSERVED>(fabric)
     }
 
-    /// Executes the present instruction, which is there, with all checks; a synchronisation point
-    /// may execute.
+    /// Executes the present instruction, which must exist, with all checks; a synchronisation point
+    /// must be permitted to execute.
     #[inline]
     pub(crate) fn step_checked<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
         self.try_step_checked::<OBSERVED>(fabric)
             .unwrap_or_else(|flow| flow)
     }
 
-    /// Everything that can keep the instruction from executing now comes before
-    /// its first effect, so that it can be tried again.
+    /// Everything that can keep the instruction from executing now comes before its first effect,
+    /// so that it can be retried.
     #[inline(always)]
     fn try_step_checked<const OBSERVED: bool>(
         &mut self,
@@ -109,9 +109,9 @@ impl Microengine {
         Ok(LoopExit::Continue)
     }
 
-    /// Executes the present instruction, of which nothing is to be checked before it or done after
-    /// it, and outside which nothing holds but writes of index registers in flight; a
-    /// synchronisation point may execute. [`Self::step_checked`] is the specification.
+    /// Executes the present instruction if it needs no checks before it and no work after it, and
+    /// nothing but pending writes of index registers requires the slow path; a synchronisation
+    /// point must be permitted to execute. [`Self::step_checked`] is the specification.
     #[inline(always)]
     pub(crate) fn step_unchecked<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) -> LoopExit {
         self.try_step_unchecked::<OBSERVED>(fabric)
@@ -159,7 +159,7 @@ impl Microengine {
         self.try_step_checked::<OBSERVED>(fabric)
     }
 
-    /// The present instruction has executed: it took its cycle.
+    /// Advances time by the cycle of the present instruction, which has executed.
     #[inline]
     pub(crate) fn retire<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         if OBSERVED {
@@ -177,8 +177,8 @@ impl Microengine {
         self.cycle += 1;
     }
 
-    /// An instruction has executed: it took its cycle, a local CSR's value was
-    /// there for it alone, and a tested signal is consumed.
+    /// Completes an instruction that has executed: it took its cycle, it was the only one to
+    /// receive a local CSR's value, and a tested signal is consumed.
     #[inline]
     fn issued<const OBSERVED: bool>(&mut self, op: &Op, csr: bool, fabric: &mut Fabric) {
         self.retire::<OBSERVED>(fabric);
@@ -190,8 +190,8 @@ impl Microengine {
         }
     }
 
-    /// Traces what the present instruction reads and writes in local memory; its pointers have not
-    /// moved yet.
+    /// Traces the local memory accesses of the present instruction, whose pointers have not moved
+    /// yet.
     #[cold]
     #[inline(never)]
     fn trace_local_memory(&self, fabric: &mut Fabric) {
@@ -217,8 +217,8 @@ impl Microengine {
         }
     }
 
-    /// To the next word, or to where the control instruction goes whose last
-    /// defer slot this was.
+    /// Advances to the next word, or to the destination of the control instruction whose last defer
+    /// slot this was.
     #[inline]
     fn advance<const OBSERVED: bool>(&mut self, op: &Op, fabric: &mut Fabric) -> LoopExit {
         self.pc += 1;
@@ -230,8 +230,8 @@ impl Microengine {
             return LoopExit::Continue;
         }
         self.slow &= !slow::DEFER;
-        // What is done with leaves nothing in the state: the dispatch loop, where it runs all
-        // slots itself, never writes it down.
+        // Completed transfers leave nothing in the state: the dispatch loop, if it runs all slots
+        // itself, never records them.
         let deferred_by = std::mem::take(&mut self.deferred_by);
         match std::mem::replace(&mut self.after, DeferredTransfer::Jump(0)) {
             DeferredTransfer::Jump(target) => {
@@ -249,8 +249,8 @@ impl Microengine {
         }
     }
 
-    /// The present instruction, which has executed, transfers control to an address, behind its
-    /// defer slots if it has any; so many issue slots are aborted.
+    /// Transfers control to an address from the present instruction, which has executed, after its
+    /// defer slots if it has any; `slots` issue slots are aborted.
     fn transfer<const OBSERVED: bool>(
         &mut self,
         op: &Op,
@@ -268,7 +268,7 @@ impl Microengine {
         }
     }
 
-    /// Throws issue slots away from the present cycle on.
+    /// Aborts issue slots from the present cycle on.
     fn abort_slots<const OBSERVED: bool>(&mut self, pc: u16, slots: Cycle, fabric: &mut Fabric) {
         if slots == 0 {
             return;
@@ -287,7 +287,7 @@ impl Microengine {
         self.stats.aborted += slots;
     }
 
-    /// Notes the defer slots that are to come behind an instruction at an address.
+    /// Records the defer slots to be executed after an instruction at an address.
     pub(crate) fn defers(
         &mut self,
         (by, slots): (u16, u8),
@@ -301,14 +301,14 @@ impl Microengine {
         self.after_penalty = penalty;
     }
 
-    /// The present instruction is the one with which the context yields the pipeline.
+    /// Records the present instruction as the one with which the context yields the pipeline.
     #[inline]
     pub(crate) fn yielded(&mut self) {
         self.contexts[self.datapath.context].yielded_at = self.pc;
         self.pc += 1;
     }
 
-    /// The context yields the pipeline, after defer slots if there are any.
+    /// Yields the pipeline, after defer slots if there are any.
     #[inline]
     pub(crate) fn yields(&mut self, defer: u8, resume: Option<u16>) -> LoopExit {
         self.yielded();
@@ -325,7 +325,7 @@ impl Microengine {
         LoopExit::Continue
     }
 
-    /// Lets the writes of index registers take effect that are due by a cycle.
+    /// Applies the writes of index registers that are due by a cycle.
     #[inline(never)]
     pub(crate) fn commit_index_writes(&mut self, cycle: Cycle) {
         self.memory.commit(cycle, &mut self.datapath.byte_index);
@@ -334,7 +334,7 @@ impl Microengine {
         }
     }
 
-    /// Lets all writes of index registers take effect.
+    /// Applies all writes of index registers.
     #[cold]
     #[inline(never)]
     pub(crate) fn commit_all_index_writes(&mut self) {
@@ -343,7 +343,7 @@ impl Microengine {
         self.slow &= !slow::PENDING;
     }
 
-    /// An operation of the datapath with what the dispatch loop never sees.
+    /// Executes an operation of the datapath, including cases that the dispatch loop never handles.
     #[inline]
     fn pure(&mut self, mut op: Op, pc: usize, csr: bool) -> NextPc {
         match op.kind {
@@ -361,8 +361,8 @@ impl Microengine {
         next
     }
 
-    /// Puts into an operation what is known only now: an indirect shift count. Or
-    /// writes the pointer that a lookup loads.
+    /// Completes an operation with values known only now: an indirect shift count. For a lookup
+    /// that loads a pointer, writes the pointer instead.
     #[inline(never)]
     fn complete(&mut self, op: &mut Op, pc: usize) {
         match self.program.instruction(pc as u16) {
@@ -382,8 +382,8 @@ impl Microengine {
                 ..
             }) => {
                 let tag = self.datapath.get(op.a);
-                // The lookup of the operation itself gives the same: a hit that
-                // is hit again stays the most recent.
+                // The operation's own lookup gives the same result: an entry hit again stays the
+                // most recent one.
                 let found = self.datapath.cam.lookup(tag);
                 let words = (u32::from(block) << 10 | found & 0x3ff) >> 2;
                 self.index_write(
@@ -396,7 +396,7 @@ impl Microengine {
         }
     }
 
-    /// A delayed write of an index register.
+    /// Starts a delayed write of an index register.
     pub(crate) fn index_write(&mut self, index: PendingIndex, value: u32, gap: Cycle) {
         self.memory.write(index, value, self.cycle, gap);
         self.slow |= slow::PENDING;

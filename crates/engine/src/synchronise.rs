@@ -1,7 +1,7 @@
-//! Execution of synchronisation points: instructions that read what others write, or order themselves among
-//! them. One executes at a cycle of which the chip's state is final; where the loop comes to one
-//! too early, it keeps it with its operands, and the turn that is posted for that cycle begins
-//! with it.
+//! Execution of synchronisation points: instructions that read what others write, or order
+//! themselves among them. Each executes at a cycle at which the chip's state is final. If the loop
+//! reaches one too early, it keeps the point with its operands, and the turn posted for that cycle
+//! begins with it.
 
 use npsim_chip::kernel::check::WATCHDOG_CYCLES;
 use npsim_chip::kernel::fabric::Fabric;
@@ -12,8 +12,8 @@ use crate::pending_sync::{SyncOp, SyncPoint};
 use crate::registers::{TEMP_A, TEMP_B};
 
 impl Microengine {
-    /// Whether the present instruction, a synchronisation point, may execute; then what is due in
-    /// its cycle takes effect.
+    /// Whether the present instruction, a synchronisation point, may execute. If so, index writes
+    /// due in its cycle take effect.
     #[inline(always)]
     pub(crate) fn at_sync_point(&mut self, fabric: &mut Fabric) -> bool {
         if !self.is_globally_ordered(self.cycle, fabric) {
@@ -26,8 +26,8 @@ impl Microengine {
         true
     }
 
-    /// Executes a synchronisation point. True if the next word follows and the loop's condition
-    /// holds as it did before.
+    /// Executes a synchronisation point. Returns true if the next word follows and the loop's
+    /// condition still holds.
     #[inline(always)]
     pub(crate) fn synchronise<const OBSERVED: bool>(
         &mut self,
@@ -77,13 +77,13 @@ impl Microengine {
         Ok(false)
     }
 
-    /// The present instruction has operands on next-neighbour rings, and its registers are
-    /// known to be initialised.
+    /// Executes the present instruction, which has operands on next-neighbour rings and whose
+    /// registers are known to be initialised.
     #[inline(never)]
     fn ring_step<const OBSERVED: bool>(&mut self, fabric: &mut Fabric) {
         let at = usize::from(self.pc);
         let op = self.bound_program().ops()[at];
-        // The slow path is the specification of what is left in the temporaries.
+        // The slow path specifies the values left in the temporaries.
         for (slot, place) in [(op.a, TEMP_A), (op.b, TEMP_B)] {
             if slot == place {
                 let head = self.ring_head(fabric);
@@ -96,7 +96,7 @@ impl Microengine {
         self.pc += 1;
     }
 
-    /// The present instruction writes a local CSR.
+    /// Completes the present instruction, which writes a local CSR.
     #[inline]
     pub(crate) fn csr_written<const OBSERVED: bool>(
         &mut self,
@@ -110,8 +110,8 @@ impl Microengine {
         Ok(())
     }
 
-    /// The present instruction reads a local CSR: the next word, an `immed`, gets its value.
-    /// Where nothing else is to be done there, it executes at once.
+    /// Completes the present instruction, which reads a local CSR: the next word, an `immed`,
+    /// receives its value. If the `immed` does nothing else, it executes at once.
     #[inline(never)]
     pub(crate) fn csr_read<const OBSERVED: bool>(
         &mut self,

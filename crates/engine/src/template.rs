@@ -1,5 +1,5 @@
-//! What is known of a command before it is issued: the unit and its operation,
-//! how many longwords it moves, and which signals it raises.
+//! The part of a command that is known before it is issued: the unit and its operation, the amount
+//! of data, and the signals.
 
 use std::num::NonZeroU8;
 
@@ -12,65 +12,66 @@ use crate::registers::{SlotMask, transfer_file};
 use crate::scoreboard::{RegisterRange, Reservation};
 use npsim_chip::kernel::fabric::{BusCommand, TransferKind};
 
-/// What of a command is open until it is issued, beside its address.
+/// The parts of a command, other than its address, that remain unresolved until it is issued.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unresolved {
-    /// The data that it carries above its address.
+    /// Whether it carries data above its address.
     pub data: bool,
-    /// What an override word changes.
+    /// Whether an override word changes it.
     pub overridden: bool,
 }
 
 /// A command without its issuer and its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandTemplate {
-    /// Complete but for microengine, context and their registers.
+    /// Complete except for the microengine, the context and their registers.
     command: BusCommand,
     /// First transfer register, relative to the context.
     register: u8,
-    /// Longwords that it pulls from its microengine's registers and pushes to them.
+    /// Longwords pulled from its microengine's registers, and pushed to them.
     pulled: u8,
     pushed: u8,
-    /// Whether it names transfer registers.
+    /// Whether the command names transfer registers.
     transfers: bool,
     open: Unresolved,
     completion: Completion,
-    /// The context yields the pipeline until these signals.
+    /// The signals until which the context yields the pipeline, if it does.
     swap: Option<(u16, Swap)>,
 }
 
-/// A context yields the pipeline, after so many slots.
+/// A context swap after a number of defer slots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swap {
-    /// One more, so that what says whether there is one takes no room beside it.
+    /// The number of slots plus one, so that an `Option` of this type takes no extra space.
     slots: NonZeroU8,
 }
 
 impl Swap {
-    /// After so many slots.
+    /// Creates a swap after a number of slots.
     pub const fn after(slots: u8) -> Self {
         let slots = NonZeroU8::MIN.saturating_add(slots);
         Self { slots }
     }
 
-    /// After how many slots.
+    /// The number of slots before the swap.
     pub const fn slots(self) -> u8 {
         self.slots.get() - 1
     }
 }
 
-/// A command of one context, but for its address.
+/// A command of one context, without its address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundCommand {
     pub command: BusCommand,
-    /// The unit that serves it.
+    /// The unit that serves the command.
     pub unit: Unit,
-    /// What it pulls from its microengine's registers and pushes to them.
+    /// The registers that it pulls from and pushes to.
     pub pulled: RegisterRange,
     pub pushed: RegisterRange,
-    /// Addresses from here on take the fast path: nothing but the address is open, and the slots
-    /// of each are bits of one word. `u64::MAX` if none do. Writes to the media interface start
-    /// behind its freelists, since a context that is put there gives registers away.
+    /// Addresses from here on take the fast path: only the address is unresolved, and the slots in
+    /// each direction are bits of a single word. `u64::MAX` if no address does. For writes to the
+    /// media interface, the range starts after the freelists, since putting a context on a freelist
+    /// gives registers away.
     pub fast_from: u64,
     /// As in the template.
     pub swap: Option<(u16, Swap)>,
@@ -80,8 +81,8 @@ pub(crate) struct BoundCommand {
 }
 
 impl BoundCommand {
-    /// Whether it is complete but for the data that it carries above its address, moves no
-    /// registers and does not swap.
+    /// Whether the command is complete except for the data that it carries above its address, moves
+    /// no registers and does not swap.
     #[inline]
     pub const fn carries_data(&self) -> bool {
         let moves = self.pulled.reservation.words != 0 || self.pushed.reservation.words != 0;
@@ -89,7 +90,7 @@ impl BoundCommand {
     }
 }
 
-/// Longwords that a command pulls and pushes.
+/// The numbers of longwords that a command pulls and pushes.
 pub(crate) fn words_of(info: &CommandInfo, count: u8, immediate: bool) -> (u8, u8) {
     let count = u32::from(count);
     let pulled = if immediate {
@@ -100,8 +101,8 @@ pub(crate) fn words_of(info: &CommandInfo, count: u8, immediate: bool) -> (u8, u
     (pulled, info.push_words.of(count).min(32) as u8)
 }
 
-/// The signals of a completion that are raised when data has been pulled, and when
-/// it has been pushed.
+/// The signals of a completion that are raised when data has been pulled, and when it has been
+/// pushed.
 pub(crate) fn signals_of(
     info: &CommandInfo,
     completion: Completion,
@@ -127,7 +128,7 @@ pub(crate) fn signals_of(
     }
 }
 
-/// The signals that a context waits for which swaps out with a command.
+/// The signals awaited by a context that swaps out with a command.
 pub(crate) const fn awaited(pull_signals: u16, push_signals: u16, signal: u8) -> u16 {
     match pull_signals | push_signals {
         0 => 1 << signal,
@@ -135,7 +136,7 @@ pub(crate) const fn awaited(pull_signals: u16, push_signals: u16, signal: u8) ->
     }
 }
 
-/// Which registers an instruction names, and the first of them.
+/// The kind of registers that an instruction names, and the first of them.
 pub(crate) const fn registers_of(
     info: &CommandInfo,
     transfer: TransferRegister,
@@ -150,7 +151,7 @@ pub(crate) const fn registers_of(
     }
 }
 
-/// The address behind the media interface's freelists, for commands that move quadwords, too.
+/// The address after the media interface's freelists, rounded up for commands that move quadwords.
 const BEHIND_FREELISTS: u64 = (msf_csr::RX_THREAD_FREELIST_2 as u64 + 4).next_multiple_of(8);
 
 /// Whether a command writes to the media interface, whose freelists may be there.
@@ -162,12 +163,12 @@ pub(crate) fn is_media_write(op: CommandOp) -> bool {
 }
 
 impl CommandTemplate {
-    /// The template of a command at an address, made once when a program is loaded.
+    /// Creates the template of a command at an address, once when a program is loaded.
     ///
-    /// Everything that the instruction itself decides is in it: the number of longwords each
-    /// way, the signals at the end of each, and what a context that swaps out waits for.
-    /// What only the run decides is `open`: the data of a `fast_wr`, and whatever an
-    /// `indirect_ref` overrides (`override_with` of `commands.rs`). [`Self::bind`] adds the
+    /// It contains everything that the instruction itself determines: the number of longwords in
+    /// each direction, the signals at the end of each, and those awaited by a context that swaps
+    /// out. Anything determined only at run time is `open`: the data of a `fast_wr`, and whatever
+    /// an `indirect_ref` overrides (`override_with` of `commands.rs`). [`Self::bind`] adds the
     /// context; the address comes with each issue.
     pub fn of(command: &Command, pc: u16) -> Self {
         let info = command.op.info();
@@ -205,12 +206,12 @@ impl CommandTemplate {
         }
     }
 
-    /// The command of a context of a microengine. It names no registers but its own.
+    /// Binds the command to a context of a microengine. It names only that context's registers.
     ///
-    /// `fast_from` is the decision whether an issue may skip the checks of
-    /// `commands.rs`: never if something is open, or if the registers do not lie within one
-    /// word of the scoreboard's bits ([`SlotMask`]); for writes to the media interface only
-    /// behind its freelists, since those reserve registers of another kind.
+    /// `fast_from` determines whether an issue may skip the checks of `commands.rs`: never if
+    /// something is open, or if the registers do not lie within one word of the scoreboard's bits
+    /// ([`SlotMask`]); for writes to the media interface only after its freelists, since writes to
+    /// these reserve other registers.
     pub fn bind(&self, me: u8, context: Context) -> BoundCommand {
         let mut command = self.command;
         (command.me, command.transfer_me) = (me, me);

@@ -1,11 +1,11 @@
-//! Readings of the timestamp from which nothing but times for timers follow.
+//! Detection of timestamp readings that are used only to compute times for timers.
 //!
-//! A context that waits for a time reads the timestamp, adds to it and writes the
-//! sum to its future count. What it does then depends on how long it waits and
-//! not on what time it is, so such a reading does not keep a chip from doing the same
-//! in each period ([`npsim_chip::periodic_skip`]). Any other use of a reading may: a comparison,
-//! a branch, a value that goes to memory. Which is which shows in the program alone,
-//! by following what is made of the value along all ways that control can take.
+//! A context that waits for a time reads the timestamp, adds to it and writes the sum to its future
+//! count. What it then does depends on how long it waits and not on the time of day, so such a
+//! reading does not prevent a chip from repeating a period ([`npsim_chip::periodic_skip`]). Any
+//! other use of a reading may: a comparison, a branch, a value that goes to memory. The uses are
+//! determined from the program alone, by following everything derived from the value along all
+//! possible paths of control.
 
 use npsim_isa::{
     Access, AluOp, Bank, Context, FlowClass, Instruction, Leaves, Operand, OperandRole, csr,
@@ -14,26 +14,26 @@ use npsim_isa::{
 use crate::registers::{A, B, SINK, SLOTS};
 use npsim_chip::core::{DecodedWord, Program};
 
-/// What the readings of a program are for.
+/// The purpose of each reading in a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
-    /// Addresses of the readings that are for timers alone.
+    /// Addresses of the readings that are used for timers alone.
     readings: Vec<u16>,
-    /// For each address the registers that may hold what was made of one there, as in
-    /// [`Traces`]. Their values can only become the time of a timer.
+    /// For each address, the registers that may hold a value derived from such a reading there, as
+    /// in [`Traces`]. Their values can only become the time of a timer.
     registers: Vec<u64>,
     /// Whether such a value is written to no register at all.
     sink: bool,
 }
 
-/// What a timestamp may have got into at an address.
+/// The places that may hold a value derived from the timestamp at an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traces {
     /// Context-relative general-purpose registers, those of bank B from bit 32 on.
     registers: u64,
     /// The condition codes.
     codes: bool,
-    /// A operand and result of the previous instruction.
+    /// The A operand and the result of the previous instruction.
     previous: bool,
 }
 
@@ -51,31 +51,31 @@ impl Traces {
     }
 }
 
-/// Another use of the value than for a timer.
+/// The value is used for something other than a timer.
 struct Escapes;
 
-/// A program while one reading is followed.
+/// The analysis of a program for one reading.
 struct ReadingFollower<'a> {
     words: &'a [DecodedWord],
-    /// Registers of a context.
+    /// Number of registers of a context per bank.
     limit: u8,
-    /// What there may be before each address.
+    /// The traces that may exist before each address.
     before: Vec<Traces>,
-    /// Addresses to go on from.
+    /// Addresses from which to continue.
     open: Vec<usize>,
-    /// All that the value got into.
+    /// All registers that have held the value.
     touched: u64,
     sink: bool,
 }
 
 impl Timers {
-    /// Looks through a program whose contexts have `limit` registers of a bank each.
+    /// Analyses a program whose contexts have `limit` registers per bank.
     ///
-    /// Each reading is followed apart from the others, and one that escapes (`Escapes`, or a
-    /// register that others reach by its absolute number) is left out as a whole. `registers`
-    /// then joins what the others may have left at each address. A mistake toward leaving out
-    /// costs speed; a reading that is wrongly taken in would let `periodic_skip.rs` of the chip
-    /// skip time in which the program behaves differently.
+    /// Each reading is followed separately, and one that escapes (`Escapes`, or a register that
+    /// others access by its absolute number) is left out entirely. `registers` then joins what the
+    /// remaining readings may have left at each address. Wrongly leaving out a reading costs speed;
+    /// wrongly accepting one would let `periodic_skip.rs` of the chip skip time in which the
+    /// program behaves differently.
     pub fn of(program: &Program, limit: u8) -> Self {
         let mut timers = Self::default();
         let words = program.words();
@@ -86,7 +86,7 @@ impl Timers {
             let Ok(Instruction::LocalCsrRead { csr }) = word else {
                 continue;
             };
-            // Behind the last defer slot the value comes with another instruction.
+            // After the last defer slot, the value would be taken by an instruction elsewhere.
             let deferred = program.is_defer_slot(address) || program.is_defer_slot(address + 1);
             if *csr != csr::TIMESTAMP_LOW || deferred {
                 continue;
@@ -111,14 +111,14 @@ impl Timers {
         timers
     }
 
-    /// Whether the reading at an address is for timers alone.
+    /// Whether the reading at an address is used for timers alone.
     pub fn are_all_of(&self, address: u16) -> bool {
         self.readings.binary_search(&address).is_ok()
     }
 
-    /// The registers of the flat file that hold nothing but what a timer may be set to,
-    /// of contexts of which each is to go on at an address: register r as bit r of the
-    /// longwords. `None` if the program has no such reading.
+    /// The registers of the flat file that hold nothing but times for timers, given the address at
+    /// which each context continues: bit r of the words stands for register r. `None` if the
+    /// program has no such reading.
     pub fn registers(
         &self,
         contexts: impl Iterator<Item = (Context, u16)>,
@@ -143,8 +143,8 @@ impl Timers {
     }
 }
 
-/// Whether an instruction makes that what is found here about the way of control and
-/// about the condition codes need not hold.
+/// Whether an instruction may invalidate the assumptions made here about control flow and condition
+/// codes.
 fn upsets(word: &DecodedWord) -> bool {
     matches!(
         word,
@@ -174,7 +174,7 @@ impl ReadingFollower<'_> {
         Ok(())
     }
 
-    /// Control can come to an address with these traces.
+    /// Records that control may reach an address with these traces.
     fn goes_to(&mut self, address: usize, traces: Traces) {
         let Some(before) = self.before.get_mut(address) else {
             return;
@@ -186,7 +186,7 @@ impl ReadingFollower<'_> {
         }
     }
 
-    /// Follows one instruction to all that can come after it.
+    /// Follows one instruction to everything that may come after it.
     fn step(&mut self, at: usize) -> Result<(), Escapes> {
         let Some(Ok(instruction)) = self.words.get(at) else {
             return Ok(());
@@ -198,7 +198,7 @@ impl ReadingFollower<'_> {
             self.goes_to(at + 1, after);
             return Ok(());
         }
-        // Where control leaves it has gone through the defer slots.
+        // When control leaves, it has passed through the defer slots.
         let slots = usize::from(instruction.defer());
         let mut left = after;
         for slot in 1..=slots {
@@ -217,7 +217,8 @@ impl ReadingFollower<'_> {
             if instruction.target().is_none() {
                 self.goes_to(at + 1 + slots, left);
             }
-            // Codes and previous operands belong to no context: whichever goes on finds them.
+            // Codes and previous operands belong to no context: whichever context continues sees
+            // them.
             let shared = Traces {
                 registers: 0,
                 ..left
@@ -231,7 +232,7 @@ impl ReadingFollower<'_> {
         Ok(())
     }
 
-    /// All addresses at which a context can go on after a swap.
+    /// Propagates traces to all addresses at which a context can continue after a swap.
     fn all_resume(&mut self, traces: Traces) {
         self.goes_to(0, traces);
         for at in 0..self.words.len() {
@@ -245,7 +246,7 @@ impl ReadingFollower<'_> {
         }
     }
 
-    /// Whether any context can get at the registers by their absolute numbers.
+    /// Whether any context can access the registers by their absolute numbers.
     fn is_shared(&self) -> bool {
         let touched = Traces {
             registers: self.touched,
@@ -262,7 +263,7 @@ impl ReadingFollower<'_> {
         })
     }
 
-    /// What an instruction makes of the traces before it.
+    /// The traces after an instruction, given those before it.
     fn through(&mut self, instruction: &Instruction, before: Traces) -> Result<Traces, Escapes> {
         if before.codes && instruction.reads_codes()
             || before.previous && instruction.takes().is_some()
@@ -295,8 +296,8 @@ impl ReadingFollower<'_> {
         Ok(after)
     }
 
-    /// [`Self::through`] for one that reads the value: what a time for a timer is made by, or
-    /// where it ends.
+    /// [`Self::through`] for an instruction that reads the value: it either contributes to a
+    /// timer's time, or the value escapes.
     fn derived(&mut self, instruction: &Instruction, before: Traces) -> Result<Traces, Escapes> {
         match *instruction {
             Instruction::LocalCsrWrite { csr, .. } if csr == csr::ACTIVE_CTX_FUTURE_COUNT => {
@@ -324,7 +325,7 @@ impl ReadingFollower<'_> {
         }
     }
 
-    /// The traces after the value was written to an operand.
+    /// The traces after the value has been written to an operand.
     fn written(&mut self, before: Traces, dest: Operand) -> Result<Traces, Escapes> {
         if dest == Operand::None {
             self.sink = true;
@@ -347,8 +348,7 @@ impl ReadingFollower<'_> {
         }
     }
 
-    /// Whether an operand may hold the value; a register by its absolute number
-    /// may be one of any context.
+    /// Whether an operand may hold the value; an absolute register may belong to any context.
     fn has(&self, traces: Traces, operand: Operand) -> bool {
         let relative = match operand {
             Operand::GprAbsolute(bank, n) => Operand::Gpr(bank, n % self.limit),

@@ -1,16 +1,17 @@
-//! The parameters of the profile that a microengine uses, at hand, and `TIMESTAMP` by them.
+//! The profile's parameters that a microengine uses, and the value of `TIMESTAMP` that follows from
+//! them.
 
 use npsim_chip::Cycle;
 use npsim_profile::Profile;
 use serde::{Deserialize, Serialize};
 
-/// Penalties are aborted issue slots of a taken branch without defer slots.
+/// Timing parameters. Penalties are aborted issue slots of a taken branch without defer slots.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Timing {
     pub branch: u8,
-    /// The instruction before the branch set the codes.
+    /// Penalty if the instruction before the branch set the codes.
     pub condition_new: u8,
-    /// At least one instruction or aborted slot lies between.
+    /// Penalty if at least one instruction or aborted slot lies between.
     pub condition_old: u8,
     pub bit: u8,
     pub state: u8,
@@ -48,7 +49,8 @@ impl Timing {
     }
 }
 
-/// `TIMESTAMP` at a cycle: it had a value when it was set, and counts once every `divider` cycles.
+/// The value of `TIMESTAMP` at a cycle, given its value when it was set. It counts once every
+/// `divider` cycles.
 #[inline]
 pub(crate) fn timestamp_at((value, set): (u64, Cycle), now: Cycle, divider: Cycle) -> u64 {
     value + now.saturating_sub(set) / divider

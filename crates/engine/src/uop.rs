@@ -1,25 +1,25 @@
 //! The table of micro-operations.
 //!
-//! An operation is a row: its name, its handlers, what it computes, and what it leaves for later
-//! operations. The table prints everything that there is one of for each operation: [`UopKind`] and
-//! [`Handler`] here, the evaluators in [`crate::datapath`], the arms of the loop in
-//! [`crate::dispatch`]. To add an operation is to add its row, and where the row names a function,
-//! that function of [`Datapath`](crate::datapath::Datapath); the loop is not touched.
+//! Each row defines an operation: its name, its handlers, its result, and the effects that it
+//! leaves for later operations. The table generates every item that exists once per operation:
+//! [`UopKind`] and [`Handler`] here, the evaluators in [`crate::datapath`], the arms of the loop in
+//! [`crate::dispatch`]. To add an operation, add its row and, if the row names a function, that
+//! function of [`Datapath`](crate::datapath::Datapath); the loop does not change.
 //!
 //! | section | row | evaluated as |
 //! | --- | --- | --- |
-//! | `values` | kind, *live* and *dead* handler, result, codes | register = result; codes; A operand and result are left behind |
-//! | `moves` | kind, *live* and *dead* handler, result, A operand left behind | the same, but the codes stay as they are |
-//! | `functions` | kind, function, a handler of its own if it is frequent | whatever the function does; it leaves what [`npsim_isa::Leaves`] says |
+//! | `values` | kind, *live* and *dead* handler, result, codes | register = result; sets codes; leaves A operand and result |
+//! | `moves` | kind, *live* and *dead* handler, result, A operand left | the same, but the codes stay unchanged |
+//! | `functions` | kind, function, its own handler if it is frequent | the function; it leaves what [`npsim_isa::Leaves`] specifies |
 //! | `branches` | kind and handler, condition | the target if the condition holds |
-//! | `control` | kind | by `dispatch`, `control` and `slow_path`: a jump, or a synchronisation point unless it is a local CSR of the context's own |
-//! | `fused` | an operation, the branch behind it, their handler | both, in one dispatch |
+//! | `control` | kind | by `dispatch`, `control` and `slow_path`: a jump, or a synchronisation point unless it accesses one of the context's own local CSRs |
+//! | `fused` | an operation, the branch after it, their handler | both, in one dispatch |
 //!
-//! Results are made of [`Inputs`](crate::datapath::Inputs), conditions of
-//! [`Tested`](crate::datapath::Tested). The *dead* handler writes the destination and nothing
-//! else: it is chosen where the next operation overwrites unread all else that this one would
-//! leave ([`crate::block`]). In brackets stands the handler for one transfer register, which must
-//! not be reserved on the scoreboard, and the slot of [`Op`](crate::operation::Op) that names it.
+//! Results are computed from [`OperationInputs`](crate::datapath::OperationInputs), conditions from
+//! [`Tested`](crate::datapath::Tested). The *dead* handler writes only the destination: it is
+//! chosen if the next operation overwrites all other effects of this one unread ([`crate::block`]).
+//! In brackets are the handler for one transfer register, which must not be reserved on the
+//! scoreboard, and the slot of [`Op`](crate::operation::Op) that names it.
 
 macro_rules! with_uops {
     ($print:ident) => {
@@ -41,7 +41,7 @@ macro_rules! with_uops {
                     |i| i.a & !i.b, Codes::logical;
                 Or LiveOr DeadOr [ScoreboardedOr Y]: |i| i.a | i.b, Codes::logical;
                 Xor LiveXor DeadXor [ScoreboardedXor Y]: |i| i.a ^ i.b, Codes::logical;
-                // A difference is a sum with the complement, whose carry in is 1.
+                // A difference is a sum with the complement and a carry in of 1.
                 Sub LiveSub DeadSub [ScoreboardedSub Y]:
                     |i| i.a.wrapping_sub(i.b), |i, result| Codes::sum(i.a, !i.b, result);
                 SubReverse LiveSubReverse DeadSubReverse:
@@ -66,7 +66,7 @@ macro_rules! with_uops {
             functions {
                 AddCarry: add_carry, LiveAddCarry [ScoreboardedAddCarry Y];
                 SubCarry: sub_carry;
-                /// The shift count is the A operand of the operation before; `y`: the operator as
+                /// The shift count is the A operand of the previous operation; `y`: the operator as
                 /// its `ShfOp`; `n`: 0 left, 1 right.
                 ShfIndirect: shift_indirect, LiveShfIndirect;
                 /// {a, b} >> n
@@ -76,12 +76,12 @@ macro_rules! with_uops {
                 AsrIndirect: arithmetic_shift_indirect;
                 ByteAlignBe: align_big_endian;
                 ByteAlignLe: align_little_endian;
-                /// [`Self::LdField`] that sets the codes.
+                /// [`Self::LdField`] that also sets the codes.
                 LdFieldCc: load_field [ScoreboardedLdFieldCc B];
                 Nop: no_operation;
                 MulStart: start_product, LiveMulStart;
                 MulStep: step_product, LiveMulStep;
-                /// `n`: width 0 24x8, 1 16x16, 2 32x32; `x`: 1 high longword.
+                /// `n`: width 0 24x8, 1 16x16, 2 32x32; `x`: 1 for the high longword.
                 MulLast: last_product;
                 /// `n`: index of the [`npsim_isa::UnaryOp`]
                 Unary: unary;
@@ -130,7 +130,7 @@ macro_rules! with_uops {
                 /// mask with [`Op::ANY`](crate::operation::Op::ANY) and
                 /// [`Op::KEEP_MASK`](crate::operation::Op::KEEP_MASK). A synchronisation point.
                 Arb;
-                /// `x`: the local CSR; `n`: 1 if its reading is for something else than timers
+                /// `x`: the local CSR; `n`: 1 if its reading is used for anything other than timers
                 CsrRead;
                 /// a: register, `x`: the local CSR
                 CsrWrite;
@@ -138,7 +138,7 @@ macro_rules! with_uops {
                 /// ([`Predecoded::templates`](crate::predecoded_program::Predecoded::templates)). A
                 /// synchronisation point.
                 Command;
-                /// Needs more than all these: see the instruction itself.
+                /// Needs more than any of these: see the instruction itself.
                 Slow;
             }
             fused {
@@ -172,7 +172,7 @@ macro_rules! define {
         control { $($(#[$ctl_doc:meta])* $control:ident;)* }
         fused { $($test:ident $way:ident $fused:ident;)* }
     ) => {
-        /// What an operation does. The operands named here are those of
+        /// The kind of an operation. The operands named here are those of
         /// [`Op`](crate::operation::Op).
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
@@ -184,36 +184,35 @@ macro_rules! define {
             $($(#[$ctl_doc])* $control,)*
         }
 
-        /// What the dispatch loop does with an operation.
+        /// The dispatch loop's handling of an operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Handler {
             /// Leaves the loop for the slow path.
             Slow,
-            /// A command that is known but for its address.
+            /// A command that is complete except for its address.
             Command,
             /// The context yields the pipeline.
             Yield,
-            /// A local CSR is written.
+            /// A write of a local CSR.
             CsrWrite,
-            /// A local CSR is written that only posts an event: it sets a timer or raises a
-            /// signal.
+            /// A write of a local CSR that only posts an event: it sets a timer or raises a signal.
             CsrPost,
             /// An operation with operands on next-neighbour rings.
             Ring,
             /// Another synchronisation point.
             Sync,
-            /// A pointer of the context's own to local memory is written.
+            /// A write of the context's own local memory pointer.
             PointerWrite,
-            /// A local CSR is read that is not a synchronisation point.
+            /// A read of a local CSR that is not a synchronisation point.
             CsrRead,
-            /// The low half of the timestamp is read, and the next word does nothing but take it.
+            /// A read of the low half of the timestamp, where the next word only takes the value.
             Clock,
             /// An operation without a handler of its own.
             Alu,
             /// An operation without a handler of its own that has transfer registers.
             Scoreboarded,
-            /// A transfer register is moved to another.
+            /// A move from one transfer register to another.
             Move,
             /// An operation with several operands in local memory.
             LocalMemory,
@@ -230,8 +229,8 @@ macro_rules! define {
         }
 
         impl Handler {
-            /// The handler of an operation that works on registers alone and leaves all that it
-            /// leaves.
+            /// The handler of an operation that works on registers alone and leaves all of its
+            /// effects.
             #[allow(unreachable_patterns)] // The last arm of each function takes the others.
             pub fn live(kind: UopKind) -> Self {
                 match kind {
@@ -252,7 +251,7 @@ macro_rules! define {
                 }
             }
 
-            /// The handler of an operation whose one transfer register a slot names.
+            /// The handler of an operation whose one transfer register is named by a slot.
             pub fn scoreboarded(kind: UopKind) -> Option<(Self, TransferSlot)> {
                 match kind {
                     $($(UopKind::$value => Some((Self::$xfer, TransferSlot::$slot)),)?)*
@@ -262,7 +261,7 @@ macro_rules! define {
                 }
             }
 
-            /// The handler of an operation and the branch behind it, if they are a pair.
+            /// The fused handler of an operation and the branch after it, if they form a pair.
             pub fn fused(test: UopKind, branch: UopKind) -> Option<Self> {
                 match (test, branch) {
                     $((UopKind::$test, UopKind::$way) => Some(Self::$fused),)*
@@ -275,7 +274,7 @@ macro_rules! define {
 
 with_uops!(define);
 
-/// A slot of an operation that may be its one transfer register.
+/// A slot of an operation that may name its one transfer register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TransferSlot {
     /// Operand B.
@@ -285,19 +284,19 @@ pub(crate) enum TransferSlot {
 }
 
 impl UopKind {
-    /// Whether it is done without leaving the microengine's registers and the next word follows.
+    /// Whether the operation stays within the microengine's registers and the next word follows.
     #[inline]
     pub fn is_alu(self) -> bool {
         (self as u8) < Self::Br as u8
     }
 
-    /// Whether it leaves the microengine's own registers and memory.
+    /// Whether the operation leaves the microengine's own registers and memory.
     #[inline]
     pub fn is_outside(self) -> bool {
         self as u8 > Self::Jump as u8
     }
 
-    /// Whether it is a branch to a fixed target.
+    /// Whether the operation is a branch to a fixed target.
     #[inline]
     pub fn branches(self) -> bool {
         (Self::Br as u8..=Self::BrNotByte as u8).contains(&(self as u8))

@@ -1,12 +1,12 @@
-//! What the watchdog of a context that keeps the pipeline says of it.
+//! The watchdog's description of a context that does not yield the pipeline.
 
 use npsim_image::{FlowGraph, Image};
 use npsim_isa::{Context, FlowClass, Instruction, Operand, csr};
 
 use crate::csr_order::csr_is_sync_point;
 
-/// The loop that a context is in which never leaves it, in words: its addresses and its
-/// first and last line. It has executed nothing that [yields or polls](is_yield_or_poll).
+/// Describes the endless loop that a context is in: its addresses and its first and last line. The
+/// loop executes nothing that [yields or polls](is_yield_or_poll).
 pub(crate) fn loop_note(image: &Image, context: Context, pc: u16) -> String {
     let graph = FlowGraph::of(image);
     let addresses = graph.enclosing_loop(context.number(), pc, |it| !is_yield_or_poll(it));
@@ -19,8 +19,8 @@ pub(crate) fn loop_note(image: &Image, context: Context, pc: u16) -> String {
     }
 }
 
-/// Whether a context that executes it is not held to be in an endless loop: it yields
-/// the pipeline or may, or reads what changes without it.
+/// Whether an instruction shows that its context is not in an endless loop: it yields the pipeline
+/// or may do so, or reads state that changes independently.
 fn is_yield_or_poll(instruction: &Instruction) -> bool {
     match *instruction {
         Instruction::LocalCsrRead { csr } => {

@@ -11,8 +11,8 @@ const fn br(condition: Condition, target: u16, defer: u8) -> Instruction {
     }
 }
 
-/// The cycle at which address 9 runs after a branch to it stands at address 2,
-/// which runs at cycle 2, or at `at` if instructions lie before it.
+/// The cycle at which address 9 runs after a branch to it at address 2, which itself runs at cycle
+/// 2, or at `at` if instructions precede it.
 fn landing(before: &[Instruction], branch: Instruction) -> u64 {
     let mut program = before.to_vec();
     program.push(branch);

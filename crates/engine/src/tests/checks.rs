@@ -108,7 +108,7 @@ fn a_read_before_the_signal_names_the_owner() {
     );
 }
 
-/// What a byte or a word is put into is read, what is cleared or written whole is not.
+/// The destination of a partial write is read; one that is cleared or written completely is not.
 #[test]
 fn a_merge_reads_its_register() {
     let faults = |instruction| {

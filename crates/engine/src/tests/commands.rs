@@ -32,7 +32,7 @@ fn issued(word: Option<u32>, context: u8, instruction: Instruction) -> BusComman
     }
     program.extend([instruction, KILL]);
     let mut bench = Bench::new(&program);
-    // What the registers hold is of no interest here.
+    // The contents of the registers do not matter here.
     bench.fabric.checks.allow(Check::UninitialisedRead);
     bench.start(1 << context);
     assert_eq!(bench.until(1000), None);

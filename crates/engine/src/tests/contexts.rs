@@ -217,13 +217,13 @@ fn a_timer_keeps_its_time_where_its_signal_alone_is_set_again() {
     bench.start(1);
     bench.until(4000);
     assert_eq!(bench.cycles(4), [163]);
-    // Neither the first signal nor that of the cancelled timer came.
+    // Neither the first signal nor that of the cancelled timer arrived.
     assert_eq!(bench.cycles(8), []);
 }
 
 #[test]
 fn a_timer_that_has_come_is_not_undone_by_setting_it_again() {
-    // The context runs ahead of the chip, and of the timer, to the last write.
+    // The context runs ahead of the chip, and of the timer, up to the last write.
     let mut program = vec![
         csr_wr(csr::ACTIVE_CTX_FUTURE_COUNT, k(1)),
         csr_wr(csr::ACTIVE_FUTURE_COUNT_SIGNAL, k(4)),
@@ -379,7 +379,7 @@ fn times_add_up_to_elapsed_time() {
         let elapsed = stats.total();
         assert_eq!(elapsed, until);
         for (context, times) in stats.contexts.iter().enumerate() {
-            // A state that is entered at the end of a penalty is counted then.
+            // A state entered at the end of a penalty is counted only from then on.
             assert_eq!(times.total(), elapsed, "context {context} at {until}");
         }
         let issued = bench.trace.instructions.iter().filter(|it| it.2 < until);

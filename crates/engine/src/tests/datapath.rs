@@ -6,12 +6,12 @@ use npsim_isa::{
 use super::{Bench, HALT, NONE, a, alu, b, immed, k, load};
 use npsim_chip::core::Core;
 
-/// N, Z, V, C after the last ALU instruction, from the branches that test them.
+/// N, Z, V and C after the last ALU instruction, determined with the branches that test them.
 fn run_alu(x: u32, y: u32, op: AluOp, carry: bool) -> (u32, [bool; 4]) {
     let mut program = Vec::new();
     program.extend(load(a(0), x));
     program.extend(load(b(0), y));
-    // 0 - 0 has no borrow, 0 - 1 has one.
+    // 0 - 0 does not borrow, 0 - 1 does.
     program.push(immed(a(1), 0));
     program.push(alu(NONE, a(1), AluOp::Sub, k(u8::from(!carry))));
     let unary = matches!(op, AluOp::B | AluOp::NotB);
@@ -202,8 +202,8 @@ fn indirect_shifts_take_the_previous_a_operand() {
         result(0, 0x8000_0001, &amount(36), only(Shift::LeftIndirect)),
         0x10
     );
-    // What `B` passes over is the count: as it is written, or as the field for nothing
-    // names it, which is a0, or b0 for a shift that takes its second source from bank A.
+    // The source that `B` ignores is the count: as written, or as named by the otherwise unused
+    // field, which is a0, or b0 for a shift that takes its second source from bank A.
     let passed = [immed(a(3), 5), alu(NONE, a(3), AluOp::B, k(0))];
     assert_eq!(result(0, 1, &passed, only(Shift::LeftIndirect)), 0x20);
     let passed = [alu(NONE, a(0), AluOp::NotB, k(0))];
@@ -262,7 +262,7 @@ fn double_and_arithmetic_shifts() {
     let sign_of = |x| [alu(NONE, NONE, AluOp::B, x)];
     assert_eq!(result(0, 0x8000_0000, &sign_of(b(0)), asr(4)), 0xf800_0000);
     assert_eq!(result(0, 0x4000_0000, &sign_of(b(0)), asr(4)), 0x0400_0000);
-    // The fill is the previous result's sign, whatever the operand's.
+    // The fill is the sign of the previous result, not of the operand.
     assert_eq!(
         result(0x8000_0000, 0x4000_0000, &sign_of(a(0)), asr(4)),
         0xf400_0000
@@ -522,7 +522,7 @@ fn crc_passes_its_source_on_and_keeps_the_remainder() {
     program.extend([immed(a(3), 0), HALT]);
     let bench = Bench::run(&program);
     assert_eq!(bench.get(a(2)), 0x3132_3334);
-    // CRC-32 of "1234" in the catalogues' form.
+    // CRC-32 of "1234" in the form used by the catalogues.
     assert_eq!(bench.get(a(3)).reverse_bits() ^ u32::MAX, 0x9be3_e0a3);
 }
 
@@ -571,7 +571,7 @@ fn cam_instructions() {
     assert_eq!(bench.get(a(2)), 9 << 8 | 1 << 7 | 3 << 3);
     assert_eq!(bench.get(a(3)), 4 << 8);
     assert_eq!(bench.get(a(4)), 0x77);
-    // The result without block: byte address 0x398 is word 0xe6, or 1 is 0xe7.
+    // The result without block: byte address 0x398 is word 0xe6, and with offset 1 it is 0xe7.
     assert_eq!(
         bench.mes[0].local_memory()[(bench.get(a(2)) as usize & 0x3ff) >> 2 | 1],
         0x1234

@@ -89,8 +89,7 @@ fn one_block_loops_end_alike_observed_or_not_wherever_a_run_is_cut() {
     }
 }
 
-/// Conditions of fused branches, and others;
-/// operations with a shift, and with half of an operand.
+/// Conditions of fused branches, and others; operations with a shift, and with half of an operand.
 #[test]
 fn one_block_loops_end_alike_with_each_last_operation_and_branch() {
     let shifted = |op| Instruction::AluShf {

@@ -1,5 +1,5 @@
-//! Tests of the microengine as a whole: programs of encoded instructions run
-//! against a fabric without units.
+//! Tests of the whole microengine: programs of encoded instructions run against a fabric without
+//! units.
 
 mod branches;
 mod checks;
@@ -91,7 +91,7 @@ fn load(dest: Operand, value: u32) -> [Instruction; 2] {
     ]
 }
 
-/// What a observer saw.
+/// The events that an observer saw.
 #[derive(Default)]
 struct Trace {
     instructions: Vec<(u8, u16, Cycle)>,
@@ -115,7 +115,7 @@ impl Observer for Trace {
     }
 }
 
-/// Microengines and a fabric without units.
+/// A test bench of microengines and a fabric without units.
 struct Bench {
     fabric: Fabric,
     mes: Vec<Microengine>,
@@ -123,7 +123,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Two microengines; the first has the program.
+    /// Creates two microengines, the first of which has the program.
     fn new(program: &[Instruction]) -> Self {
         Self::of_image(&image(program))
     }

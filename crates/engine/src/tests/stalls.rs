@@ -17,7 +17,7 @@ fn stall(bench: &mut Bench, context: u8, from: Cycle, until: Cycle) -> bool {
     })
 }
 
-/// The cycles at which a context executed anything.
+/// The cycles at which a context executed any instruction.
 fn busy(bench: &Bench, context: u8) -> Vec<Cycle> {
     let all = bench.trace.instructions.iter();
     all.filter(|it| it.0 == context).map(|it| it.2).collect()
@@ -42,12 +42,12 @@ fn a_context_that_hangs_does_nothing_and_then_goes_on() {
         let there = times.iter().filter(|at| (from..until).contains(*at));
         there.count()
     };
-    // What had begun before goes on until it yields.
+    // A context that had begun before continues until it yields.
     assert_eq!(within(&hung, 1010, 5000), 0);
     assert!(within(&hung, 0, 1000) > 100);
     assert!(within(&hung, 5000, 5020) > 0);
     assert!(within(&hung, 5000, 10_000) > 500);
-    // The other one has the microengine to itself.
+    // The other context has the microengine to itself.
     assert!(within(&free, 1000, 5000) > 4 * within(&free, 0, 1000) * 3 / 2);
 }
 
@@ -68,7 +68,7 @@ fn signals_arrive_meanwhile_and_others_run() {
     assert_eq!(bench.until(500), None);
     bench.mes[0].signal(1, 0b10, &mut bench.fabric);
     assert_eq!(bench.until(20_000), None);
-    // The wake-up latency is 3, of a signal as of the end of a stall.
+    // The wake-up latency is 3, for a signal as for the end of a stall.
     assert_eq!(bench.cycles(1), [503, 1003]);
     assert!(bench.fabric.events.is_empty());
     let stats = bench.mes[0].stats_at(2000);
