@@ -5,11 +5,6 @@
 //! core lives in a crate of its own: `npsim-engine`, which runs ahead of the chip,
 //! `npsim-reference`, which is written for readability, or any other. It implements the trait, and
 //! [`Chip::new`](crate::chip::Chip::new) puts it on a chip.
-//! [`Core`]: something that gets turns, to which registers are pushed and from
-//! which they are pulled, and that is woken by signals. A core comes from
-//! a crate of its own: `npsim-engine`, which runs ahead of the chip, `npsim-reference`, which is
-//! written to be read, or any other. It implements the trait, and
-//! [`Chip::new`](crate::chip::Chip::new) puts it on a chip.
 //!
 //! # Contract of a core
 //!
@@ -140,7 +135,7 @@ impl ContextView {
 
 /// The body of [`Core::pushed`], instantiated for each kind of core.
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is instantiated once for each kind of core.
+#[allow(clippy::inline_always)] // Instantiated once for each kind of core.
 pub fn push_to(core: &mut (impl Core + ?Sized), slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight(slot);
     let command = &flight.command;
@@ -154,7 +149,7 @@ pub fn push_to(core: &mut (impl Core + ?Sized), slot: CommandId, fabric: &mut Fa
 
 /// The body of [`Core::pulled`], instantiated for each kind of core.
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is instantiated once for each kind of core.
+#[allow(clippy::inline_always)] // Instantiated once for each kind of core.
 pub fn pull_from(core: &mut (impl Core + ?Sized), slot: CommandId, fabric: &mut Fabric) {
     let flight = fabric.flight_mut(slot);
     let command = &flight.command;

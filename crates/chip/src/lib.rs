@@ -1,7 +1,7 @@
 //! The chip: microengines, memories, media interface and their timing.
 //!
-//! Time is microengine cycles. The chip knows nothing of capture files: frames
-//! come and go through [`kernel::port_io::PortIo`].
+//! Time is measured in microengine cycles. The chip does not handle capture files: frames arrive
+//! and leave through [`kernel::port_io::PortIo`].
 
 /// A time or a duration in microengine cycles.
 pub type Cycle = u64;

@@ -31,7 +31,7 @@
 //! chip's media interface and tasks have been idle for a while, nor while there is little to gain.
 //! A cheap [digest](crate::core::Core::state_digest) of the microengines shows which period lengths
 //! are worth a comparison. A chip with neighbours at short latency is run for a few thousand cycles
-//! at a time, as far as nothing can arrive from them; once it has been idle for long, a search
+//! at a time, during which nothing can arrive from them; once it has been idle for long, a search
 //! continues from one such run to the next (`piecewise.rs`), which establishes until when nothing
 //! leaves, and the runs become long. None of this affects the results, which are the same for all
 //! choices.

@@ -2,7 +2,7 @@
 //!
 //! [`Chip::save`] writes all state that a run has changed, but nothing that profile and programs
 //! determine. [`Chip::restore`] therefore needs a chip made from the same profile, boot plan and
-//! programs, which the caller has to ensure. Running on gives the same results as an uninterrupted
+//! programs, which the caller has to ensure. Continuing gives the same results as an uninterrupted
 //! run.
 //!
 //! The bytes carry no checksum and are meaningful only to the version of this crate that wrote

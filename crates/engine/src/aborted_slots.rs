@@ -1,8 +1,8 @@
 //! A record of the slots aborted ahead of the chip, with which a microengine's counts can be cut at
 //! any cycle of its lead.
 //!
-//! Microengines run ahead of the chip, and a fault elsewhere may end the run at a cycle earlier
-//! than what they have executed. Ahead of the chip, a microengine only issues instructions, aborts
+//! Microengines run ahead of the chip, and a fault elsewhere may end the run at a cycle before
+//! those that they have executed. Ahead of the chip, a microengine only issues instructions, aborts
 //! slots, and posts events for later cycles, which then never come. The slots and their cycles are
 //! therefore a sufficient record.
 

@@ -15,7 +15,7 @@ use crate::csr_order::only_posts;
 use crate::operation::{DecodeInfo, FlagEffect, Op};
 use crate::uop::{Handler, UopKind};
 
-/// Whether the effects of an operation beside its destination are read, given that the next word
+/// Whether the effects of an operation other than its result are read, given that the next word
 /// follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SideEffects {

@@ -119,7 +119,7 @@ impl Thread {
     }
 }
 
-/// All contexts of a microengine. The set of ready ones is kept beside them, since the arbiter
+/// All contexts of a microengine. The set of ready ones is kept separately, since the arbiter
 /// reads it at each swap.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "[Thread; CONTEXTS as usize]")]

@@ -182,7 +182,7 @@ impl Decoder<'_> {
     /// Determines what keeps the operation from the loop, and its side effects, once its operands
     /// are known.
     ///
-    /// | operands beside general-purpose registers and constants | flags | in the loop |
+    /// | operands other than general-purpose registers and constants | flags | in the loop |
     /// | --- | --- | --- |
     /// | none | none | immediately |
     /// | transfer registers | `SCOREBOARDED` | if no unit has reserved them |

@@ -372,7 +372,7 @@ macro_rules! rows {
         control { $($(#[$ctl_doc:meta])* $control:ident;)* }
         fused { $($test:ident $way:ident $fused:ident;)* }
     ) => {
-        /// Executes an operation by its handler, as far as that needs registers alone.
+        /// Executes an operation by its handler, if that needs only registers.
         #[inline(always)]
         fn run_row<'a>(
             op: &'a Op,

@@ -168,7 +168,7 @@ impl SpecialOperand {
     }
 }
 
-/// The effects of an operation beside its destination, and whether it reads those of others.
+/// The effects of an operation other than its result, and whether it reads those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlagEffect {
     /// Sets codes, A operand and result, and reads none of them.

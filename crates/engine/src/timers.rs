@@ -1,7 +1,7 @@
 //! Detection of timestamp readings that are used only to compute times for timers.
 //!
 //! A context that waits for a time reads the timestamp, adds to it and writes the sum to its future
-//! count. What it then does depends on how long it waits and not on the time of day, so such a
+//! count. What it then does depends on how long it waits and not on the absolute time, so such a
 //! reading does not prevent a chip from repeating a period ([`npsim_chip::periodic_skip`]). Any
 //! other use of a reading may: a comparison, a branch, a value that goes to memory. The uses are
 //! determined from the program alone, by following everything derived from the value along all

@@ -231,7 +231,7 @@ macro_rules! define {
         impl Handler {
             /// The handler of an operation that works on registers alone and leaves all of its
             /// effects.
-            #[allow(unreachable_patterns)] // The last arm of each function takes the others.
+            #[allow(unreachable_patterns)] // The last arm of each function covers the rest.
             pub fn live(kind: UopKind) -> Self {
                 match kind {
                     $(UopKind::$value => Self::$live,)*

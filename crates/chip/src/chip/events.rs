@@ -63,7 +63,7 @@ impl Chip {
     /// Handles cycle after cycle. Returns true if something other than event handling is due, false
     /// if a fault was raised.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the event loop.
+    #[allow(clippy::inline_always)] // This is the event loop.
     fn cycles<const OBSERVED: bool>(
         &mut self,
         pause: Cycle,
@@ -91,7 +91,7 @@ impl Chip {
     /// cycle is left exactly once, by the code that finds it empty: [`Self::goes_on`] if it ends
     /// the loop, `take_turn` with the last turn, or this function after the last event.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    #[allow(clippy::inline_always)] // The body of the event loop.
     fn cycle<const OBSERVED: bool>(
         &mut self,
         time: Cycle,
@@ -134,7 +134,7 @@ impl Chip {
     /// Whether the cycle continues. Nothing may happen after a fault, so that state and counts are
     /// those of the faulting cycle.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     fn goes_on<const OBSERVED: bool>(
         &mut self,
         bucket: usize,
@@ -166,7 +166,7 @@ impl Chip {
 
     /// Handles the first event of a cycle that has events other than turns.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     fn event<const OBSERVED: bool>(
         &mut self,
         bucket: usize,
@@ -220,7 +220,7 @@ impl Chip {
 
     /// Moves data to or from a microengine. Returns whether a unit received some.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    #[allow(clippy::inline_always)] // The body of the event loop.
     fn handle_data<const OBSERVED: bool>(&mut self, event: Event) -> bool {
         match event {
             Event::Push(slot, me) => self.pushed::<OBSERVED>(slot, me),
@@ -235,7 +235,7 @@ impl Chip {
 
     /// Delivers a signal, or anything else but data, to a microengine.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    #[allow(clippy::inline_always)] // The body of the event loop.
     fn handle_signal<const OBSERVED: bool>(&mut self, event: Event) {
         match event {
             Event::Signal {
@@ -282,7 +282,7 @@ impl Chip {
 
     /// Handles an event of a unit or of a command bus.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the body of the event loop.
+    #[allow(clippy::inline_always)] // The body of the event loop.
     fn handle_unit<const OBSERVED: bool>(&mut self, event: Event) {
         match event {
             Event::Arrive(slot) => self.arrive::<OBSERVED>(slot),

@@ -55,7 +55,7 @@ pub(crate) struct HeldCommand {
     slot: CommandId,
     target: CommandTarget,
     since: Cycle,
-    /// The unit had no room when the command could have gone.
+    /// Whether the unit had no room when the command could otherwise have gone.
     refused: bool,
 }
 
@@ -77,7 +77,7 @@ impl HeldCommand {
 struct Fifo {
     /// The oldest command, the only one that the arbiter considers.
     first: Option<HeldCommand>,
-    /// The commands behind the first, oldest first.
+    /// The commands after the first, oldest first.
     behind: VecDeque<HeldCommand>,
     /// The cycle since which the microengine has stalled until the first command leaves, and the
     /// unit that causes it; `None` for the command bus.
@@ -321,14 +321,14 @@ impl Buses {
     /// 0, which rejects it.
     #[must_use]
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     pub fn target_of(&self, unit: Unit, address: u32) -> CommandTarget {
         self.inlets.target_of(unit, address)
     }
 
     /// The cluster of a microengine.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is one load.
+    #[allow(clippy::inline_always)] // A single load.
     fn cluster_of(&self, me: u8) -> usize {
         usize::from(self.cluster_of[usize::from(me) % MICROENGINES]) % CLUSTERS
     }

@@ -144,8 +144,8 @@ pub struct EventQueue {
     /// Events whose time is in `base .. base + SPAN`. They are on the heap, since a chip is moved
     /// by value.
     buckets: Box<[Bucket; SPAN]>,
-    /// What is pending in each cycle, with what comes next in the lowest bit. It is separate from
-    /// the buckets, since nothing else is read for a cycle that has only turns.
+    /// What is pending in each cycle, as the bits of [`Pending`]. It is separate from the buckets,
+    /// since nothing else is read for a cycle that has only turns.
     pending: [u32; SPAN],
     /// One bit per cycle, set if anything is pending there.
     occupied: [u64; WORDS],
@@ -206,7 +206,7 @@ impl EventQueue {
     /// Adds an event. A time before the last event taken is treated as that event's time. A
     /// microengine has at most one pending turn: the earlier of two is kept.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // What is left of it depends on the kind, which callers know.
+    #[allow(clippy::inline_always)] // Callers pass a constant kind, which removes most of the body.
     pub fn post(&mut self, time: Cycle, event: Event) {
         debug_assert!(time >= self.base, "{event:?} is posted into the past");
         if let Event::Microengine(me) = event {
@@ -221,7 +221,7 @@ impl EventQueue {
 
     /// Posts the next turn of a microengine that takes one now and therefore has none pending.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the end of a turn.
+    #[allow(clippy::inline_always)] // The end of a turn.
     pub fn post_again(&mut self, time: Cycle, me: u8) {
         let at = me as usize % MICROENGINES;
         if self.turns[at] != NEVER || time.wrapping_sub(self.base) >= SPAN as Cycle {
@@ -345,7 +345,7 @@ impl EventQueue {
 
     /// Appends an event within the wheel's span to its queue.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Its callers know the queue.
+    #[allow(clippy::inline_always)] // Callers pass a constant queue.
     fn append(&mut self, time: Cycle, queue: usize, event: Event) {
         let bucket = time as usize % SPAN;
         let queue = queue % QUEUES;
@@ -414,7 +414,7 @@ impl EventQueue {
 
     /// What is pending in the present cycle, given its bucket.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     pub(crate) fn pending_in(&self, bucket: usize) -> Pending {
         Pending(self.pending[bucket % SPAN])
     }
@@ -422,7 +422,7 @@ impl EventQueue {
     /// Takes the first event of a non-empty queue. The caller that takes the last event of a cycle
     /// must then [leave](Self::leave) it.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop, which knows the queue.
+    #[allow(clippy::inline_always)] // Part of the event loop, which passes a constant queue.
     pub(crate) fn take(&mut self, bucket: usize, queue: usize, pending: Pending) -> Event {
         let (bucket, queue) = (bucket % SPAN, queue % QUEUES);
         let event = self.buckets[bucket].first[queue];
@@ -436,7 +436,7 @@ impl EventQueue {
 
     /// Takes the first turn of the present cycle, in which nothing else is pending.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     pub(crate) fn take_turn(&mut self, bucket: usize, pending: Pending) -> u8 {
         // The bits of turns begin at a multiple of `MICROENGINES`.
         let me = pending.0.trailing_zeros() as usize % MICROENGINES;
@@ -460,7 +460,7 @@ impl EventQueue {
     /// Leaves the present cycle, of which the last event has been taken. Until then it counts as
     /// the next, so that no bitmap needs to be read.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     pub(crate) fn leave(&mut self) {
         // Recomputed: once per cycle, this is cheaper than keeping it up to date.
         let base = self.base;

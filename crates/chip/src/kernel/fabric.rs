@@ -5,7 +5,7 @@
 //! and reaches the unit's inlet ([`Event::Arrive`]); while the inlet is full it waits in its
 //! microengine's FIFO. A unit that takes a command out of its inlet calls [`Fabric::release`]. A
 //! unit that wants data calls [`Fabric::pull`]; at [`Event::Pull`] the chip takes the OUT registers
-//! and raises the pull signal. When a unit has the result, or knows when it will, it pushes it with
+//! and raises the pull signal. When a unit has the result, or its time is certain, it pushes it with
 //! [`Fabric::push`] or [`Fabric::push_at`]; at [`Event::Push`] the chip writes the IN registers,
 //! raises the push signal and retires the slot. A command that pushes nothing ends with
 //! [`Fabric::finish`]. [`Fabric::ready_at`] gives a unit a step in between ([`Event::Ready`]).
@@ -58,7 +58,7 @@ pub struct InFlight {
 impl InFlight {
     /// Fills the slot for a command that is complete except for its address.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     fn fill(&mut self, command: &BusCommand, address: u32, issued: Cycle) {
         // Completed in place; assembling it first would cost another copy.
         self.command = *command;
@@ -273,7 +273,7 @@ impl Fabric {
 
     /// Records the first longwords of data carried by a ring command, possibly including handles.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what each of its few callers does.
+    #[allow(clippy::inline_always)] // A part of each of its few callers.
     pub(crate) fn ring_carries(
         &mut self,
         ring: RingName,
@@ -412,7 +412,7 @@ impl Fabric {
 
     /// Delivers signals of a command to their context at `due`, separately from any data.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
+    #[allow(clippy::inline_always)] // Most of its callers' bodies.
     pub(crate) fn signal_at(&mut self, due: Cycle, command: &BusCommand, signals: u16) {
         let (me, context) = (command.transfer_me, command.signal_context);
         let mut left = signals & !1;

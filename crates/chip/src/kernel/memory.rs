@@ -153,7 +153,7 @@ impl<T: Copy + Default + PartialEq> Paged<T> {
     /// # Errors
     /// Returns an error if they reach beyond the end; `out` is then unchanged.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what memories do all the time.
+    #[allow(clippy::inline_always)] // Part of the hot path of memories.
     pub fn read(&self, index: usize, out: &mut [T]) -> Result<(), OutOfRange> {
         self.check(index, out.len())?;
         // Nearly all reads stay within a page, and many are of one or two elements, which are

@@ -2,7 +2,7 @@
 
 /// The number of references of a command, 1 to 16 whatever its count field contains.
 #[inline]
-#[allow(clippy::manual_clamp)] // As such, it becomes branches.
+#[allow(clippy::manual_clamp)] // `clamp` compiles to branches.
 pub fn references(count: u8) -> u8 {
     count.max(1).min(16)
 }

@@ -33,7 +33,7 @@ impl RingStatusLines {
 
     /// Records that the ring's status became `level` at `now`.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of each change of a ring.
+    #[allow(clippy::inline_always)] // Part of each change of a ring.
     pub fn set(&mut self, ring: u8, now: Cycle, level: bool) {
         let line = &mut self.lines[ring as usize % 16];
         // Changes that are visible by now are settled: microengines run ahead of the chip, never

@@ -1,4 +1,4 @@
-//! Interfaces between units, and from units to the cores, that silicon has beside the command bus.
+//! Interfaces between units, and from units to the cores, that silicon has besides the command bus.
 //! Each is as narrow as the wires are, so that a unit depends on what it needs and not on its
 //! owner.
 

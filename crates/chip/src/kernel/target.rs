@@ -144,7 +144,7 @@ impl Inlets {
 
     /// The target of a unit's command.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     pub(crate) fn target_of(&self, unit: Unit, address: u32) -> CommandTarget {
         let target = self.by_top_bits[4 * unit as usize + (address >> 30) as usize];
         if target == SPREAD {

@@ -99,7 +99,7 @@ impl TraceBuffer {
 
     /// Records an event of a cycle, for callers that know that the run is observed.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // The caller knows the kind when it is compiled.
+    #[allow(clippy::inline_always)] // Callers pass a constant kind.
     pub fn put(&mut self, at: Cycle, event: TraceEvent) {
         match event {
             TraceEvent::Issued {

@@ -266,7 +266,7 @@ pub enum TbufStep {
     Sent,
 }
 
-/// An event that an observer sees. The cycle of the event is passed beside it
+/// An event that an observer sees. The cycle of the event is passed alongside it
 /// ([`Observer::see`](crate::kernel::observer::Observer::see)); microengines and contexts are
 /// indices.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -37,7 +37,7 @@ pub(super) enum SkipOutcome {
     TooShort,
     /// The run ended.
     Stopped,
-    /// Time was skipped, as far as whole periods fit before this deadline.
+    /// Time was skipped by as many whole periods as fit before this deadline.
     Skipped {
         /// The end of the attempt, or an earlier deadline in the chip.
         deadline: Cycle,

@@ -35,7 +35,7 @@ pub(super) struct Verification {
     pub multiples: u64,
     /// Length of a timestamp step, in cycles.
     pub step: Cycle,
-    /// Values beside the state's numbers that must not change.
+    /// Values outside of the state's numbers that must not change.
     pub quiet: (u64, u64),
     /// Digest of how far ahead timers were set between the first two states, once a period joins
     /// these.

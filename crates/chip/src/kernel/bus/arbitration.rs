@@ -284,7 +284,7 @@ impl Buses {
     /// The cycle at which a cluster that [may arbitrate](Self::may_arbitrate) must do so next, if
     /// one of its commands could go. The arbitration then counts as posted.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is all that its caller does.
+    #[allow(clippy::inline_always)] // The whole body of its caller.
     pub(crate) fn plan(&mut self, now: Cycle, cluster: usize) -> Option<Cycle> {
         let state = &self.clusters[cluster % CLUSTERS];
         // No event is posted for a command whose unit is full: the unit's release calls this again,

@@ -17,7 +17,7 @@ impl Buses {
     /// Sends a command to `target` if nothing at all is in its way. Returns its arrival at the
     /// inlet.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     pub(crate) fn try_grant(&mut self, now: Cycle, me: u8, target: CommandTarget) -> Option<Cycle> {
         let cluster = self.cluster_of(me);
         // No cluster is open if a clock is not a power of two.
@@ -34,7 +34,7 @@ impl Buses {
     /// wants events of commands or buses. Returns its cluster, and the cycle at which the cluster
     /// has to arbitrate unless an arbitration is posted already.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     pub(crate) fn try_queue(
         &mut self,
         me: u8,
@@ -70,7 +70,7 @@ impl Buses {
     /// target has room, no observer wants events of commands or buses, and no command waits behind
     /// it. Returns its arrival at the inlet. No arbitration of the cluster may be posted.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of arbitrating.
+    #[allow(clippy::inline_always)] // Nearly all of arbitration.
     pub(crate) fn grant_fast(&mut self, now: Cycle, cluster: usize) -> Option<(CommandId, Cycle)> {
         let state = &self.clusters[cluster % CLUSTERS];
         let slot = (now + self.rest_of_clock) & self.clocks;
@@ -103,7 +103,7 @@ impl Buses {
 
     /// Counts a command that has entered the FIFO of a microengine of a cluster.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     pub(super) fn one_more_waits(&mut self, cluster: usize, me: usize) {
         let place = me - cluster * usize::from(self.per_cluster);
         self.held += 1;
@@ -117,7 +117,7 @@ impl Buses {
     /// Counts the first command of the microengine at a place of a cluster out of its FIFO, which
     /// may now be empty; the next microengine has its turn.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of arbitrating.
+    #[allow(clippy::inline_always)] // Part of arbitration.
     pub(super) fn one_less_waits(&mut self, cluster: usize, place: usize, is_empty: bool) {
         self.held -= 1;
         let state = &mut self.clusters[cluster % CLUSTERS];
@@ -129,7 +129,7 @@ impl Buses {
 
     /// Whether a target has room for a command in a bus clock, whatever cluster it comes from.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     pub(super) fn is_open(&self, target: CommandTarget, slot: Cycle) -> bool {
         self.open[target.index()] != 0
             && (!self.inlets.is_shared(target)
@@ -139,7 +139,7 @@ impl Buses {
     /// Books a slot of the command bus for a command that has waited since a cycle, and a place at
     /// its target, which has one for it. Returns the end of the slot.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of issuing a command.
+    #[allow(clippy::inline_always)] // Part of issuing a command.
     pub(super) fn book(
         &mut self,
         (slot, since): (Cycle, Cycle),

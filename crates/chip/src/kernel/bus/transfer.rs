@@ -28,7 +28,7 @@ impl Buses {
     /// Books a bus for a number of its clocks, starting now or as soon as it is free. Returns the
     /// end.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // The way is known where it is called.
+    #[allow(clippy::inline_always)] // The direction is constant at each call.
     fn carry(
         &mut self,
         now: Cycle,
@@ -113,7 +113,7 @@ impl Buses {
     /// cycle at which the last word reaches the unit. A trace buffer is passed if an observer wants
     /// events of buses.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
+    #[allow(clippy::inline_always)] // Whether there is a trace is constant at each call.
     pub(crate) fn pull(
         &mut self,
         now: Cycle,
@@ -134,7 +134,7 @@ impl Buses {
     /// last word and the signal arrive. A trace buffer is passed if an observer wants events of
     /// buses.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Whether there is a trace is known where it is called.
+    #[allow(clippy::inline_always)] // Whether there is a trace is constant at each call.
     pub(crate) fn push(
         &mut self,
         now: Cycle,

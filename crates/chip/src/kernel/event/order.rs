@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn more_events_than_a_chip_has_are_refused() {
         let saved = |count| {
-            // Few of one cycle, behind which each is appended at the end of a list.
+            // Only a few per cycle, since each is appended at the end of a list.
             let events = (0..count as u64)
                 .map(|it| (10 + it / 8, Event::Gpp(0)))
                 .collect();

@@ -5,7 +5,7 @@ use super::{Event, EventNode, EventQueue, LINKED, MORE, NIL, QUEUES, SPAN, THIRD
 impl EventQueue {
     /// Puts an event into a non-empty queue.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Its callers know the queue.
+    #[allow(clippy::inline_always)] // Callers pass a constant queue.
     pub(super) fn append_behind(&mut self, bucket: usize, queue: usize, event: Event) {
         if queue >= TRIPLES {
             return self.append_in_place(bucket, queue, event);
@@ -104,7 +104,7 @@ impl EventQueue {
 
     /// Makes the second event of a queue its first.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     pub(super) fn move_up(&mut self, bucket: usize, queue: usize) {
         let it = &mut self.buckets[bucket];
         if let Some(&second) = it.second.get(queue) {
@@ -117,7 +117,7 @@ impl EventQueue {
 
     /// Moves the third event of a queue, if any, into the slot of the second, which is free.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     pub(super) fn take_second(&mut self, bucket: usize, queue: usize) {
         let pending = self.pending[bucket];
         if pending >> (THIRD + queue as u32) & 1 == 0 {
@@ -170,7 +170,7 @@ impl EventQueue {
 
 /// Whether an event comes before another of its cycle, regardless of which was posted first.
 #[inline(always)]
-#[allow(clippy::inline_always)] // It is two comparisons.
+#[allow(clippy::inline_always)] // Just two comparisons.
 const fn is_before(event: Event, other: Event) -> bool {
     event.rank() < other.rank() || event.rank() == other.rank() && event.place() < other.place()
 }

@@ -40,7 +40,7 @@ impl Fabric {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is what both of its callers do.
+    #[allow(clippy::inline_always)] // The whole body of both callers.
     fn pull_as<const SPECIAL: bool>(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         let flight = &mut self.flights[slot];
         flight.words = words;
@@ -80,7 +80,7 @@ impl Fabric {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is what both of its callers do.
+    #[allow(clippy::inline_always)] // The whole body of both callers.
     fn push_as<const SPECIAL: bool>(&mut self, slot: CommandId, words: u8, not_before: Cycle) {
         let flight = &mut self.flights[slot];
         flight.words = words;

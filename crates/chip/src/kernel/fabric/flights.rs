@@ -69,7 +69,7 @@ impl Index<CommandId> for Flights {
     type Output = InFlight;
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is an address.
+    #[allow(clippy::inline_always)] // A single address computation.
     fn index(&self, slot: CommandId) -> &InFlight {
         &self.all[slot.0 as usize % MOST]
     }
@@ -77,7 +77,7 @@ impl Index<CommandId> for Flights {
 
 impl IndexMut<CommandId> for Flights {
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is an address.
+    #[allow(clippy::inline_always)] // A single address computation.
     fn index_mut(&mut self, slot: CommandId) -> &mut InFlight {
         &mut self.all[slot.0 as usize % MOST]
     }

@@ -14,7 +14,7 @@ impl Fabric {
     /// Issues a command of a microengine at its local time `now`, which is never before
     /// [`Fabric::now`] nor after the next pending event.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
+    #[allow(clippy::inline_always)] // Most of its callers' bodies.
     pub fn issue(&mut self, now: Cycle, command: &BusCommand) -> Issue {
         let (unit, address) = (command.op.info().unit, command.address);
         let target = self.buses.target_of(unit, address);
@@ -29,7 +29,7 @@ impl Fabric {
     /// FIFO is full, in which case the microengine stalls.
     #[must_use]
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is most of what its callers do.
+    #[allow(clippy::inline_always)] // Most of its callers' bodies.
     pub fn sends(&mut self, now: Cycle, command: &BusCommand, to: (CommandTarget, u32)) -> bool {
         self.issue_fast(now, command, to) || self.issue_queued(now, command, to)
     }
@@ -37,7 +37,7 @@ impl Fabric {
     /// Issues a command that gets the bus immediately; false if it has to be queued. If an observer
     /// wants events of commands or buses, no cluster is open, so that every command is queued.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of sending.
+    #[allow(clippy::inline_always)] // Nearly all of sending a command.
     fn issue_fast(
         &mut self,
         now: Cycle,
