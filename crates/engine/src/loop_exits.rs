@@ -2,7 +2,7 @@
 //! with several operands in local memory.
 //!
 //! These functions take the microengine as a whole. Inline in the loop they would need the
-//! addresses of several of its parts, which the compiler would hold in registers from the start of
+//! addresses of several of its parts, which the compiler would keep from the start of
 //! each turn.
 
 use crate::datapath::Datapath;

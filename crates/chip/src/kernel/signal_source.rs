@@ -1,6 +1,6 @@
 //! Records of the command or context that raised each signal.
 //!
-//! A signal is one bit: if it is raised a second time before it was consumed, one of the two is
+//! A signal is one bit: if it is raised a second time before it is consumed, one of the two is
 //! lost, and a message should name both raisers. For signals sent by contexts and timers, the last
 //! two raisers are kept. Those of commands are far too many; the second is the command still in
 //! flight, and the first is one of the commands in the program that raise the same signal.

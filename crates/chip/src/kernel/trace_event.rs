@@ -222,9 +222,9 @@ pub enum RbufStep {
     },
     /// A thread was given the element.
     Handed {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
     },
     /// DRAM took data from it.
@@ -273,9 +273,9 @@ pub enum TbufStep {
 pub enum TraceEvent {
     /// Consecutive instructions are issued, one per cycle.
     Issued {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
         /// Address of the first instruction.
         pc: u16,
@@ -284,9 +284,9 @@ pub enum TraceEvent {
     },
     /// Issue slots are discarded, the first in this cycle.
     Aborted {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
         /// Address of the branch or swap that caused it.
         pc: u16,
@@ -296,9 +296,9 @@ pub enum TraceEvent {
     /// The command FIFO is full and a command waits until a unit takes one out of it.
     /// [`Stalled`](Self::Stalled) follows when there is room.
     Held {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
         /// Address of the command's instruction.
         pc: u16,
@@ -306,9 +306,9 @@ pub enum TraceEvent {
     /// There is room again for a command that could not be issued because the command FIFO was
     /// full.
     Stalled {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
         /// Address of the command's instruction.
         pc: u16,
@@ -317,9 +317,9 @@ pub enum TraceEvent {
     },
     /// A context changes its state.
     Context {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
         /// The context's new state.
         doing: ContextState,
@@ -368,9 +368,9 @@ pub enum TraceEvent {
     },
     /// Signals reach a context. The wake-ups that they cause follow.
     Signal {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
         /// Bit s: signal s.
         signals: u16,
@@ -395,7 +395,7 @@ pub enum TraceEvent {
     },
     /// A frame begins to arrive.
     Arrives {
-        /// Port.
+        /// Index of the port.
         port: u8,
         /// The caller's number for the frame.
         frame: u64,
@@ -406,7 +406,7 @@ pub enum TraceEvent {
     },
     /// A frame is lost at the media interface.
     Dropped {
-        /// Port.
+        /// Index of the port.
         port: u8,
         /// Number of the frame, if known.
         frame: Option<u64>,
@@ -415,7 +415,7 @@ pub enum TraceEvent {
     },
     /// A frame has left; this cycle has its last bit.
     Departed {
-        /// Port.
+        /// Index of the port.
         port: u8,
         /// Number of the arrival that the frame was made from, if known.
         frame: Option<u64>,
@@ -427,9 +427,9 @@ pub enum TraceEvent {
     /// An instruction reads or writes a longword of local memory. If these events are wanted, the
     /// interpreter's fast loop executes no such instruction, so it costs more than others.
     LocalMemory {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
-        /// Context.
+        /// Index of the context.
         context: u8,
         /// Address of the instruction.
         pc: u16,
@@ -440,7 +440,7 @@ pub enum TraceEvent {
     },
     /// Data has arrived in IN transfer registers, from a command or unsolicited.
     Pushed {
-        /// Microengine.
+        /// Index of the microengine.
         me: u8,
         /// The kind of transfer registers.
         kind: TransferKind,

@@ -49,11 +49,11 @@ impl EventQueue {
 
     /// Removes an event from the bucket of a cycle. Returns whether it was there.
     ///
-    /// A queue of a bucket has its events in posting order: the first three in `first`, `second`
-    /// and `third` of the bucket, the rest in a circular list of nodes of which `last` is the
-    /// newest, so that the node after `last` is the oldest. Bits of `pending` record whether there
-    /// is a first, a second, a third, and a list. The slots are searched in that order, since the
-    /// oldest of several equal events is removed.
+    /// A queue of a bucket has its events in order: the first three in `first`, `second` and `third`
+    /// of the bucket, the rest in a circular list of nodes of which `last` is the last, so that the
+    /// node after `last` is the first. Bits of `pending` record whether there is a first, a second, a
+    /// third, and a list. The slots are searched in that order, since the oldest of several equal
+    /// events is removed.
     fn remove(&mut self, time: Cycle, event: Event) -> bool {
         let bucket = (time & MASK) as usize;
         let queue = event.queue();

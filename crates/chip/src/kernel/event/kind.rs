@@ -91,8 +91,8 @@ impl Event {
 
     /// The place among the events of the same rank in a cycle; of the same place, the event posted
     /// first comes first. Timers and signals have their own places, so that their order does not
-    /// depend on when a microengine that runs ahead of the chip posts them; jobs from outside do,
-    /// so that it does not depend on how early they were known.
+    /// depend on when a microengine that runs ahead of the chip posts them. So do jobs from outside,
+    /// so that their order does not depend on how early they were known.
     #[inline]
     pub(super) const fn place(self) -> u64 {
         match self {
