@@ -1,9 +1,9 @@
-//! The units that commands go to: memories, media interface, hash unit, chip-wide
-//! CSRs, and devices beside an SRAM channel.
+//! The units that serve commands: memories, media interface, hash unit, chip-wide CSRs, and devices
+//! attached to an SRAM channel.
 //!
-//! The table below is the only place that knows them all. A line of it puts a
-//! unit on the chip; what a unit is stands in its folder, as [`Unit`] of `kernel/unit.rs`.
-//! [`dram`] is the model for another one; CONTRIBUTING.md lists what else there is to do.
+//! The table below is the only place that lists them all; adding a line puts a unit on the chip.
+//! Each unit is implemented in its own folder, as a [`Unit`] of `kernel/unit.rs`. [`dram`] is the
+//! model to follow for a new one; CONTRIBUTING.md lists the remaining steps.
 
 pub mod cap;
 pub mod dram;
@@ -31,7 +31,7 @@ use npsim_profile::Profile;
 use scratch::Scratch;
 use sram::Sram;
 
-/// What is on the chip beside the units.
+/// The parts of the chip that units reach besides each other.
 pub struct Outside<'a> {
     /// The microengines' registers.
     pub registers: &'a mut dyn TransferRegisters,
@@ -39,12 +39,12 @@ pub struct Outside<'a> {
     pub core: &'a mut dyn Interrupts,
 }
 
-/// A line of the table: the unit's field and type, how it is made, the units of
-/// the instruction set whose commands it serves (the first gives it its name),
-/// and what it is handed of its neighbours when a command acts.
+/// A line of the table: the unit's field and type, its constructor, the units of the instruction
+/// set whose commands it serves (the first gives it its name), and the neighbours that it is passed
+/// when a command takes effect.
 ///
-/// The order of the lines numbers the inlets. New units go to the end: a number
-/// is a track in timelines.
+/// Inlets are numbered in the order of the lines. New units go at the end: a number is a track in
+/// timelines.
 macro_rules! units {
     (|$profile:ident, $media:ident, $outside:ident| $(
         $(#[doc = $doc:literal])+
@@ -65,7 +65,7 @@ macro_rules! units {
         })+
 
         impl Units {
-            /// The units of a chip before anything has happened.
+            /// The units of a chip in their initial state.
             #[must_use]
             pub fn new($profile: &Profile, $media: &MediaSetup<'_>) -> Self {
                 Self { $($field: $new,)+ }
@@ -83,16 +83,16 @@ macro_rules! units {
                 inlets
             }
 
-            /// A command has reached its inlet.
+            /// Handles a command that has reached its inlet.
             #[inline(always)]
-            #[allow(clippy::inline_always)] // It is a part of the event loop.
+            #[allow(clippy::inline_always)] // Part of the event loop.
             pub(crate) fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
                 match served(fabric.flight(slot).command.op) {
                     $(Served::$first $(| Served::$more)* => self.$field.arrive(slot, fabric),)+
                 }
             }
 
-            /// A command's data has come.
+            /// Handles the arrival of a command's data.
             #[inline]
             pub(crate) fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
                 match served(fabric.flight(slot).command.op) {
@@ -100,7 +100,7 @@ macro_rules! units {
                 }
             }
 
-            /// A command acts.
+            /// Lets a command take effect.
             #[inline]
             pub(crate) fn ready(&mut self, slot: CommandId, fabric: &mut Fabric, $outside: Outside<'_>) {
                 let Self { $($field,)+ } = self;
@@ -109,9 +109,9 @@ macro_rules! units {
                 }
             }
 
-            /// A channel may go on.
+            /// Lets a channel continue at its turn.
             #[inline(always)]
-            #[allow(clippy::inline_always)] // It is a part of the event loop.
+            #[allow(clippy::inline_always)] // Part of the event loop.
             pub(crate) fn turn(&mut self, target: CommandTarget, fabric: &mut Fabric) {
                 let channel = target.channel();
                 match target.unit() {
@@ -119,7 +119,7 @@ macro_rules! units {
                 }
             }
 
-            /// The commands that are served before one that waits at a unit.
+            /// The commands that are served before one that is waiting at a unit.
             pub fn ahead_of(&self, slot: CommandId, target: CommandTarget) -> Option<Vec<CommandId>> {
                 let channel = target.channel();
                 match target.unit() {
@@ -127,8 +127,8 @@ macro_rules! units {
                 }
             }
 
-            /// What each inlet's unit or channel has counted, and what of it no other unit
-            /// does: memories first, else in the order of the table.
+            /// The counters of each inlet's unit or channel, with the row of those specific to the
+            /// unit: memories first, the rest in table order.
             pub fn counters(&self) -> impl Iterator<Item = (CommandTarget, &UnitCounters, Row)> {
                 let mut rows = Vec::new();
                 $(rows.extend((0..).zip(self.$field.counters()).map(|(channel, counters)| {
@@ -139,12 +139,12 @@ macro_rules! units {
                 rows.into_iter().map(|(_, row)| row)
             }
 
-            /// The longwords that are watched as locks, unit by unit.
+            /// The longwords watched as locks, unit by unit.
             pub fn locks(&self) -> impl Iterator<Item = &Lock> {
                 std::iter::empty()$(.chain(self.$field.locks()))+
             }
 
-            /// Appends what serialization leaves out.
+            /// Appends the state that serialization leaves out.
             pub(crate) fn save(&self, out: &mut Vec<u8>) {
                 $(self.$field.save(out);)+
             }
@@ -152,7 +152,7 @@ macro_rules! units {
             /// Completes units that were read from a saved state.
             ///
             /// # Errors
-            /// The state is of another chip than `own`, or too short.
+            /// Returns an error if the state is from a chip other than `own`, or is too short.
             pub(crate) fn restore(
                 &mut self,
                 own: &Self,
@@ -162,34 +162,35 @@ macro_rules! units {
                 Ok(())
             }
 
-            /// Takes over what serialization leaves out.
+            /// Takes over the state that serialization leaves out.
             pub(crate) fn adopt_unsaved(&mut self, from: &mut Self) {
                 $(self.$field.adopt_unsaved(&mut from.$field);)+
             }
 
-            /// How often a write changed what serialization leaves out.
+            /// Number of writes to the state that serialization leaves out.
             pub(crate) fn changes(&self) -> u64 {
                 [$(self.$field.changes()),+].iter().sum()
             }
 
-            /// Bytes of all large memories.
+            /// Size of all large memories, in bytes.
             pub(crate) fn memory_bytes(&self) -> u64 {
                 [$(self.$field.memory_bytes()),+].iter().sum()
             }
 
-            /// Lets copies have all large memories too, until one is written to.
+            /// Shares all large memories with copies, until one is written.
             pub(crate) fn share_memory(&mut self) {
                 $(self.$field.share_memory();)+
             }
 
-            /// Bytes of the host's memory that all large memories take beside others.
+            /// Bytes of host memory that all large memories occupy in addition to those of
+            /// `beside`.
             pub(crate) fn host_bytes(&self, beside: Option<&Self>) -> usize {
                 [$(self.$field.host_bytes(beside.map(|it| &it.$field))),+].iter().sum()
             }
         }
 
         impl CommandTarget {
-            /// What of its unit can be busy at one time.
+            /// The resources of its unit that can be busy independently.
             #[must_use]
             pub fn lanes(self) -> Resources {
                 match self.unit() {
@@ -235,7 +236,7 @@ fn served(op: CommandOp) -> Served {
     SERVED[op as usize]
 }
 
-/// The first inlet of a line: behind those of the lines before.
+/// The first inlet of a line, after those of the preceding lines.
 const fn first(line: usize) -> CommandTarget {
     let (mut at, mut number) = (0, 0);
     while at < line {
@@ -245,7 +246,7 @@ const fn first(line: usize) -> CommandTarget {
     CommandTarget::new(number)
 }
 
-/// Unit and channel of each inlet. Numbers behind the last are never given out.
+/// Unit and channel of each inlet. Numbers past the last are never assigned.
 const OWNERS: [(Served, u8); CommandTarget::COUNT] = {
     let mut owners = [(LINES[0].0, 0); CommandTarget::COUNT];
     let (mut line, mut number) = (0, 0);
@@ -270,14 +271,14 @@ impl CommandTarget {
         OWNERS[self.index()].0
     }
 
-    /// The channel, 0 for a unit that has but one inlet.
+    /// The channel; 0 for a unit with a single inlet.
     #[must_use]
     #[inline]
     pub const fn channel(self) -> u8 {
         OWNERS[self.index()].1
     }
 
-    /// What it is called where it is shown: `dram0`, `scratch`.
+    /// Its display name: `dram0`, `scratch`.
     #[must_use]
     pub fn name(self) -> String {
         let (unit, channel) = OWNERS[self.index()];
@@ -288,7 +289,7 @@ impl CommandTarget {
         }
     }
 
-    /// What a lane of it is called: `dram0 bank 2`, `sram1 reads`.
+    /// The display name of one of its lanes: `dram0 bank 2`, `sram1 reads`.
     #[must_use]
     pub fn lane_name(self, lane: u8) -> String {
         let name = self.name();

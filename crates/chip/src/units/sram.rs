@@ -1,6 +1,6 @@
-//! The SRAM channels: memory behind separate read and write ports, atomic
-//! operations, and a Q-array of queues, rings and journals. Beside the memory of each
-//! there may be look-aside devices ([`device`]).
+//! The SRAM channels: memory behind separate read and write ports, atomic operations, and a Q-array
+//! of queues, rings and journals. Look-aside devices may be attached beside the memory of a channel
+//! ([`device`]).
 
 mod atomic;
 mod channel;
@@ -26,7 +26,7 @@ use device::{Attachment, Device};
 use npsim_profile::Profile;
 pub use qarray::QueueEntry;
 
-/// Cycles that a command's steps take on an idle chip.
+/// Cycles that the steps of a command take on an idle chip.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Leads {
     read: Cycle,
@@ -39,7 +39,7 @@ struct Leads {
     csr: Cycle,
     /// Per longword on the pins.
     longword: Cycle,
-    /// What each further longword of a burst takes beyond its bus clock.
+    /// Cycles by which each further longword of a burst exceeds its bus clock.
     paced: Cycle,
     turnaround: Cycle,
     same_entry: Cycle,
@@ -85,8 +85,8 @@ impl Sram {
         Self { channels, leads }
     }
 
-    /// A longword of memory, or a register of a device, at a byte address
-    /// with the channel in bits 31-30; `None` where there is neither.
+    /// The longword of memory, or the device register, at a byte address with the channel in bits
+    /// 31-30; `None` if there is neither.
     #[must_use]
     pub fn read_word(&self, address: u32) -> Option<u32> {
         let channel = self.channels.get((address >> 30) as usize)?;
@@ -95,8 +95,8 @@ impl Sram {
         memory.or_else(|| channel.device_register(longword))
     }
 
-    /// Writes a longword of memory, or a register of a device, at a byte
-    /// address with the channel in bits 31-30; false where there is neither.
+    /// Writes a longword of memory, or a device register, at a byte address with the channel in
+    /// bits 31-30. Returns false if there is neither.
     pub fn write_word(&mut self, address: u32, value: u32) -> bool {
         let Some(channel) = self.channels.get_mut((address >> 30) as usize) else {
             return false;
@@ -109,7 +109,7 @@ impl Sram {
     /// Attaches a device.
     ///
     /// # Errors
-    /// It does not go there; says why.
+    /// Returns the reason if the device cannot be attached there.
     pub fn attach(&mut self, mut device: Box<dyn Device>, profile: &Profile) -> Result<(), String> {
         let own = device.attachment();
         let count = self.channels.len();
@@ -130,7 +130,7 @@ impl Sram {
         Ok(())
     }
 
-    /// Commands that devices were handed.
+    /// Number of commands handed to devices.
     pub(crate) fn handovers(&self) -> u64 {
         self.channels.iter().map(|channel| channel.handovers).sum()
     }
@@ -148,12 +148,12 @@ impl Sram {
         self.devices().find_map(|device| device.downcast_ref())
     }
 
-    /// The devices' states as bytes.
+    /// The states of the devices as bytes.
     pub(crate) fn save_devices(&self) -> Result<Vec<Vec<u8>>, StateError> {
         self.devices().map(device::StoredDevice::save).collect()
     }
 
-    /// Takes over the devices of `other`, with these states.
+    /// Takes over the devices of `other`, with the given states.
     pub(crate) fn restore_devices(
         &mut self,
         other: &Self,
@@ -172,8 +172,8 @@ impl Sram {
         Ok(())
     }
 
-    /// Books from now on what happens to bit 0 of the longword at a byte address
-    /// of a channel; false where there is no memory.
+    /// Starts watching bit 0 of the longword at a byte address of a channel as a lock. Returns
+    /// false if there is no memory there.
     pub(crate) fn watch_lock(
         &mut self,
         index: u16,
@@ -191,8 +191,8 @@ impl Sram {
         true
     }
 
-    /// The core enqueues a whole one-buffer packet or a free buffer; false when
-    /// the channel, the entry or the memory of the link is not there.
+    /// Enqueues, for the core, a whole one-buffer packet or a free buffer. Returns false if the
+    /// channel, the entry or the memory of the link does not exist.
     pub fn enqueue(&mut self, channel: u8, entry: u8, buffer: u32) -> bool {
         let Some(channel) = self.channels.get_mut(channel as usize) else {
             return false;
@@ -203,8 +203,8 @@ impl Sram {
         entry.enqueue(&mut channel.memory, buffer, None).is_ok()
     }
 
-    /// The core dequeues; 0 when the queue is empty, `None` when the channel,
-    /// the entry or the memory of the link is not there.
+    /// Dequeues for the core: 0 if the queue is empty, `None` if the channel, the entry or the
+    /// memory of the link does not exist.
     pub fn dequeue(&mut self, channel: u8, entry: u8) -> Option<u32> {
         let channel = self.channels.get_mut(channel as usize)?;
         channel
@@ -214,7 +214,7 @@ impl Sram {
             .ok()
     }
 
-    /// The core reads longwords of a channel now; gives how long it waits for the
+    /// Accounts for the core reading longwords of a channel now. Returns how long it waits for the
     /// channel's pins.
     pub(crate) fn core_read(&mut self, channel: u8, words: u8, fabric: &mut Fabric) -> Cycle {
         let leads = &self.leads;
@@ -223,8 +223,8 @@ impl Sram {
             .map_or(0, |channel| channel.core_access(words, 0, fabric, leads))
     }
 
-    /// The core takes a buffer off a queue of a channel now; gives how long it waits
-    /// for the channel's pins.
+    /// Accounts for the core taking a buffer off a queue of a channel now. Returns how long it
+    /// waits for the channel's pins.
     pub(crate) fn core_dequeue(&mut self, channel: u8, fabric: &mut Fabric) -> Cycle {
         let leads = &self.leads;
         self.channels
@@ -232,7 +232,7 @@ impl Sram {
             .map_or(0, |channel| channel.core_access(1, 0, fabric, leads))
     }
 
-    /// The core puts a buffer back on a queue of a channel now; gives how long it
+    /// Accounts for the core putting a buffer back on a queue of a channel now. Returns how long it
     /// waits for the channel's pins.
     pub(crate) fn core_enqueue(&mut self, channel: u8, fabric: &mut Fabric) -> Cycle {
         let leads = &self.leads;
@@ -241,8 +241,8 @@ impl Sram {
             .map_or(0, |channel| channel.core_access(0, 1, fabric, leads))
     }
 
-    /// The core writes longwords now, at a byte address with the channel in bits
-    /// 31-30; gives how long it waits for the channel's pins.
+    /// Writes longwords for the core now, at a byte address with the channel in bits 31-30. Returns
+    /// how long the core waits for the channel's pins.
     pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
         let leads = &self.leads;
         let waited = self
@@ -253,15 +253,14 @@ impl Sram {
                 channel.core_access(0, words.len() as u8, fabric, leads)
             });
         for (at, &word) in (0..).zip(words) {
-            // Beyond the memory nothing is written: plans are checked before they
-            // start.
+            // Nothing is written beyond the memory: plans are checked before they start.
             self.write_word(address.wrapping_add(4 * at), word);
         }
         waited
     }
 
-    /// The core changes a longword of memory now, as an atomic operation; gives the longword as
-    /// it was, and how long the core waits.
+    /// Changes a longword of memory for the core now, as an atomic operation. Returns its old value
+    /// and how long the core waits.
     pub(crate) fn core_change(
         &mut self,
         address: u32,
@@ -277,8 +276,8 @@ impl Sram {
             })
     }
 
-    /// The buffers on a queue, first to last; `None` where there is no such queue or its
-    /// head is not in the Q-array.
+    /// The buffers on a queue, first to last; `None` if there is no such queue or its head is not
+    /// in the Q-array.
     #[must_use]
     pub fn chain(&self, channel: u8, entry: u8) -> Option<Vec<u32>> {
         let channel = self.channels.get(channel as usize)?;
@@ -286,14 +285,14 @@ impl Sram {
         entry.chain(&channel.memory)
     }
 
-    /// What is on a Q-array entry that is a ring or a journal, the oldest first.
+    /// The longwords on a Q-array entry used as a ring or a journal, oldest first.
     pub fn entry_words(&self, channel: u8, entry: u8) -> Vec<u32> {
         let channel = self.channels.get(channel as usize);
         let found = channel.and_then(|it| Some((it, it.entries.get(entry as usize)?)));
         found.map_or_else(Vec::new, |(it, entry)| entry.words(&it.memory).collect())
     }
 
-    /// Channel, entry and level of the Q-array entries that were loaded or used.
+    /// Channel, entry and fill level of the Q-array entries that were loaded or used.
     pub fn entries_in_use(&self) -> impl Iterator<Item = (u8, u8, u32)> + '_ {
         (0..).zip(&self.channels).flat_map(|(channel, it)| {
             let entries = (0..).zip(&it.entries);
@@ -302,8 +301,8 @@ impl Sram {
         })
     }
 
-    /// All that stands on queues, rings and journals. What an entry is used as is not
-    /// known, so it is read as each; but one that begins at a buffer is no ring.
+    /// All words on queues, rings and journals. The use of an entry is not known, so it is read
+    /// both as a queue and as a ring; an entry that begins at a buffer is not a ring.
     pub fn queued_words(&self, is_buffer: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut words = Vec::new();
         for channel in &self.channels {
@@ -319,7 +318,7 @@ impl Sram {
         words
     }
 
-    /// Raises the fault of a command to a channel that is not there.
+    /// Raises the fault for a command to a channel that does not exist.
     #[cold]
     #[inline(never)]
     fn refuse(&self, slot: CommandId, number: usize, fabric: &mut Fabric) {
@@ -336,7 +335,7 @@ impl Sram {
         fabric.finish(slot);
     }
 
-    /// A Q-array entry's state.
+    /// The state of a Q-array entry.
     #[must_use]
     pub fn entry(&self, channel: u8, entry: u8) -> Option<&QueueEntry> {
         self.channels
@@ -345,8 +344,8 @@ impl Sram {
             .get(entry as usize)
     }
 
-    /// Sets a Q-array entry, as loading a descriptor of these three longwords
-    /// would; false when there is no such entry.
+    /// Sets a Q-array entry as if a descriptor of these three longwords had been loaded. Returns
+    /// false if there is no such entry.
     pub(crate) fn set_entry(&mut self, channel: u8, entry: u8, descriptor: [u32; 3]) -> bool {
         let entry = self
             .channels
@@ -375,7 +374,7 @@ impl Unit for Sram {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let number = (fabric.flight(slot).command.address >> 30) as usize;
         match self.channels.get_mut(number) {
@@ -394,7 +393,7 @@ impl Unit for Sram {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     fn turn(&mut self, channel: u8, fabric: &mut Fabric) {
         if let Some(channel) = self.channels.get_mut(channel as usize) {
             channel.turn(fabric, &self.leads);

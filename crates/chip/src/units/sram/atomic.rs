@@ -1,4 +1,4 @@
-//! What the atomic operations on SRAM do to a longword.
+//! Effects of the atomic operations on a longword of SRAM.
 
 use npsim_isa::CommandOp;
 
@@ -11,7 +11,7 @@ pub(super) struct Atomic {
     pub returns: bool,
 }
 
-/// The shape of an operation; `None` when it is not atomic.
+/// The shape of an operation; `None` if it is not atomic.
 pub(super) const fn shape(op: CommandOp) -> Option<Atomic> {
     use CommandOp as Op;
     let (operand, returns) = match op {

@@ -1,13 +1,11 @@
-//! One SRAM channel: when commands start.
+//! One SRAM channel: scheduling of commands.
 //!
-//! Commands come from the inlet in order into a FIFO of those that read and one
-//! of those that write; the first that finds its FIFO full stays in the inlet
-//! with all behind it ([`arrival`]). Writes ask for their data when they enter
-//! their FIFO. A command starts as soon as its data is there, its port is free,
-//! and no earlier waiting command concerns the same address or Q-array entry, so
-//! writes, reads and atomic operations of one address keep their order while
-//! others pass. What a command does to memory it does when it starts
-//! ([`execute`]).
+//! Commands leave the inlet in order, into one FIFO for those that read and one for those that
+//! write; the first that finds its FIFO full stays in the inlet, with all others behind it
+//! ([`arrival`]). Writes request their data when they enter their FIFO. A command starts as soon as
+//! its data has arrived, its port is free, and no earlier waiting command concerns the same address
+//! or Q-array entry. Reads, writes and atomic operations on one address therefore keep their order
+//! while others pass. A command takes effect on memory when it starts ([`execute`]).
 
 mod arrival;
 mod core_access;
@@ -50,25 +48,25 @@ pub(super) struct Channel {
     registers: BTreeMap<u32, u32>,
     read_free: Cycle,
     write_free: Cycle,
-    /// Addresses whose atomic operation has not written yet, and until when, in the order in
-    /// which they write.
+    /// Addresses of atomic operations that have not written yet, each with the cycle of the write,
+    /// in the order of the writes.
     atomics: Vec<(u32, Cycle)>,
-    /// In order of arrival.
+    /// The waiting commands, in order of arrival.
     waiting: Vec<QueuedCommand>,
-    /// The commands among them that have left the inlet, readers and writers.
+    /// How many of them have left the inlet: readers and writers.
     in_fifo: [usize; 2],
     fifo_depth: usize,
-    /// The windows of those that wait for devices.
+    /// The device commands among the waiting ones.
     pub windows: Vec<(CommandId, DeviceCommand)>,
     /// The earliest pending [`Event::Turn`]; `Cycle::MAX` for none.
     turn_at: Cycle,
     pub locks: Locks,
     pub counters: UnitCounters,
-    /// What is attached beside the memory. Their state is saved beside the chip's: of
-    /// what type it is only the boot plan knows.
+    /// The devices attached beside the memory. Their state is saved separately from the chip's,
+    /// because only the boot plan knows their types.
     #[serde(skip)]
     pub devices: Vec<Box<dyn Device>>,
-    /// Commands that were handed to devices.
+    /// Number of commands handed to devices.
     #[serde(skip)]
     pub handovers: u64,
 }
@@ -103,8 +101,8 @@ impl Channel {
         Sram::target(self.number % Sram::CHANNELS)
     }
 
-    /// Whether a saved channel has as many Q-array entries as this one and none but these
-    /// are waited for, and has in its FIFOs, which are as deep, what it says.
+    /// Whether a saved channel has as many Q-array entries as `own`, refers to no others in its
+    /// waiting commands, and has FIFOs of the same depth whose contents match their counts.
     pub fn is_like(&self, own: &Self) -> bool {
         let count = own.entries.len();
         let waited_for = self.waiting.iter().filter_map(|it| it.concern.entry());
@@ -115,7 +113,7 @@ impl Channel {
             && self.fifos_are_counted()
     }
 
-    /// Whether the first commands that wait are in the FIFOs as they are counted.
+    /// Whether the counts of the FIFOs match the first waiting commands.
     fn fifos_are_counted(&self) -> bool {
         let [reads, writes] = self.in_fifo;
         let Some(taken) = reads.checked_add(writes) else {
@@ -128,8 +126,8 @@ impl Channel {
         self.in_fifo == [in_fifo(0), in_fifo(1)] && reads.max(writes) <= self.fifo_depth
     }
 
-    /// The commands that start before one that waits: those before it in its FIFO, those
-    /// of the other FIFO that it must not overtake, and in the inlet all before it.
+    /// The commands that start before a waiting one: the earlier ones in its FIFO, those in the
+    /// other FIFO that it must not overtake, and, if it is still in the inlet, all before it there.
     pub fn ahead_of(&self, slot: CommandId) -> Option<Vec<CommandId>> {
         let at = self.waiting.iter().position(|it| it.slot == slot)?;
         let taken = self.in_fifo[0] + self.in_fifo[1];
@@ -141,10 +139,10 @@ impl Channel {
         Some(ahead.map(|(_, it)| it.slot).collect())
     }
 
-    /// Lets commands out of the inlet, in order, as long as their FIFO has room.
+    /// Moves commands out of the inlet, in order, as long as their FIFOs have room.
     #[inline]
     fn take(&mut self, fabric: &mut Fabric, leads: &Leads) {
-        // One FIFO was full if others are in the inlet.
+        // Commands are left in the inlet only if a FIFO was full.
         if self.waiting.len() >= self.fifo_depth {
             self.take_now(fabric, leads);
         }
@@ -153,14 +151,14 @@ impl Channel {
     #[inline(never)]
     fn take_now(&mut self, fabric: &mut Fabric, leads: &Leads) {
         let taken = self.in_fifo[0] + self.in_fifo[1];
-        // The inlet is in order, so those that have left it stand before the rest.
+        // The inlet is in order, so commands that have left it precede the rest.
         for waiting in &mut self.waiting[taken..] {
             let fifo = &mut self.in_fifo[waiting.fifo()];
             if *fifo >= self.fifo_depth {
                 return;
             }
-            // The place at the inlet is free when a command enters its FIFO, not when it is
-            // served. Data is asked for at once, so that it comes while those ahead are
+            // A command's place at the inlet is freed when it enters its FIFO, not when it is
+            // served. Its data is requested at once, so that it arrives while earlier commands are
             // served.
             *fifo += 1;
             let command = &fabric.flight(waiting.slot).command;
@@ -174,7 +172,7 @@ impl Channel {
         }
     }
 
-    /// The data of a command has come.
+    /// Handles the arrival of a command's data.
     pub fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         fabric.flight_mut(slot).unit_scratch = now;
@@ -194,8 +192,8 @@ impl Channel {
         if free > now {
             return self.turn_not_after(free, fabric);
         }
-        // Before the turn that is booked no other can start than those that waited for this
-        // one, and those that come into its FIFO instead.
+        // Before the next scheduled turn, only commands that were waiting for this one can start,
+        // or those that take its place in the FIFO.
         let others = self.in_fifo[0] + self.in_fifo[1] < self.waiting.len()
             || waiting.marks.has(CommandFlags::BLOCKS_YOUNGER);
         self.start_at(at, fabric, leads);
@@ -204,8 +202,8 @@ impl Channel {
         }
     }
 
-    /// Whether one before the command at a place of the queue holds it back. That none does
-    /// is true for good, so it is looked for until it is so and no more.
+    /// Whether an earlier command holds back the one at a place in the queue. Once no command does,
+    /// none ever will, so the search is repeated only until then.
     #[inline]
     fn is_held_back(&mut self, at: usize) -> bool {
         let Some((own, before)) = self.waiting.get_mut(..=at).and_then(<[_]>::split_last_mut)
@@ -221,7 +219,7 @@ impl Channel {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     pub fn turn(&mut self, fabric: &mut Fabric, leads: &Leads) {
         if self.turn_at <= fabric.now {
             self.turn_at = Cycle::MAX;
@@ -229,8 +227,8 @@ impl Channel {
         self.advance(0, fabric, leads);
     }
 
-    /// Whether everything that the command names by itself is there, and what
-    /// it is for if that is a device; else what is wrong, and what to do.
+    /// Checks that everything a command refers to exists. Returns the device command if it is for a
+    /// device; an error holds the message and the help text.
     #[cold]
     #[inline(never)]
     fn check(&self, command: &BusCommand) -> Result<Option<DeviceCommand>, AccessError> {
@@ -270,34 +268,36 @@ impl Channel {
         Ok(None)
     }
 
-    /// Something about the command at a place in the queue is new. Before the
-    /// turn that is booked none ahead of it can start: ports and buses are never
-    /// free sooner than they said, and a conflict ends only with a start.
+    /// Advances after a change to the command at a place in the queue. Before the next scheduled
+    /// turn no earlier command can start: ports and buses never become free earlier than announced,
+    /// and a conflict ends only when a command starts.
     fn advance_from(&mut self, at: usize, fabric: &mut Fabric, leads: &Leads) {
         let first = if self.turn_at > fabric.now { at } else { 0 };
         self.advance(first, fabric, leads);
     }
 
-    /// Starts what can start of the queue from a place on, and books a turn for
+    /// Starts every command that can start, from a place in the queue on, and schedules a turn for
     /// the next that could.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is all that its callers come to.
+    #[allow(clippy::inline_always)] // It is all that its callers do.
     fn advance(&mut self, first: usize, fabric: &mut Fabric, leads: &Leads) {
         let now = fabric.now;
         let mut earliest = Cycle::MAX;
         let mut at = first;
         while let Some(candidate) = self.waiting.get(at) {
-            // Behind one that is free no later a busy one decides nothing, so all else about
-            // it need not be known; those that can start now are free before any such.
+            // A command whose pins become free no earlier than those of an earlier candidate
+            // decides nothing, so the rest need not be checked; those that can start now are always
+            // reached first.
             if candidate.is_ready() && self.pins_free_at(candidate.marks) < earliest {
                 let candidate = *candidate;
                 let free = self.free_at(candidate, fabric);
-                // A command that another one holds back books no turn: it cannot start before that other
+                // A held-back command schedules no turn: it cannot start before the command that
+                // holds it back.
                 let leads_all = at == 0 || candidate.marks.has(CommandFlags::NO_OLDER_CONFLICT);
                 if free < earliest && (leads_all || !self.is_held_back(at)) {
                     if free <= now {
                         // Only commands after this one can have waited for it, so the scan
-                        // goes on where it is.
+                        // continues from here.
                         self.start_at(at, fabric, leads);
                         continue;
                     }
@@ -309,7 +309,8 @@ impl Channel {
         self.turn_not_after(earliest, fabric);
     }
 
-    /// Starts the command at a place, which goes out of its FIFO and lets others in.
+    /// Starts the command at a place in the queue, which leaves its FIFO and makes room for
+    /// another.
     #[inline(never)]
     fn start_at(&mut self, at: usize, fabric: &mut Fabric, leads: &Leads) {
         let Some(waiting) = take_out(&mut self.waiting, at) else {
@@ -322,13 +323,13 @@ impl Channel {
         self.start(waiting, waited, fabric, leads);
     }
 
-    /// Starts a command that has just come.
+    /// Starts a command that has just arrived.
     #[inline(never)]
     fn start_apart(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
         self.start(waiting, 0, fabric, leads);
     }
 
-    /// Books a turn for a cycle, if none is booked before it.
+    /// Schedules a turn at a cycle, unless one is scheduled no later.
     #[inline]
     fn turn_not_after(&mut self, at: Cycle, fabric: &mut Fabric) {
         if at < self.turn_at {
@@ -337,7 +338,7 @@ impl Channel {
         }
     }
 
-    /// From when on the pins that a command needs are free.
+    /// The cycle at which the pins that a command needs become free.
     #[inline]
     const fn pins_free_at(&self, marks: CommandFlags) -> Cycle {
         if marks.has(CommandFlags::READS) {
@@ -349,16 +350,16 @@ impl Channel {
         }
     }
 
-    /// From when on a command can start, but for those before it: pins, push bus and
-    /// what else it names are free then.
+    /// The earliest cycle at which a command can start, apart from earlier commands: its pins, the
+    /// push bus and anything else it uses are free by then.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is asked for each command twice.
+    #[allow(clippy::inline_always)] // Called twice for each command.
     fn free_at(&self, waiting: QueuedCommand, fabric: &Fabric) -> Cycle {
         let marks = waiting.marks;
         let mut free = self.pins_free_at(marks);
-        // Memory changes when a command starts, so plain reads and writes need only keep their
-        // order. What takes longer is the write half of an atomic operation, and the
-        // descriptor of a Q-array entry: until then the next of the same kind there waits.
+        // Memory changes when a command starts, so plain reads and writes only have to keep their
+        // order. The write half of an atomic operation and the descriptor of a Q-array entry take
+        // longer: the next command of the same kind there has to wait.
         if marks.has(CommandFlags::ATOMIC) {
             free = free.max(self.written_at(waiting.concern.first, fabric.now));
         } else if marks.has(CommandFlags::SPECIAL) {
@@ -370,16 +371,16 @@ impl Channel {
         free
     }
 
-    /// When the last atomic operation writes that has read a longword.
+    /// The cycle at which the last atomic operation that has read a longword writes it.
     #[inline]
     fn written_at(&self, longword: u32, now: Cycle) -> Cycle {
-        // Atomic operations write in the order in which they read, so the last ones come last.
+        // Atomic operations write in the order in which they read, so the latest are at the end.
         let mut busy = self.atomics.iter().rev().take_while(|busy| busy.1 > now);
         let own = busy.find(|busy| busy.0 == longword);
         own.map_or(0, |busy| busy.1)
     }
 
-    /// When the Q-array entry or the device of a command can be used again.
+    /// The cycle at which the Q-array entry or the device of a command can be used again.
     #[inline]
     fn ended_at(&self, waiting: QueuedCommand) -> Cycle {
         match waiting.concern.entry() {
@@ -388,11 +389,11 @@ impl Channel {
         }
     }
 
-    /// An atomic operation reads a longword and writes it later.
+    /// Records an atomic operation that reads a longword now and writes it later.
     #[inline]
     fn note_atomic(&mut self, longword: u32, writes_at: Cycle, now: Cycle) {
         let all = &mut self.atomics;
-        // Mostly all have written, or none has.
+        // Usually all have written, or none has.
         if all.last().is_none_or(|last| last.1 <= now) {
             all.clear();
         } else if all.first().is_some_and(|first| first.1 <= now) {
@@ -414,7 +415,7 @@ impl Channel {
     }
 }
 
-/// Marks those before a command whose addresses meet its own: a younger one waits for them.
+/// Marks the earlier commands whose addresses overlap those of a command as blocking a younger one.
 #[cold]
 #[inline(never)]
 fn mark_blocking(before: &mut [QueuedCommand], concern: AddressRange) {
@@ -423,8 +424,8 @@ fn mark_blocking(before: &mut [QueuedCommand], concern: AddressRange) {
     }
 }
 
-/// Takes the first atomic operations out of the list, those that have written. Few are left,
-/// and they are moved up one by one.
+/// Removes the atomic operations that have written from the front of the list. Few are left, so
+/// they are moved up one by one.
 #[inline(never)]
 fn forget_written(all: &mut Vec<(u32, Cycle)>, now: Cycle) {
     let over = all.iter().take_while(|busy| busy.1 <= now).count();
@@ -435,13 +436,13 @@ fn forget_written(all: &mut Vec<(u32, Cycle)>, now: Cycle) {
     all.truncate(left);
 }
 
-/// What a burst takes beyond one longword because the pins are slower than the
-/// push bus.
+/// Cycles that a burst takes beyond its first longword because the pins are slower than the push
+/// bus.
 pub(super) const fn paced(count: u32, leads: &Leads) -> Cycle {
     (count as Cycle - 1) * leads.paced
 }
 
-/// Longword address in the channel.
+/// The longword address in the channel.
 pub(super) const fn longword(address: u32) -> u32 {
     address << 2 >> 4
 }
@@ -455,20 +456,20 @@ pub(super) fn words(command: &BusCommand) -> u32 {
     references(command.count).into()
 }
 
-/// The bits of a longword that a mask chooses: bits 3-0 choose bytes, bit 3 the
-/// most significant.
+/// The bits of a longword that a byte mask selects: mask bits 3-0 select bytes, bit 3 the most
+/// significant.
 pub(super) fn bits_of(mask: u8) -> u32 {
     let chosen = (0..4).filter(|byte| mask >> byte & 1 == 1);
     chosen.fold(0, |bits, byte| bits | 0xff << (8 * byte))
 }
 
-/// A longword of which a write changes the bytes that its mask chooses.
+/// A longword after a write that changes only the bytes its mask selects.
 pub(super) fn masked(old: u32, new: u32, mask: u8) -> u32 {
     let bits = bits_of(mask);
     old & !bits | new & bits
 }
 
-/// Longwords that a command pulls.
+/// Number of longwords that a command pulls.
 #[inline]
 fn pulled_words(command: &BusCommand, pulls: Pulls) -> u8 {
     match pulls {

@@ -1,11 +1,10 @@
-//! The seam of look-aside devices: logic beside the memory of an SRAM channel, as
-//! content-addressable memories, classifiers and coprocessors are.
+//! The interface of look-aside devices: logic attached beside the memory of an SRAM channel, such
+//! as content-addressable memories, classifiers and coprocessors.
 //!
-//! A device shares the channel's pins with the memory and answers commands to a
-//! window of addresses behind it. A command is handed over when the channel starts
-//! it, which is not before [`Device::free_at`]; meanwhile it waits in the channel's
-//! FIFO and commands to the memory pass it. Order is kept among commands that
-//! [concern](Device::check) the same longwords of the window.
+//! A device shares the channel's pins with the memory and serves commands to a window of addresses
+//! above it. A command is handed over when the channel starts it, which is never before
+//! [`Device::free_at`]; until then it waits in the channel's FIFO, and commands to the memory pass
+//! it. Order is kept among commands that [concern](Device::check) the same longwords of the window.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -19,7 +18,7 @@ use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
 use npsim_profile::Profile;
 
-/// What bits 29-0 of an address reach in a channel.
+/// Bytes that bits 29-0 of an address can reach in a channel.
 const CHANNEL_SPACE: u64 = 1 << 30;
 
 /// Where a device is attached.
@@ -31,23 +30,23 @@ pub struct Attachment {
     pub channel: u8,
     /// Byte address of its window in the channel.
     pub address: u32,
-    /// Bytes of the window; its address is a multiple of them.
+    /// Bytes of the window; its address is a multiple of this.
     pub bytes: u32,
 }
 
 impl Attachment {
-    /// The first address for a window of so many bytes in a channel with so many
-    /// bytes of memory.
+    /// The lowest address for a window of `bytes` bytes in a channel with `memory_bytes` bytes of
+    /// memory.
     #[must_use]
     pub const fn first_address(bytes: u32, memory_bytes: u64) -> u64 {
         memory_bytes.next_multiple_of(bytes as u64)
     }
 
-    /// Whether a window of so many bytes may be at an address of a channel with so
-    /// many bytes of memory.
+    /// Checks that a window of `bytes` bytes may be at an address of a channel with `memory_bytes`
+    /// bytes of memory.
     ///
     /// # Errors
-    /// It may not; says why, to follow what it is about.
+    /// Returns the reason if it may not, worded to follow the name of the window's owner.
     pub fn check_address(address: u64, bytes: u32, memory_bytes: u64) -> Result<(), String> {
         if !address.is_multiple_of(u64::from(bytes)) {
             return Err(format!(
@@ -67,8 +66,7 @@ impl Attachment {
         Ok(())
     }
 
-    /// The place of a channel's longword in the window, in longwords; `None` outside
-    /// of it.
+    /// The place of a channel's longword in the window, in longwords; `None` if it is outside.
     #[must_use]
     pub const fn place(&self, longword: u32) -> Option<u32> {
         match longword.checked_sub(self.address / 4) {
@@ -90,27 +88,27 @@ impl Attachment {
 /// A part of a device's window that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowPart {
-    /// What follows the device's name in the part's.
+    /// The suffix that the part's name adds to the device's.
     pub suffix: &'static str,
     /// Byte offset in the window.
     pub offset: u32,
-    /// Bytes, if the general-purpose core reads and writes them as memory.
+    /// Bytes, if the general-purpose core reads and writes the part as memory.
     pub registers: Option<u32>,
 }
 
 /// A command in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowRequest {
-    /// Whether it is an `sram[write]`; else it is an `sram[read]`.
+    /// Whether it is an `sram[write]`; otherwise it is an `sram[read]`.
     pub writes: bool,
-    /// The first longword in the window.
+    /// The first longword, counted from the start of the window.
     pub place: u32,
-    /// Longwords; at least 1.
+    /// Number of longwords; at least 1.
     pub count: u32,
 }
 
 impl WindowRequest {
-    /// The longwords of the window that it names.
+    /// The longwords of the window that it accesses.
     #[must_use]
     pub const fn places(&self) -> Range<u32> {
         self.place..self.place + self.count
@@ -122,10 +120,9 @@ impl WindowRequest {
 pub struct Handover {
     /// The present cycle.
     pub now: Cycle,
-    /// When the channel had all of the command.
+    /// The cycle at which the channel had the whole command.
     pub since: Cycle,
-    /// The bits of a longword that a write of one longword changes; of other
-    /// commands all.
+    /// The bits that a write of one longword changes; all bits for any other command.
     pub mask: u32,
 }
 
@@ -139,39 +136,38 @@ impl Handover {
 
 /// A device beside the memory of an SRAM channel.
 ///
-/// Like a task it is part of a chip, which can be copied and saved: its type has
-/// `Clone` and serde's two traits.
+/// Like a task, it is part of a chip, which can be copied and saved, so its type implements `Clone`
+/// and both serde traits.
 pub trait Device: StoredDevice + Any + Debug + Send + Sync {
-    /// The name of its kind, as projects and statistics have it: `coprocessor`.
+    /// The name of its kind, as used in projects and statistics: `coprocessor`.
     fn kind(&self) -> &'static str;
 
     /// Where it is attached.
     fn attachment(&self) -> &Attachment;
 
-    /// Makes it fit a chip, before the first cycle.
+    /// Adapts it to a chip, before the first cycle.
     fn prepare(&mut self, _profile: &Profile) {}
 
-    /// The parts of its window that have a name for microcode.
+    /// The parts of its window that microcode can name.
     fn parts(&self) -> Vec<WindowPart>;
 
-    /// Checks a command in the window; gives the longwords of the window that it
-    /// concerns, which a write among them must not pass.
+    /// Checks a command in the window. Returns the longwords of the window that it concerns; no
+    /// command may pass another that concerns some of the same, if either writes.
     ///
     /// # Errors
-    /// No such command is possible; says why, to follow the command.
+    /// Returns the reason if no such command is possible, worded to follow the command.
     fn check(&self, request: WindowRequest) -> Result<Range<u32>, String>;
 
-    /// The first cycle at which it can be handed a command that
-    /// [is possible](Self::check).
+    /// The first cycle at which it can take a command that [is possible](Self::check).
     fn free_at(&self, _request: WindowRequest) -> Cycle {
         0
     }
 
-    /// Takes a command: a write with its data, a read with the place for the answer.
-    /// Gives the first cycle at which the answer is there.
+    /// Takes a command: a write with its data, a read with the buffer for the answer. Returns the
+    /// first cycle at which the answer is ready.
     ///
     /// # Errors
-    /// The command cannot be carried out; says why, to follow it.
+    /// Returns the reason if the command cannot be carried out, worded to follow it.
     fn serve(
         &mut self,
         request: WindowRequest,
@@ -179,42 +175,41 @@ pub trait Device: StoredDevice + Any + Debug + Send + Sync {
         data: &mut [u32],
     ) -> Result<Cycle, String>;
 
-    /// A register at a place in the window, as the core reads it; `None` where there
-    /// are none.
+    /// The register at a place in the window, as read by the core; `None` if there is none.
     fn register(&self, _place: u32) -> Option<u32> {
         None
     }
 
-    /// The core sets a register; false where there is none.
+    /// Sets a register for the core. Returns false if there is none.
     fn set_register(&mut self, _place: u32, _value: u32) -> bool {
         false
     }
 
-    /// What is at a place in the window, for messages: `the registers`.
+    /// The name of the part at a place in the window, for messages: `the registers`.
     fn part_at(&self, _place: u32) -> &'static str {
         "the registers"
     }
 
-    /// What to do about a command that is not possible.
+    /// The help text for a command that is not possible.
     fn help(&self) -> &'static str;
 
-    /// What it has counted in so many cycles.
+    /// Its counters after `cycles` cycles.
     fn counts(&self, _cycles: Cycle) -> Row {
         Row::default()
     }
 
-    /// What each of its modules has counted, by name.
+    /// The counters of each of its modules, by name.
     fn modules(&self, _cycles: Cycle) -> Vec<(&'static str, Row)> {
         Vec::new()
     }
 
-    /// What the summary of a run says of it, a line each.
+    /// Its lines in the summary of a run.
     fn summary(&self, _cycles: Cycle) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether a state of the device that was read from a file is like this one in
-    /// all that does not change.
+    /// Whether a state of the device that was read from a file agrees with this one in everything
+    /// that does not change.
     fn is_like(&self, saved: &Self) -> bool
     where
         Self: Sized,
@@ -223,7 +218,7 @@ pub trait Device: StoredDevice + Any + Debug + Send + Sync {
     }
 }
 
-/// Copies, saves and restores a device of which only the trait is known.
+/// Copies, saves and restores a device known only through its trait.
 pub trait StoredDevice {
     /// A copy.
     fn clone_box(&self) -> Box<dyn Device>;
@@ -231,13 +226,14 @@ pub trait StoredDevice {
     /// The state as bytes.
     ///
     /// # Errors
-    /// The encoder refuses.
+    /// Returns an error if encoding fails.
     fn save(&self) -> Result<Vec<u8>, StateError>;
 
     /// Takes over a state that was [saved](Self::save).
     ///
     /// # Errors
-    /// The bytes are no state of such a device, which is then as it was.
+    /// Returns an error if the bytes are not a state of such a device, which is then left
+    /// unchanged.
     fn restore(&mut self, state: &[u8]) -> Result<(), StateError>;
 }
 
@@ -273,7 +269,7 @@ impl dyn Device {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// Byte address in the channel, and bytes, of the registers of this name.
+    /// The byte address in the channel and the size in bytes of the registers with this name.
     #[must_use]
     pub fn registers(&self, name: &str) -> Option<(u32, u32)> {
         let suffix = name.strip_prefix(self.attachment().name.as_str())?;
@@ -281,8 +277,8 @@ impl dyn Device {
         Some((self.attachment().address + part.offset, part.registers?))
     }
 
-    /// What sources call the parts of the window, with their addresses as
-    /// microcode has them: the channel in bits 31-30.
+    /// The names that sources use for the parts of the window, with the addresses that microcode
+    /// uses: the channel in bits 31-30.
     #[must_use]
     pub fn names(&self) -> Vec<(String, u32)> {
         let own = self.attachment();

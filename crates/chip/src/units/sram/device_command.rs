@@ -1,4 +1,4 @@
-//! A command for a device, as its channel keeps it until the device is free.
+//! A command for a device, held by its channel until the device is free.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +11,17 @@ pub(super) struct DeviceCommand {
     /// The device's place among the channel's.
     pub device: u8,
     pub request: WindowRequest,
-    /// The longwords of the channel that it concerns.
+    /// The longwords of the channel that it concerns: first and end.
     pub concerns: (u32, u32),
 }
 
 impl DeviceCommand {
-    /// What the command must not overtake.
+    /// The range within which the command must not overtake others.
     pub const fn concern(&self) -> AddressRange {
         let (first, end) = self.concerns;
         AddressRange { first, end }
     }
 }
 
-/// Why a command cannot be carried out: the message, and what to do.
+/// Why a command cannot be carried out: the message and the help text.
 pub(super) type AccessError = (String, String);

@@ -1,4 +1,4 @@
-//! What a channel knows of each operation beforehand.
+//! Properties of each operation that a channel uses, computed ahead of time.
 
 use npsim_isa::CommandOp;
 
@@ -6,12 +6,12 @@ use super::atomic::{self, Atomic};
 use super::flags::CommandFlags;
 use super::uses_entry;
 
-/// What a command names.
+/// What the address of a command refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamedAddress {
-    /// As many longwords as its count says.
+    /// As many longwords as the command's count.
     Longwords,
-    /// One longword, which it reads and writes.
+    /// One longword, which the command reads and writes.
     Longword,
     /// An entry of the Q-array.
     Entry,
@@ -23,27 +23,27 @@ pub(super) enum NamedAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pulls {
     Nothing,
-    /// As many as its count says.
+    /// As many as the command's count.
     Count,
     One,
-    /// One, unless the command carries it.
+    /// One, unless the command carries it as an immediate.
     Operand,
 }
 
-/// What is known of an operation.
+/// The properties of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpTraits {
-    /// What a command that waits is marked with when it comes.
+    /// The flags that a waiting command gets on arrival.
     pub marks: CommandFlags,
     pub names: NamedAddress,
     pub pulls: Pulls,
-    /// Whether it moves as many longwords as its count says; else one.
+    /// Whether it moves as many longwords as the command's count; otherwise one.
     pub counts: bool,
 }
 
 const OPERATIONS: usize = CommandOp::ALL.len();
 
-/// The traits of all operations, read with one access.
+/// The traits of all operations, read with a single access.
 static TRAITS: [OpTraits; OPERATIONS] = {
     let mut all = [OpTraits::new(CommandOp::ALL[0]); OPERATIONS];
     let mut at = 0;

@@ -1,13 +1,12 @@
-//! One Q-array entry: a queue descriptor, a ring or a journal, and what the
-//! commands do to it. Addresses are longword addresses in the channel.
+//! One Q-array entry: a queue descriptor, a ring or a journal, and the effects of commands on it.
+//! Addresses are longword addresses in the channel.
 //!
-//! The longword of a queue's head, and the link longword at the start of each
-//! buffer descriptor, hold an end-of-packet mark in bit 31, a cell count in bits
-//! 30-24 and the next buffer in bits 23-0. An enqueue gives mark and count in
-//! the byte mask of its override word (bit 7 and bits 6-0); without an override
-//! both are 0. A queue that never saw a mark or a count counts buffers: each
-//! dequeue unlinks one. One that did counts packets: a dequeue lowers the count
-//! when a buffer with the mark leaves.
+//! The longword of a queue's head, and the link longword at the start of each buffer descriptor,
+//! hold an end-of-packet mark in bit 31, a cell count in bits 30-24 and the next buffer in bits
+//! 23-0. An enqueue takes mark and count from the byte mask of its override word (bit 7 and bits
+//! 6-0); without an override both are 0. A queue that has never seen a mark or a count counts
+//! buffers: each dequeue unlinks one. Otherwise it counts packets: a dequeue lowers the count when
+//! a buffer with the mark leaves.
 
 use crate::kernel::memory::{OutOfRange, Paged};
 use serde::{Deserialize, Serialize};
@@ -28,17 +27,17 @@ pub struct QueueEntry {
     marked: bool,
 }
 
-/// What a put to a ring found.
+/// The outcome of a put to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingPut {
     /// Whether the words are on the ring.
     pub accepted: bool,
-    /// Longwords on the ring before.
+    /// Longwords on the ring before the put.
     pub count: u32,
 }
 
 impl RingPut {
-    /// The status longword: bit 31 success, bits 23-0 the count before.
+    /// The status longword: success in bit 31, the previous count in bits 23-0.
     #[must_use]
     pub const fn status(self) -> u32 {
         (self.accepted as u32) << 31 | self.count & ADDRESS
@@ -46,7 +45,7 @@ impl RingPut {
 }
 
 impl QueueEntry {
-    /// An entry as it is after loading all three longwords of a descriptor.
+    /// An entry as it is after all three longwords of a descriptor have been loaded.
     #[must_use]
     pub(crate) const fn from_descriptor([head, tail, count]: [u32; 3]) -> Self {
         Self {
@@ -65,7 +64,7 @@ impl QueueEntry {
         self.count
     }
 
-    /// The buffers on a queue, first to last; `None` where the head is in memory alone.
+    /// The buffers on a queue, first to last; `None` if the head is only in memory.
     pub(super) fn chain(&self, memory: &Paged<u32>) -> Option<Vec<u32>> {
         if self.count == 0 {
             return Some(Vec::new());
@@ -77,7 +76,7 @@ impl QueueEntry {
         while left > 0 && chain.len() <= ADDRESS as usize {
             chain.push(link & ADDRESS);
             left -= u32::from(!self.marked || link & END_OF_PACKET != 0);
-            // A buffer of several cells keeps its link until the last.
+            // A buffer of several cells keeps its link until its last cell.
             link = memory.get((link & ADDRESS) as usize)?;
             if chain.last() == Some(&(link & ADDRESS)) {
                 break;
@@ -86,7 +85,7 @@ impl QueueEntry {
         Some(chain)
     }
 
-    /// The longwords on a ring or journal, the oldest first.
+    /// The longwords on a ring or journal, oldest first.
     pub(super) fn words<'a>(&self, memory: &'a Paged<u32>) -> impl Iterator<Item = u32> + 'a {
         let (head, mask) = (self.head, self.ring_size() - 1);
         let count = self.count.min(mask + 1);
@@ -96,7 +95,7 @@ impl QueueEntry {
         })
     }
 
-    /// Loads head and count; gives both.
+    /// Loads head and count.
     pub(super) const fn load_head(&mut self, head: u32, count: u32) {
         *self = Self {
             head,
@@ -120,7 +119,7 @@ impl QueueEntry {
         };
     }
 
-    /// Loads what [`Self::load_head`] or [`Self::load_tail`] left out.
+    /// Loads the field that [`Self::load_head`] or [`Self::load_tail`] left out.
     pub(super) const fn load_other(&mut self, head: u32, tail: u32) {
         if self.head_valid {
             self.tail = tail & ADDRESS;
@@ -132,7 +131,7 @@ impl QueueEntry {
         }
     }
 
-    /// The valid longwords of the descriptor, `None` where memory keeps its own.
+    /// The valid longwords of the descriptor; `None` where the one in memory stays.
     #[must_use]
     pub fn descriptor(&self) -> [Option<u32>; 3] {
         [
@@ -169,7 +168,7 @@ impl QueueEntry {
         self.tail_valid = true;
     }
 
-    /// The longword to which an enqueue writes its link, if it writes any.
+    /// The longword to which an enqueue writes its link, if it writes one.
     pub(crate) const fn next_link(&self) -> Option<u32> {
         if self.count == 0 {
             None
@@ -178,14 +177,15 @@ impl QueueEntry {
         }
     }
 
-    /// The longwords that were appended to a ring or journal since, by less than its size.
+    /// The longwords appended to a ring or journal between this state and `later`, fewer than its
+    /// size.
     pub(super) fn appended(&self, later: &Self) -> impl Iterator<Item = u32> + use<> {
         let (end, mask) = (later.tail, self.ring_size() - 1);
         let next = move |tail: &u32| Some(tail & !mask | (tail + 1) & mask);
         std::iter::successors(Some(self.tail), next).take_while(move |tail| *tail != end)
     }
 
-    /// Takes a cell or a buffer; 0 when the queue is empty.
+    /// Takes a cell or a buffer; 0 if the queue is empty.
     pub(super) fn dequeue(&mut self, memory: &Paged<u32>) -> Result<u32, OutOfRange> {
         if self.count == 0 {
             return Ok(0);
@@ -207,13 +207,13 @@ impl QueueEntry {
         Ok(taken)
     }
 
-    /// Longwords of the ring, by the size code in the head longword.
+    /// Size of the ring in longwords, from the size code in the head longword.
     #[must_use]
     pub(crate) const fn ring_size(&self) -> u32 {
         512 << (self.head >> 29)
     }
 
-    /// Puts words on a ring unless they do not all fit.
+    /// Puts words on a ring if all of them fit.
     pub(super) fn ring_put(
         &mut self,
         memory: &mut Paged<u32>,
@@ -234,7 +234,7 @@ impl QueueEntry {
         })
     }
 
-    /// Takes words off a ring: all of them, or zeros.
+    /// Takes words off a ring: all of them, or zeros if there are too few.
     pub(super) fn ring_get(
         &mut self,
         memory: &Paged<u32>,
@@ -255,7 +255,7 @@ impl QueueEntry {
         Ok(())
     }
 
-    /// Writes words to a journal, over the oldest when it is full.
+    /// Writes words to a journal, overwriting the oldest when it is full.
     pub(super) fn journal(
         &mut self,
         memory: &mut Paged<u32>,

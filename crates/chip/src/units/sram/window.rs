@@ -1,5 +1,5 @@
-//! The channel's side of the windows of its devices: which commands go there, when
-//! they can start, and what they carry.
+//! The channel's side of its devices' windows: which commands go there, when they can start, and
+//! what they transfer.
 
 use npsim_isa::CommandOp;
 
@@ -12,13 +12,14 @@ use crate::kernel::fabric::{BusCommand, CommandId, Fabric};
 use crate::kernel::memory::OutOfRange;
 
 impl Channel {
-    /// What a command of `count` longwords that memory does not reach is for in
-    /// a window, or what is wrong with it; `None` if it is in none.
+    /// The device command for a command of `count` longwords that memory does not cover, or the
+    /// reason why it is refused; `None` if it is in no window.
     ///
-    /// Addresses are in longwords here: `first` and `last` of the channel, `place` of the
-    /// window. Windows neither overlap nor touch memory (`Sram::attach` sees to that), so
-    /// one that has an end of the command is the only one. The device says which longwords of
-    /// its window the command depends on; the channel keeps commands that share some in order.
+    /// Addresses here are in longwords: `first` and `last` in the channel, `place` in the window.
+    /// Windows neither overlap each other nor touch memory (`Sram::attach` ensures that), so a
+    /// window that contains either end of the command is the only one. The device reports the
+    /// longwords of its window on which the command depends; the channel keeps commands that share
+    /// any of them in order.
     pub(super) fn check_window(
         &self,
         command: &BusCommand,
@@ -76,8 +77,7 @@ impl Channel {
         })
     }
 
-    /// Refuses descriptors and buffers in a window: the Q-array works on
-    /// memory only.
+    /// Refuses descriptors and buffers in a window: the Q-array works only on memory.
     pub(super) fn check_links(&self, command: &BusCommand) -> Result<(), AccessError> {
         use CommandOp as Op;
         if self.devices.is_empty() {
@@ -125,7 +125,7 @@ impl Channel {
     /// Hands a command over to the device whose window it is for.
     ///
     /// # Errors
-    /// It is for none.
+    /// Returns an error if the command is for no device.
     #[cold]
     #[inline(never)]
     pub(super) fn start_window(
@@ -172,14 +172,13 @@ impl Channel {
         Ok(())
     }
 
-    /// A register of a device at a longword of the channel; `None` where there
-    /// is none.
+    /// The device register at a longword of the channel; `None` if there is none.
     pub(super) fn device_register(&self, longword: u32) -> Option<u32> {
         let (device, place) = self.device_at(longword)?;
         device.register(place)
     }
 
-    /// Sets it; false where there is none.
+    /// Sets a device register. Returns false if there is none.
     pub(super) fn set_device_register(&mut self, longword: u32, value: u32) -> bool {
         self.devices.iter_mut().any(|device| {
             let place = device.attachment().place(longword);
@@ -207,7 +206,7 @@ fn described(command: &BusCommand, count: u32) -> String {
     )
 }
 
-/// What the device does not do, and where in its window.
+/// The message for a refused command, with its place in the device's window.
 fn refusal(device: &dyn Device, command: &BusCommand, count: u32, reason: &str) -> String {
     let own = device.attachment();
     let place = own.place(longword(command.address)).unwrap_or_default();

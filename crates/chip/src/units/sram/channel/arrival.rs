@@ -1,4 +1,4 @@
-//! What a channel does when a command comes.
+//! Arrival of a command at a channel.
 
 use npsim_isa::CommandOp;
 
@@ -11,11 +11,10 @@ use crate::kernel::fabric::{CommandId, Fabric};
 use crate::units::sram::Leads;
 
 impl Channel {
-    /// A command has reached the inlet.
+    /// Handles a command that has reached the inlet.
     ///
-    /// Two of three commands read memory, or read and write a longword of it. What is known
-    /// of these beforehand leaves little of the rest to be done, so they are distinguished
-    /// here, each with what it has to keep in mind.
+    /// Two out of three commands read memory, or read and write one longword of it. Knowing the
+    /// kind beforehand leaves little to do for these, so the cases are separated here.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric, leads: &Leads) {
         let command = &fabric.flight(slot).command;
@@ -80,7 +79,7 @@ impl Channel {
             slot,
             marks: traits.marks.among(CommandFlags::NEEDS, CommandFlags::USE),
         };
-        // Of an entry it is not sure where there are devices.
+        // With devices attached, the entry alone does not decide it.
         if usize::from(entry) < self.entries.len() && self.devices.is_empty() {
             self.come::<true>(waiting, pulled, fabric, leads);
         } else {
@@ -105,10 +104,10 @@ impl Channel {
         }
     }
 
-    /// A command has come that the channel can serve by itself. Where it is `KNOWN` which
-    /// kind it is, little is left of starting it, and else it is apart.
+    /// Accepts a command that the channel can serve by itself. If its kind is `KNOWN`, little is
+    /// left to do to start it, so the start is inlined; otherwise it is a separate call.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Most of it is decided where it is known what has come.
+    #[allow(clippy::inline_always)] // Most of it is decided at the call site.
     fn come<const KNOWN: bool>(
         &mut self,
         mut waiting: QueuedCommand,
@@ -137,7 +136,7 @@ impl Channel {
         if self.turn_at <= now {
             return self.join(waiting, fabric, leads);
         }
-        // The new command alone is asked whether it can start, before it joins those that wait.
+        // Only the new command is checked here, before it joins those waiting.
         let free = self.free_at(waiting, fabric);
         let held_back = self.waiting.iter().any(|other| other.conflicts(waiting));
         if free <= now && !held_back {
@@ -157,14 +156,15 @@ impl Channel {
         self.turn_not_after(free, fabric);
     }
 
-    /// Whether a command for a FIFO finds others in the inlet or the FIFO full.
+    /// Whether a command for a FIFO has to stay in the inlet: others are there, or the FIFO is
+    /// full.
     #[inline(never)]
     fn has_to_stay(&self, fifo: usize) -> bool {
         let taken = self.in_fifo[0] + self.in_fifo[1];
         taken < self.waiting.len() || self.in_fifo[fifo] >= self.fifo_depth
     }
 
-    /// A command that is ready comes into its FIFO when others may go on, too.
+    /// Puts a ready command into its FIFO when others may start, too.
     #[inline(never)]
     fn join(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
         self.in_fifo[waiting.fifo()] += 1;
@@ -172,8 +172,8 @@ impl Channel {
         self.advance(0, fabric, leads);
     }
 
-    /// A command has come for what the channel has not by itself: for a device, or for
-    /// nothing that there is.
+    /// Handles a command for something the channel does not have itself: a device, or an address
+    /// where there is nothing.
     #[cold]
     #[inline(never)]
     fn come_outside(
@@ -200,16 +200,16 @@ impl Channel {
         }
     }
 
-    /// Puts a command behind those that wait.
+    /// Appends a command to those waiting.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its busy caller does.
+    #[allow(clippy::inline_always)] // Part of its hot caller.
     fn put(&mut self, waiting: QueuedCommand, fabric: &mut Fabric) {
         fabric.flight_mut(waiting.slot).unit_scratch = fabric.now;
         self.waiting.push(waiting);
         self.counters.came(fabric.now);
     }
 
-    /// A command stays in the inlet, or a device has to be asked.
+    /// Queues a command that stays in the inlet or is for a device.
     #[cold]
     #[inline(never)]
     fn stay(&mut self, waiting: QueuedCommand, fabric: &mut Fabric, leads: &Leads) {
@@ -218,11 +218,10 @@ impl Channel {
         self.advance_from(self.waiting.len() - 1, fabric, leads);
     }
 
-    /// Whether the channel has by itself the longwords or the register that a command
-    /// concerns.
+    /// Whether the channel itself has the longwords or the register that a command concerns.
     #[inline]
     fn has(&self, concern: AddressRange) -> bool {
-        // Registers lie behind all memory.
+        // Registers are numbered after all memory.
         concern.end as usize <= self.memory.len() || concern.is_register()
     }
 }

@@ -1,5 +1,5 @@
-//! What the general-purpose core does at a channel: its accesses find no queue,
-//! they take pins and time.
+//! Accesses of the general-purpose core to a channel: they find no queue, but
+//! take pins and time.
 
 use super::{Channel, longword};
 use crate::Cycle;
@@ -7,8 +7,8 @@ use crate::kernel::fabric::{Fabric, TransferKind};
 use crate::units::sram::Leads;
 
 impl Channel {
-    /// The core reads and writes longwords now; gives how long it waits for the
-    /// pins.
+    /// Accounts for the core reading and writing longwords now. Returns how
+    /// long it waits for the pins.
     pub(crate) fn core_access(
         &mut self,
         reads: u8,
@@ -40,7 +40,7 @@ impl Channel {
         start - fabric.now
     }
 
-    /// The core is about to write longwords, locks perhaps among them.
+    /// Updates the locks before the core writes longwords that may include some.
     pub(crate) fn tell_locks_of_core(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) {
         if self.locks.is_empty() {
             return;
@@ -53,7 +53,7 @@ impl Channel {
         self.locks.change(true, None, longwords, old, new, fabric);
     }
 
-    /// The core changes a longword of memory; gives it as it was.
+    /// Changes a longword of memory for the core and returns its old value.
     pub(crate) fn core_change(
         &mut self,
         address: u32,

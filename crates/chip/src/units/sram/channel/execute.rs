@@ -1,4 +1,4 @@
-//! What a command does when it starts.
+//! Execution of a command when it starts.
 
 use npsim_isa::{CONTEXTS, CommandOp};
 
@@ -17,9 +17,9 @@ use crate::units::sram::qarray::{ADDRESS, QueueEntry};
 use crate::units::sram::{Leads, Sram};
 
 impl Channel {
-    /// Starts a command that can start.
+    /// Starts a command that is able to start.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Where it is known what has come little of it is left.
+    #[allow(clippy::inline_always)] // Little of it is left where the kind of command is known.
     pub(super) fn start(
         &mut self,
         waiting: QueuedCommand,
@@ -27,7 +27,7 @@ impl Channel {
         fabric: &mut Fabric,
         leads: &Leads,
     ) {
-        // Reads and atomic operations are three of four.
+        // Reads and atomic operations make up three quarters of the commands.
         let done = match waiting.marks {
             marks if marks.has(CommandFlags::WINDOW) => {
                 self.start_window(waiting, waited, fabric, leads)
@@ -51,7 +51,7 @@ impl Channel {
         }
     }
 
-    /// A command has come to an address that the channel does not have.
+    /// Raises the fault for a command that reached an address beyond the memory of the channel.
     #[cold]
     #[inline(never)]
     fn is_beyond(&self, slot: CommandId, fabric: &mut Fabric) {
@@ -68,8 +68,8 @@ impl Channel {
         fabric.finish(slot);
     }
 
-    /// Tells observers how long the port is busy with a command and what
-    /// is in its Q-array entry now.
+    /// Reports to observers how long the port is busy with a command and the new fill level of its
+    /// Q-array entry.
     #[cold]
     #[inline(never)]
     fn tell(
@@ -116,8 +116,8 @@ impl Channel {
         fabric.tell_written(memory, first * 4, words as usize, Writer::of(command));
     }
 
-    /// Reports to observers which longwords a command on a Q-array entry has written, which was
-    /// as given before it.
+    /// Reports to observers the longwords written by a command on a Q-array entry; `before` is the
+    /// entry's previous state.
     #[cold]
     #[inline(never)]
     fn tell_entry(&self, before: &QueueEntry, command: &BusCommand, fabric: &mut Fabric) {
@@ -146,9 +146,9 @@ impl Channel {
         }
     }
 
-    /// The command has waited for its pins, so they are free.
+    /// Starts a read. The command has waited for its pins, so they are free.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Half of the commands are such.
+    #[allow(clippy::inline_always)] // Half of the commands are reads.
     fn start_read(
         &mut self,
         waiting: QueuedCommand,
@@ -170,9 +170,9 @@ impl Channel {
         Ok(())
     }
 
-    /// The command has waited for its read pins, so they are free.
+    /// Starts an atomic operation. The command has waited for its read pins, so they are free.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // A third of the commands are such.
+    #[allow(clippy::inline_always)] // A third of the commands are atomic operations.
     fn start_atomic(
         &mut self,
         waiting: QueuedCommand,
@@ -219,7 +219,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Apart, since what these need would burden the others.
+    /// Starts any other command; separate, to keep the common paths small.
     #[inline(never)]
     fn start_other(
         &mut self,
@@ -276,7 +276,7 @@ impl Channel {
         Ok(())
     }
 
-    /// A write is about to change longwords, locks perhaps among them.
+    /// Updates the locks before a write changes longwords that may include some.
     #[cold]
     #[inline(never)]
     fn tell_locks(&mut self, slot: CommandId, fabric: &mut Fabric) {
@@ -404,8 +404,8 @@ impl Channel {
         Ok(())
     }
 
-    /// Loads an entry from a descriptor in memory: head or tail with the total, which go to the
-    /// microengine too, or the other two words.
+    /// Loads an entry from a descriptor in memory: head or tail with the total, which are also
+    /// pushed to the microengine, or the remaining longword.
     #[inline(never)]
     fn read_descriptor(
         &mut self,
@@ -444,7 +444,7 @@ impl Channel {
     }
 }
 
-/// Longwords that a command moves.
+/// Number of longwords that a command moves.
 #[inline]
 fn moved(command: &BusCommand) -> u8 {
     if OpTraits::of(command.op).counts {

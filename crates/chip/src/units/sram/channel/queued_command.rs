@@ -1,5 +1,4 @@
-//! A command that waits at a channel: what the search for the next one to start looks
-//! at, in as little room as it takes.
+//! A command waiting at a channel, in a compact form for the search for the next one to start.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,22 +7,22 @@ use super::super::op_traits::NamedAddress;
 use super::{longword, words};
 use crate::kernel::fabric::{BusCommand, CommandId};
 
-/// What a command must not overtake: a stretch of the longwords of the channel. Behind
-/// them the entries of the Q-array are counted on, and behind these the registers, which
-/// are one. Whether two commands concern the same is so one comparison.
+/// The range of longwords of the channel within which commands must not overtake each other.
+/// Q-array entries are numbered after the longwords, and the registers, counted as one, after the
+/// entries. Checking whether two commands concern the same thing is thus a single comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct AddressRange {
     pub first: u32,
     pub end: u32,
 }
 
-/// The place of Q-array entry 0: no channel has as many longwords.
+/// The place of Q-array entry 0; no channel has that many longwords.
 const ENTRIES: u32 = 1 << 30;
 /// The place of the registers.
 const REGISTERS: u32 = ENTRIES + 256;
 
 impl AddressRange {
-    /// What a command concerns that names something of the channel itself.
+    /// The range of a command to something of the channel itself.
     #[inline]
     pub fn of(command: &BusCommand, names: NamedAddress) -> Self {
         let first = longword(command.address);
@@ -44,7 +43,7 @@ impl AddressRange {
         Self::one(ENTRIES + entry as u32)
     }
 
-    /// One longword, or what stands for one.
+    /// A single place.
     #[inline]
     pub const fn one(first: u32) -> Self {
         Self {
@@ -53,18 +52,18 @@ impl AddressRange {
         }
     }
 
-    /// Whether two of them have anything in common.
+    /// Whether the two ranges overlap.
     #[inline]
     pub const fn meets(self, other: Self) -> bool {
         self.first < other.end && other.first < self.end
     }
 
-    /// Whether it is longwords.
+    /// Whether the range is in memory.
     pub const fn is_memory(self) -> bool {
         self.end <= ENTRIES
     }
 
-    /// Whether it is the registers.
+    /// Whether the range is the registers.
     pub const fn is_register(self) -> bool {
         self.first == REGISTERS
     }
@@ -75,7 +74,7 @@ impl AddressRange {
         self.first.wrapping_sub(ENTRIES) as u8
     }
 
-    /// The Q-array entry that it is.
+    /// The Q-array entry that the range stands for, if any.
     #[inline]
     pub const fn entry(self) -> Option<usize> {
         let entry = self.first.wrapping_sub(ENTRIES);
@@ -87,9 +86,9 @@ impl AddressRange {
     }
 }
 
-/// A command that waits. Since when it could start, but for others, is the note of its
-/// flight, and a command for a [device](CommandFlags::WINDOW) has its window in a list of the
-/// channel, so that there is little to be moved about.
+/// A waiting command. The cycle from which it could have started, but for other commands, is in the
+/// scratch field of its flight, and the window of a command for a [device](CommandFlags::WINDOW) is
+/// in a list of the channel, so that little has to be moved around.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "SavedCommand", into = "SavedCommand")]
 pub(in super::super) struct QueuedCommand {
@@ -99,19 +98,19 @@ pub(in super::super) struct QueuedCommand {
 }
 
 impl QueuedCommand {
-    /// Whether its data is there.
+    /// Whether its data has arrived.
     #[inline]
     pub const fn is_ready(self) -> bool {
         self.marks.has(CommandFlags::READY)
     }
 
-    /// The FIFO that it waits in: 0 of those that read, 1 of those that write.
+    /// The FIFO that it waits in: 0 for reads, 1 for writes.
     #[inline]
     pub const fn fifo(self) -> usize {
         self.marks.has(CommandFlags::WRITES) as usize
     }
 
-    /// Whether one of the two must not overtake the other.
+    /// Whether neither command may overtake the other.
     #[inline]
     pub const fn conflicts(self, other: Self) -> bool {
         self.concern.meets(other.concern)
@@ -119,7 +118,7 @@ impl QueuedCommand {
     }
 }
 
-/// Data pins, as a saved state names them.
+/// Data pins, as stored in a saved state.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum SavedPins {
     Read,
@@ -127,7 +126,7 @@ enum SavedPins {
     None,
 }
 
-/// A concern, as a saved state names it.
+/// An address range, as stored in a saved state.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum SavedRange {
     Memory { first: u32, end: u32, writes: bool },
@@ -136,7 +135,7 @@ enum SavedRange {
     Csr,
 }
 
-/// What a saved state holds of a command that waits.
+/// A waiting command, as stored in a saved state.
 #[derive(Serialize, Deserialize)]
 struct SavedCommand {
     slot: CommandId,
@@ -176,7 +175,7 @@ impl From<QueuedCommand> for SavedCommand {
 impl From<SavedCommand> for QueuedCommand {
     fn from(it: SavedCommand) -> Self {
         let (concern, changes) = match it.concern {
-            // What starts relies on the stretch as it is made when a command comes.
+            // Starting a command relies on a range like those made on arrival.
             SavedRange::Memory { first, end, writes } => {
                 let least = first.saturating_add(1);
                 let end = end.clamp(least, first.saturating_add(16).max(least));
@@ -201,7 +200,7 @@ impl From<SavedCommand> for QueuedCommand {
                 CommandFlags::WINDOW,
                 matches!(it.concern, SavedRange::Window { .. }),
             )
-            // What others know of it is not saved, and may be so.
+            // Whether another command waits for it is not saved, so assume that one does.
             .with(CommandFlags::BLOCKS_YOUNGER, true);
         Self {
             slot: it.slot,
