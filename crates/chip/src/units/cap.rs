@@ -17,12 +17,12 @@ use npsim_profile::Profile;
 
 /// Threads that have a message register: 16 microengines of eight contexts.
 const THREADS: usize = 128;
-/// PCI longwords that are modelled.
+/// Number of PCI longwords that are modelled.
 pub(crate) const MAILBOX: usize = 4;
 
-/// What the proxy reaches beside its own registers.
+/// What the proxy reaches besides its own registers.
 pub struct BehindProxy<'a> {
-    /// Units whose registers stand in the proxy's address space.
+    /// Units whose registers are in the proxy's address space.
     pub banks: [&'a mut dyn CsrBank; 2],
     /// The general-purpose core, which threads interrupt.
     pub core: &'a mut dyn Interrupts,
@@ -48,7 +48,7 @@ pub struct Cap {
     misc_control: u32,
     product_id: u32,
     mailbox: [u32; MAILBOX],
-    /// When the next command can start; one a bus clock and register.
+    /// When the next command can start; one register per bus clock.
     free_at: Cycle,
     bus_cycle: Cycle,
     read_lead: Cycle,
@@ -57,11 +57,11 @@ pub struct Cap {
     interthread_lead: Cycle,
     reflect_lead: Cycle,
     counters: UnitCounters,
-    /// What passed through it.
+    /// Usage counts.
     pub uses: CapUses,
 }
 
-/// How often the CSR proxy did what.
+/// How often the CSR proxy performed each operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapUses {
     /// Registers read.
@@ -79,7 +79,7 @@ impl Cap {
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
         let inlet = profile.issue_to_inlet();
-        // The reflector moves the words over a pull and a push bus.
+        // The reflector moves the words over both a pull bus and a push bus.
         let both_ways = inlet + 2 * (profile.bus_cycle() + profile.transfer_latency());
         Self {
             messages: vec![0; THREADS],
@@ -124,8 +124,9 @@ impl Cap {
         };
         self.uses.reflections += 1;
         if command.op == CommandOp::CapReflectRead {
-            // The fabric pulls from the registers that the command names. So it names the
-            // other side's until the words are here, and the note keeps where they go.
+            // The fabric pulls from the registers that the command names. Hence it names those of
+            // the other side until the words have arrived, and the scratch field keeps their
+            // destination.
             let own = u64::from(command.transfer_me) << 8 | u64::from(command.transfer);
             let flight = fabric.flight_mut(slot);
             flight.unit_scratch = own;
@@ -136,21 +137,22 @@ impl Cap {
         fabric.pull(slot, command.count, start + self.reflect_lead);
     }
 
-    /// A register as the general-purpose core reads it now; `None` where the proxy has none of its own.
+    /// Reads a register for the general-purpose core now; `None` if it is not one of the proxy's
+    /// own.
     pub(crate) fn core_read(&mut self, address: u16) -> Option<u32> {
         self.uses.reads += 1;
         self.read_own(address)
     }
 
-    /// The general-purpose core writes a register now; false where the proxy has none of its own
-    /// that can be written.
+    /// Writes a register for the general-purpose core now. Returns false if it is not a writable
+    /// register of the proxy's own.
     pub(crate) fn core_write(&mut self, address: u16, value: u32) -> bool {
         self.uses.writes += 1;
         self.write_own(address, value)
     }
 
-    /// The general-purpose core raises a signal of a thread now, as [`Self::interthread`] does;
-    /// false if there is no such thread or signal.
+    /// Raises a signal of a thread for the general-purpose core now, as [`Self::interthread`] does.
+    /// Returns false if there is no such thread or signal.
     pub(crate) fn core_signal(&mut self, value: u32, fabric: &mut Fabric) -> bool {
         let Some(event) = signal_event(value, SignalSource::UNKNOWN, &fabric.profile) else {
             return false;
@@ -180,7 +182,7 @@ impl Cap {
         Some(own.or_else(|| behind.read(address)).unwrap_or(0))
     }
 
-    /// A register of the proxy's own.
+    /// Reads one of the proxy's own registers; `None` if there is none.
     fn read_own(&mut self, address: u16) -> Option<u32> {
         Some(match address {
             cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
@@ -200,7 +202,7 @@ impl Cap {
         })
     }
 
-    /// Writes a register of the proxy's own; false if there is none.
+    /// Writes one of the proxy's own registers. Returns false if there is none.
     fn write_own(&mut self, address: u16, value: u32) -> bool {
         match address {
             cap_csr::THREAD_MESSAGE_0..=cap_csr::THREAD_MESSAGE_127 => {
@@ -287,13 +289,13 @@ impl Unit for Cap {
         }
     }
 
-    /// A command has come to the proxy's inlet. It is served at once if the proxy is free, else
-    /// when it is; all that follows is booked now, since nothing can come in between.
+    /// Handles a command that has reached the proxy's inlet. It is served as soon as the proxy is
+    /// free; everything that follows is scheduled now, since nothing can intervene.
     ///
     /// The leads are counted from the start of service to the fabric's next step for the command:
-    /// data that is ready to be pushed, data that is pulled, or for writes that carry their
-    /// data (`immediate`) the write itself. The place in the inlet becomes free when service
-    /// begins: now, or with the turn that is posted.
+    /// data that is ready to be pushed, data that is pulled, or, for writes that carry their data
+    /// (`immediate`), the write itself. The place in the inlet becomes free when service begins:
+    /// now, or with the turn that is posted.
     fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let command = fabric.flight(slot).command;
         let words = if command.immediate.is_some() {
@@ -357,7 +359,7 @@ impl Unit for Cap {
                     flight.command.transfer_me = me;
                     flight.command.transfer = register;
                     flight.command.transfer_kind = TransferKind::S;
-                    // The issuer has its signal; the other side gets none.
+                    // The issuer has been signalled; the other side gets no signal.
                     flight.command.push_signals = 0;
                     fabric.push(slot, words);
                 }
@@ -411,7 +413,8 @@ impl Unit for Cap {
     }
 }
 
-/// What a write of `INTERTHREAD_SIGNAL` raises; `None` if there is no such microengine or signal.
+/// The event that a write of `INTERTHREAD_SIGNAL` raises; `None` if there is no such microengine or
+/// signal.
 fn signal_event(value: u32, by: SignalSource, profile: &Profile) -> Option<Event> {
     let me = profile.index_of((value >> 7 & 0x1f) as u8)?;
     let (context, signal) = ((value >> 4) as u8 % CONTEXTS, (value & 15) as u8);
@@ -431,7 +434,7 @@ fn thread_of(slot: CommandId, fabric: &Fabric) -> u8 {
     (number >> 4) * 64 + (number & 7) * 8 + command.context
 }
 
-/// The addresses of the longwords from the one at `address` on.
+/// The addresses of consecutive longwords, starting at the one at `address`.
 fn longwords(address: u32) -> impl Iterator<Item = u32> {
     (0..32).map(move |i| (address & !3).wrapping_add(4 * i))
 }
@@ -442,9 +445,8 @@ fn known(address: u32) -> Option<u16> {
         .filter(|&a| cap_csr::name(a).is_some())
 }
 
-/// Index of the microengine that a reflector address names, and the register.
-/// The layout is assumed: as the windows of the microengines' own CSRs, 1 KB
-/// for each five-bit number.
+/// The index of the microengine that a reflector address names, and the register. The layout is
+/// assumed to match the windows of the microengines' own CSRs: 1 KB for each five-bit number.
 fn reflected(address: u32, profile: &Profile) -> Option<(u8, u8)> {
     let me = profile.index_of((address >> 10 & 0x1f) as u8)?;
     Some((me, register(address)))

@@ -1,9 +1,9 @@
 //! The DRAM channels: memory behind banks with row timing, and the transfers
 //! between DRAM and the media interface's buffers.
 //!
-//! Each bank serves its commands in the order of their arrival; among banks the
-//! channel chooses. A command moves its data when its data
-//! pins are booked. Both signals of a DRAM command come together at its end.
+//! Each bank serves its commands in order of arrival; the channel chooses among the banks. The data
+//! of a command moves when its data pins are booked. Both signals of a DRAM command are raised
+//! together at its end.
 
 mod channel;
 mod core_access;
@@ -46,11 +46,10 @@ pub struct Dram {
     bytes: u64,
     write_lead: Cycle,
     rbuf_lead: Cycle,
-    /// First burst in the controller to the push of a read, and of a transfer
-    /// to TBUF.
+    /// From the first burst in the controller to the push of a read, or of a transfer to TBUF.
     read_back: Cycle,
     tbuf_back: Cycle,
-    /// The first burst of an access, in whole cycles.
+    /// The first burst of an access, rounded up to whole cycles.
     first_burst: Cycle,
     burst_half_cycles: Cycle,
     bus_cycle: Cycle,
@@ -65,7 +64,7 @@ impl Dram {
         let burst = profile.dram_burst_half_cycles().div_ceil(2);
         let access = profile.dram_row_to_column() + profile.dram_column_to_data() + burst;
         let bus_cycle = profile.bus_cycle();
-        // The media targets are those of eight quadwords, one per bus clock.
+        // The media targets are for eight quadwords, one per bus clock.
         let media = profile.push_lead(0, 0) + 8 * bus_cycle;
         Self {
             memory: Paged::new((bytes / 4) as usize),
@@ -93,7 +92,7 @@ impl Dram {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is nearly all of what its callers do.
+    #[allow(clippy::inline_always)] // Nearly all of its callers' work.
     fn data_is_there(&mut self, slot: CommandId, fabric: &mut Fabric) {
         if let [channel] = &mut self.channels[..] {
             let address = fabric.flight(slot).command.address & !7;
@@ -124,7 +123,7 @@ impl Dram {
     #[inline(never)]
     fn serve_now(&mut self, number: usize, fabric: &mut Fabric) {
         loop {
-            // In turns: a booking makes room in a bank's FIFO, which lets the inlet move on,
+            // Alternately: a booking makes room in a bank's FIFO, which lets the inlet move on,
             // which may bring a better choice for the next booking.
             if self.channels[number].has_inlet() {
                 self.empty_inlet(number, fabric);
@@ -141,7 +140,7 @@ impl Dram {
         }
     }
 
-    /// Moves what has room in its bank there.
+    /// Moves parts from the inlet to their banks as long as these have room.
     #[inline(never)]
     fn empty_inlet(&mut self, number: usize, fabric: &mut Fabric) {
         while let Some((slot, is_head)) = self.channels[number].take() {
@@ -151,9 +150,9 @@ impl Dram {
         }
     }
 
-    /// A command has left the inlet: there is room again, and its data is asked for.
+    /// Frees the place in the inlet that a command has left, and requests its data.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of a command's start.
+    #[allow(clippy::inline_always)] // Part of a command's start.
     fn left_inlet(&mut self, slot: CommandId, channel: usize, fabric: &mut Fabric) {
         fabric.release(Self::target(channel as u8));
         let command = &fabric.flight(slot).command;
@@ -176,8 +175,8 @@ impl Dram {
         }
     }
 
-    /// The first part of a bank gets its time on the pins; with the last part of a command
-    /// the data moves.
+    /// Books time on the pins for the first part of a bank; with the last part of a command, its
+    /// data moves.
     #[inline(never)]
     fn start(&mut self, number: usize, bank: usize, fabric: &mut Fabric) {
         let now = fabric.now;
@@ -205,13 +204,13 @@ impl Dram {
         }
     }
 
-    /// All data of a command moves at once when its last part is booked, though on the pins
-    /// it moves later. No difference can be seen: what it reads arrives later still, and commands to
-    /// one bank are booked in the order in which they came.
+    /// Moves all data of a command at once when its last part is booked, though on the pins it
+    /// moves later. The difference is not observable: the data it reads arrives later still, and
+    /// commands to one bank are booked in order of arrival.
     #[inline]
     fn move_data(&mut self, slot: CommandId, bursts: u32, first_burst: Cycle, fabric: &mut Fabric) {
         let now = fabric.now;
-        // An event says that a command reads or writes a frame's beginning.
+        // The event records that a command reads or writes the beginning of a frame.
         if fabric.trace.wants(TraceEventKind::Touched) {
             self.tell_touch(slot, fabric);
         }
@@ -223,9 +222,9 @@ impl Dram {
         match op {
             CommandOp::DramRead => {
                 is_there(self.memory.read(first, data));
-                // The push starts behind the first burst and runs beside the others. Where the
-                // pins are slower than the push bus it starts later by the difference, so that
-                // no word is pushed before it was read.
+                // The push starts after the first burst and overlaps the others. Where the pins are
+                // slower than the push bus, it starts later by the difference, so that no word is
+                // pushed before it is read.
                 let on_pins = (Cycle::from(bursts - 1) * self.burst_half_cycles).div_ceil(2);
                 let on_bus = Cycle::from(words - 2) * self.bus_cycle;
                 let slower = on_pins.saturating_sub(on_bus);
@@ -267,9 +266,9 @@ impl Dram {
         }
     }
 
-    /// The first tag of the blocks that a command touches, of which there is mostly one.
+    /// The first tag among the blocks that a command touches, of which there is usually one.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of moving data to TBUF.
+    #[allow(clippy::inline_always)] // Part of moving data to TBUF.
     fn tag_of(&self, address: u32, words: u8) -> PacketTag {
         let (first, last) = blocks(address, words);
         let tag = self.tags.get(first).unwrap_or_default();
@@ -305,7 +304,7 @@ impl Dram {
         Ok(())
     }
 
-    /// Ends a command that reaches beyond the memory or names no buffer element.
+    /// Faults a command that reaches beyond the memory or names no buffer element.
     #[cold]
     #[inline(never)]
     fn refuse(&self, slot: CommandId, fabric: &mut Fabric) {
@@ -350,7 +349,7 @@ impl Dram {
         address / self.interleave / count * self.interleave + address % self.interleave
     }
 
-    /// The frame that was moved from RBUF to a stretch of memory, the first of several.
+    /// The frame that was moved from RBUF to a range of memory; the first if there are several.
     #[must_use]
     pub fn frame_in(&self, address: u32, bytes: u32) -> Option<u64> {
         let (first, end) = (address / TAG_BLOCK, (address + bytes).div_ceil(TAG_BLOCK));
@@ -358,7 +357,7 @@ impl Dram {
         tags.find_map(PacketTag::frame)
     }
 
-    /// Reads bytes in network order; `None` where there is no memory.
+    /// Reads bytes in network order; `None` if there is no memory.
     #[must_use]
     pub fn read_bytes(&self, address: u32, len: usize) -> Option<Vec<u8>> {
         let bytes = (0..len).map(|at| {
@@ -368,8 +367,7 @@ impl Dram {
         bytes.collect()
     }
 
-    /// Writes bytes in network order; false, and nothing written, where there
-    /// is no memory.
+    /// Writes bytes in network order. Returns false, with nothing written, if there is no memory.
     pub fn write_bytes(&mut self, address: u32, bytes: &[u8]) -> bool {
         if address as u64 + bytes.len() as u64 > self.bytes {
             return false;
@@ -383,13 +381,13 @@ impl Dram {
         true
     }
 
-    /// A longword at a byte address; `None` where there is no memory.
+    /// The longword at a byte address; `None` if there is no memory.
     #[must_use]
     pub fn read_word(&self, address: u32) -> Option<u32> {
         self.memory.get((address / 4) as usize)
     }
 
-    /// Writes a longword at a byte address; false where there is no memory.
+    /// Writes a longword at a byte address. Returns false if there is no memory.
     pub fn write_word(&mut self, address: u32, value: u32) -> bool {
         self.memory.set((address / 4) as usize, value).is_ok()
     }
@@ -437,7 +435,7 @@ impl Unit for Dram {
         } else {
             1
         };
-        // From here on the note counts the parts that have no time on the pins yet.
+        // From here on the scratch field counts the parts that have no time on the pins yet.
         if let [channel] = &mut self.channels[..] {
             flight.unit_scratch = 1;
             let part = channel.part(slot, address, bytes, write, passes, true, now);
@@ -446,9 +444,9 @@ impl Unit for Dram {
             }
             return self.serve(0, fabric);
         }
-        // A command that runs over the end of an interleave block is served by several
-        // channels, each in its own time. The first part stands for the command: it alone came
-        // over the command bus and took a place at an inlet; the others are handed across.
+        // A command that crosses the end of an interleave block is served by several channels, each
+        // in its own time. The first part stands for the whole command: only it came over the
+        // command bus and took a place at an inlet; the others are passed across.
         let mut parts = 0;
         let mut at = address;
         let end = address + bytes;
@@ -494,8 +492,8 @@ impl Unit for Dram {
             }
             Err(error) => media_fault(slot, "rbuf_rd", &error, fabric),
         }
-        // The element's data is taken: the signals are due though the memory is
-        // written later.
+        // The element's data has been taken: the signals are due although the memory is written
+        // later.
         let command = &mut fabric.flight_mut(slot).command;
         let signals = std::mem::take(&mut command.push_signals);
         let command = *command;
@@ -576,8 +574,7 @@ impl Unit for Dram {
     }
 }
 
-/// Tells observers that the pins of a channel are taken from when until
-/// when.
+/// Reports to observers the interval for which the pins of a channel are taken.
 fn tell_pins(target: CommandTarget, (from, until): (Cycle, Cycle), fabric: &mut Fabric) {
     let bus = Bus::DramPins(target.channel());
     fabric
@@ -585,7 +582,7 @@ fn tell_pins(target: CommandTarget, (from, until): (Cycle, Cycle), fabric: &mut 
         .record(from, || TraceEvent::Bus { bus, from, until });
 }
 
-/// Tells observers which longwords a command writes whose data moves now.
+/// Reports to observers the longwords written by a command whose data moves now.
 fn tell_written(slot: CommandId, fabric: &mut Fabric) {
     let command = fabric.flight(slot).command;
     if !matches!(command.op, CommandOp::DramWrite | CommandOp::DramRbufRd) {
@@ -597,7 +594,7 @@ fn tell_written(slot: CommandId, fabric: &mut Fabric) {
     if words > 2 || command.op == CommandOp::DramRbufRd {
         return fabric.tell_written(MemoryName::Dram, first, words, by);
     }
-    // The mask of a quadword may leave out one of its longwords.
+    // The mask of a quadword may exclude one of its longwords.
     for (at, bytes) in [(0, command.byte_mask & 15), (4, command.byte_mask >> 4)] {
         if bytes != 0 {
             fabric.tell_written(MemoryName::Dram, first + at, 1, by);
@@ -605,20 +602,19 @@ fn tell_written(slot: CommandId, fabric: &mut Fabric) {
     }
 }
 
-/// The first and the last of the blocks of a tag each that a command of so many longwords
-/// touches.
+/// The first and the last of the tag blocks that a command of this many longwords touches.
 const fn blocks(address: u32, words: u8) -> (usize, usize) {
     let first = address / TAG_BLOCK;
     let last = ((address & !7) + words as u32 * 4 - 1) / TAG_BLOCK;
     (first as usize, last as usize)
 }
 
-/// The range of a command was checked on its arrival.
+/// Asserts that a transfer succeeded: the range of a command was checked on its arrival.
 fn is_there(moved: Result<(), OutOfRange>) {
     debug_assert!(moved.is_ok(), "the range was checked on arrival");
 }
 
-/// Quadwords of a command.
+/// Number of quadwords of a command.
 fn quadwords(count: u8) -> u32 {
     references(count).into()
 }
@@ -639,7 +635,7 @@ fn media_fault(slot: CommandId, name: &str, error: &str, fabric: &mut Fabric) {
     );
 }
 
-/// Bits 3-0 of the mask choose bytes, bit 3 the most significant.
+/// Merges the bytes that a mask selects: bits 3-0 select bytes, bit 3 the most significant.
 fn merge(old: u32, new: u32, mask: u8) -> u32 {
     let bytes = (0..4)
         .filter(|byte| mask >> byte & 1 == 1)

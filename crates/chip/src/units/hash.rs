@@ -1,6 +1,5 @@
-//! The hash unit: multiplies an operand of 48, 64 or 128 bits by a programmable
-//! multiplier, as polynomials over GF(2), and gives the remainder of a fixed
-//! generator polynomial.
+//! The hash unit: multiplies an operand of 48, 64 or 128 bits by a programmable multiplier, as
+//! polynomials over GF(2), and returns the remainder modulo a fixed generator polynomial.
 
 mod table;
 
@@ -39,7 +38,7 @@ impl HashWidth {
         }
     }
 
-    /// Longwords of an operand and a result.
+    /// Longwords of an operand or a result.
     #[must_use]
     pub const fn words(self) -> usize {
         match self {
@@ -48,7 +47,7 @@ impl HashWidth {
         }
     }
 
-    /// Exponents of the generator between the highest and 0.
+    /// Exponents of the generator's terms between the highest and the constant.
     const fn middle(self) -> [u32; 3] {
         match self {
             Self::Bits48 => [36, 25, 10],
@@ -75,7 +74,7 @@ pub fn hash(width: HashWidth, operand: u128, multiplier: u128) -> u128 {
     }
 }
 
-/// The hash of a width whose operands fit into a register.
+/// The hash for a width whose operands fit into a register.
 fn short_hash(width: HashWidth, operand: u64, multiplier: u64) -> u64 {
     let bits = width.bits();
     let mask = u64::MAX >> (64 - bits);
@@ -94,11 +93,11 @@ fn short_hash(width: HashWidth, operand: u64, multiplier: u64) -> u64 {
     low
 }
 
-/// The hash of 128 bits.
+/// The hash for 128 bits.
 fn long_hash(operand: u128, multiplier: u128) -> u128 {
     const MIDDLE: [u32; 3] = HashWidth::Bits128.middle();
-    // Three products of the halves are enough for all four: that of the sums is the sum of
-    // them all.
+    // Three products of halves suffice for all four: the product of the sums is the sum of all four
+    // products.
     let halves = |of: u128| (of as u64, (of >> 64) as u64);
     let ((a, b), (c, d)) = (halves(operand), halves(multiplier));
     let (mut low, mut high) = (product(a, c), product(b, d));
@@ -117,9 +116,10 @@ fn long_hash(operand: u128, multiplier: u128) -> u128 {
     low
 }
 
-/// The product of two polynomials of 64 bits. Of each every fourth bit is taken at a time,
-/// of the first but fifteen: as many terms come together in a place of the ordinary product
-/// at most, which its three free bits hold, and their lowest bit is their sum over GF(2).
+/// The carry-less product of two 64-bit polynomials. Both are split into sets of every fourth bit,
+/// the first operand after truncation to 60 bits: at most fifteen terms then meet at one place of
+/// the ordinary product, which fit into its three free bits, and their lowest bit is their sum over
+/// GF(2).
 fn product(one: u64, other: u64) -> u128 {
     const FOURTH: u64 = u64::MAX / 15;
     const FIFTEEN: u32 = 60;
@@ -144,20 +144,19 @@ fn product(one: u64, other: u64) -> u128 {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hash {
     multipliers: [u128; 3],
-    /// What is known of each multiplier, made when it is first used. Not saved, since it
-    /// follows from the multipliers.
+    /// Products of each multiplier, computed on first use. Not saved, since they follow from the
+    /// multipliers.
     #[serde(skip)]
     tables: [Option<Table>; 3],
     array_free: Cycle,
     pull_lead: Cycle,
-    /// Cycles in the multiplier array, and in both buffers together, by width.
+    /// Cycles in the multiplier array and in both buffers together, by width.
     times: [(Cycle, Cycle); 3],
     counters: UnitCounters,
 }
 
 impl Hash {
-    /// Multipliers before software sets any: the reset values are not
-    /// documented, so the loader sets these.
+    /// Initial multipliers: the reset values are not documented, so the loader sets these.
     pub const DEFAULT_MULTIPLIERS: [u128; 3] = [
         0x9e37_79b9_7f4b,
         0x9e37_79b9_7f4a_7c15,
@@ -177,8 +176,8 @@ impl Hash {
                 2 * profile.hash_buffer_128() * clock,
             ),
         ];
-        // One hash_48 on an idle chip: the way there with two longwords pulled,
-        // the unit itself, two longwords pushed.
+        // One hash_48 on an idle chip: the way there with two longwords pulled, the unit itself,
+        // two longwords pushed.
         let unit = times[0].0 + times[0].1;
         let back = profile.push_lead_after_pull(profile.hash_one(), unit, 2);
         Self {
@@ -197,8 +196,8 @@ impl Hash {
         self.multipliers[width as usize]
     }
 
-    /// Sets longword `word` (0 lowest) of a width's multiplier, as a write of
-    /// `HASH_MULTIPLIER_48_1`, ... does; false when the width has no such word.
+    /// Sets longword `word` (0 is the lowest) of a width's multiplier, as a write of
+    /// `HASH_MULTIPLIER_48_1`, ... does. Returns false if the width has no such word.
     pub(crate) fn set_multiplier_word(
         &mut self,
         width: HashWidth,
@@ -238,7 +237,7 @@ impl Unit for Hash {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);
@@ -300,8 +299,8 @@ impl CsrBank for Hash {
     }
 }
 
-/// The multiplier and which of its longwords stands at an address of the CSR
-/// proxy: those of 48, 64 and 128 bits follow one another.
+/// The multiplier, and the longword of it, at an address of the CSR proxy: those of 48, 64 and 128
+/// bits are consecutive.
 fn multiplier_csr(address: u16) -> Option<(HashWidth, usize)> {
     let offset = match address {
         cap_csr::HASH_MULTIPLIER_48_1..=cap_csr::HASH_MULTIPLIER_128_4 => {

@@ -1,10 +1,9 @@
 //! The scratchpad: memory, atomic operations and sixteen hardware rings behind
 //! one in-order command pipe.
 //!
-//! Commands start in the order in which they arrive. One that needs data from
-//! OUT registers asks for it on arrival; if the data is not there when its turn
-//! comes, those behind it wait. A read-modify-write ends before the next
-//! command starts, so it is atomic.
+//! Commands start in order of arrival. A command that needs data from OUT registers requests it on
+//! arrival; if the data has not arrived when its turn comes, the commands behind it wait. A
+//! read-modify-write ends before the next command starts, so it is atomic.
 
 mod execute;
 mod rings;
@@ -26,7 +25,7 @@ use npsim_profile::Profile;
 use rings::{RINGS, Rings};
 pub use rings::{Ring, RingRegister};
 
-/// Cycles that a command's steps take on an idle chip.
+/// Cycles that the steps of a command take on an idle chip.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Leads {
     read: Cycle,
@@ -36,7 +35,7 @@ struct Leads {
     ring_get: Cycle,
     ring_put: Cycle,
     longword: Cycle,
-    /// What each further longword of a burst takes beyond its bus clock.
+    /// Cycles by which each further longword of a burst exceeds its bus clock.
     paced: Cycle,
 }
 
@@ -45,18 +44,18 @@ struct Leads {
 pub struct Scratch {
     words: Vec<u32>,
     rings: Rings,
-    /// Commands that have arrived and not started, oldest first; the flag says
-    /// whether their data is there. Few stand in it, so a vector does.
+    /// Commands that have arrived and not started, oldest first; the flag is set if their data has
+    /// arrived. Few are queued, so a vector will do.
     pipe: Vec<(CommandId, bool)>,
     free_at: Cycle,
     turn_posted: bool,
-    /// The first command does not start before: what it waits for is never free sooner than
-    /// it said. Not saved, since it only spares asking again.
+    /// The first command does not start before this cycle: the resource that it waits for never
+    /// becomes free earlier than announced. Not saved, since it only saves repeated checks.
     #[serde(skip)]
     held_until: Cycle,
     leads: Leads,
     locks: Locks,
-    /// What it counted.
+    /// Its counters.
     counters: UnitCounters,
 }
 
@@ -114,7 +113,7 @@ impl Scratch {
         }
     }
 
-    /// The first command, which has its data, cannot start before.
+    /// Records that the first command, which has its data, cannot start before a cycle.
     #[inline]
     fn hold_until(&mut self, start: Cycle, fabric: &mut Fabric) {
         self.held_until = start;
@@ -124,12 +123,12 @@ impl Scratch {
         }
     }
 
-    /// From when on the pipe is free for a command.
+    /// The cycle at which the pipe becomes free for a command.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is short, and asked for each command twice.
+    #[allow(clippy::inline_always)] // Short, and called twice for each command.
     fn free_for(&self, slot: CommandId, fabric: &Fabric) -> Cycle {
-        // A read waits for room in the push FIFO as well as for the memory, with all
-        // behind it: there is one pipe, and it stays in order.
+        // A read waits for room in the push FIFO as well as for the memory, and everything behind
+        // it waits, too: there is one pipe, and it stays in order.
         let ready = fabric.push_ready(slot);
         if ready > self.free_at && fabric.flight(slot).command.op.info().pushes {
             ready
@@ -138,14 +137,14 @@ impl Scratch {
         }
     }
 
-    /// All longwords but those that have been taken off a ring.
+    /// All longwords except those that have been taken off a ring.
     pub fn words_kept(&self) -> impl Iterator<Item = u32> + '_ {
         let all = (0..).zip(&self.words);
         all.filter(|(at, _)| !self.rings.has_left(*at))
             .map(|(_, word)| *word)
     }
 
-    /// Takes the memory for longwords read and written.
+    /// Occupies the memory for the longwords read and written.
     #[inline]
     fn take(&mut self, now: Cycle, reads: Cycle, writes: Cycle) {
         let (reading, writing) = (reads * self.leads.longword, writes * self.leads.longword);
@@ -154,13 +153,13 @@ impl Scratch {
         self.counters.used(PathDirection::Write, writing);
     }
 
-    /// The core reads longwords now; gives how long it waits for the command
-    /// before it.
+    /// Accounts for the core reading longwords now. Returns how long it waits for the preceding
+    /// command.
     pub(crate) fn core_read(&mut self, words: u8, fabric: &mut Fabric) -> Cycle {
         self.core_access(words, 0, fabric)
     }
 
-    /// The core writes longwords at a byte address now; gives how long it waits.
+    /// Writes longwords for the core at a byte address now. Returns how long it waits.
     pub(crate) fn core_write(&mut self, address: u32, words: &[u32], fabric: &mut Fabric) -> Cycle {
         if let Some(range) = self.range(address, words.len()) {
             if !self.locks.is_empty() {
@@ -174,8 +173,8 @@ impl Scratch {
         self.core_access(0, words.len() as u8, fabric)
     }
 
-    /// The core changes the longword at a byte address now, as an atomic operation; gives the
-    /// longword as it was, and how long the core waits.
+    /// Changes the longword at a byte address for the core now, as an atomic operation. Returns its
+    /// old value and how long the core waits.
     pub(crate) fn core_change(
         &mut self,
         address: u32,
@@ -196,7 +195,7 @@ impl Scratch {
         (old, self.core_access(1, 1, fabric))
     }
 
-    /// The core stores a longword to a ring now; gives how long it waits.
+    /// Accounts for the core storing a longword to a ring now. Returns how long it waits.
     pub(crate) fn core_write_ring(&mut self, fabric: &mut Fabric) -> Cycle {
         self.core_access(0, 1, fabric)
     }
@@ -237,13 +236,13 @@ impl Scratch {
         fabric.finish(slot);
     }
 
-    /// A longword at a byte address; `None` beyond the end.
+    /// The longword at a byte address; `None` beyond the end.
     #[must_use]
     pub fn read(&self, address: u32) -> Option<u32> {
         self.words.get((address / 4) as usize).copied()
     }
 
-    /// Writes a longword at a byte address; false beyond the end.
+    /// Writes a longword at a byte address. Returns false beyond the end.
     pub fn write(&mut self, address: u32, value: u32) -> bool {
         self.words
             .get_mut((address / 4) as usize)
@@ -251,8 +250,8 @@ impl Scratch {
             .is_some()
     }
 
-    /// Books from now on what happens to bit 0 of the longword at a byte address;
-    /// false beyond the end.
+    /// Starts watching bit 0 of the longword at a byte address as a lock. Returns false beyond the
+    /// end.
     pub(crate) fn watch_lock(&mut self, index: u16, name: String, address: u32) -> bool {
         let Some(value) = self.read(address) else {
             return false;
@@ -261,8 +260,8 @@ impl Scratch {
         true
     }
 
-    /// The core puts a longword on a ring; false when the ring was full and its
-    /// oldest word was lost, or is not set up.
+    /// Puts a longword on a ring for the core. Returns false if the ring was full and its oldest
+    /// word was lost.
     pub fn ring_put(&mut self, ring: u8, value: u32, fabric: &mut Fabric) -> bool {
         let ring = ring as usize % RINGS;
         let lost = self.rings.put(&mut self.words, ring, &[value]);
@@ -270,7 +269,7 @@ impl Scratch {
         lost == 0
     }
 
-    /// The core takes a longword off a ring; 0 when it is empty.
+    /// Takes a longword off a ring for the core; 0 if it is empty.
     pub fn ring_get(&mut self, ring: u8, fabric: &mut Fabric) -> u32 {
         let ring = ring as usize % RINGS;
         let mut out = [0];
@@ -279,7 +278,7 @@ impl Scratch {
         out[0]
     }
 
-    /// Whether a word came onto any ring since the flag was last taken.
+    /// Whether a word has been put on any ring since the flag was last taken.
     #[inline]
     pub(crate) fn is_ring_written(&self) -> bool {
         self.rings.written
@@ -290,13 +289,13 @@ impl Scratch {
         std::mem::take(&mut self.rings.written)
     }
 
-    /// A ring's state.
+    /// The state of a ring.
     #[must_use]
     pub fn ring(&self, ring: u8) -> &Ring {
         self.rings.ring(ring as usize % RINGS)
     }
 
-    /// The longwords on a ring, the oldest first.
+    /// The longwords on a ring, oldest first.
     pub fn ring_words(&self, ring: u8) -> impl Iterator<Item = u32> + '_ {
         self.ring(ring).words(&self.words)
     }
@@ -307,8 +306,8 @@ impl Scratch {
         self.ring(ring).register(register)
     }
 
-    /// Writes a ring's base, head or tail register; takes effect at once. A
-    /// base write empties the ring.
+    /// Writes a ring's base, head or tail register, with immediate effect. Writing the base empties
+    /// the ring.
     pub(crate) fn set_ring_register(
         &mut self,
         ring: u8,
@@ -339,7 +338,7 @@ impl Unit for Scratch {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of the event loop.
+    #[allow(clippy::inline_always)] // Part of the event loop.
     fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let now = fabric.now;
         let flight = fabric.flight_mut(slot);
@@ -347,8 +346,8 @@ impl Unit for Scratch {
         let command = &flight.command;
         let words = pulled_words(command.op, command.count, command.immediate.is_some());
         if words > 0 {
-            // Data is asked for on arrival and not when the command's turn comes: so the pull
-            // runs beside the commands ahead, and a pipe that is busy hides it.
+            // Data is requested on arrival rather than when the command's turn comes, so the pull
+            // overlaps the commands ahead and is hidden by a busy pipe.
             let lead = if command.op == CommandOp::ScratchPut {
                 self.leads.ring_put
             } else {
@@ -359,7 +358,7 @@ impl Unit for Scratch {
             fabric.pull(slot, words, now + lead);
             return self.advance(fabric);
         }
-        // What finds the pipe empty and free never stands in it.
+        // A command that finds the pipe empty and free never enters it.
         if self.pipe.is_empty() {
             let free = self.free_for(slot, fabric);
             if free <= now {
@@ -387,7 +386,7 @@ impl Unit for Scratch {
 
     fn turn(&mut self, _: u8, fabric: &mut Fabric) {
         self.turn_posted = false;
-        // Another turn is booked if it still has to wait.
+        // Another turn is scheduled if the first command still has to wait.
         self.held_until = 0;
         self.advance(fabric);
     }
@@ -421,7 +420,7 @@ impl CsrBank for Scratch {
     }
 }
 
-/// The ring and which of its registers stands at an address of the CSR proxy.
+/// The ring, and the register of it, at an address of the CSR proxy.
 fn ring_csr(address: u16) -> Option<(u8, RingRegister)> {
     let offset = match address {
         cap_csr::SCRATCH_RING_BASE_0..=cap_csr::SCRATCH_RING_TAIL_15 => {
@@ -438,7 +437,7 @@ fn ring_csr(address: u16) -> Option<(u8, RingRegister)> {
     Some(((offset >> 4) as u8, register))
 }
 
-/// Longwords that a command pulls.
+/// Number of longwords that a command pulls.
 fn pulled_words(op: CommandOp, count: u8, immediate: bool) -> u8 {
     use CommandOp as Op;
     match op {

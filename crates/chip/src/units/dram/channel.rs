@@ -1,17 +1,14 @@
 //! One DRAM channel: an inlet, a FIFO per bank, and the choice of the bank that
 //! gets the data pins next.
 //!
-//! When a bank can begin an access is said in [`super::rows`], which banks wait for a
-//! refresh in [`super::refresh`].
-//! Banks take turns; a bank whose command would turn the data pins around is
-//! passed over for one whose command would not, at most twice. The pins are
-//! booked no further ahead than a row takes to open, so the choice stays open
-//! as long as it can without leaving the pins idle. A bank does not start to
-//! read while the bus that takes the data is booked too far ahead. A refresh
+//! [`super::rows`] determines when a bank can begin an access, [`super::refresh`] which banks wait
+//! for a refresh. Banks take turns; a bank whose command would turn the data pins around is passed
+//! over for one whose command would not, at most twice. The pins are booked no further ahead than a
+//! row takes to open, so the choice stays open as long as possible without leaving the pins idle. A
+//! bank does not start to read while the bus that takes the data is booked too far ahead. A refresh
 //! waits until the rows of its banks are closed and then blocks these banks.
 //!
-//! Bursts may end between two microengine cycles, so the time of the pins is
-//! counted in half cycles.
+//! Bursts may end between two microengine cycles, so time on the pins is counted in half cycles.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -25,8 +22,8 @@ use crate::kernel::row::Row as CounterRow;
 use crate::kernel::unit_counters::{PathDirection, UnitCounters};
 use npsim_profile::Profile;
 
-/// What addresses are divided by again and again: with a shift where it is a power of two,
-/// since a division takes many times as long.
+/// A divisor applied to addresses over and over: powers of two use a shift, since a division takes
+/// many times as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Divisor {
     by: u32,
@@ -41,7 +38,7 @@ impl Divisor {
         Self { by, shift }
     }
 
-    /// How often it goes into an address.
+    /// The quotient of an address.
     #[inline]
     fn into(self, address: u32) -> u32 {
         match self.shift {
@@ -50,7 +47,7 @@ impl Divisor {
         }
     }
 
-    /// What is left of a number behind the last whole one.
+    /// The remainder of a number.
     #[inline]
     fn rest_of(self, number: u32) -> u32 {
         match self.shift {
@@ -72,16 +69,16 @@ pub(super) struct BankRequest {
     pub bursts: u32,
     /// Longwords of the command in this channel.
     pub words: u8,
-    /// Whether its data, if it needs any, is there.
+    /// Whether its data, if it needs any, has arrived.
     ready: bool,
-    /// The part that stands for the whole command in inlet and counters.
+    /// Whether this part stands for the whole command in inlet and counters.
     pub is_head: bool,
-    /// Since when it could start, but for others.
+    /// The cycle from which it could have started, but for other commands.
     pub since: Cycle,
 }
 
 impl BankRequest {
-    /// When it could start at a bank whose row is this.
+    /// The earliest cycle at which it could start at a bank with this row.
     #[inline]
     fn earliest(&self, row: &OpenRow, ready_at: impl Fn(CommandId) -> Cycle) -> Cycle {
         let bank = row.earliest(self.row);
@@ -93,14 +90,14 @@ impl BankRequest {
     }
 }
 
-/// What came of looking for the next command.
+/// The result of looking for the next command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextCommand {
-    /// The first of this bank can start.
+    /// The first command of this bank can start.
     Bank(usize),
     /// No command can start before this cycle.
     Later(Cycle),
-    /// There is nothing to wait for but data, commands or a turn already asked for.
+    /// There is nothing to wait for except data, commands or a turn already scheduled.
     Nothing,
 }
 
@@ -108,15 +105,15 @@ pub(super) enum NextCommand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Started {
     pub part: BankRequest,
-    /// From when until when, rounded up to whole cycles.
+    /// Start and end of its time on the pins, rounded up to whole cycles.
     pub pins: (Cycle, Cycle),
-    /// When its bank is free again.
+    /// When its bank becomes free again.
     pub free: Cycle,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Bank {
-    /// Oldest first. Few stand in it, so a vector does.
+    /// Oldest first. Few are queued, so a vector will do.
     fifo: Vec<BankRequest>,
     row: OpenRow,
     passed_over: u8,
@@ -152,21 +149,21 @@ pub(super) struct Channel {
     turn: usize,
     /// In half cycles.
     pins_free: Cycle,
-    /// Half cycles on the pins that make no whole one, by direction.
+    /// Half cycles on the pins that do not yet make a whole one, by direction.
     odd: [Cycle; 2],
     pins_wrote: bool,
     refresh: Refresh,
     /// The earliest pending turn; `Cycle::MAX` for none.
     turn_at: Cycle,
-    /// Bit b: the first command of bank b has its data. It follows from `banks`, and shows
-    /// without a look at each of them where nothing can start.
+    /// Bit b is set if the first command of bank b has its data. Derived from `banks`; shows that
+    /// nothing can start without examining each bank.
     #[serde(skip)]
     ready: u64,
     pub counters: UnitCounters,
     own: DramCounters,
 }
 
-/// What a channel counts besides what all units do.
+/// A channel's counters beyond those of all units.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct DramCounters {
     /// Cycles in which the pins turned around.
@@ -205,8 +202,8 @@ impl Channel {
         }
     }
 
-    /// Whether a saved channel has the timing and the banks of this one, and commands for no
-    /// others.
+    /// Whether a saved channel has the timing and the banks of `own`, and commands for no other
+    /// banks.
     pub fn is_like(&self, own: &Self) -> bool {
         let banks = own.banks.len();
         let parts = self.banks.iter().flat_map(|bank| bank.fifo.iter());
@@ -218,7 +215,7 @@ impl Channel {
                 .all(|part| usize::from(part.bank) < banks)
     }
 
-    /// Makes anew what is not saved.
+    /// Rebuilds the state that is not saved.
     pub fn complete(&mut self) {
         self.ready = 0;
         for (at, bank) in self.banks.iter().enumerate() {
@@ -233,14 +230,15 @@ impl Channel {
         timing.banks.rest_of(timing.bank_interleave.into(address)) as usize
     }
 
-    /// The row of an address within its bank: bank bits lie right above those of a row's columns.
+    /// The row of an address within its bank: the bank bits lie right above those of a row's
+    /// columns.
     #[inline]
     fn row_of(&self, address: u32) -> u32 {
         let timing = &self.timing;
         timing.banks.into(timing.bank_interleave.into(address))
     }
 
-    /// The part of `bytes` at an address within the channel.
+    /// The part of a command that covers `bytes` at an address within the channel.
     #[expect(clippy::too_many_arguments, reason = "the facts of one command")]
     #[inline]
     pub fn part(
@@ -275,8 +273,8 @@ impl Channel {
         self.counters.came(now);
     }
 
-    /// Puts a part into its bank at once where [`Self::take`] would move it there, which is
-    /// true then; else into the inlet.
+    /// Puts a part directly into its bank if [`Self::take`] would move it there, and returns true;
+    /// otherwise puts it into the inlet.
     #[inline]
     pub fn enter(&mut self, part: BankRequest, now: Cycle) -> bool {
         if !self.inlet.is_empty() || !self.move_on(part) {
@@ -287,8 +285,8 @@ impl Channel {
         true
     }
 
-    /// Whether nothing can be done before data or a command comes: nothing is in the inlet
-    /// and no bank's first command has its data.
+    /// Whether nothing can be done before data or a command arrives: the inlet is empty and no
+    /// bank's first command has its data.
     #[inline]
     pub fn only_waits(&self) -> bool {
         self.ready == 0 && self.inlet.is_empty()
@@ -300,8 +298,8 @@ impl Channel {
         !self.inlet.is_empty()
     }
 
-    /// Moves the inlet's first part to its bank, if that has room; gives its command, and
-    /// whether it stands for the whole command.
+    /// Moves the inlet's first part to its bank, if that has room. Returns its command and whether
+    /// the part stands for the whole command.
     #[inline]
     pub fn take(&mut self) -> Option<(CommandId, bool)> {
         let part = *self.inlet.front()?;
@@ -312,7 +310,7 @@ impl Channel {
         Some((part.slot, part.is_head))
     }
 
-    /// Puts a part into its bank; false if that has no room.
+    /// Puts a part into its bank. Returns false if there is no room.
     #[inline]
     fn move_on(&mut self, part: BankRequest) -> bool {
         let fifo = &mut self.banks[part.bank as usize].fifo;
@@ -324,8 +322,8 @@ impl Channel {
         true
     }
 
-    /// The commands whose parts come before those of one that waits: in its bank's FIFO,
-    /// and in the inlet; `None` where it does not wait here.
+    /// The commands whose parts precede those of a waiting one in its bank's FIFO and in the inlet;
+    /// `None` if it is not waiting here.
     pub fn ahead_of(&self, slot: CommandId) -> Option<Vec<CommandId>> {
         let slots =
             |parts: &mut dyn Iterator<Item = &BankRequest>| parts.map(|it| it.slot).collect();
@@ -344,8 +342,8 @@ impl Channel {
         })
     }
 
-    /// The data of a command has come that is at an address of this channel as a whole and
-    /// has left the inlet.
+    /// Handles the arrival of the data of a command that lies entirely in this channel and has left
+    /// the inlet.
     #[inline]
     pub fn whole_data_is_there(&mut self, slot: CommandId, address: u32, now: Cycle) {
         let bank = self.bank_of(address);
@@ -357,7 +355,7 @@ impl Channel {
         }
     }
 
-    /// A command's data has come; true if a part of it is here.
+    /// Handles the arrival of a command's data. Returns true if a part of the command is here.
     pub(crate) fn data_is_there(&mut self, slot: CommandId, now: Cycle) -> bool {
         let mut found = false;
         let mut set = |parts: &mut dyn Iterator<Item = &mut BankRequest>| {
@@ -375,7 +373,7 @@ impl Channel {
         found
     }
 
-    /// What it counts besides what all units do; hits only where rows stay open.
+    /// The counters beyond those of all units; row hits only if rows stay open.
     pub fn own_counters(&self) -> CounterRow {
         let own = &self.own;
         let row = CounterRow::default()
@@ -388,15 +386,15 @@ impl Channel {
         }
     }
 
-    /// A turn that was asked for has come.
+    /// Notes that a scheduled turn has come.
     pub(crate) fn turn_came(&mut self, now: Cycle) {
         if self.turn_at <= now {
             self.turn_at = Cycle::MAX;
         }
     }
 
-    /// Looks for the next command to have the pins. `ready_at` says when a read's data
-    /// could be carried away.
+    /// Looks for the next command to get the pins. `ready_at` gives the cycle at which a read's
+    /// data could be carried away.
     #[inline]
     pub fn next(&mut self, now: Cycle, ready_at: impl Fn(CommandId) -> Cycle) -> NextCommand {
         if self.ready == 0 {
@@ -404,9 +402,9 @@ impl Channel {
         }
         self.refresh(now);
         let pins_free = self.pins_free / 2;
-        // The choice is left open until a row that is opened now is open just when the pins
-        // are free. Sooner would gain no time on the pins and would pass over commands that
-        // are still to come.
+        // The choice is left open until a row opened now would be open just as the pins become
+        // free. Choosing earlier would gain no time on the pins and would miss commands that are
+        // still to arrive.
         let at = if pins_free > now + self.timing.rows.access() {
             pins_free - self.timing.rows.access()
         } else {
@@ -448,7 +446,7 @@ impl Channel {
         self.own.refreshing += due.count * self.refresh.timing.cycles;
     }
 
-    /// The bank to serve, or when the first could be.
+    /// The bank to serve, or the earliest cycle at which one could be.
     #[inline]
     fn choose(
         &mut self,
@@ -456,7 +454,7 @@ impl Channel {
         ready_at: impl Fn(CommandId) -> Cycle,
     ) -> Result<usize, Cycle> {
         let bank = if self.ready.is_power_of_two() {
-            // Of one there is nothing to choose but whether it can start.
+            // With a single candidate, the only question is whether it can start.
             let at = self.ready.trailing_zeros() as usize;
             let bank = &self.banks[at];
             let part = bank.fifo.first().expect("a bank with a command");
@@ -483,8 +481,8 @@ impl Channel {
         let mut turning = None;
         let mut passed = 0u64;
         let mut chosen = None;
-        // Banks whose command waits for data are not asked: its arrival serves the channel
-        // again.
+        // Banks whose command waits for data are skipped: the arrival of the data serves the
+        // channel again.
         let before = (1u64 << (self.turn % 64)) - 1;
         let (mut left, mut then) = (self.ready & !before, self.ready & before);
         while left | then != 0 {
@@ -494,7 +492,7 @@ impl Channel {
             let at = left.trailing_zeros() as usize;
             left &= left - 1;
             let bank = &self.banks[at];
-            // Behind one that is free no later a busy bank decides nothing.
+            // A bank that becomes free no earlier than another candidate decides nothing.
             if bank.row.free() >= earliest {
                 continue;
             }
@@ -513,8 +511,8 @@ impl Channel {
             }
         }
         if chosen.is_some() {
-            // Passed over are only those that another was preferred to, and not those for
-            // which the pins turned after all.
+            // Only banks that another was preferred to count as passed over, not those for which
+            // the pins turned around after all.
             while passed != 0 {
                 self.banks[passed.trailing_zeros() as usize].passed_over += 1;
                 passed &= passed - 1;
@@ -525,13 +523,13 @@ impl Channel {
 
     /// Gives the pins to the first part of a bank.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // The part is not copied so.
+    #[allow(clippy::inline_always)] // Avoids copying the part.
     pub fn start(&mut self, at: usize, now: Cycle) -> Started {
         let timing = &self.timing;
         let bank = &mut self.banks[at];
         let part = take_out(&mut bank.fifo, 0).expect("the chosen bank has a command");
-        // The gap when the data pins change direction overlaps with opening the row, so it
-        // costs nothing on pins that were idle long enough.
+        // The gap when the data pins change direction overlaps with opening the row, so it costs
+        // nothing on pins that have been idle long enough.
         let turnaround = match (self.pins_wrote, part.write) {
             (false, true) => timing.read_to_write,
             (true, false) => timing.write_to_read,
@@ -560,8 +558,8 @@ impl Channel {
 
     fn count_pins(&mut self, write: bool, half_cycles: Cycle) {
         let odd = &mut self.odd[usize::from(write)];
-        // Counts are in whole cycles; the half that is over goes to the next burst of the same
-        // direction, so that no burst is rounded away.
+        // Counts are in whole cycles; a remaining half is carried over to the next burst in the
+        // same direction, so that none is lost to rounding.
         *odd += half_cycles;
         let way = if write {
             PathDirection::Write
@@ -572,9 +570,9 @@ impl Channel {
         *odd %= 2;
     }
 
-    /// The core reads or writes `bytes` at an address within the channel now, from
-    /// the bank's next free time on; gives how long it waits for bank and pins, and
-    /// from when until when it has the pins.
+    /// Accounts for the core reading or writing `bytes` at an address within the channel now, from
+    /// the bank's next free time on. Returns how long it waits for bank and pins, and when its time
+    /// on the pins begins and ends.
     pub(crate) fn core_access(
         &mut self,
         address: u32,
@@ -600,7 +598,7 @@ impl Channel {
         self.pins_wrote = write;
         let pins = (start.div_ceil(2), self.pins_free.div_ceil(2));
         bank.end(write, pins.1, &timing.rows);
-        // An open row can be there sooner than the core's own figure counts on.
+        // An open row can be ready earlier than the core's own figure assumes.
         let waited = pins.0.saturating_sub(now + timing.rows.access());
         self.count_pins(write, on_pins);
         (waited, pins)

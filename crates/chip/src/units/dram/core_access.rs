@@ -1,4 +1,4 @@
-//! The general-purpose core's own accesses to DRAM.
+//! Accesses of the general-purpose core to DRAM.
 
 use super::{Dram, TAG_BLOCK, tell_pins};
 use crate::Cycle;
@@ -7,13 +7,13 @@ use crate::kernel::port_io::PacketTag;
 use crate::kernel::unit::HasTarget;
 
 impl Dram {
-    /// The core reads bytes now; gives how long it waits for bank and pins.
+    /// Accounts for the core reading bytes now. Returns how long it waits for bank and pins.
     pub(crate) fn core_read(&mut self, address: u32, bytes: u32, fabric: &mut Fabric) -> Cycle {
         self.core_access(address, bytes, false, fabric)
     }
 
-    /// The core writes bytes now, which come from no frame; gives how long it waits
-    /// for bank and pins, and `None`, with nothing written, where there is no memory.
+    /// Writes bytes, which come from no frame, for the core now. Returns how long it waits for bank
+    /// and pins; `None`, with nothing written, if there is no memory.
     pub(crate) fn core_write(
         &mut self,
         address: u32,

@@ -1,20 +1,20 @@
-//! Refreshes: when one is due, and which banks it blocks.
+//! Refreshes: when one is due and which banks it blocks.
 //!
-//! A refresh is no event: a channel at which nothing happens costs nothing. What has fallen
-//! due is made up for before the channel's next decision.
+//! A refresh is not an event, so an idle channel costs nothing. Refreshes that have fallen due are
+//! applied before the channel's next decision.
 
 use npsim_profile::{Profile, RefreshPolicy};
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 
-/// What the profile says of refreshes.
+/// The profile's refresh parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RefreshTiming {
     interval: Cycle,
-    /// Cycles for which one blocks its banks.
+    /// Cycles for which a refresh blocks its banks.
     pub cycles: Cycle,
-    /// Banks of the channel, and of one refresh.
+    /// Banks of the channel, and banks per refresh.
     banks: usize,
     together: usize,
 }
@@ -39,18 +39,18 @@ impl RefreshTiming {
 pub(super) struct Refresh {
     pub timing: RefreshTiming,
     next: Cycle,
-    /// The first bank of the next one.
+    /// The first bank of the next refresh.
     first: usize,
 }
 
-/// Refreshes that have fallen due, the last of which may still be in the way.
+/// Refreshes that have fallen due; the last may still block its banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Due {
-    /// When the last was due.
+    /// When the last one was due.
     pub at: Cycle,
-    /// How many there were.
+    /// Number of refreshes.
     pub count: u64,
-    /// The first bank of the last.
+    /// The first bank of the last one.
     first: usize,
 }
 
@@ -63,13 +63,13 @@ impl Refresh {
         }
     }
 
-    /// Whether one is due.
+    /// Whether a refresh is due.
     #[inline]
     pub fn is_due(&self, now: Cycle) -> bool {
         now >= self.next
     }
 
-    /// Takes those that are due; at least one is.
+    /// Takes the refreshes that are due; there must be at least one.
     pub fn take_due(&mut self, now: Cycle) -> Due {
         let RefreshTiming {
             interval,
@@ -90,13 +90,13 @@ impl Refresh {
         }
     }
 
-    /// The banks that the last of these blocks.
+    /// The banks that the last of these refreshes blocks.
     pub fn blocked(&self, due: &Due) -> impl Iterator<Item = usize> + use<> {
         let banks = self.timing.banks;
         (due.first..due.first + self.timing.together).map(move |at| at % banks)
     }
 
-    /// The banks of those before the last, which block them no more.
+    /// The banks of the refreshes before the last, which no longer block them.
     pub fn over(&self, due: &Due) -> impl Iterator<Item = usize> + use<> {
         let (banks, first) = (self.timing.banks, due.first);
         let sets = (due.count - 1).min(banks as u64) as usize;

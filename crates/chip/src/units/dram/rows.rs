@@ -1,8 +1,8 @@
 //! The rows of the banks: when an access may begin, and when its data can be on the pins.
 //!
-//! A bank has one row open, or none. Under [`RowPolicy::Closed`] an access opens its row
-//! and closes it behind itself. Under [`RowPolicy::Open`] the row stays open until an access
-//! to another one, or a refresh:
+//! A bank has at most one row open. Under [`RowPolicy::Closed`] an access opens its row and closes
+//! it afterwards. Under [`RowPolicy::Open`] the row stays open until an access to another one, or a
+//! refresh:
 //!
 //! | open in the bank | from the beginning to the data | an access may begin |
 //! | --- | --- | --- |
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 
-/// The number of no row.
+/// Row number that stands for no row.
 const NONE: u32 = u32::MAX;
 
-/// What the profile says of rows.
+/// The profile's row parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RowTiming {
     policy: RowPolicy,
@@ -26,7 +26,7 @@ pub(super) struct RowTiming {
     row_cycle: Cycle,
     precharge: Cycle,
     write_recovery: Cycle,
-    /// From the beginning of an access to its data where no row is open.
+    /// From the beginning of an access to its data when no row is open.
     access: Cycle,
 }
 
@@ -42,7 +42,7 @@ impl RowTiming {
         }
     }
 
-    /// Cycles from the beginning of an access to its data where no row is open.
+    /// Cycles from the beginning of an access to its data when no row is open.
     #[inline]
     pub fn access(&self) -> Cycle {
         self.access
@@ -60,11 +60,11 @@ impl RowTiming {
 /// The row of one bank.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct OpenRow {
-    /// The number of the open one. Rows that close after each access are never counted as open.
+    /// The number of the open row. Rows that close after each access never count as open.
     open: u32,
-    /// From when on an access may begin that closes no row.
+    /// The earliest cycle for an access that closes no row.
     free: Cycle,
-    /// From when on the open row may be closed.
+    /// The earliest cycle at which the open row may be closed.
     closable: Cycle,
     /// When the last row was opened.
     opened: Cycle,
@@ -82,7 +82,7 @@ impl Default for OpenRow {
 }
 
 impl OpenRow {
-    /// From when on an access to any row may begin at the earliest.
+    /// The earliest cycle at which an access to any row may begin.
     #[inline]
     pub fn free(&self) -> Cycle {
         self.free
@@ -94,7 +94,7 @@ impl OpenRow {
         self.open == row
     }
 
-    /// When an access to a row may begin.
+    /// The earliest cycle at which an access to a row may begin.
     #[inline]
     pub fn earliest(&self, row: u32) -> Cycle {
         if self.open == NONE || self.open == row {
@@ -104,7 +104,7 @@ impl OpenRow {
         }
     }
 
-    /// Begins an access now; gives when its data can be on the pins.
+    /// Begins an access now. Returns when its data can be on the pins.
     #[inline]
     pub fn begin(&mut self, row: u32, now: Cycle, timing: &RowTiming) -> Cycle {
         if self.open == row {
@@ -122,11 +122,11 @@ impl OpenRow {
         closed + timing.access()
     }
 
-    /// The data of the access that has begun is on the pins until `end`.
+    /// Ends the access that has begun; its data is on the pins until `end`.
     #[inline]
     pub fn end(&mut self, write: bool, end: Cycle, timing: &RowTiming) {
-        // The last column command comes `column_to_data` before the data's end. A row that is
-        // read is done with it, one that is written after the last data and the recovery.
+        // The last column command comes `column_to_data` before the end of the data. A read is then
+        // done with its row; a write is done after its last data and the recovery time.
         let last_column = end - timing.column_to_data;
         let done = if write {
             end + timing.write_recovery
@@ -142,7 +142,8 @@ impl OpenRow {
         }
     }
 
-    /// Closes the row if one is open, `due` or as soon as it can be; gives when it is closed.
+    /// Closes the row if one is open, at `due` or as soon as possible after it. Returns when it is
+    /// closed.
     pub fn close(&mut self, due: Cycle, timing: &RowTiming) -> Cycle {
         if self.open != NONE {
             self.open = NONE;
@@ -151,7 +152,7 @@ impl OpenRow {
         self.free
     }
 
-    /// Lets no access begin before a cycle. The row is closed.
+    /// Blocks accesses until a cycle. The row must be closed.
     pub fn block(&mut self, until: Cycle) {
         self.free = until;
     }

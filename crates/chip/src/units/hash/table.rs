@@ -1,30 +1,30 @@
-//! Products of a multiplier that are known beforehand: a multiplier stays the same for
-//! many operands, and products are sums over the parts of an operand.
+//! Precomputed products of a multiplier: it stays the same for many operands, and a product is the
+//! sum over the parts of an operand.
 
 use std::ops::BitXor;
 
 use super::HashWidth;
 
-/// Bits of an operand's part.
+/// Bits in a part of an operand.
 const PART: usize = 8;
 const PARTS: usize = 1 << PART;
-/// Parts in 64 bits.
+/// Number of parts in 64 bits.
 const PLACES: usize = 64 / PART;
 
-/// The products with each part of 64 bits of an operand.
+/// The products for each part of 64 bits of an operand.
 type Rows<T> = [[T; PARTS]; PLACES];
 
-/// A multiplier's products with each part of an operand, in each of its places.
+/// A multiplier's products for every value of a part, at each place in an operand.
 #[derive(Clone, Debug)]
 pub(super) enum Table {
-    /// Of a width whose products fit into a register.
+    /// For a width whose products fit into a register.
     Short(Box<Rows<u64>>),
-    /// Of 128 bits: those with the lower and with the upper half of an operand.
+    /// For 128 bits: the products for the lower and the upper half of an operand.
     Long([Box<Rows<u128>>; 2]),
 }
 
 impl Table {
-    /// Apart from the use of it, which is all but once.
+    /// Computes the table of a multiplier. Cold, as a table is built once and used many times.
     #[cold]
     #[inline(never)]
     pub fn new(width: HashWidth, multiplier: u128) -> Self {
@@ -37,8 +37,8 @@ impl Table {
         Self::Short(Box::new(rows(&powers).map(short)))
     }
 
-    /// Puts the product with an operand in its place, whose bits beyond the width do not
-    /// count; longwords are in order, the lowest first.
+    /// Replaces an operand by its product. Bits beyond the width are ignored; longwords are in
+    /// order, lowest first.
     #[inline]
     pub fn hash(&self, operand: &mut [u32]) {
         match (self, operand) {
@@ -56,12 +56,12 @@ impl Table {
     }
 }
 
-/// 64 bits of an operand.
+/// Joins two longwords to 64 bits of an operand.
 const fn joined(low: u32, high: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// The products of a multiplier with the powers of x that an operand has.
+/// The products of a multiplier with each power of x in an operand.
 fn powers(width: HashWidth, multiplier: u128) -> Vec<u128> {
     let top = width.bits() - 1;
     let rest = (width.middle().iter()).fold(1, |rest, exponent| rest | 1 << exponent);
@@ -74,7 +74,7 @@ fn powers(width: HashWidth, multiplier: u128) -> Vec<u128> {
     all.take(width.bits() as usize).collect()
 }
 
-/// The sum of what each part gives.
+/// The sum of the products of all parts.
 #[inline]
 fn sum<T: Copy + Default + BitXor<Output = T>>(rows: &Rows<T>, mut parts: u64) -> T {
     rows.iter().fold(T::default(), |sum, row| {
@@ -84,7 +84,7 @@ fn sum<T: Copy + Default + BitXor<Output = T>>(rows: &Rows<T>, mut parts: u64) -
     })
 }
 
-/// The sums of the powers in each part; places beyond the width give nothing.
+/// The sums of the powers for every value of each part; places beyond the width contribute nothing.
 fn rows(powers: &[u128]) -> Rows<u128> {
     std::array::from_fn(|place| {
         std::array::from_fn(|part| {

@@ -1,4 +1,4 @@
-//! What a command does when it starts.
+//! Execution of a command when it starts.
 
 use npsim_isa::CommandOp;
 
@@ -12,21 +12,21 @@ use crate::kernel::trace_event::{MemoryName, RingName, TraceEventKind, Writer};
 use crate::kernel::unit::HasTarget;
 
 impl Scratch {
-    /// Starts a command that has never stood in the pipe.
+    /// Starts a command that was never in the pipe.
     #[inline(never)]
     pub(super) fn start(&mut self, slot: CommandId, fabric: &mut Fabric) {
         self.start_as(slot, fabric);
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the end of what nearly all commands come to.
+    #[allow(clippy::inline_always)] // Nearly all commands end up here.
     pub(super) fn start_as(&mut self, slot: CommandId, fabric: &mut Fabric) {
         use CommandOp as Op;
         let command = &fabric.flight(slot).command;
         let (op, address) = (command.op, command.address);
         let count = usize::from(references(command.count));
         let words = count as Cycle;
-        // What is known of an operation here spares asking for it again.
+        // Passing the operation as a constant saves looking it up again.
         match op {
             Op::ScratchGet => {
                 self.occupy(slot, Op::ScratchGet, (words, 0), fabric);
@@ -64,7 +64,7 @@ impl Scratch {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of starting a command.
+    #[allow(clippy::inline_always)] // Part of starting a command.
     fn start_get(&mut self, slot: CommandId, ring: usize, count: usize, fabric: &mut Fabric) {
         let out = &mut fabric.flight_mut(slot).data[..count];
         self.rings.get(&self.words, ring, out);
@@ -75,7 +75,7 @@ impl Scratch {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of starting a command.
+    #[allow(clippy::inline_always)] // Part of starting a command.
     fn start_put(&mut self, slot: CommandId, ring: usize, count: usize, fabric: &mut Fabric) {
         fabric.ring_carries(RingName::Scratch(ring as u8), slot, count, false);
         let data = &fabric.flight(slot).data[..count];
@@ -87,8 +87,8 @@ impl Scratch {
         fabric.finish(slot);
     }
 
-    /// What a burst takes beyond one longword because the memory is slower than the push
-    /// bus.
+    /// Cycles that a burst takes beyond its first longword because the memory is slower than the
+    /// push bus.
     #[inline]
     const fn paced(&self, count: usize) -> Cycle {
         (count as Cycle - 1) * self.leads.paced
@@ -128,7 +128,7 @@ impl Scratch {
         }
     }
 
-    /// A write is about to change longwords, locks among them perhaps.
+    /// Updates the locks before a write changes longwords that may include some.
     #[cold]
     #[inline(never)]
     fn tell_locks(&mut self, slot: CommandId, range: &std::ops::Range<usize>, fabric: &mut Fabric) {
@@ -140,7 +140,7 @@ impl Scratch {
         self.locks.command(&command, longwords, old, new, fabric);
     }
 
-    /// Takes the memory for a command that reads and writes so many longwords.
+    /// Occupies the memory for a command that reads and writes this many longwords.
     #[inline(always)]
     #[allow(clippy::inline_always)] // Nearly all commands only read or only write.
     fn occupy(
@@ -159,8 +159,8 @@ impl Scratch {
         }
     }
 
-    /// Tells observers how long the memory is busy with a command that starts now, and what
-    /// the command writes.
+    /// Reports to observers how long the memory is busy with a command that starts now, and which
+    /// longwords the command writes.
     #[cold]
     #[inline(never)]
     fn tell(&self, slot: CommandId, fabric: &mut Fabric) {
@@ -190,7 +190,7 @@ impl Scratch {
     }
 }
 
-/// Raises the check of a put that was too much for its ring.
+/// Raises the check for a put that overflowed its ring.
 #[cold]
 #[inline(never)]
 fn overflowed(slot: CommandId, ring: usize, count: usize, lost: u32, fabric: &mut Fabric) {

@@ -1,5 +1,5 @@
-//! The sixteen scratch rings: their registers and what get and put do. The
-//! words of a ring stand in the scratchpad's own memory.
+//! The sixteen scratch rings: their registers and the get and put operations. The words of a ring
+//! are in the scratchpad's own memory.
 
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::{RingName, TraceEvent};
@@ -24,7 +24,7 @@ pub enum RingRegister {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ring {
     base: u32,
-    /// First longword.
+    /// Index of the first longword.
     start: u32,
     size: u32,
     head: u32,
@@ -32,7 +32,7 @@ pub struct Ring {
     count: u32,
     full_at: u32,
     status_empty: bool,
-    /// Most longwords that were on it.
+    /// Largest number of longwords that were on it.
     peak: u32,
 }
 
@@ -41,7 +41,7 @@ impl Ring {
         let size = 128 << (base >> 30);
         Self {
             base,
-            // Rings are aligned to their size: lower base bits do not count.
+            // Rings are aligned to their size: lower base bits are ignored.
             start: ((base & 0x3e00) / 4) & !(size - 1),
             size,
             head: 0,
@@ -59,25 +59,25 @@ impl Ring {
         self.count
     }
 
-    /// Whether nothing is on the ring.
+    /// Whether the ring is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Longwords it can hold.
+    /// Capacity in longwords.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.size
     }
 
-    /// Most longwords that were on it at one time.
+    /// Largest number of longwords that were on it at one time.
     #[must_use]
     pub fn peak(&self) -> u32 {
         self.peak
     }
 
-    /// Whether it was set up or anything was ever on it.
+    /// Whether it was set up or ever held anything.
     #[must_use]
     pub fn is_used(&self) -> bool {
         self.base != 0 || self.peak > 0
@@ -89,20 +89,20 @@ impl Ring {
         self.start * 4
     }
 
-    /// The longwords on the ring, the oldest first, in the scratchpad that it is in.
+    /// The longwords on the ring, oldest first, read from the scratchpad's memory.
     pub(super) fn words<'a>(&self, memory: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
         let (start, head, last) = (self.start, self.head, self.size - 1);
         let place = move |at: u32| start + (head.wrapping_add(at) & last);
         (0..self.count).filter_map(move |at| memory.get(place(at) as usize).copied())
     }
 
-    /// Byte addresses of the longwords that are put next, one after the other.
+    /// Byte addresses of the next `words` longwords to be put, in order.
     pub(crate) fn next_addresses(&self, words: u32) -> impl Iterator<Item = u32> + use<> {
         let (start, tail, last) = (self.start, self.tail, self.size - 1);
         (0..words).map(move |at| (start + (tail.wrapping_add(at) & last)) * 4)
     }
 
-    /// The status bit, as the ring itself has it.
+    /// The current status bit of the ring itself.
     #[must_use]
     pub fn status(&self) -> bool {
         if self.status_empty {
@@ -124,7 +124,7 @@ impl Ring {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rings {
     all: Vec<Ring>,
-    /// A word came onto a ring since this was last taken.
+    /// Whether a word has been put on a ring since this was last taken.
     pub(super) written: bool,
     full_percent: u32,
 }
@@ -142,7 +142,7 @@ impl Rings {
         &self.all[ring]
     }
 
-    /// Whether a longword is in the room of a ring that is in use and not on the ring.
+    /// Whether a longword lies in the space of a ring in use but is not on the ring.
     pub(super) fn has_left(&self, longword: u32) -> bool {
         let used = self.all.iter().filter(|ring| ring.is_used());
         let mut room = used.filter(|ring| longword.wrapping_sub(ring.start) < ring.size);
@@ -154,7 +154,7 @@ impl Rings {
     }
 
     pub(super) fn set_register(&mut self, ring: usize, register: RingRegister, value: u32) {
-        // A write of the registers may fill a ring as well as a put.
+        // A write of the registers may fill a ring just as a put does.
         self.written = true;
         let ring = &mut self.all[ring];
         match register {
@@ -165,9 +165,9 @@ impl Rings {
         ring.count = ring.tail.wrapping_sub(ring.head) & (ring.size - 1);
     }
 
-    /// Tells microengines the ring's status.
+    /// Reports the ring's status to the microengines.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of each change of a ring.
+    #[allow(clippy::inline_always)] // Part of every change of a ring.
     pub(super) fn show(&self, ring: usize, fabric: &mut Fabric) {
         let now = fabric.now;
         let fill = self.all[ring].count;
@@ -180,11 +180,11 @@ impl Rings {
             .set(ring as u8, now, self.all[ring].status());
     }
 
-    /// Takes words off; what the ring does not have reads 0.
+    /// Takes words off; words that the ring does not have read as 0.
     #[inline]
     pub(super) fn get(&mut self, memory: &[u32], ring: usize, out: &mut [u32]) {
         let ring = &mut self.all[ring];
-        // Kept apart from the ring, which the words might be thought to change.
+        // In locals, as the compiler might otherwise assume that the words alias the ring.
         let (start, last) = (ring.start, ring.size - 1);
         let (mut head, mut count) = (ring.head, ring.count);
         for word in out {
@@ -200,7 +200,7 @@ impl Rings {
         ring.count = count;
     }
 
-    /// Puts words on; gives how many of the oldest were overwritten.
+    /// Puts words on. Returns how many of the oldest were overwritten.
     #[inline]
     pub(super) fn put(&mut self, memory: &mut [u32], ring: usize, words: &[u32]) -> u32 {
         self.written = true;
@@ -213,8 +213,8 @@ impl Rings {
                 *place = word;
             }
             tail = (tail + 1) & (size - 1);
-            // As on silicon nothing stops a put to a full ring: it overwrites the oldest word.
-            // The caller raises the check.
+            // As in silicon, nothing stops a put to a full ring: it overwrites the oldest word. The
+            // caller raises the check.
             if count == size {
                 ring.head = tail;
                 lost += 1;

@@ -112,7 +112,7 @@ impl Channel {
         devices.find_map(|device| Some((&**device, device.attachment().place(longword)?)))
     }
 
-    /// The first cycle at which the device can be handed a command.
+    /// The first cycle at which the device can take a command.
     #[cold]
     #[inline(never)]
     pub(super) fn device_free_at(&self, slot: CommandId) -> Cycle {
