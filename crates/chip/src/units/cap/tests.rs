@@ -50,8 +50,8 @@ impl Bench {
         }
     }
 
-    /// Issues a command whose OUT registers hold `out`, and runs until all is quiet.
-    /// Gives the registers that were pulled from.
+    /// Issues a command whose OUT registers hold `out`, runs until the chip is idle, and returns
+    /// the registers that were pulled from.
     fn run(&mut self, command: BusCommand, out: &[u32]) -> Option<(u8, u8)> {
         let slot = self.fabric.open(command);
         self.cap.arrive(slot, &mut self.fabric);

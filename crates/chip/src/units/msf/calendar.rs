@@ -1,9 +1,9 @@
-//! The FIFO status channel of SPI-4: what microcode reads about the fill of
-//! the ports' transmit FIFOs.
+//! The FIFO status channel of SPI-4, through which microcode reads the fill of the ports' transmit
+//! FIFOs.
 //!
-//! The device on the other side sends the status of one port after the other, in
-//! the order of a calendar that both sides know. Here a status is always up to
-//! date; a port that the calendar does not name never gets one.
+//! The device on the other side sends the status of one port after another, in the order of a
+//! calendar that both sides know. In this model a status is always up to date; a port that is not
+//! in the calendar never gets one.
 
 use super::parameters::MediaParameters;
 use super::port::Port;
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 /// Entries of the calendar, and channels that an SPI-4 address can name.
 pub const ENTRIES: usize = 256;
-/// Ports whose status one `TX_MULTIPLE_PORT_STATUS` register has.
+/// Ports whose status is in one `TX_MULTIPLE_PORT_STATUS` register.
 const PORTS_IN_A_REGISTER: usize = 16;
 
-/// How full a port's transmit FIFO is, as SPI-4 codes it.
+/// Fill of a port's transmit FIFO, as encoded by SPI-4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FifoStatus {
     /// Below the low-water mark.
@@ -30,7 +30,7 @@ pub enum FifoStatus {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Calendar {
     ports: Vec<u32>,
-    /// Entries in use as the register has it; 0 stands for all.
+    /// Number of entries in use, as in the register; 0 stands for all.
     length: u32,
     low_water: u64,
     high_water: u64,
@@ -67,15 +67,15 @@ impl Calendar {
         self.ports.get(index).copied().unwrap_or(0)
     }
 
-    /// Writes `TX_CALENDAR_n`; beyond the last it does nothing.
+    /// Writes `TX_CALENDAR_n`; no effect beyond the last.
     pub(crate) fn set_entry(&mut self, index: usize, value: u32) {
         if let Some(entry) = self.ports.get_mut(index) {
             *entry = value & 0xff;
         }
     }
 
-    /// `TX_PORT_STATUS_n`. A channel without a device always has room; a port
-    /// that the calendar does not name stays at satisfied.
+    /// `TX_PORT_STATUS_n`. A channel without a device always has room; a port that is not in the
+    /// calendar stays at satisfied.
     #[must_use]
     pub fn status(&self, port: usize, ports: &[Port], now: Cycle) -> FifoStatus {
         let used = match self.length {
@@ -92,7 +92,7 @@ impl Calendar {
         }
     }
 
-    /// `TX_MULTIPLE_PORT_STATUS_n`: two bits a port, the lowest port lowest.
+    /// `TX_MULTIPLE_PORT_STATUS_n`: two bits per port, lowest port in the lowest bits.
     #[must_use]
     pub(crate) fn statuses(&self, register: usize, ports: &[Port], now: Cycle) -> u32 {
         (0..PORTS_IN_A_REGISTER).fold(0, |word, i| {

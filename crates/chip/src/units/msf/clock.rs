@@ -1,5 +1,5 @@
-//! Another clock in microengine cycles: edge `k` of a clock with
-//! `cycles` / `edges` cycles a period is at cycle ⌈k · cycles / edges⌉.
+//! Another clock in terms of microengine cycles: edge `k` of a clock with
+//! `cycles` / `edges` cycles per period is at cycle ⌈k · cycles / edges⌉.
 
 use crate::Cycle;
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ pub struct ClockRatio {
 }
 
 impl ClockRatio {
-    /// The clock of `hz` beside microengines of `microengine_hz`; zero is taken
-    /// as one hertz.
+    /// The clock of `hz` relative to microengines at `microengine_hz`; zero is
+    /// treated as one hertz.
     #[must_use]
     pub const fn new(microengine_hz: u64, hz: u64) -> Self {
         let (a, b) = (at_least_one(microengine_hz), at_least_one(hz));
@@ -24,7 +24,7 @@ impl ClockRatio {
         }
     }
 
-    /// Cycle at which edge `edge` is over.
+    /// The cycle by which edge `edge` has passed.
     #[must_use]
     pub const fn cycle(self, edge: u64) -> Cycle {
         divided_up(edge as u128 * self.cycles as u128, self.edges)
@@ -39,14 +39,14 @@ impl ClockRatio {
         divided((now - 1) as u128 * self.edges as u128, self.cycles) + 1
     }
 
-    /// Period as a fraction: numerator and denominator in cycles.
+    /// The period in cycles, as numerator and denominator.
     #[must_use]
     pub const fn ratio(self) -> (u64, u64) {
         (self.cycles, self.edges)
     }
 }
 
-/// A quotient that is known to fit; so does nearly every dividend.
+/// A quotient that is known to fit in 64 bits, as nearly every dividend does.
 #[inline]
 pub(super) const fn divided(dividend: u128, divisor: u64) -> u64 {
     if dividend >> 64 == 0 {
@@ -55,7 +55,7 @@ pub(super) const fn divided(dividend: u128, divisor: u64) -> u64 {
     (dividend / divisor as u128) as u64
 }
 
-/// A quotient rounded up.
+/// A quotient, rounded up.
 #[inline]
 pub(super) const fn divided_up(dividend: u128, divisor: u64) -> u64 {
     divided(dividend + (divisor as u128 - 1), divisor)

@@ -1,7 +1,7 @@
-//! What happens at the media interface of its own accord.
+//! Events that the media interface schedules for itself.
 
-/// What an [`Event::Media`](crate::kernel::event::Event::Media) means: the code in the
-/// upper bits, an argument below.
+/// The meaning of an [`Event::Media`](crate::kernel::event::Event::Media): the code in the upper
+/// bits, an argument below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MediaEventCode {
     Arrival,

@@ -1,4 +1,4 @@
-//! Commands of microengines to the media interface, and its registers.
+//! Commands of microengines to the media interface, and the interface's registers.
 
 use npsim_isa::{CommandOp, msf_csr};
 
@@ -19,7 +19,7 @@ use crate::kernel::unit::{HasTarget, Resources, Unit};
 use crate::kernel::unit_counters::{PathDirection, UnitCounters};
 use npsim_profile::{MediaBus, Profile};
 
-/// Remark of a write whose data has been pulled.
+/// Scratch value of a write whose data has been pulled.
 const PULLED: u64 = 1;
 const WINDOW_END: u32 = DATA_WINDOW + 0x2000;
 const CONTROL: u32 = msf_csr::TBUF_ELEMENT_CONTROL_0 as u32;
@@ -111,7 +111,7 @@ impl Msf {
         }
     }
 
-    /// A register's value now; `None` for an address where none is.
+    /// A register's current value; `None` if there is no register at the address.
     #[must_use]
     pub fn read_register(&self, address: u32, now: Cycle) -> Option<u32> {
         if (CONTROL..CONTROL_END).contains(&address) {
@@ -144,8 +144,7 @@ impl Msf {
         })
     }
 
-    /// The register at a byte address, among those that both buses have and
-    /// those of this one.
+    /// The register at a byte address, from those common to both buses and those of this one.
     fn register(&self, address: u32) -> Option<u16> {
         let address = u16::try_from(address).ok().filter(|&a| a < 0x100)?;
         let other = self.parameters.bus == MediaBus::Spi4
@@ -181,8 +180,8 @@ impl Msf {
             match place {
                 Status::Length => calendar.set_length(data),
                 Status::Entry(n) => calendar.set_entry(n, data),
-                // RX_PORT_CALENDAR_STATUS: what is sent instead of the fill of
-                // RBUF, in a mode that is not modelled.
+                // RX_PORT_CALENDAR_STATUS: sent instead of the fill of RBUF, in a mode that is not
+                // modelled.
                 Status::Port(_) => {}
                 Status::Ports(n) => {
                     let message = format!("TX_MULTIPLE_PORT_STATUS_{n} is read only");
@@ -191,7 +190,7 @@ impl Msf {
             }
             return;
         }
-        // Threads write these two for each mpacket, and both buses have them.
+        // Threads write these two registers for each mpacket; both buses have them.
         match address {
             DONE => return self.element_done(slot, data, fabric),
             FIRST_LIST => return self.enlist(slot, 0, data, fabric, registers),
@@ -225,7 +224,7 @@ impl Msf {
             }
             msf_csr::MSF_RX_CONTROL | msf_csr::MSF_TX_CONTROL => {
                 let old = self.registers[known as usize / 4];
-                // Bits 3-2 are the element size; CSIX and widths stand above.
+                // Bits 3-2 are the element size; CSIX and widths are above.
                 if (old ^ data) & (3 << 2 | 0x007f_0000) != 0 {
                     let message = format!(
                         "{} is set to 0x{data:08x}: mode and element size stay as they were at boot (0x{old:08x})",
@@ -241,15 +240,15 @@ impl Msf {
         }
     }
 
-    /// A write to a receive freelist: puts the thread that `data` names on it, or hands it an
-    /// element at once.
+    /// Handles a write to a receive freelist: puts the thread that `data` names on it, or gives it
+    /// an element at once.
     ///
     /// The status of an mpacket is two longwords, for which the thread's IN registers have to be
-    /// reserved in the scoreboard. A core that lists a thread of its own has done so at issue;
-    /// for any other thread it is done here (`claimed_by_issuer`). `lists_others` informs the
-    /// search for deadlocks (`npsim-inspect`, `liveness/raise.rs`) that such a write may wake
-    /// any context. `last_activity` moves only when an element was handed out: time in which
-    /// threads merely enlist may be skipped (`periodic_skip.rs`).
+    /// reserved in the scoreboard. A core that lists one of its own threads has done so at issue;
+    /// for any other thread it is done here (`claimed_by_issuer`). `lists_others` tells the
+    /// deadlock search (`npsim-inspect`, `liveness/raise.rs`) that such a write may wake any
+    /// context. `last_activity` advances only when an element was handed out: time in which threads
+    /// merely enlist may be skipped (`periodic_skip.rs`).
     fn enlist(
         &mut self,
         slot: CommandId,
@@ -309,7 +308,7 @@ impl Msf {
         match self.receive.rbuf.release(element) {
             Ok(()) => {
                 self.tell_rbuf_freed(element, slot, fabric);
-                // An mpacket may have waited for it.
+                // An mpacket may have been waiting for the element.
                 self.receive.arbitrate(&self.ports, fabric);
             }
             Err(holder) => {
@@ -326,8 +325,8 @@ impl Msf {
     }
 }
 
-/// Whether a command that has not acted puts a thread with this signal on a freelist,
-/// or may, since what it writes is not known: `pulled` is what it has with it.
+/// Whether a command that has not taken effect puts a thread with this signal on a freelist, or may
+/// do so because its data is not known. `pulled` is the data that it already has.
 #[must_use]
 pub fn may_list(
     command: &BusCommand,
@@ -368,7 +367,7 @@ impl Unit for Msf {
     fn arrive(&mut self, slot: CommandId, fabric: &mut Fabric) {
         let command = &fabric.flight(slot).command;
         let (op, count, now) = (command.op, command.count, fabric.now);
-        // Threads write registers for each mpacket, and nothing holds these writes up.
+        // Threads write registers for each mpacket, and nothing delays these writes.
         if op == CommandOp::MsfFastWr {
             fabric.release(Self::FIRST);
             self.counters.started(op, 1, 0);
@@ -413,7 +412,7 @@ impl Unit for Msf {
     }
 
     fn pulled(&mut self, slot: CommandId, fabric: &mut Fabric) {
-        // The registers act in `ready`, where the microengines are at hand.
+        // Registers take effect in `ready`, where the microengines are accessible.
         fabric.flight_mut(slot).unit_scratch = PULLED;
         fabric.ready_at(slot, fabric.now);
     }
@@ -454,14 +453,14 @@ impl Unit for Msf {
     }
 }
 
-/// Longwords that a command moves.
+/// Number of longwords that a command moves.
 fn words_of(op: CommandOp, count: u8) -> u8 {
     let info = op.info();
     let words = info.pull_words.of(u32::from(count)) + info.push_words.of(u32::from(count));
     words.min(32) as u8
 }
 
-/// A place of the FIFO status channel.
+/// A register of the FIFO status channel.
 enum Status {
     /// `TX_CALENDAR_LENGTH`.
     Length,
@@ -474,7 +473,7 @@ enum Status {
 }
 
 impl Status {
-    /// What stands at a byte address of an SPI-4 interface.
+    /// The register at a byte address of an SPI-4 interface.
     fn at(address: u32) -> Option<Self> {
         const SHARED: u32 = msf_csr::TX_MULTIPLE_PORT_STATUS_0 as u32;
         const SHARED_END: u32 = SHARED + ENTRIES as u32 / 16 * 4;

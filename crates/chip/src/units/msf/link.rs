@@ -1,8 +1,8 @@
 //! One direction of the media bus: when it is free and how long a burst takes.
 //!
-//! SPI-3 moves a word a clock, and each mpacket costs further clocks for address
-//! select and status. SPI-4.2 moves sixteen bits on both edges of the clock; a
-//! control word of sixteen bits stands between any two bursts.
+//! SPI-3 moves one word per clock, and each mpacket costs further clocks for address selection and
+//! status. SPI-4.2 moves sixteen bits on each clock edge; a sixteen-bit control word separates any
+//! two bursts.
 
 use super::clock::ClockRatio;
 use crate::Cycle;
@@ -15,22 +15,22 @@ const CONTROL_WORD: u64 = 1;
 /// One direction of the media bus.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Link {
-    /// The times of transfers.
+    /// The clock of transfers.
     clock: ClockRatio,
     transfer_bytes: u64,
-    /// Transfers beside data for one burst.
+    /// Transfers in addition to the data of one burst.
     overhead: u64,
     /// The first transfer that is not booked.
     free: u64,
     /// When the last burst began.
     pub begun: Cycle,
-    /// Cycles in which the bus moved data or stood for its overhead.
+    /// Cycles in which the bus moved data or was occupied by its overhead.
     pub busy: Cycle,
 }
 
 impl Link {
-    /// A free bus: its clock, the bytes it moves in each clock, and the clocks
-    /// that a burst takes beside its data and what the protocol itself needs.
+    /// A free bus with its clock, the bytes it moves per clock, and the clocks that a burst takes
+    /// in addition to its data and the protocol's own needs.
     #[must_use]
     pub const fn new(
         bus: MediaBus,
@@ -59,8 +59,8 @@ impl Link {
         }
     }
 
-    /// Takes the bus for a burst of `bytes` as soon as it is free; gives the
-    /// cycle of its end.
+    /// Books the bus for a burst of `bytes` as soon as it is free. Returns the cycle at which the
+    /// burst ends.
     pub fn book(&mut self, bytes: u64, now: Cycle) -> Cycle {
         let transfers = bytes.div_ceil(self.transfer_bytes) + self.overhead;
         let start = self.clock.edge(now).max(self.free);

@@ -1,12 +1,11 @@
-//! The media switch fabric interface with one partition of RBUF and TBUF: a
-//! 32-bit SPI-3 (POS-PHY level 3) bus each way on the IXP2400, as on the ENP-2611;
-//! a 16-bit SPI-4.2 bus each way on the IXP2800. Which one a chip has stands in
-//! its profile; microcode sees the difference in a few fields.
+//! The media switch fabric interface with one partition of RBUF and TBUF: a 32-bit SPI-3 (POS-PHY
+//! level 3) bus each way on the IXP2400, as on the ENP-2611; a 16-bit SPI-4.2 bus each way on the
+//! IXP2800. The profile determines which one a chip has; microcode sees the difference in a few
+//! fields.
 //!
-//! In: [`PortIo`] → MAC receive FIFO → receive bus → RBUF
-//! element → thread on `RX_THREAD_FREELIST_0`. Out: TBUF elements in strict
-//! order → transmit bus → MAC transmit FIFO (store and forward) → line. Frames
-//! are without their check sequence inside the chip.
+//! In: [`PortIo`] → MAC receive FIFO → receive bus → RBUF element → thread on
+//! `RX_THREAD_FREELIST_0`. Out: TBUF elements in strict order → transmit bus → MAC transmit FIFO
+//! (store and forward) → line. Inside the chip, frames are without their check sequence.
 
 pub mod calendar;
 pub mod clock;
@@ -46,24 +45,24 @@ use window::window;
 
 /// Erratum of the IXP2400: these RBUF elements may corrupt data.
 const BAD_ELEMENTS: u32 = 69;
-/// Leaked elements that a fault lists.
+/// Number of leaked elements that a fault lists.
 const LEAKS_SHOWN: usize = 8;
 
-/// A port as a loader sets it up.
+/// A port's settings, as made by a loader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortSetup {
     /// Line rate.
     pub bits_per_second: u64,
 }
 
-/// What a loader sets up of the media interface.
+/// The media interface's settings, as made by a loader.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MediaSetup<'a> {
-    /// Ports in the order of their number.
+    /// Ports in numerical order.
     pub ports: &'a [PortSetup],
-    /// Bytes of an RBUF element.
+    /// Bytes per RBUF element.
     pub element_size: u16,
-    /// Bytes of a TBUF element; 0 for as many as of an RBUF element.
+    /// Bytes per TBUF element; 0 for the size of an RBUF element.
     pub transmit_element_size: u16,
 }
 
@@ -76,7 +75,7 @@ pub struct Msf {
     pub transmit: Transmit,
     ports: Vec<Port>,
     parameters: MediaParameters,
-    /// Registers that are kept and have no effect in this mode, by word offset.
+    /// Registers that hold their value but have no effect in this mode, by word offset.
     registers: Vec<u32>,
     /// The FIFO status channel; SPI-4 only.
     calendar: Option<Calendar>,
@@ -87,7 +86,7 @@ pub struct Msf {
     counters: UnitCounters,
 }
 
-/// An element size in bytes with its code in a control register; 64 where it is none.
+/// An element size in bytes with its code in a control register; any invalid size becomes 64.
 const fn element_size(bytes: u16) -> (u16, u32) {
     match bytes {
         128 => (128, 1),
@@ -97,10 +96,9 @@ const fn element_size(bytes: u16) -> (u16, u32) {
 }
 
 impl Msf {
-    /// A media interface with a loader's settings. RBUF elements are in the
-    /// pool except number 0 and those of the chip's erratum, as the reference
-    /// driver leaves them. An element size that is not 64, 128 or 256 is taken
-    /// as 64.
+    /// A media interface with a loader's settings. All RBUF elements are in the pool except number
+    /// 0 and those of the chip's erratum, as the reference driver leaves them. An element size
+    /// other than 64, 128 or 256 becomes 64.
     #[must_use]
     pub fn new(profile: &Profile, setup: &MediaSetup<'_>) -> Self {
         let parameters = MediaParameters::new(profile);
@@ -124,8 +122,7 @@ impl Msf {
         let control = match parameters.bus {
             // 1x32, MPHY-32, polled status, level 3.
             MediaBus::Spi3 => 1 << 28 | 1 << 19 | 1 << 18 | 1 << 17,
-            // One partition; the place of the element size is taken from the
-            // IXP2400.
+            // One partition; the position of the element size is taken from the IXP2400.
             MediaBus::Spi4 => 0,
         };
         registers[0] = control | size_code << 2;
@@ -145,28 +142,27 @@ impl Msf {
         }
     }
 
-    /// Makes anew what is not saved.
+    /// Rebuilds the state that is not saved.
     fn complete_saved(&mut self) {
         let element_bytes = self.element_bytes();
         { self.ports.iter_mut() }.for_each(|port| port.complete_saved(element_bytes));
     }
 
-    /// The ports in the order of their number.
+    /// The ports in numerical order.
     #[must_use]
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// Before which cycle the first bit of no frame has left or can leave but of
-    /// those that [were reported](PortIo::departed), if nothing is left to happen
-    /// before `now`.
+    /// The cycle before which no frame's first bit has left or can leave, except for frames that
+    /// [were reported](PortIo::departed), provided that nothing remains to happen before `now`.
     #[must_use]
     pub fn departures_known(&self, now: Cycle) -> Cycle {
         let leaving = self.ports.iter().filter_map(Port::leaving_since);
         leaving.fold(now, Cycle::min)
     }
 
-    /// Bytes of an RBUF element.
+    /// Bytes per RBUF element.
     #[must_use]
     pub const fn element_bytes(&self) -> u16 {
         self.receive.rbuf.element_bytes()
@@ -179,8 +175,8 @@ impl Msf {
         self.last_activity
     }
 
-    /// Whether all frames of the lines have arrived and nothing moves that does
-    /// not wait for microcode.
+    /// Whether all frames of the lines have arrived and the only remaining activity waits for
+    /// microcode.
     #[cfg(test)]
     pub(crate) fn is_idle(&self) -> bool {
         self.receive.exhausted()
@@ -197,15 +193,15 @@ impl Msf {
         self.receive.exhausted()
     }
 
-    /// RBUF elements that threads got and did not free. After a run has
-    /// drained, each is a leak.
+    /// RBUF elements that threads received and have not freed. After a run has drained, each is a
+    /// leak.
     #[must_use]
     pub fn leaks(&self) -> Vec<Leak> {
         self.receive.rbuf.leaks().collect()
     }
 
-    /// Raises [`Check::RbufLeak`] when threads still have RBUF elements: for the
-    /// end of a run that has drained.
+    /// Raises [`Check::RbufLeak`] if threads still hold RBUF elements; for the end of a run that
+    /// has drained.
     pub fn raise_leaks(&self, fabric: &mut Fabric) {
         let leaks = self.leaks();
         let Some(first) = leaks.first() else { return };
@@ -236,13 +232,13 @@ impl Msf {
         });
     }
 
-    /// The first bit of the next frame that is known; `Cycle::MAX` for none.
+    /// The first bit of the next known frame; `Cycle::MAX` if there is none.
     #[must_use]
     pub fn next_arrival(&self) -> Cycle {
         self.receive.next_arrival()
     }
 
-    /// Whether a context waits for an mpacket on a freelist.
+    /// Whether a context is waiting for an mpacket on a freelist.
     #[must_use]
     pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
         self.receive.is_waiting(me, context)
@@ -253,10 +249,10 @@ impl Msf {
         self.receive.refill(fabric, lines);
     }
 
-    /// Reads RBUF at an address in the data window; gives the packet tag.
+    /// Reads RBUF at an address in the data window. Returns the packet tag.
     ///
     /// # Errors
-    /// The range is not in the window.
+    /// Returns an error if the range is not in the window.
     pub(super) fn read_window(
         &self,
         address: u32,
@@ -268,7 +264,7 @@ impl Msf {
     /// Writes TBUF at an address in the data window.
     ///
     /// # Errors
-    /// The range is not in the window.
+    /// Returns an error if the range is not in the window.
     pub(super) fn write_window(
         &mut self,
         address: u32,
@@ -278,8 +274,8 @@ impl Msf {
         self.transmit.tbuf.write(window(address)?, words, tag)
     }
 
-    /// Handles a media event; says whether it had to do with frames, and not with
-    /// threads alone that wait for one.
+    /// Handles a media event. Returns whether it concerned frames, rather than just threads waiting
+    /// for one.
     pub fn event(&mut self, code: u32, fabric: &mut Fabric, lines: &mut dyn PortIo) -> bool {
         let (code, argument) = MediaEventCode::of(code);
         let Some(code) = code else { return false };

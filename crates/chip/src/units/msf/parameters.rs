@@ -1,4 +1,4 @@
-//! The media interface's numbers, taken from the chip profile.
+//! The media interface's parameters, taken from the chip profile.
 
 use super::link::Link;
 use crate::Cycle;
@@ -6,7 +6,7 @@ use crate::kernel::snapshot::bits;
 use npsim_profile::{MediaBus, Profile};
 use serde::{Deserialize, Serialize};
 
-/// What timing and sizes the media interface has.
+/// Timing and sizes of the media interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaParameters {
     /// The kind of media bus.
@@ -19,48 +19,48 @@ pub struct MediaParameters {
     pub media_hz: u64,
     /// Bytes that the media bus moves per clock.
     pub bus_bytes: u64,
-    /// Media clocks beside data for one received mpacket.
+    /// Media clocks in addition to the data for one received mpacket.
     pub receive_overhead: u64,
-    /// Media clocks beside data for one transmitted mpacket.
+    /// Media clocks in addition to the data for one transmitted mpacket.
     pub transmit_overhead: u64,
-    /// Receive buffer.
+    /// Bytes of the receive buffer.
     pub rbuf_bytes: u32,
-    /// Transmit buffer.
+    /// Bytes of the transmit buffer.
     pub tbuf_bytes: u32,
-    /// Receive FIFO of a port.
+    /// Bytes of a port's receive FIFO.
     pub receive_fifo_bytes: u32,
-    /// Transmit FIFO of a port.
+    /// Bytes of a port's transmit FIFO.
     pub transmit_fifo_bytes: u32,
     /// Fill of a transmit FIFO below which a port starves.
     pub transmit_low_water: u64,
     /// Fill of a transmit FIFO above which a port is satisfied.
     pub transmit_high_water: u64,
-    /// Element valid and thread waiting, to the request for the push bus.
+    /// From a valid element and a waiting thread to the request for the push bus.
     pub autopush_lead: Cycle,
-    /// Element valid to its first word on the pins.
+    /// From a valid element to its first word on the pins.
     pub transmit_start: Cycle,
-    /// Arrival of a read at the unit to its push.
+    /// From the arrival of a read at the unit to its push.
     pub read_lead: Cycle,
-    /// Arrival of a write at the unit to its pull.
+    /// From the arrival of a write at the unit to its pull.
     pub write_lead: Cycle,
-    /// Arrival of a fast write at the unit to its effect.
+    /// From the arrival of a fast write at the unit to its effect.
     pub fast_write_lead: Cycle,
     /// Cycles that a longword occupies the interface's own data path.
     pub word: Cycle,
     /// Cycles per count of a receive freelist's timeout.
     pub timeout_unit: Cycle,
-    /// Threads that fit on a receive freelist.
+    /// Number of threads that fit on a receive freelist.
     pub freelist_depth: usize,
 }
 
 impl MediaParameters {
-    /// The bus on which mpackets come.
+    /// The bus on which mpackets arrive.
     #[must_use]
     pub(crate) const fn receive_link(&self) -> Link {
         self.link(self.receive_overhead)
     }
 
-    /// The bus on which mpackets go.
+    /// The bus on which mpackets leave.
     #[must_use]
     pub(crate) const fn transmit_link(&self) -> Link {
         self.link(self.transmit_overhead)
@@ -76,7 +76,7 @@ impl MediaParameters {
         )
     }
 
-    /// What a profile says.
+    /// The parameters of a profile.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
         let mhz = 1_000_000;

@@ -8,13 +8,13 @@ use crate::Cycle;
 use crate::kernel::port_io::{Arrival, PacketTag};
 use crate::kernel::snapshot::bits;
 
-/// Preamble and start delimiter, bytes.
+/// Preamble and start delimiter, in bytes.
 pub(crate) const PREAMBLE: u64 = 8;
-/// Frame check sequence, bytes.
+/// Frame check sequence, in bytes.
 pub(crate) const CHECK_SEQUENCE: u64 = 4;
-/// Smallest gap between frames, bytes.
+/// Smallest gap between frames, in bytes.
 pub const GAP: u64 = 12;
-/// Shortest frame without its check sequence; the MAC pads to it.
+/// Shortest frame without its check sequence, in bytes; the MAC pads to it.
 pub const SHORTEST: usize = 60;
 
 /// A frame in the receive FIFO or still on the line.
@@ -22,7 +22,7 @@ pub const SHORTEST: usize = 60;
 pub struct Incoming {
     /// The frame.
     pub arrival: Arrival,
-    /// Bytes that have gone to RBUF.
+    /// Bytes that have been moved to RBUF.
     pub moved: usize,
 }
 
@@ -34,8 +34,8 @@ impl Incoming {
         left.min(element_bytes as usize)
     }
 
-    /// Cycle at which the next mpacket is in the FIFO; the last one counts when
-    /// the check sequence has been seen.
+    /// The cycle at which the next mpacket is in the FIFO; the last one counts when the check
+    /// sequence has been seen.
     #[must_use]
     pub fn available(&self, element_bytes: u16) -> Cycle {
         let Arrival {
@@ -72,67 +72,67 @@ pub struct Leaving {
     end: u128,
 }
 
-/// What the MAC does with the next mpacket of the transmit bus.
+/// The MAC's treatment of the next mpacket from the transmit bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FrameAssembly {
     /// The port expects a frame's first mpacket.
     #[default]
     Between,
-    /// The port collects a frame.
+    /// The port is collecting a frame.
     Within,
-    /// The port discards the rest of a frame.
+    /// The port is discarding the rest of a frame.
     Discarding,
 }
 
-/// What a port has counted.
+/// The counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortCounts {
     /// Frames that started to arrive.
     pub received_frames: u64,
     /// The bytes of the received frames.
     pub received_bytes: u64,
-    /// Frames wholly in RBUF.
+    /// Frames completely in RBUF.
     pub delivered_frames: u64,
     /// Frames that found no room in the receive FIFO.
     pub overflow_frames: u64,
-    /// Most bytes in the receive FIFO.
+    /// Largest number of bytes in the receive FIFO.
     pub receive_fifo_peak: u64,
     /// Frames that have left.
     pub sent_frames: u64,
     /// The bytes of the sent frames.
     pub sent_bytes: u64,
-    /// Most bytes in the transmit FIFO.
+    /// Largest number of bytes in the transmit FIFO.
     pub transmit_fifo_peak: u64,
 }
 
 /// A port.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Port {
-    /// Line rate.
+    /// Line rate, in bits per second.
     #[serde(with = "bits")]
     pub bits_per_second: u64,
-    /// Frames that arrive, first one first.
+    /// Arriving frames, oldest first.
     incoming: VecDeque<Incoming>,
-    /// The bytes of these frames that are not in RBUF, derived from the frames.
+    /// The bytes of these frames that are not yet in RBUF, derived from the frames.
     #[serde(skip)]
     backlog: u64,
-    /// From when on the first of them has an mpacket that can go over the bus; `Cycle::MAX` if
-    /// there is none. It follows from the frame.
+    /// The cycle from which the first of them has an mpacket that can go over the bus; `Cycle::MAX`
+    /// if there is none. Derived from the frame.
     #[serde(skip)]
     available: Cycle,
-    /// Counts.
+    /// The port's counters.
     pub counts: PortCounts,
-    /// What the next mpacket from TBUF means.
+    /// How the next mpacket from TBUF is treated.
     pub assembly: FrameAssembly,
-    /// The frame that is put together.
+    /// The frame being assembled.
     pub partial: FifoFrame,
     queue: VecDeque<FifoFrame>,
     leaving: Option<Leaving>,
-    /// Bytes of all frames in the transmit FIFO, the whole of the one on the line.
+    /// Bytes of all frames in the transmit FIFO, including all of the one on the line.
     held: u64,
     #[serde(with = "bits")]
     capacity: u64,
-    /// Cycles a bit takes as a fraction `(a, b)`. A line tick is 1/b of a cycle.
+    /// Cycles per bit as a fraction `(a, b)`. A line tick is 1/b of a cycle.
     bit: (u64, u64),
     /// Line tick from which the next preamble may start.
     line_free: u128,
@@ -141,7 +141,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// A quiet port.
+    /// An idle port.
     #[must_use]
     pub fn new(microengine_hz: u64, bits_per_second: u64, transmit_fifo_bytes: u32) -> Self {
         Self {
@@ -162,38 +162,38 @@ impl Port {
         }
     }
 
-    /// Makes anew what is not saved.
+    /// Rebuilds the state that is not saved.
     pub(super) fn complete_saved(&mut self, element_bytes: u16) {
         let left = |it: &Incoming| it.arrival.bytes.len().saturating_sub(it.moved) as u64;
         self.backlog = self.incoming.iter().map(left).sum();
         self.see_first(element_bytes);
     }
 
-    /// The first frame is another one, or has come on.
+    /// Updates `available` after the first frame has changed or moved on.
     fn see_first(&mut self, element_bytes: u16) {
         let first = self.incoming.front();
         self.available = first.map_or(Cycle::MAX, |frame| frame.available(element_bytes));
     }
 
-    /// From when on the next mpacket can go over the bus; `Cycle::MAX` if none comes.
+    /// The cycle from which the next mpacket can go over the bus; `Cycle::MAX` if none is coming.
     #[must_use]
     pub(super) const fn available(&self) -> Cycle {
         self.available
     }
 
-    /// Frames that arrive, first one first.
+    /// Arriving frames, oldest first.
     #[must_use]
     pub const fn incoming(&self) -> &VecDeque<Incoming> {
         &self.incoming
     }
 
-    /// Bytes of frames whose reception has begun and that are not in RBUF.
+    /// Bytes of frames whose reception has begun and that are not yet in RBUF.
     #[must_use]
     pub const fn receive_backlog(&self) -> u64 {
         self.backlog
     }
 
-    /// A frame that there is room for begins to arrive.
+    /// Starts the arrival of a frame for which there is room.
     pub(super) fn arrives(&mut self, arrival: Arrival, element_bytes: u16) {
         self.backlog += arrival.bytes.len() as u64;
         self.incoming.push_back(Incoming { arrival, moved: 0 });
@@ -202,8 +202,8 @@ impl Port {
         }
     }
 
-    /// Moves this many bytes more of the first frame to RBUF; a frame that is there as a whole is
-    /// done with.
+    /// Moves this many more bytes of the first frame to RBUF; a frame that has been moved
+    /// completely is removed.
     pub(super) fn moved(&mut self, bytes: usize, element_bytes: u16) {
         let Some(frame) = self.incoming.front_mut() else {
             return;
@@ -217,21 +217,21 @@ impl Port {
         self.see_first(element_bytes);
     }
 
-    /// Frames given to the MAC that have not left.
+    /// Number of frames given to the MAC that have not left.
     #[must_use]
     pub fn sending(&self) -> usize {
         self.queue.len() + usize::from(self.leaving.is_some())
     }
 
-    /// First preamble bit of the frame on the line.
+    /// The first preamble bit of the frame on the line.
     #[must_use]
     pub(crate) fn leaving_since(&self) -> Option<Cycle> {
         let leaving = self.leaving.as_ref()?;
         Some(self.cycle(leaving.start))
     }
 
-    /// When the transmit FIFO has room for `bytes` more; `None` when that needs
-    /// more than the frame on the line to leave.
+    /// When the transmit FIFO has room for `bytes` more; `None` if more than the frame on the line
+    /// has to leave for that.
     #[must_use]
     pub(crate) fn room_at(&self, bytes: u64, now: Cycle) -> Option<Cycle> {
         let excess = (self.held + bytes).saturating_sub(self.capacity);
@@ -246,20 +246,20 @@ impl Port {
         Some(self.cycle(tick).max(now))
     }
 
-    /// Whether the FIFO could take `bytes` more once everything whole has left.
+    /// Whether the FIFO could take `bytes` more once all complete frames have left.
     #[must_use]
     pub(crate) fn can_ever_hold(&self, bytes: u64) -> bool {
         self.partial.bytes.len() as u64 + bytes <= self.capacity
     }
 
-    /// Reserves room for an mpacket that is on the transmit bus.
+    /// Reserves room for an mpacket that goes onto the transmit bus.
     pub fn reserve(&mut self, bytes: u64, now: Cycle) {
         self.held += bytes;
         let occupied = self.transmit_fill(now);
         self.counts.transmit_fifo_peak = self.counts.transmit_fifo_peak.max(occupied);
     }
 
-    /// Bytes in the transmit FIFO, with those that are on their way to it.
+    /// Bytes in the transmit FIFO, including those on their way to it.
     #[must_use]
     pub fn transmit_fill(&self, now: Cycle) -> u64 {
         self.held - self.drained(now)
@@ -276,20 +276,20 @@ impl Port {
         })
     }
 
-    /// Gives back room that was reserved for bytes that are thrown away.
+    /// Returns room that was reserved for bytes that are discarded.
     pub(crate) fn unreserve(&mut self, bytes: u64) {
         self.held -= bytes;
     }
 
-    /// Drops the frame that is put together and gives its tag.
+    /// Drops the frame being assembled and returns its tag.
     pub(crate) fn drop_partial(&mut self) -> PacketTag {
         self.held -= self.partial.bytes.len() as u64;
         self.partial.bytes.clear();
         std::mem::take(&mut self.partial.tag)
     }
 
-    /// The frame that is put together is whole: it is padded and waits for the
-    /// line. Gives the cycle of its end when the line was free.
+    /// Completes the frame being assembled: it is padded and queued for the line. Returns the cycle
+    /// of its end if the line was free.
     pub fn complete(&mut self, now: Cycle) -> Option<Cycle> {
         let empty = FifoFrame {
             bytes: self.spare.pop().unwrap_or_default(),
@@ -308,7 +308,7 @@ impl Port {
         Some(self.put_on_line(frame, now))
     }
 
-    /// Puts the next frame on the line if it is free; gives the cycle of its end.
+    /// Puts the next frame on the line if that is free. Returns the cycle of its end.
     fn start_next(&mut self, now: Cycle) -> Option<Cycle> {
         if self.leaving.is_some() {
             return None;
@@ -317,7 +317,7 @@ impl Port {
         Some(self.put_on_line(frame, now))
     }
 
-    /// Puts a frame on the line, which is free; gives the cycle of its end.
+    /// Puts a frame on the line, which must be free. Returns the cycle of its end.
     fn put_on_line(&mut self, frame: FifoFrame, now: Cycle) -> Cycle {
         let (per_bit, scale) = self.bit;
         let start = self.line_free.max(u128::from(now) * u128::from(scale));
@@ -328,14 +328,14 @@ impl Port {
         self.cycle(end)
     }
 
-    /// The frame on the line: first preamble bit, and itself.
+    /// The frame on the line, with its first preamble bit.
     #[must_use]
     pub fn leaving(&self) -> Option<(Cycle, &FifoFrame)> {
         let leaving = self.leaving.as_ref()?;
         Some((self.cycle(leaving.start), &leaving.frame))
     }
 
-    /// The frame on the line has left: its start, end and itself.
+    /// Takes the frame on the line, which has left: its start, its end and the frame itself.
     pub fn left(&mut self) -> Option<(Cycle, Cycle, FifoFrame)> {
         let leaving = self.leaving.take()?;
         let bytes = leaving.frame.bytes.len() as u64;
@@ -349,8 +349,8 @@ impl Port {
         ))
     }
 
-    /// Goes on with the next frame after [`Port::left`]; gives the cycle of its
-    /// end. The bytes of the frame that has left are used again.
+    /// Continues with the next frame after [`Port::left`]. Returns the cycle of its end. The buffer
+    /// of the frame that has left is reused.
     pub fn next(&mut self, now: Cycle, done: FifoFrame) -> Option<Cycle> {
         let mut bytes = done.bytes;
         bytes.clear();

@@ -8,9 +8,9 @@ use super::window::MsfError;
 use crate::Cycle;
 use npsim_profile::MediaBus;
 
-/// Bytes of the smallest element, in which SPI-4 counts.
+/// Bytes of the smallest element, the unit in which SPI-4 counts.
 pub(super) const LEAST_ELEMENT: u16 = 64;
-/// Type field of the status word: the control word announced payload.
+/// Type field of the status word: the control word announced a payload.
 const PAYLOAD_TYPE: u32 = 1 << 8;
 use crate::kernel::port_io::PacketTag;
 
@@ -41,35 +41,35 @@ pub enum ElementHolder {
 pub struct RbufElement {
     /// The present holder.
     pub holder: ElementHolder,
-    /// Port its mpacket came from.
+    /// Port that its mpacket came from.
     pub port: u8,
     /// Bytes, 1 to the element size.
     pub bytes: u16,
-    /// First mpacket of its frame.
+    /// Whether it holds the first mpacket of its frame.
     pub sop: bool,
-    /// Last mpacket of its frame.
+    /// Whether it holds the last mpacket of its frame.
     pub eop: bool,
-    /// The caller's number of the frame.
+    /// The caller's number for the frame.
     pub frame: u64,
-    /// Last bit of the frame on the line.
+    /// When the last bit of the frame was on the line.
     pub arrived: Cycle,
     checksum: u16,
 }
 
-/// An element that microcode has and did not free.
+/// An element that microcode received and has not freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
     /// Element number.
     pub element: u8,
     /// The frame whose mpacket it holds.
     pub frame: u64,
-    /// Port the frame came from.
+    /// Port that the frame came from.
     pub port: u8,
-    /// Index of the microengine whose thread got it.
+    /// Index of the microengine whose thread received it.
     pub me: u8,
     /// The thread's context.
     pub context: u8,
-    /// When it got it.
+    /// When the thread received it.
     pub since: Cycle,
 }
 
@@ -82,9 +82,9 @@ pub struct Rbuf {
     elements: Vec<RbufElement>,
     pool: VecDeque<u8>,
     full: VecDeque<u8>,
-    /// Fewest elements that were in the pool at one time.
+    /// Smallest number of elements that were in the pool at one time.
     pub lowest: u64,
-    /// Most elements that were full and waited for a thread.
+    /// Largest number of full elements that were waiting for a thread.
     pub full_peak: u64,
     /// Elements closed.
     pub closed: u64,
@@ -93,8 +93,8 @@ pub struct Rbuf {
 }
 
 impl Rbuf {
-    /// A buffer whose pool holds every element but the `withheld` ones, which the hardware never
-    /// hands out (`Msf::new` lists them). `lowest` is the fewest that the pool ever held.
+    /// A buffer whose pool holds every element except the `withheld` ones, which the hardware never
+    /// hands out (`Msf::new` lists them).
     #[must_use]
     pub fn new(parameters: &MediaParameters, element_bytes: u16, withheld: &[u8]) -> Self {
         let buffer_bytes = parameters.rbuf_bytes;
@@ -128,13 +128,13 @@ impl Rbuf {
         }
     }
 
-    /// Bytes of an element.
+    /// Bytes per element.
     #[must_use]
     pub const fn element_bytes(&self) -> u16 {
         self.element_bytes
     }
 
-    /// All elements in the order of their number.
+    /// All elements, in numerical order.
     #[must_use]
     pub fn elements(&self) -> &[RbufElement] {
         &self.elements
@@ -148,19 +148,19 @@ impl Rbuf {
         &rest[..rest.len().min(longwords)]
     }
 
-    /// Elements in the pool.
+    /// Number of elements in the pool.
     #[must_use]
     pub fn free(&self) -> usize {
         self.pool.len()
     }
 
-    /// Closed elements that wait for a thread.
+    /// Number of closed elements that are waiting for a thread.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.full.len()
     }
 
-    /// Takes the element that has been in the pool longest.
+    /// Takes the element that has been in the pool the longest.
     pub fn allocate(&mut self) -> Option<u8> {
         let element = self.pool.pop_front()?;
         self.elements[element as usize].holder = ElementHolder::Filling;
@@ -195,7 +195,7 @@ impl Rbuf {
         self.closed += 1;
     }
 
-    /// Hands the element that was closed first to a thread.
+    /// Hands the element that was closed earliest to a thread.
     pub(crate) fn hand_out(&mut self, me: u8, context: u8, now: Cycle) -> Option<u8> {
         let element = self.full.pop_front()?;
         self.elements[element as usize].holder = ElementHolder::Thread {
@@ -209,7 +209,7 @@ impl Rbuf {
     /// Puts an element back into the pool.
     ///
     /// # Errors
-    /// Who has it, when that is not microcode and it is not withheld.
+    /// Returns the holder if the element is neither held by microcode nor withheld.
     pub fn release(&mut self, element: u8) -> Result<(), ElementHolder> {
         let slot = &mut self.elements[element as usize];
         match slot.holder {
@@ -223,8 +223,8 @@ impl Rbuf {
         }
     }
 
-    /// The number by which microcode knows an element. SPI-4 counts in units of
-    /// 64 bytes whatever the size of elements; SPI-3 counts elements.
+    /// The number by which microcode knows an element. SPI-4 counts in units of 64 bytes, whatever
+    /// the element size; SPI-3 counts elements.
     #[must_use]
     pub fn number_of(&self, element: u8) -> u8 {
         match self.bus {
@@ -233,7 +233,7 @@ impl Rbuf {
         }
     }
 
-    /// The element that microcode means by a number; `None` when there is none.
+    /// The element that microcode refers to by a number; `None` if there is none.
     #[must_use]
     pub(crate) fn element_of(&self, number: u32) -> Option<u8> {
         let unit = match self.bus {
@@ -244,10 +244,9 @@ impl Rbuf {
         (number.is_multiple_of(unit) && element < self.elements.len()).then_some(element as u8)
     }
 
-    /// The two status longwords of an element: its number in bits 30-24, byte
-    /// count in 23-16 (256 is 0), SOP 15, EOP 14, port in 4-0 (7-0 on SPI-4);
-    /// then the ones-complement sum of the mpacket's byte pairs. Bit 8, the type
-    /// of an SPI-4 control word, is 1 for data.
+    /// The two status longwords of an element: its number in bits 30-24, byte count in 23-16 (256
+    /// is 0), SOP 15, EOP 14, port in 4-0 (7-0 on SPI-4); then the ones-complement sum of the
+    /// mpacket's byte pairs. Bit 8, the type of an SPI-4 control word, is 1 for data.
     #[must_use]
     pub fn status(&self, element: u8) -> [u32; 2] {
         let e = &self.elements[element as usize];
@@ -263,11 +262,11 @@ impl Rbuf {
         [word, u32::from(e.checksum)]
     }
 
-    /// Reads longwords from a byte offset on and gives the packet tag: that of
-    /// the arrival when the element holds a frame's first mpacket.
+    /// Reads longwords from a byte offset on. Returns the packet tag, which is that of the arrival
+    /// if the element holds a frame's first mpacket.
     ///
     /// # Errors
-    /// The range is not inside the buffer or not on longwords.
+    /// Returns an error if the range is not inside the buffer or not aligned to longwords.
     pub fn read(&self, offset: u32, words: &mut [u32]) -> Result<PacketTag, MsfError> {
         let range = longwords(self.words.len(), offset, words.len())?;
         let element = &self.elements[offset as usize / self.element_bytes as usize];
@@ -279,7 +278,7 @@ impl Rbuf {
         })
     }
 
-    /// Elements that microcode has.
+    /// The elements held by microcode.
     pub fn leaks(&self) -> impl Iterator<Item = Leak> + '_ {
         self.elements
             .iter()
@@ -298,7 +297,7 @@ impl Rbuf {
     }
 }
 
-/// Indices of `count` longwords from a byte offset on, in a buffer of `size`.
+/// Indices of `count` longwords from a byte offset on, in a buffer of `size` longwords.
 pub(super) fn longwords(
     size: usize,
     offset: u32,
@@ -318,10 +317,10 @@ pub(super) fn longwords(
     Ok(start..end)
 }
 
-/// Writes bytes to longwords, of which the last may be no whole one; gives the
-/// ones-complement sum of the byte pairs, an odd last byte padded with zero.
+/// Writes bytes to longwords, the last of which may be partial. Returns the ones-complement sum of
+/// the byte pairs, with an odd last byte padded with zero.
 fn fill(words: &mut [u32], bytes: &[u8]) -> u16 {
-    // Whole quadwords are summed: folded again and again, it is the sum of their parts.
+    // Whole quadwords are summed: after folding, the result is the sum of their 16-bit parts.
     let mut sum = 0;
     let (quadwords, rest) = bytes.as_chunks();
     let (pairs, _) = words.as_chunks_mut();
@@ -351,7 +350,7 @@ fn fill(words: &mut [u32], bytes: &[u8]) -> u16 {
     folded(sum)
 }
 
-/// A sum of any longer words as the ones-complement sum of 16 bits that it stands for.
+/// Folds a sum of longer words into the equivalent 16-bit ones-complement sum.
 fn folded(sum: u128) -> u16 {
     let sum = u128::from(sum as u64) + (sum >> 64);
     let sum = (sum as u64 & 0xffff_ffff) + (sum >> 32) as u64;

@@ -1,5 +1,5 @@
-//! The way in: lines, MAC receive FIFOs, the receive bus, RBUF, and threads
-//! that wait for mpackets.
+//! The receive path: lines, MAC receive FIFOs, the receive bus, RBUF, and threads waiting for
+//! mpackets.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -21,10 +21,10 @@ use crate::kernel::trace_event::{Bus, RbufStep, TraceEvent};
 
 /// Number of thread freelists.
 pub(crate) const FREELISTS: usize = 3;
-/// Null status: nothing came within the timeout.
+/// Null status: no mpacket came within the timeout.
 pub(crate) const NULL_STATUS: u32 = 1 << 9;
 
-/// What pushes the status word to a thread.
+/// The command that pushes the status word to a thread.
 fn push_to(waiter: FreelistEntry) -> BusCommand {
     BusCommand {
         me: waiter.me,
@@ -45,9 +45,9 @@ fn push_to(waiter: FreelistEntry) -> BusCommand {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Freelist {
     waiters: VecDeque<FreelistEntry>,
-    /// Timeout in cycles, 0 for none.
+    /// Timeout in cycles; 0 for none.
     timeout: Cycle,
-    /// When the countdown that runs is over.
+    /// When the running countdown ends.
     due: Option<Cycle>,
 }
 
@@ -74,16 +74,16 @@ pub struct Receive {
     #[serde(with = "bits")]
     fifo_bytes: u64,
     autopush: Cycle,
-    /// Elements given to threads.
+    /// Number of elements given to threads.
     pub handed: u64,
-    /// Most threads that waited.
+    /// Largest number of threads that were waiting.
     pub freelist_peak: u64,
-    /// Null status words pushed.
+    /// Number of null status words pushed.
     #[serde(with = "count")]
     pub null_pushes: u64,
     /// Frames for ports that the chip does not have.
     pub no_such_port: u64,
-    /// A thread has put another one on a freelist.
+    /// Whether a thread has put another one on a freelist.
     pub lists_others: bool,
 }
 
@@ -115,36 +115,36 @@ impl Receive {
         self.link.busy
     }
 
-    /// Threads that wait on all lists.
+    /// Number of threads waiting on all lists.
     #[must_use]
     pub fn waiters(&self) -> usize {
         self.lists.iter().map(|l| l.waiters.len()).sum()
     }
 
-    /// The threads that wait, list by list.
+    /// The waiting threads, list by list.
     pub fn all_waiters(&self) -> impl Iterator<Item = &FreelistEntry> {
         self.lists.iter().flat_map(|list| &list.waiters)
     }
 
-    /// The threads that wait on each list, the next first.
+    /// The threads waiting on each list, next in line first.
     pub fn waiting_threads(&self) -> impl Iterator<Item = &VecDeque<FreelistEntry>> {
         self.lists.iter().map(|list| &list.waiters)
     }
 
-    /// Whether a thread waits for an mpacket.
+    /// Whether a thread is waiting for an mpacket.
     #[must_use]
     pub(crate) fn is_waiting(&self, me: u8, context: u8) -> bool {
         self.all_waiters()
             .any(|w| (w.me, w.context) == (me, context))
     }
 
-    /// The first bit of the next frame that is known; `Cycle::MAX` for none.
+    /// The first bit of the next known frame; `Cycle::MAX` if there is none.
     #[must_use]
     pub(super) fn next_arrival(&self) -> Cycle {
         { self.next_arrival.as_ref() }.map_or(Cycle::MAX, |arrival| arrival.start)
     }
 
-    /// Whether the lines said that no more frames come and all have arrived.
+    /// Whether the lines have no more frames and all have arrived.
     #[must_use]
     pub(crate) const fn exhausted(&self) -> bool {
         self.exhausted && self.next_arrival.is_none()
@@ -172,7 +172,7 @@ impl Receive {
         }
     }
 
-    /// A frame's first bit is on the line.
+    /// Handles the arrival of a frame's first bit on the line.
     pub(super) fn arrival(
         &mut self,
         ports: &mut [Port],
@@ -187,11 +187,11 @@ impl Receive {
 
     /// Takes a frame at its first bit into its port's receive FIFO, or drops it.
     ///
-    /// A drop is reported thrice: to the port's counters, to observers, and to the outside
-    /// (`lines`), which accounts for every frame. The reason names the bottleneck behind the full
-    /// FIFO: `starving` is the RBUF without a free element, now or at any time since the oldest
-    /// frame of the FIFO came; else the frame exceeds the FIFO by itself, or else the bus is
-    /// too slow.
+    /// A drop is recorded three times: in the port's counters, for observers, and outside the chip
+    /// (`lines`), where every frame is accounted for. The reason names the bottleneck behind the
+    /// full FIFO: `starving` if RBUF has no free element now or had none at any time since the
+    /// FIFO's oldest frame arrived; otherwise the frame alone exceeds the FIFO, or the bus is too
+    /// slow.
     fn accept(
         &mut self,
         arrival: Arrival,
@@ -220,8 +220,8 @@ impl Receive {
         let bytes = arrival.bytes.len() as u64;
         port.counts.received_frames += 1;
         port.counts.received_bytes += bytes;
-        // Room is taken for the whole frame at its first bit, so a frame is lost whole or not
-        // at all. One longer than the FIFO passes through an empty one: it is moved on while
+        // Room is taken for the whole frame at its first bit, so a frame is lost completely or not
+        // at all. A frame longer than the FIFO passes through an empty one, as it is moved on while
         // it arrives.
         let held = port.receive_backlog() + bytes.min(self.fifo_bytes);
         if held > self.fifo_bytes {
@@ -246,7 +246,7 @@ impl Receive {
         }
     }
 
-    /// Posts the time at which the port's next mpacket can go over the bus.
+    /// Schedules the time at which the port's next mpacket can go over the bus.
     fn announce(port: &Port, fabric: &mut Fabric) {
         if !port.incoming().is_empty() {
             let at = port.available().max(fabric.now);
@@ -256,9 +256,9 @@ impl Receive {
         }
     }
 
-    /// Starts the next mpacket if bus, data and element are there.
+    /// Starts the next mpacket if bus, data and an element are available.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It has one caller.
+    #[allow(clippy::inline_always)] // Has a single caller.
     pub(super) fn arbitrate(&mut self, ports: &[Port], fabric: &mut Fabric) {
         if self.transfer.is_some() {
             return;
@@ -271,8 +271,8 @@ impl Receive {
         let Some(frame) = ports[index].incoming().front() else {
             return;
         };
-        // Last of all, since this takes the element. Without one the bus stays idle; the next
-        // element that is freed tries again.
+        // Done last, since it takes the element. Without one the bus stays idle; the next element
+        // to be freed triggers another attempt.
         let element = self.rbuf.allocate();
         if self.starving || element.is_none() {
             self.starving = element.is_none();
@@ -304,7 +304,7 @@ impl Receive {
             .post(end, Event::Media(MediaEventCode::ReceiveDone.with(0)));
     }
 
-    /// The mpacket on the bus is in its element.
+    /// Completes a transfer: the mpacket on the bus is in its element.
     pub(super) fn transferred(&mut self, ports: &mut [Port], fabric: &mut Fabric) {
         let Some(RbufTransfer {
             port: index,
@@ -351,7 +351,7 @@ impl Receive {
     /// Adds a thread to a freelist.
     ///
     /// # Errors
-    /// The list is full.
+    /// Returns an error if the list is full.
     pub(super) fn enlist(
         &mut self,
         list: usize,
@@ -373,13 +373,13 @@ impl Receive {
         Ok(())
     }
 
-    /// Joins closed elements and waiting threads. With one partition every
-    /// element belongs to list 0.
+    /// Matches closed elements with waiting threads. With one partition, every element belongs to
+    /// list 0.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is a part of what its caller does.
+    #[allow(clippy::inline_always)] // Part of its caller.
     fn match_threads(&mut self, fabric: &mut Fabric) {
-        // Elements and threads both wait in order, and never both at once: what comes finds
-        // the other's list or joins its own.
+        // Elements and threads both wait in order, and never both at once: a newcomer is matched
+        // with the other list or joins its own.
         while self.rbuf.waiting() > 0 {
             let Some(waiter) = self.lists[0].waiters.pop_front() else {
                 return;
@@ -406,8 +406,8 @@ impl Receive {
     }
 
     fn push(&self, waiter: FreelistEntry, status: [u32; 2], fabric: &mut Fabric) {
-        // The status word takes the same push bus as the answers to commands, so a loaded bus
-        // delays packets as well.
+        // The status word uses the same push bus as the replies to commands, so a loaded bus delays
+        // packets as well.
         let slot = fabric.open(push_to(waiter));
         fabric.flight_mut(slot).data[..2].copy_from_slice(&status);
         fabric.push_at(slot, 2, fabric.now + self.autopush);
@@ -425,8 +425,8 @@ impl Receive {
         self.lists[list].timeout
     }
 
-    /// The countdown runs while a thread waits; it starts anew with each push
-    /// and with the first thread.
+    /// Restarts a freelist's countdown. It runs while a thread is waiting, and starts over with
+    /// each push and with the first thread.
     fn restart_timeout(&mut self, list: usize, fabric: &mut Fabric) {
         let freelist = &mut self.lists[list];
         let over = Event::Media(MediaEventCode::Timeout.with(list as u32));
@@ -440,7 +440,7 @@ impl Receive {
         }
     }
 
-    /// A countdown is over.
+    /// Handles the end of a countdown.
     pub(super) fn timed_out(&mut self, argument: u32, fabric: &mut Fabric) {
         let list = argument as usize;
         self.lists[list].due = None;
@@ -452,7 +452,7 @@ impl Receive {
     }
 }
 
-/// Tells observers that an arrival found no way in.
+/// Reports to observers that an arrival was dropped.
 fn tell_dropped(arrival: &Arrival, reason: MediaDrop, fabric: &mut Fabric) {
     fabric.trace.record(fabric.now, || TraceEvent::Dropped {
         port: arrival.port,

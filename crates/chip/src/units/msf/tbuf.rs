@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::port_io::PacketTag;
 use npsim_profile::MediaBus;
 
-/// Bytes of which a burst on SPI-4 is a multiple unless it ends a frame.
+/// A burst on SPI-4 is a multiple of this many bytes unless it ends a frame.
 const BURST_UNIT: u32 = 16;
 
-/// What a control word says (first longword; the second is for CSIX). SPI-3 and
-/// SPI-4 have the same fields; of the port SPI-3 uses fewer bits.
+/// The first longword of a control word (the second is for CSIX). SPI-3 and SPI-4 have the same
+/// fields; SPI-3 uses fewer bits of the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlWord(pub u32);
 
@@ -45,37 +45,37 @@ impl ControlWord {
         ((self.prepend_offset() + self.prepend_length() + 7) & 0xf8) + (self.0 >> 13 & 7)
     }
 
-    /// Bytes that go out.
+    /// Number of bytes to be sent.
     #[must_use]
     pub const fn bytes(self) -> u32 {
         self.prepend_length() + self.payload_length()
     }
 
-    /// The element is freed, not sent.
+    /// Whether the element is freed rather than sent.
     #[must_use]
     pub const fn skip(self) -> bool {
         self.0 >> 11 & 1 != 0
     }
 
-    /// The frame is to be sent as bad.
+    /// Whether the frame is to be sent as bad.
     #[must_use]
     pub const fn abort(self) -> bool {
         self.0 >> 10 & 1 != 0
     }
 
-    /// First mpacket of a frame.
+    /// Whether this is the first mpacket of a frame.
     #[must_use]
     pub const fn sop(self) -> bool {
         self.0 >> 9 & 1 != 0
     }
 
-    /// Last mpacket of a frame.
+    /// Whether this is the last mpacket of a frame.
     #[must_use]
     pub(crate) const fn eop(self) -> bool {
         self.0 >> 8 & 1 != 0
     }
 
-    /// Port.
+    /// The port.
     #[must_use]
     pub const fn port(self) -> u8 {
         self.0 as u8
@@ -85,9 +85,9 @@ impl ControlWord {
 /// Why an element cannot be made valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlWordError {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The suggested remedy.
     pub help: &'static str,
 }
 
@@ -106,9 +106,9 @@ pub struct Tbuf {
     words: Vec<u32>,
     elements: Vec<TbufElement>,
     head: usize,
-    /// Elements sent.
+    /// Number of elements sent.
     pub sent: u64,
-    /// Elements skipped.
+    /// Number of elements skipped.
     pub skipped: u64,
 }
 
@@ -130,21 +130,21 @@ impl Tbuf {
         }
     }
 
-    /// The number by which microcode knows an element: counted in units of 64
-    /// bytes on SPI-4, in elements on SPI-3.
+    /// The number by which microcode knows an element: in units of 64 bytes on SPI-4, in elements
+    /// on SPI-3.
     #[must_use]
     pub fn number_of(&self, element: usize) -> u32 {
         element as u32 * self.unit()
     }
 
-    /// The element that microcode means by a number; `None` when there is none.
+    /// The element that microcode refers to by a number; `None` if there is none.
     #[must_use]
     pub(crate) fn element_of(&self, number: u32) -> Option<usize> {
         let element = (number / self.unit()) as usize;
         (number.is_multiple_of(self.unit()) && element < self.elements.len()).then_some(element)
     }
 
-    /// The range of element numbers, for the message about a wrong one.
+    /// How elements are numbered, for the message about a wrong number.
     #[must_use]
     pub(crate) const fn numbering(&self) -> &'static str {
         match self.bus {
@@ -162,7 +162,7 @@ impl Tbuf {
         }
     }
 
-    /// Bytes of an element.
+    /// Bytes per element.
     #[must_use]
     pub const fn element_bytes(&self) -> u16 {
         self.element_bytes
@@ -182,19 +182,19 @@ impl Tbuf {
         &rest[..rest.len().min(longwords)]
     }
 
-    /// Since when an element is valid.
+    /// The cycle since which an element has been valid; `None` if it is not.
     #[must_use]
     pub fn valid_since(&self, element: usize) -> Option<Cycle> {
         self.elements.get(element)?.valid_since
     }
 
-    /// An element's control words, as they were written last.
+    /// An element's control words, as last written.
     #[must_use]
     pub fn control_words(&self, element: usize) -> [u32; 2] {
         { self.elements.get(element) }.map_or([0; 2], |it| it.control)
     }
 
-    /// Valid elements.
+    /// Number of valid elements.
     #[must_use]
     pub fn valid(&self) -> usize {
         self.elements
@@ -203,11 +203,10 @@ impl Tbuf {
             .count()
     }
 
-    /// Writes longwords from a byte offset on. A tag of an arrival becomes the
-    /// element's.
+    /// Writes longwords from a byte offset on. The tag of an arrival becomes the element's tag.
     ///
     /// # Errors
-    /// The range is not inside the buffer or not on longwords.
+    /// Returns an error if the range is not inside the buffer or not aligned to longwords.
     pub fn write(&mut self, offset: u32, words: &[u32], tag: PacketTag) -> Result<(), MsfError> {
         let range = longwords(self.words.len(), offset, words.len())?;
         if !tag.is_none() {
@@ -217,10 +216,10 @@ impl Tbuf {
         Ok(())
     }
 
-    /// Sets an element's control words and with them Valid.
+    /// Sets an element's control words and thereby makes it valid.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// Returns the problem with them.
     pub(crate) fn set_valid(
         &mut self,
         element: usize,
@@ -235,8 +234,8 @@ impl Tbuf {
                 "count elements from 0 and begin again at 0 after the last",
             );
         };
-        // Hardware sends whatever the element holds when its turn comes, so this is always a
-        // frame that was overwritten before it left.
+        // Hardware sends whatever the element holds when its turn comes, so this always means that
+        // a frame was overwritten before it left.
         if slot.valid_since.is_some() {
             return refuse(
                 format!(
@@ -273,7 +272,7 @@ impl Tbuf {
         Ok(())
     }
 
-    /// Packet tag of an element.
+    /// The packet tag of an element.
     #[must_use]
     pub fn tag(&self, element: usize) -> PacketTag {
         self.elements
@@ -287,13 +286,14 @@ impl Tbuf {
         self.elements.get(element).map(|e| e.control)
     }
 
-    /// Number of the element whose turn it is.
+    /// The number of the next element to be sent.
     #[must_use]
     pub const fn next(&self) -> usize {
         self.head
     }
 
-    /// The element whose turn it is, if it is valid: control word and since when.
+    /// The next element to be sent, if it is valid: its control word, and since when it has been
+    /// valid.
     #[must_use]
     pub fn head(&self) -> Option<(ControlWord, Cycle)> {
         let element = &self.elements[self.head];
@@ -302,7 +302,7 @@ impl Tbuf {
             .map(|since| (ControlWord(element.control[0]), since))
     }
 
-    /// Appends the bytes that an element sends.
+    /// Appends the bytes that an element sends to `out`.
     pub fn extract(&self, element: usize, out: &mut Vec<u8>) {
         let control = ControlWord(self.elements[element].control[0]);
         let start = element * self.element_bytes as usize;
@@ -319,17 +319,17 @@ impl Tbuf {
         self.append(part(control.payload_start(), control.payload_length()), out);
     }
 
-    /// Appends bytes of the buffer.
+    /// Appends bytes of the buffer to `out`.
     fn append(&self, bytes: Range<usize>, out: &mut Vec<u8>) {
-        // Nearly all begin at a longword, and are no more than a header or what a small element
-        // holds: then of as many longwords as are known beforehand what is meant is taken.
+        // Nearly all ranges begin at a longword and are no longer than a header or a small element.
+        // For these, a fixed number of longwords is converted and the required part taken.
         if !self.append_of::<4>(&bytes, out) && !self.append_of::<16>(&bytes, out) {
             self.append_apart(bytes, out);
         }
     }
 
-    /// Appends bytes if so many longwords have all of them and they begin with one; false if
-    /// not.
+    /// Appends bytes that begin at a longword and fit in `WORDS` longwords. Returns false if they
+    /// do not.
     #[inline]
     fn append_of<const WORDS: usize>(&self, bytes: &Range<usize>, out: &mut Vec<u8>) -> bool {
         if !bytes.start.is_multiple_of(4) || bytes.len() > 4 * WORDS {
@@ -346,7 +346,7 @@ impl Tbuf {
     #[inline(never)]
     fn append_apart(&self, bytes: Range<usize>, out: &mut Vec<u8>) {
         let mut at = bytes.start;
-        // Longwords that are whole go together.
+        // Whole longwords are converted together.
         if at.is_multiple_of(4) {
             let words = &self.words[at / 4..bytes.end / 4];
             let old = out.len();
@@ -362,7 +362,7 @@ impl Tbuf {
         }
     }
 
-    /// Clears the head element's Valid and goes on to the next.
+    /// Invalidates the head element and moves on to the next.
     pub fn release(&mut self, skipped: bool) {
         let element = &mut self.elements[self.head];
         element.valid_since = None;
@@ -375,8 +375,8 @@ impl Tbuf {
         }
     }
 
-    /// `TX_SEQUENCE`: elements that left in bits 7-0, bit 31 when no element waits, be it to
-    /// be sent or behind one that is not valid yet.
+    /// `TX_SEQUENCE`: the number of elements that have left in bits 7-0, and bit 31 if no element
+    /// is waiting, either to be sent or behind one that is not valid yet.
     #[must_use]
     pub fn sequence(&self) -> u32 {
         let waits = self.head().is_some() || self.elements.iter().any(|e| e.valid_since.is_some());

@@ -7,7 +7,7 @@ use crate::kernel::sideband::MediaBuffers;
 use crate::kernel::trace_event::{RbufStep, TbufStep, TraceEvent};
 
 impl Msf {
-    /// A command has freed an element.
+    /// Reports that a command has freed an element.
     #[inline]
     pub(super) fn tell_rbuf_freed(&self, element: u8, slot: CommandId, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
@@ -35,7 +35,7 @@ impl Msf {
         });
     }
 
-    /// A command has made an element valid.
+    /// Reports that a command has made an element valid.
     #[inline]
     pub(super) fn tell_tbuf_valid(&self, element: usize, slot: CommandId, fabric: &mut Fabric) {
         if fabric.trace.is_open() {
@@ -98,7 +98,7 @@ impl MediaBuffers for Msf {
     }
 }
 
-/// The element of an address in the data window, for elements of so many bytes.
+/// The element at an address in the data window, for elements of `element_bytes` bytes.
 fn element_at(address: u32, element_bytes: u16) -> u8 {
     (address.saturating_sub(DATA_WINDOW) / u32::from(element_bytes)) as u8
 }

@@ -1,5 +1,4 @@
-//! The way out: TBUF in strict order, the transmit bus, MAC transmit FIFOs and
-//! lines.
+//! The transmit path: TBUF in strict order, the transmit bus, MAC transmit FIFOs and lines.
 
 use super::code::MediaEventCode;
 use super::link::Link;
@@ -13,12 +12,12 @@ use crate::kernel::port_io::{Departure, MediaDrop, PacketTag, PortIo};
 use crate::kernel::trace_event::{Bus, TbufStep, TraceEvent};
 use serde::{Deserialize, Serialize};
 
-/// Why frames given to TBUF did not become frames on a line.
+/// Frames passed to TBUF that never reached a line, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransmitErrors {
     /// The first mpacket lacked SOP.
     pub no_sop: u64,
-    /// An mpacket with SOP came before the EOP of the frame before.
+    /// An mpacket with SOP came before the EOP of the previous frame.
     pub sop_twice: u64,
     /// The abort bit was set.
     pub aborted: u64,
@@ -29,7 +28,7 @@ pub struct TransmitErrors {
 }
 
 impl TransmitErrors {
-    /// Frames and reasons.
+    /// The counts, each with a description of its reason.
     #[must_use]
     pub fn by_reason(&self) -> [(&'static str, u64); 5] {
         [
@@ -77,7 +76,7 @@ impl Transmit {
     /// Makes an element valid.
     ///
     /// # Errors
-    /// What is wrong with its control word.
+    /// Returns the problem with its control word.
     pub(super) fn set_valid(
         &mut self,
         element: usize,
@@ -92,9 +91,9 @@ impl Transmit {
         Ok(())
     }
 
-    /// Starts the head element if it is valid, and bus and MAC are ready.
+    /// Starts sending the head element if it is valid and both bus and MAC are ready.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It has one caller.
+    #[allow(clippy::inline_always)] // Has a single caller.
     pub(super) fn arbitrate(
         &mut self,
         ports: &mut [Port],
@@ -103,13 +102,13 @@ impl Transmit {
     ) {
         while !self.busy {
             // Elements leave strictly in ring order. Threads may fill and validate them in any
-            // order, and one that is late holds back all behind it: the order of frames is the
-            // order in which elements were given out.
+            // order, and a late one holds back all behind it: the order of frames is the order in
+            // which elements were allocated.
             let Some((control, since)) = self.tbuf.head() else {
                 return;
             };
             if fabric.now < since + self.start_latency {
-                // The element's own event is still to come.
+                // The element's own event is still pending.
                 return;
             }
             if control.skip() {
@@ -119,9 +118,9 @@ impl Transmit {
             }
             let bytes = u64::from(control.bytes());
             if let Some(port) = ports.get_mut(control.port() as usize) {
-                // A MAC stores a frame whole before it sends it. What it has of one that can
-                // never be whole would fill it for good, and with the head element all ports
-                // would stand still.
+                // A MAC stores a frame completely before sending it. The beginning of a frame that
+                // can never be completed would occupy its FIFO forever and, through the head
+                // element, block all ports.
                 if port.assembly == FrameAssembly::Within && !port.can_ever_hold(bytes) {
                     let tag = port.drop_partial();
                     let reason = if control.sop() {
@@ -135,9 +134,8 @@ impl Transmit {
                     };
                     lose_frame(lines, fabric, control.port(), tag, reason);
                 }
-                // The room is taken before the bus is: an mpacket on the bus cannot be turned
-                // away. A port without room stops the others as well, since there is one order
-                // for all.
+                // Room is reserved before the bus is: an mpacket on the bus cannot be rejected. A
+                // port without room stops the others as well, since there is one order for all.
                 match port.room_at(bytes, fabric.now) {
                     Some(at) if at <= fabric.now => port.reserve(bytes, fabric.now),
                     Some(at) => {
@@ -146,7 +144,7 @@ impl Transmit {
                             .post(at, Event::Media(MediaEventCode::TransmitBus.with(0)));
                         return;
                     }
-                    // The end of the frame on the line tries again.
+                    // Retried at the end of the frame on the line.
                     None => return,
                 }
             }
@@ -164,7 +162,7 @@ impl Transmit {
         }
     }
 
-    /// The mpacket on the bus is with its MAC.
+    /// Completes a transfer: the mpacket on the bus has reached its MAC.
     pub(super) fn transferred(
         &mut self,
         ports: &mut [Port],
@@ -223,7 +221,7 @@ impl Transmit {
             port.assembly = FrameAssembly::Discarding;
         }
         if port.assembly == FrameAssembly::Within {
-            // The element is free again, and its bytes are unchanged.
+            // The element has been released, but its bytes are unchanged.
             self.tbuf.extract(element, &mut port.partial.bytes);
         } else {
             port.unreserve(u64::from(control.bytes()));
@@ -238,7 +236,7 @@ impl Transmit {
         }
     }
 
-    /// The last bit of a frame has left.
+    /// Handles the end of a frame: its last bit has left.
     pub(super) fn line_end(
         &mut self,
         index: usize,
@@ -272,7 +270,7 @@ impl Transmit {
         self.arbitrate(ports, fabric, lines);
     }
 
-    /// Tells observers that the head element is done with.
+    /// Reports to observers that the head element is finished.
     fn tell_sent(&self, tag: PacketTag, fabric: &mut Fabric) {
         let element = self.tbuf.next() as u8;
         fabric.trace.record(fabric.now, || TraceEvent::Tbuf {
@@ -282,14 +280,14 @@ impl Transmit {
         });
     }
 
-    /// Whether nothing waits or is on the bus.
+    /// Whether no element is waiting or on the bus.
     #[cfg(test)]
     pub(crate) fn is_idle(&self) -> bool {
         !self.busy && self.tbuf.valid() == 0
     }
 }
 
-/// A frame begins to leave, and ends at a cycle.
+/// Reports that a frame begins to leave and schedules its end.
 fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dyn PortIo) {
     let over = Event::Media(MediaEventCode::LineEnd.with(u32::from(index)));
     fabric.events.post(end, over);
@@ -303,11 +301,11 @@ fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dy
             arrived: frame.tag.arrived(),
         });
     }
-    // No microengine looks at what lies behind that.
+    // No microengine may run past the latest time that the lines now allow.
     fabric.horizon = fabric.horizon.min(lines.latest());
 }
 
-/// Tells the lines, and observers, that a frame is lost.
+/// Reports a lost frame to the lines and to observers.
 fn lose_frame(
     lines: &mut dyn PortIo,
     fabric: &mut Fabric,

@@ -1,4 +1,4 @@
-//! Lines to threads.
+//! From lines to threads.
 
 use std::collections::VecDeque;
 
@@ -91,8 +91,8 @@ fn the_receive_bus_is_shared_in_turns() {
 
 #[test]
 fn drops_at_the_fifo_name_their_reason() {
-    // Of a port faster than the bus the first frame of 5,000 bytes passes through the empty
-    // FIFO of 4,096; what comes while it does finds no room, though RBUF has some.
+    // On a port faster than the bus, the first frame of 5,000 bytes passes through the empty FIFO
+    // of 4,096; frames that arrive meanwhile find no room, though RBUF has some.
     let mut bench = Bench::new(1, 64);
     for (frame, length) in [5000, 5000, 640].into_iter().enumerate() {
         let start = frame as Cycle * 10;
@@ -134,7 +134,7 @@ fn without_free_elements_the_fifo_fills_and_whole_frames_are_lost() {
     );
     assert_eq!(bench.lines.dropped[0].2, Some(192));
     assert_eq!(bench.msf.receive.rbuf.lowest, 0);
-    // A thread comes at last: what is in RBUF and FIFO reaches it in order.
+    // At last a thread enlists: the contents of RBUF and FIFO reach it in order.
     bench.drain();
     assert_eq!(bench.received.len(), 192);
     let frames = bench.received.iter().filter_map(|m| m.tag.frame());
@@ -250,7 +250,7 @@ fn a_freelist_times_out_with_a_null_status() {
         bench.received[0].at
     );
     assert_eq!(bench.msf.receive.null_pushes, 1);
-    // With data in time there is none.
+    // With data in time, there is no null status.
     bench.enlist();
     let start = bench.fabric.now;
     bench.lines.arrivals.push_back(Arrival {
@@ -295,7 +295,7 @@ proptest! {
             bench.lines.arrivals.push_back(Arrival { start: now, end, port: i as u8 % ports, bytes, frame: i as u64 });
             now = end + 58;
         }
-        // Elements are freed late: each waits its delay before it goes back.
+        // Elements are freed late: each is returned after its delay.
         let mut held: VecDeque<(Cycle, u32)> = VecDeque::new();
         bench.enlist();
         let mut seen = 0;

@@ -1,4 +1,4 @@
-//! TBUF to lines.
+//! From TBUF to lines.
 
 use npsim_isa::CommandOp;
 

@@ -32,8 +32,8 @@ fn offer(bench: &mut Bench, ports: u8, sizes: &[usize]) {
     }
 }
 
-/// Sends each mpacket back to where it came from, as microcode would: data, then
-/// control word, elements in ring order.
+/// Sends each mpacket back to its port, as microcode would: data, then control word, elements in
+/// ring order.
 fn send_back(bench: &mut Bench) {
     bench.enlist();
     bench.enlist();
@@ -81,7 +81,7 @@ fn six_ports_pass_shortest_frames_at_full_rate() {
         let sent = &offered[frame.unwrap() as usize];
         assert_eq!((*port, bytes), (sent.port, &sent.bytes));
     }
-    // 672 ns are 940.8 cycles: the last frame is through soon after it came.
+    // 672 ns are 940.8 cycles: the last frame leaves soon after it arrives.
     let last = bench.lines.departed.iter().map(|d| d.1).max().unwrap();
     let arrived = offered.last().unwrap().end;
     assert!(
@@ -160,7 +160,7 @@ fn elements_are_named_by_their_offset_in_units_of_64_bytes() {
 #[test]
 fn microcode_reads_how_full_the_ports_are() {
     let mut bench = bench(6, 64);
-    // Port 0 gets more than its line takes away at once.
+    // Port 0 gets more than its line can carry at once.
     for element in 0..60 {
         let flags = u32::from(element % 20 == 0) << 9 | u32::from(element % 20 == 19) << 8;
         bench.write(0x1800 + 8 * element, &[64 << 24 | flags, 0]);
