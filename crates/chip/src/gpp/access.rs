@@ -1,8 +1,8 @@
-//! What a task of the core reaches: the memories, through their units and buses.
+//! A task's access to the memories, through their units and buses.
 //!
-//! An access takes effect at the cycle in which it is made and lasts as long as
-//! the profile says, longer by what it waits for the command bus and the unit. A
-//! burst of up to eight longwords is one access, a cache line of the core.
+//! An access takes effect at the cycle in which it is made and lasts as long as the profile
+//! specifies, plus any wait for the command bus and the unit. A burst of up to eight longwords, a
+//! cache line of the core, is one access.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct LongwordAddress {
 }
 
 impl LongwordAddress {
-    /// The longword so many bytes behind it.
+    /// The longword this many bytes further.
     #[must_use]
     pub const fn after(self, bytes: u32) -> Self {
         Self {
@@ -39,19 +39,19 @@ impl LongwordAddress {
         }
     }
 
-    /// What `thread` has of `group`, where each thread has `stride` bytes of each of
-    /// `groups` groups, one after the other.
+    /// The address of `thread`'s part of `group`, in a layout where each thread has `stride` bytes
+    /// for each of `groups` groups, consecutively.
     #[must_use]
     pub const fn of_thread(self, thread: u16, groups: usize, group: usize, stride: u32) -> Self {
         self.after((thread as u32 * groups as u32 + group as u32) * stride)
     }
 
-    /// The address as the SRAM unit has it, with the channel in bits 31-30.
+    /// The address as used by the SRAM unit, with the channel in bits 31-30.
     const fn in_channel(self, channel: u8) -> u32 {
         (channel as u32) << 30 | self.address & 0x3fff_fffc
     }
 
-    /// What stands there; `None` where there is no memory.
+    /// The longword at this address; `None` if there is no memory.
     #[must_use]
     pub fn look(self, scratch: &Scratch, sram: &Sram) -> Option<u32> {
         match self.space {
@@ -61,7 +61,7 @@ impl LongwordAddress {
         }
     }
 
-    /// Puts a longword there without any time; false where there is no memory.
+    /// Writes a longword in no simulated time. Returns false if there is no memory.
     pub fn put(self, word: u32, scratch: &mut Scratch, sram: &mut Sram) -> bool {
         match self.space {
             Space::Scratch => scratch.write(self.address, word),
@@ -71,7 +71,7 @@ impl LongwordAddress {
     }
 }
 
-/// The memories of a chip, to be inspected in no simulated time.
+/// The memories of a chip, for inspection in no simulated time.
 #[derive(Clone, Copy, Debug)]
 pub struct Memories<'a> {
     /// Scratchpad.
@@ -81,14 +81,14 @@ pub struct Memories<'a> {
 }
 
 impl Memories<'_> {
-    /// A longword; `None` where there is no memory.
+    /// A longword; `None` if there is no memory.
     #[must_use]
     pub fn look(&self, place: LongwordAddress) -> Option<u32> {
         place.look(self.scratch, self.sram)
     }
 }
 
-/// The chip as a task sees it while it makes one access.
+/// A task's view of the chip while it makes one access.
 pub struct Access<'a> {
     /// Index of the task.
     pub(super) task: u16,
@@ -101,24 +101,24 @@ pub struct Access<'a> {
     pub(super) dram: &'a mut Dram,
     pub(super) cap: &'a mut Cap,
     pub(super) hash: &'a mut Hash,
-    /// Offers a packet to the other tasks at a cycle; says whether one takes it.
+    /// Offers a packet to the other tasks at a cycle; returns whether one takes it.
     pub(super) offer: &'a mut dyn FnMut(&Exception, Cycle) -> bool,
 }
 
 impl Access<'_> {
-    /// The present cycle.
+    /// The current cycle.
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.fabric.now
     }
 
-    /// What accesses and work cost.
+    /// The costs of accesses and work.
     #[must_use]
     pub const fn costs(&self) -> &Costs {
         self.costs
     }
 
-    /// Offers a packet to the other tasks; says whether one took it.
+    /// Offers a packet to the other tasks. Returns whether one took it.
     pub fn offer(&mut self, packet: &Exception) -> bool {
         (self.offer)(packet, self.fabric.now)
     }
@@ -128,7 +128,7 @@ impl Access<'_> {
         *self.status = [[0; STATUS_WORDS]; 2];
     }
 
-    /// What an access to a memory lasts without waiting.
+    /// Duration of an access to a memory without waiting.
     const fn lasts(&self, space: Space) -> Cycle {
         match space {
             Space::Scratch => self.costs.ring,
@@ -137,14 +137,14 @@ impl Access<'_> {
         }
     }
 
-    /// Reads up to eight longwords; gives them and how long it takes. What is not
-    /// populated reads 0; plans are checked before they start.
+    /// Reads up to eight longwords. Returns them and how long it takes. Unpopulated addresses read
+    /// as 0; plans are checked before they start.
     pub fn read<const N: usize>(&mut self, place: LongwordAddress) -> ([u32; N], Cycle) {
         let words = std::array::from_fn(|word| self.look(place, word));
         (words, self.read_cost(place, N))
     }
 
-    /// As [`Self::read`], of a number of longwords that is known when the program runs.
+    /// Like [`Self::read`], for a number of longwords known only at run time.
     pub fn read_words(&mut self, place: LongwordAddress, count: usize) -> (Vec<u32>, Cycle) {
         let words = (0..count).map(|word| self.look(place, word)).collect();
         (words, self.read_cost(place, count))
@@ -164,7 +164,7 @@ impl Access<'_> {
         self.lasts(place.space) + waited
     }
 
-    /// Tells observers that the task writes longwords now.
+    /// Reports to observers that the task writes longwords now.
     #[inline]
     pub(super) fn tell_written(&mut self, memory: MemoryName, address: u32, words: usize) {
         if words > 0 && self.fabric.trace.wants(TraceEventKind::Written) {
@@ -173,7 +173,7 @@ impl Access<'_> {
         }
     }
 
-    /// Puts a buffer on a queue; false where that cannot be.
+    /// Puts a buffer on a queue. Returns false if that is not possible.
     pub(super) fn enqueue(&mut self, channel: u8, entry: u8, buffer: u32) -> bool {
         let queue = self.sram.entry(channel, entry);
         let link = queue.and_then(QueueEntry::next_link);
@@ -193,7 +193,7 @@ impl Access<'_> {
         self.scratch.ring_put(ring, word, self.fabric);
     }
 
-    /// Writes up to eight longwords; gives how long it takes.
+    /// Writes up to eight longwords. Returns how long it takes.
     pub fn write(&mut self, place: LongwordAddress, words: &[u32]) -> Cycle {
         self.tell_written(place.space.name(), place.address, words.len());
         let waited = match place.space {
@@ -207,12 +207,12 @@ impl Access<'_> {
         self.lasts(place.space) + waited
     }
 
-    /// Test-and-set of bit 0: the longword as it was, and how long it takes.
+    /// Tests and sets bit 0. Returns the longword's old value and how long it takes.
     pub fn test_and_set(&mut self, place: LongwordAddress) -> (u32, Cycle) {
         self.change_bit(place, true)
     }
 
-    /// Clears bit 0; gives how long it takes.
+    /// Clears bit 0. Returns how long it takes.
     pub fn clear(&mut self, place: LongwordAddress) -> Cycle {
         self.change_bit(place, false).1
     }
@@ -221,8 +221,8 @@ impl Access<'_> {
         self.change(place, |old| old & !1 | u32::from(set))
     }
 
-    /// An atomic operation: makes another longword of the one that is there. Gives it as it was,
-    /// and how long that takes. DRAM has no such operations.
+    /// Changes a longword in an atomic operation. Returns its old value and how long it takes. DRAM
+    /// has no such operations.
     pub fn change(&mut self, place: LongwordAddress, new: impl FnOnce(u32) -> u32) -> (u32, Cycle) {
         self.tell_written(place.space.name(), place.address, 1);
         let (old, waited) = match place.space {
@@ -236,14 +236,14 @@ impl Access<'_> {
         (old, self.lasts(place.space) + waited)
     }
 
-    /// Whether observers want to know which functions a program runs.
+    /// Whether observers want the functions that a program runs.
     #[must_use]
     pub fn wants_functions(&self) -> bool {
         self.fabric.trace.wants(TraceEventKind::Function)
     }
 
-    /// Tells observers what the task's program does from a cycle on, now or later: in which function, and how
-    /// many calls lead to it.
+    /// Reports to observers the activity of the task's program from a cycle on, now or later, with
+    /// the function it is in and the depth of calls leading to it.
     pub fn tell_function(&mut self, at: Cycle, doing: ProgramState, depth: u16, function: u32) {
         let task = self.task;
         self.fabric.trace.record(at, || TraceEvent::Function {
@@ -254,7 +254,7 @@ impl Access<'_> {
         });
     }
 
-    /// Tells observers a value that the task keeps, of one of its groups.
+    /// Reports to observers a value that the task keeps for one of its groups.
     pub fn tell(&mut self, group: usize, level: Level, value: i64) {
         let (task, group) = (self.task, group as u16);
         self.fabric

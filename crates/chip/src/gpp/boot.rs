@@ -1,7 +1,7 @@
-//! What a loader sets up before the first cycle: rings, queues, buffers,
-//! memory, ports and the slow path's tasks, all at concrete addresses.
+//! The initial state set up by a loader before the first cycle: rings, queues, buffers, memory,
+//! ports and the slow path's tasks, all at concrete addresses.
 //!
-//! The loader's work costs no simulated time; what the slow path does later does.
+//! The loader's work costs no simulated time; the slow path's later work does.
 
 pub use super::memory_image::MemoryImage;
 use super::routes::{NextHop, Route, RouteChange, RouteError, RouteTable};
@@ -25,26 +25,25 @@ pub struct BootPlan {
     pub buffers: Option<BufferSetup>,
     /// Memory contents.
     pub memory: Vec<MemoryImage>,
-    /// The chip's ports in the order of their number.
+    /// The chip's ports, in numerical order.
     pub ports: Vec<PortSetup>,
     /// RBUF element size in bytes: 64, 128 or 256; 0 stands for 64.
     pub element_size: u16,
-    /// TBUF element size in bytes; 0 stands for that of RBUF.
+    /// TBUF element size in bytes; 0 for the size of RBUF elements.
     pub transmit_element_size: u16,
-    /// Which router of a chain the chip is, from 0 on.
+    /// The position of the chip in a chain of routers, from 0.
     pub node: usize,
-    /// What the general-purpose core does.
+    /// The tasks of the general-purpose core.
     pub tasks: Vec<Box<dyn Task>>,
-    /// The kinds of tasks of which statistics have a list, even if none runs, in
-    /// this order.
+    /// The kinds of tasks that statistics list, even if none runs, in this order.
     pub task_kinds: Vec<String>,
-    /// Longwords in scratch that the statistics show by name.
+    /// Longwords in scratch that statistics show by name.
     pub counters: Vec<CounterSetup>,
-    /// Longwords whose bit 0 the statistics watch as a lock.
+    /// Longwords whose bit 0 statistics watch as a lock.
     pub locks: Vec<LockSetup>,
-    /// What is attached to SRAM channels beside their memory.
+    /// The devices attached to SRAM channels beside their memory.
     pub devices: Vec<Box<dyn Device>>,
-    /// What disturbs the run on purpose.
+    /// Deliberate disturbances of the run.
     pub disturbances: Perturbations,
 }
 
@@ -65,10 +64,10 @@ impl BootPlan {
 /// When a scratch ring's status flag is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RingStatus {
-    /// From three quarters full on.
+    /// From the profile's fill threshold on; three quarters in the built-in profiles.
     #[default]
     NearlyFull,
-    /// While nothing is on the ring.
+    /// While the ring is empty.
     Empty,
 }
 
@@ -79,16 +78,15 @@ pub struct RingSetup {
     pub number: u8,
     /// Byte address in scratch, a multiple of the ring's size in bytes.
     pub base: u32,
-    /// Longwords: 128, 256, 512 or 1024.
+    /// Size in longwords: 128, 256, 512 or 1024.
     pub size: u16,
-    /// What the status flag says.
+    /// The condition that the status flag reports.
     pub status: RingStatus,
 }
 
 impl RingSetup {
-    /// The value of the ring's `SCRATCH_RING_BASE` register: size code in bits
-    /// 31-30, status type in bit 26, base address in bits 13-9. `None` when the
-    /// size is not one of the four.
+    /// The value of the ring's `SCRATCH_RING_BASE` register: size code in bits 31-30, status type
+    /// in bit 26, base address in bits 13-9. `None` if the size is not one of the four.
     #[must_use]
     pub(crate) fn base_register(self) -> Option<u32> {
         let code = match self.size {
@@ -123,7 +121,7 @@ pub struct CounterSetup {
     pub address: u32,
     /// Whether it counts frames that the microcode dropped.
     pub drop: bool,
-    /// What it counts, for people.
+    /// Description of what it counts, for people.
     pub text: String,
 }
 
@@ -138,34 +136,33 @@ pub struct LockSetup {
     pub address: u32,
 }
 
-/// Where the routing table is.
+/// The routing table: its location, its routes and their changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoutesSetup {
     /// SRAM channel.
     pub channel: u8,
-    /// Byte address of the root block in the channel; a multiple of 32, so that eight
-    /// entries are one access of the core.
+    /// Byte address of the root block in the channel; a multiple of 32, so that the core reaches
+    /// eight entries in one access.
     pub root: u32,
     /// Byte address of the next-hop table in the channel.
     pub next_hops: u32,
-    /// The routes before the start: of all routers, or of each router of a chain. In all of
-    /// them the same next hops have the same indices.
+    /// The initial routes: one set for all routers, or one for each router of a chain. The same
+    /// next hops have the same indices in all of them.
     pub routers: Vec<RouterRoutes>,
-    /// What happens to the table while packets flow, if anything does.
+    /// Changes of the table while packets flow, if any.
     pub changes: Option<RouteChangesSetup>,
 }
 
 impl RoutesSetup {
-    /// The routes of the router at a place of a chain, from 0 on; `None` if the setup knows of
-    /// fewer.
+    /// The routes of the router at a position in a chain, from 0; `None` if the setup has fewer.
     #[must_use]
     pub fn router(&self, node: usize) -> Option<&RouterRoutes> {
         of_router(&self.routers, node)
     }
 }
 
-/// What the router at a place of a chain has, from 0 on, of one for all routers or one for each;
-/// `None` if there are fewer.
+/// The element for the router at a position in a chain, from 0, where `all` has one for all routers
+/// or one for each; `None` if there are fewer.
 #[must_use]
 pub fn of_router<T>(all: &[T], node: usize) -> Option<&T> {
     match all {
@@ -174,7 +171,7 @@ pub fn of_router<T>(all: &[T], node: usize) -> Option<&T> {
     }
 }
 
-/// The routes of a router before the start, and the table of them.
+/// The initial routes of a router, and their table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouterRoutes {
     routes: Vec<Route>,
@@ -183,11 +180,11 @@ pub struct RouterRoutes {
 }
 
 impl RouterRoutes {
-    /// The table of routes; `reserved` are next hops that have a place in the table besides
+    /// The table of routes; `reserved` are next hops that have a place in the table in addition to
     /// those of the routes.
     ///
     /// # Errors
-    /// As for [`RouteTable::build`].
+    /// Returns an error in the same cases as [`RouteTable::build`].
     pub fn new(routes: Vec<Route>, reserved: Vec<NextHop>) -> Result<Self, RouteError> {
         let table = RouteTable::with_next_hops(&routes, &reserved)?;
         Ok(Self {
@@ -203,7 +200,7 @@ impl RouterRoutes {
         &self.routes
     }
 
-    /// Next hops that have a place in the table besides those of the routes.
+    /// Next hops that have a place in the table in addition to those of the routes.
     #[must_use]
     pub fn reserved(&self) -> &[NextHop] {
         &self.reserved
@@ -221,17 +218,17 @@ impl RouterRoutes {
 pub struct RouteChangesSetup {
     /// The changes in the order in which they are made.
     pub changes: Vec<RouteChange>,
-    /// How many blocks of 256 entries there is room for behind the root, those of the
-    /// routes before the start included.
+    /// Number of blocks of 256 entries for which there is room after the root, including those of
+    /// the initial routes.
     pub blocks: u32,
-    /// ME cycles after which no reader is left in a block that nothing leads to.
+    /// ME cycles after which no reader is left in an unreachable block.
     pub grace: Cycle,
-    /// How many next hops there is room for, those before the start included, where changes come
-    /// while the chip runs; `None` where all changes are known before it does.
+    /// Number of next hops for which there is room, including the initial ones, if changes arrive
+    /// while the chip runs; `None` if all changes are known before the start.
     pub open: Option<usize>,
 }
 
-/// The slow path that takes exception packets and lets them end there.
+/// The slow path that takes exception packets, which end there.
 ///
 /// A ring entry is one longword: the reason code in bits 31-24, the buffer
 /// descriptor's longword address in bits 23-0.
@@ -243,12 +240,12 @@ pub struct ExceptionsSetup {
     pub period: Cycle,
     /// Names of the reasons by reason code.
     pub reasons: Vec<String>,
-    /// Buffer geometry and the free list that takes the buffers back.
+    /// Buffer geometry, and the free list to which the buffers return.
     pub buffers: BufferSetup,
 }
 
 impl ExceptionsSetup {
-    /// The name of a reason, or its code where it has none.
+    /// The name of a reason, or its code if it has none.
     #[must_use]
     pub fn reason(&self, code: u8) -> String {
         let name = self.reasons.get(usize::from(code));

@@ -1,4 +1,4 @@
-//! A packet that microcode leaves to the core.
+//! A packet that microcode passes to the core.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::Cycle;
 
 /// Longwords of a buffer descriptor that the core reads.
 pub(super) const DESCRIPTOR_WORDS: u32 = 4;
-/// Bytes of a packet that the core reads before anything is decided about it.
+/// Bytes of a packet that the core reads before any decision about it.
 pub const HEADER_BYTES: u32 = 64;
 
 /// A packet that ended at the core.

@@ -1,6 +1,5 @@
-//! The slow path: takes exception packets off a scratch ring, reads them,
-//! counts their reason and offers them to the other tasks; the buffer of one that no
-//! task takes goes back.
+//! The slow path: takes exception packets off a scratch ring, reads them, counts their reasons and
+//! offers them to the other tasks. The buffer of a packet that no task takes is freed.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,7 +16,7 @@ use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::TraceEvent;
 use crate::units::scratch::Scratch;
 
-/// What comes next.
+/// The next access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum ExceptionStep {
     Poll,
@@ -37,7 +36,7 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// A task that has taken nothing yet.
+    /// A task that has not taken any packets yet.
     #[must_use]
     pub fn new(setup: ExceptionsSetup) -> Self {
         Self {
@@ -55,13 +54,13 @@ impl Exceptions {
         }
     }
 
-    /// Where packets come from, and how often the task polls.
+    /// The ring that packets come from, and how often the task polls it.
     #[must_use]
     pub const fn setup(&self) -> &ExceptionsSetup {
         &self.setup
     }
 
-    /// What its next access is for.
+    /// The purpose of its next access.
     const fn doing(&self) -> &'static str {
         match self.step {
             ExceptionStep::Poll => "poll the ring",
@@ -71,25 +70,25 @@ impl Exceptions {
         }
     }
 
-    /// Packets taken off the ring.
+    /// Number of packets taken off the ring.
     #[must_use]
     pub const fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// The packet that was handled last, if any was.
+    /// The last packet that was handled, if any.
     #[must_use]
     pub fn last(&self) -> Option<&Exception> {
         (self.packets > 0).then_some(&self.current)
     }
 
-    /// Packets by reason: the name where the code has one.
+    /// Packets by reason, named if its code has a name.
     pub fn by_reason(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         let named = move |(code, count): (&u8, &u64)| (self.setup.reason(*code), *count);
         self.by_reason.iter().map(named)
     }
 
-    /// Polls the ring; true if it was empty.
+    /// Polls the ring. Returns true if it was empty.
     fn poll(&mut self, scratch: &mut Scratch, fabric: &mut Fabric) -> bool {
         let entry = scratch.ring_get(self.setup.ring, fabric);
         if entry == 0 {
@@ -148,8 +147,8 @@ impl Task for Exceptions {
         self.by_reason().collect()
     }
 
-    /// Each access takes its share of the buses and of the unit, and lasts longer by
-    /// what it waits there.
+    /// Each access takes its share of the buses and of the unit, and lasts longer by the time it
+    /// waits there.
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let doing = self.doing();
         let now = access.now();
@@ -217,7 +216,7 @@ impl Task for Exceptions {
             }
         };
         let next = if self.step == ExceptionStep::Poll {
-            // The next poll follows at once, as the next job.
+            // The next poll follows immediately, as the next job.
             let due = now + cost;
             NextAction::Done { cost, due }
         } else {

@@ -5,46 +5,46 @@ use super::space::Space;
 /// Why a boot plan does not fit the chip.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// A scratch ring.
+    /// A scratch ring is not possible.
     #[error("scratch ring {number}: {reason}")]
     Ring {
-        /// The number.
+        /// The ring number.
         number: u8,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// An SRAM queue.
+    /// An SRAM queue is not possible.
     #[error("SRAM queue of channel {channel}, entry {entry}: {reason}")]
     Queue {
-        /// Channel.
+        /// The SRAM channel.
         channel: u8,
         /// Q-array entry.
         entry: u8,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// The packet buffers.
+    /// The packet buffers are not possible.
     #[error("packet buffers: {0}")]
     Buffers(String),
-    /// A device beside an SRAM channel.
+    /// A device cannot be attached to an SRAM channel.
     #[error("{kind} {name}: {reason}")]
     Device {
         /// The kind.
         kind: &'static str,
         /// The name.
         name: String,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// A memory image.
+    /// A memory image lies outside of memory.
     #[error("{space:?} has no longword at byte address 0x{address:x}")]
     Memory {
-        /// Which memory.
+        /// The memory.
         space: Space,
         /// Byte address.
         address: u32,
     },
-    /// A counter.
+    /// A counter lies outside of memory.
     #[error("counter {name}: scratch has no longword at byte address 0x{address:x}")]
     Counter {
         /// The name.
@@ -52,22 +52,22 @@ pub enum LoadError {
         /// Byte address.
         address: u32,
     },
-    /// A lock.
+    /// A lock lies outside of memory.
     #[error("lock {name}: {space:?} has no longword at byte address 0x{address:x} to watch")]
     Lock {
         /// The name.
         name: String,
-        /// Which memory.
+        /// The memory.
         space: Space,
         /// Byte address.
         address: u32,
     },
-    /// Memory that a task works on.
+    /// Memory that a task needs is missing.
     #[error("task {task}: {space:?} has no longword at byte address 0x{address:x}")]
     Task {
         /// The task.
         task: &'static str,
-        /// Which memory.
+        /// The memory.
         space: Space,
         /// Byte address.
         address: u32,
@@ -77,18 +77,18 @@ pub enum LoadError {
     Refused {
         /// The task.
         task: &'static str,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// A change of the routing table.
+    /// A change of the routing table cannot be made.
     #[error("route change {number}: {reason}")]
     RouteChange {
-        /// The place in the list, from 0.
+        /// The position in the list, from 0.
         number: usize,
-        /// What is wrong.
+        /// What is wrong with it.
         reason: String,
     },
-    /// The ports or the element size.
+    /// The ports or the element size are not possible.
     #[error("media interface: {0}")]
     Media(String),
 }

@@ -1,4 +1,4 @@
-//! Puts a boot plan into a chip that has not started.
+//! Loads a boot plan into a chip that has not started.
 
 use super::Gpp;
 use super::boot::{BootPlan, QueueSetup, RingSetup};
@@ -12,14 +12,14 @@ use crate::units::scratch::{RingRegister, Scratch};
 use crate::units::sram::Sram;
 use npsim_profile::Profile;
 
-/// Most ports: the port number of a receive status word has five bits.
+/// Largest number of ports: the port number in a receive status word has five bits.
 const PORTS: usize = 32;
 
 impl BootPlan {
-    /// Checks what the media interface is made from.
+    /// Checks the settings of the media interface.
     ///
     /// # Errors
-    /// The element size, the number of ports or a line rate is impossible.
+    /// Returns an error if the element size, the number of ports or a line rate is impossible.
     pub(crate) fn check_media(&self) -> Result<(), LoadError> {
         for size in [self.element_size, self.transmit_element_size] {
             if !matches!(size, 0 | 64 | 128 | 256) {
@@ -42,16 +42,16 @@ impl BootPlan {
         }
     }
 
-    /// Puts rings, memory, queues, buffers and tables into place and starts the
-    /// core's tasks. Takes no simulated time.
+    /// Sets up rings, memory, queues, buffers and tables, and starts the core's tasks, in no
+    /// simulated time.
     ///
-    /// The order matters: devices come first, since their windows are addresses beyond the
-    /// memory; contents come before queues and buffers, which write their descriptors and links
-    /// over them; counters and locks only have to be in memory that is there; and tasks start
-    /// last, for they may look at all of it.
+    /// The order matters: devices come first, since their windows are addresses beyond the memory;
+    /// memory contents come before queues and buffers, which write their descriptors and links over
+    /// them; counters and locks only need existing memory; and tasks start last, since they may
+    /// inspect all of it.
     ///
     /// # Errors
-    /// Something does not fit the chip.
+    /// Returns an error if something does not fit the chip.
     pub fn load(
         &self,
         profile: &Profile,

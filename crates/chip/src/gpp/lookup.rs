@@ -1,5 +1,5 @@
-//! The core looks a route up in the table that microengines use: the same walk, an access
-//! at a time.
+//! Route lookups by the core in the table that microengines use: the same walk, one access at a
+//! time.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::boot::{RoutesSetup, Space};
 use super::routes::{LOCAL, MORE, NEXT_HOP_LONGWORDS};
 use crate::Cycle;
 
-/// Where the routing table is.
+/// The location of the routing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TablePlace {
     /// The root block.
@@ -18,7 +18,7 @@ pub struct TablePlace {
 }
 
 impl TablePlace {
-    /// Where the task `routes` keeps it.
+    /// The table's location as set up for the task `routes`.
     #[must_use]
     pub const fn of(setup: &RoutesSetup) -> Self {
         let space = Space::Sram(setup.channel);
@@ -35,12 +35,12 @@ impl TablePlace {
     }
 }
 
-/// Where packets to an address go, as the table has it.
+/// The destination of packets to an address, from the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteEntry {
     /// Index in the table of next hops.
     pub index: u32,
-    /// The next hop as it stands there ([`NextHop::words`](super::routes::NextHop::words)).
+    /// The next hop as stored there ([`NextHop::words`](super::routes::NextHop::words)).
     pub words: [u32; NEXT_HOP_LONGWORDS],
 }
 
@@ -57,14 +57,14 @@ impl RouteEntry {
         (self.words[0] >> 16) as u16
     }
 
-    /// Whether packets leave that go there: it is neither the router itself nor nowhere.
+    /// Whether packets to it leave the router: it is neither the router itself nor discarded.
     #[must_use]
     pub const fn leads_out(&self) -> bool {
         self.words[0] & 0xff00 == 0
     }
 
-    /// Whether it stands for a next hop whose address on the link is to be found: the
-    /// router itself, with an address.
+    /// Whether it stands for a next hop whose link-layer address is still to be resolved: marked as
+    /// local, but with an address.
     #[must_use]
     pub const fn is_unresolved(&self) -> bool {
         self.words[0] >> 8 & LOCAL != 0 && (self.words[1] | self.words[2] >> 16) != 0
@@ -81,7 +81,7 @@ impl RouteEntry {
     }
 }
 
-/// What an access of a look-up has found.
+/// The result of one access of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Another access is needed.
@@ -92,20 +92,20 @@ pub enum Found {
     Way(RouteEntry),
 }
 
-/// A look-up in progress: at most three reads of the trie, one of the next hop.
+/// A lookup in progress: at most three reads of the trie and one of the next hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lookup {
     table: TablePlace,
     address: u32,
-    /// The entry to be read, or the next hop if `index` is known.
+    /// The entry to be read, or the next hop once `index` is known.
     at: LongwordAddress,
-    /// The bits of the address for the next block: shifted right by this.
+    /// Right shift that yields the address bits for the next block.
     shift: u8,
     index: u32,
 }
 
 impl Lookup {
-    /// Begins to look for an address.
+    /// Begins a lookup of an address.
     #[must_use]
     pub const fn new(table: TablePlace, address: u32) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl Lookup {
         }
     }
 
-    /// Makes an access; gives what it found and how long it takes.
+    /// Makes an access. Returns its result and how long it takes.
     pub fn step(&mut self, access: &mut Access<'_>) -> (Found, Cycle) {
         if self.index != 0 {
             let (words, lasts) = access.read(self.at);

@@ -1,4 +1,4 @@
-//! Words that are in memory before the start.
+//! Initial contents of memory.
 
 use npsim_image::{InitialLongword, MemorySpace};
 
@@ -11,7 +11,7 @@ use crate::units::sram::Sram;
 /// Words placed in memory before the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryImage {
-    /// Which memory.
+    /// The memory.
     pub space: Space,
     /// Byte address in it (for SRAM: in the channel), a multiple of 4.
     pub address: u32,
@@ -20,7 +20,7 @@ pub struct MemoryImage {
 }
 
 impl MemoryImage {
-    /// A longword that a program brings.
+    /// An initial longword of a program.
     #[must_use]
     pub fn of_program(initial: &InitialLongword) -> Self {
         let (space, address) = match initial.space {
@@ -39,10 +39,10 @@ impl MemoryImage {
     }
 }
 
-/// Writes an image into its memory, in no simulated time.
+/// Writes an image to its memory, in no simulated time.
 ///
 /// # Errors
-/// Some of it lies where there is no memory, or its address is not a multiple of 4.
+/// Returns an error if part of it lies outside of memory or its address is not a multiple of 4.
 pub(crate) fn load_image(
     image: &MemoryImage,
     scratch: &mut Scratch,

@@ -1,22 +1,22 @@
-//! The general-purpose core: what a loader sets up before the start, and the
-//! slow path that runs meanwhile.
+//! The general-purpose core: its setup by a loader before the start, and the slow path that runs
+//! alongside the microengines.
 //!
-//! The core knows no instructions, though a task may execute some. A task is a sequence of accesses,
-//! each with its cost in the profile; between two accesses simulated time
-//! passes. An access takes a clock of the first cluster's command bus, its time
-//! at the unit and on the data bus, and lasts longer by what it waits there.
-//! Polls of a ring that stays empty are counted but take no bandwidth.
+//! The core itself models no instructions, though a task may execute some. A task is a sequence of
+//! accesses, each with its cost in the profile; between two accesses simulated time passes. An
+//! access takes one clock of the first cluster's command bus and its time at the unit and on the
+//! data bus, and lasts longer by the time it waits there. Polls of a ring that stays empty are
+//! counted but take no bandwidth.
 //!
-//! An exception packet is offered to the tasks ([`Task::offer`]). One that a task takes
-//! can be answered: [`packets`] has how a task makes packets and sends them. What none
-//! takes ends at the core.
+//! An exception packet is offered to the tasks ([`Task::offer`]). A task that takes it can reply:
+//! [`packets`] describes how a task makes packets and sends them. A packet that no task takes ends
+//! at the core.
 //!
-//! There is one core. What a task does without a pause is a job: a poll of a ring
-//! with the packet that is on it, or what a timer calls for. Jobs run to their end,
-//! one after the other; one that is due while the core is at another waits.
+//! There is one core. The work that a task does without a pause is a job: a poll of a ring with the
+//! packet on it, or the work that a timer triggers. Jobs run to completion, one after another; a
+//! job that becomes due during another waits.
 //!
-//! What the core does is a list of [`Task`]s, of which it knows only the trait. Two
-//! kinds are part of a router and stand here: [`routes`] and [`exceptions`].
+//! The core runs a list of [`Task`]s, of which it knows only the trait. Two kinds that belong to a
+//! router are defined here: [`routes`] and [`exceptions`].
 
 mod access;
 pub mod boot;
@@ -64,51 +64,52 @@ use serde::{Deserialize, Serialize};
 /// Words of a thread status register: 32 threads each.
 const STATUS_WORDS: usize = 4;
 
-/// What an access of the core costs, in ME cycles.
+/// Costs of the core's accesses and work, in ME cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Costs {
-    /// A scratch ring or CSR, or up to eight longwords of scratch.
+    /// Access to a scratch ring or CSR, or to up to eight longwords of scratch.
     pub ring: Cycle,
-    /// An SRAM longword or a burst of up to eight, or a Q-array operation.
+    /// Access to an SRAM longword or a burst of up to eight, or a Q-array operation.
     pub sram: Cycle,
-    /// 32 bytes of DRAM.
+    /// Access to 32 bytes of DRAM.
     pub dram: Cycle,
     /// The instructions for one exception packet.
     pub work: Cycle,
-    /// The instructions that compute a law of congestion control once.
+    /// The instructions to evaluate a congestion control law once.
     pub law: Cycle,
-    /// The instructions that decide on a packet of the core's own and make it.
+    /// The instructions to decide on and make a packet of the core's own.
     pub reply: Cycle,
-    /// Interrupt to first access.
+    /// From an interrupt to the first access.
     pub interrupt: Cycle,
 }
 
 /// The general-purpose core.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Gpp {
-    /// The tasks' state is saved beside the chip's: only the boot plan knows the type of each.
+    /// The tasks' states are saved separately from the chip's: only the boot plan knows their
+    /// types.
     #[serde(skip)]
     tasks: Vec<Box<dyn Task>>,
     /// When each task's jobs are due.
     schedules: Vec<Schedule>,
-    /// The kinds of tasks of which statistics have a list, even if none runs.
+    /// The kinds of tasks that statistics list, even if none runs.
     kinds: Vec<String>,
     costs: Costs,
     counters: Vec<CounterSetup>,
     /// The task whose job is in progress.
     running: Option<u16>,
-    /// Until when the last access of the last job takes.
+    /// The cycle at which the last access of the last job ends.
     free_at: Cycle,
-    /// Threads that raised interrupt A, B since the core last polled them.
+    /// Threads that raised interrupt A or B since the core last polled them.
     status: [[u32; STATUS_WORDS]; 2],
-    /// Interrupts raised.
+    /// Number of interrupts raised.
     pub interrupts: u64,
     /// Longwords of routing table written before the start.
     pub route_words: u64,
 }
 
 impl Gpp {
-    /// A core with a plan's tasks; [`BootPlan::load`] sets them going.
+    /// A core with a plan's tasks; [`BootPlan::load`] starts them.
     #[must_use]
     pub fn new(profile: &Profile, boot: &BootPlan) -> Self {
         Self {
@@ -133,8 +134,8 @@ impl Gpp {
         }
     }
 
-    /// Puts the tasks' first state into the memories and posts the first job of
-    /// each. Tasks that are done with that go.
+    /// Writes the tasks' initial state to the memories and posts the first job of each. Tasks that
+    /// are then finished are removed.
     fn start(
         &mut self,
         node: usize,
@@ -169,8 +170,8 @@ impl Gpp {
         Ok(())
     }
 
-    /// Something may have come onto a scratch ring: a task that waits there
-    /// polls it at its next turn.
+    /// Lets waiting tasks poll their scratch rings at their next turn, after something may have
+    /// been put on one.
     #[inline(always)]
     #[allow(clippy::inline_always)] // It is all that its caller does.
     pub fn wake_pollers(&mut self, scratch: &Scratch, fabric: &mut Fabric) {
@@ -186,7 +187,7 @@ impl Gpp {
         }
     }
 
-    /// Gives the task `routes` one more change, which the chip has not come to.
+    /// Appends a change to the `routes` task; its cycle must not have passed.
     pub(crate) fn append_route_change(
         &mut self,
         change: RouteChange,
@@ -209,55 +210,56 @@ impl Gpp {
         Ok(())
     }
 
-    /// Counts the polls of an idle task until `now`: none while the core is at
-    /// another's job.
+    /// Counts the polls of an idle task until `now`; it makes none while the core runs another
+    /// task's job.
     fn bring_up_to(&mut self, index: usize, now: Cycle) {
         if self.running.is_none() && now >= self.free_at {
             self.schedules[index].catch_up(now);
         }
     }
 
-    /// The threads that raised an interrupt since a task last acknowledged them: 32
-    /// threads a word, the first cluster in words 0-1.
+    /// The threads that raised an interrupt since a task last acknowledged them: 32 threads per
+    /// word, the first cluster in words 0-1.
     #[must_use]
     #[cfg(test)]
     pub(crate) const fn interrupt_status(&self, line: InterruptLine) -> [u32; STATUS_WORDS] {
         self.status[line as usize]
     }
 
-    /// The plan's counters, which the core reads when asked for statistics.
+    /// The plan's counters, which the core reads when statistics are requested.
     #[must_use]
     pub fn counters(&self) -> &[CounterSetup] {
         &self.counters
     }
 
-    /// The tasks that go on while the chip runs, in the order of the plan.
+    /// The tasks that run alongside the chip, in plan order.
     #[must_use]
     pub fn tasks(&self) -> &[Box<dyn Task>] {
         &self.tasks
     }
 
-    /// The first task of this type that goes on while the chip runs.
+    /// The first task of this type that runs alongside the chip.
     #[must_use]
     pub fn task<T: Task>(&self) -> Option<&T> {
         self.tasks.iter().find_map(|task| task.downcast_ref())
     }
 
-    /// The first task of this type that goes on while the chip runs, to be changed between two steps of a run.
+    /// The first task of this type that runs alongside the chip, for changes between two steps of a
+    /// run.
     pub fn task_mut<T: Task>(&mut self) -> Option<&mut T> {
         self.tasks.iter_mut().find_map(|task| task.downcast_mut())
     }
 
-    /// The kinds of tasks of which statistics have a list, even if none runs.
+    /// The kinds of tasks that statistics list, even if none runs.
     #[must_use]
     pub fn kinds(&self) -> &[String] {
         &self.kinds
     }
 
-    /// What the task of this index has done before `now`.
+    /// The counts of the task with this index before `now`.
     ///
     /// # Panics
-    /// There are not as many tasks.
+    /// Panics if there is no such task.
     #[must_use]
     pub fn counts(&self, task: usize, now: Cycle) -> TaskCounts {
         if self.running.is_none() && now >= self.free_at {
@@ -267,32 +269,31 @@ impl Gpp {
         }
     }
 
-    /// The last cycle at which a task did more than poll an empty ring or run
-    /// by the clock.
+    /// The last cycle at which a task did more than poll an empty ring or run on its timer.
     #[must_use]
     pub fn last_activity(&self) -> Cycle {
         let last = self.schedules.iter().map(|it| it.last_activity);
         last.max().unwrap_or(0)
     }
 
-    /// Takes over what serialization leaves out.
+    /// Takes over the state that serialization leaves out.
     pub(crate) fn adopt_unsaved(&mut self, from: &mut Self) {
         std::mem::swap(&mut self.tasks, &mut from.tasks);
     }
 
-    /// The tasks' states as bytes, which serialization of the core leaves out.
+    /// The states of the tasks as bytes, which the serialized core leaves out.
     ///
     /// # Errors
-    /// The encoder refuses.
+    /// Returns an error if encoding fails.
     pub fn save_tasks(&self) -> Result<Vec<Vec<u8>>, StateError> {
         self.tasks.iter().map(|task| task.save()).collect()
     }
 
-    /// Completes a core that was read from a saved state: takes over the tasks of
-    /// `other`, with the states that they saved.
+    /// Completes a core that was read from a saved state: takes over the tasks of `other`, with the
+    /// states that they saved.
     ///
     /// # Errors
-    /// They are not the states of such tasks.
+    /// Returns an error if these are not states of such tasks.
     pub fn restore_tasks(&mut self, other: &Self, states: &[Vec<u8>]) -> Result<(), StateError> {
         let count = other.tasks.len();
         if states.len() != count || self.schedules.len() != count {
@@ -303,8 +304,9 @@ impl Gpp {
         tasks.try_for_each(|(task, state)| task.restore(state))
     }
 
-    /// Stops a task's timer if it works by the clock and nothing but timers of the
-    /// core is pending on the chip: nothing is left that could see what it does.
+    /// Stops a task's timer if the task runs on its timer alone and only timers of the core are
+    /// pending on the chip: nothing that could observe its work is left. Returns whether it was
+    /// stopped.
     pub(crate) fn stop_alone(&mut self, task: u16, events: &EventQueue) -> bool {
         let index = usize::from(task);
         if index >= self.tasks.len() || !self.is_idle_timer(index) {
@@ -321,7 +323,7 @@ impl Gpp {
         true
     }
 
-    /// Whether a task works by the clock and waits for it.
+    /// Whether a task runs on its timer alone and is waiting for it.
     fn is_idle_timer(&self, index: usize) -> bool {
         let schedule = &self.schedules[index];
         self.tasks[index].is_timer()
@@ -331,12 +333,12 @@ impl Gpp {
             && self.running != Some(index as u16)
     }
 
-    /// Handles of the packet buffers that tasks keep.
+    /// Handles of the packet buffers that tasks hold.
     pub fn kept_buffers(&self) -> impl Iterator<Item = u32> + '_ {
         self.tasks.iter().flat_map(|task| task.keeps())
     }
 
-    /// A task goes on.
+    /// Continues a task.
     pub fn event(&mut self, task: u16, fabric: &mut Fabric, units: &mut Units) {
         let (now, index) = (fabric.now, usize::from(task));
         if index >= self.schedules.len() {
@@ -444,7 +446,7 @@ impl Gpp {
         }
     }
 
-    /// Begins a job if the core is free; else the job will wait.
+    /// Begins a job if the core is free, and returns true; otherwise the job waits.
     fn begin(&mut self, task: u16, fabric: &mut Fabric) -> bool {
         let now = fabric.now;
         let own = usize::from(task);
@@ -471,8 +473,8 @@ impl Gpp {
         true
     }
 
-    /// A task's job is over and the core is free from `free` on: for the next of the
-    /// jobs that wait, in turn, and for polls.
+    /// Ends a task's job; from `free` on the core is available to the next waiting job, in turn,
+    /// and to polls.
     fn hand_on(&mut self, task: u16, free: Cycle, fabric: &mut Fabric) {
         self.running = None;
         self.free_at = free;
@@ -502,7 +504,7 @@ fn job_of(task: &dyn Task, index: u16) -> Event {
 }
 
 impl Interrupts for Gpp {
-    /// Sets the line's bit, and lets waiting tasks poll their rings.
+    /// Sets the line's bit and lets waiting tasks poll their rings.
     fn interrupt(&mut self, line: InterruptLine, thread: u8, fabric: &mut Fabric) {
         self.interrupts += 1;
         self.status[line as usize][usize::from(thread) / 32 % STATUS_WORDS] |= 1 << (thread % 32);

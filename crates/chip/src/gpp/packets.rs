@@ -1,15 +1,15 @@
-//! How a task of the core gets at packets, makes them and sends them.
+//! How a task of the core accesses, makes and sends packets.
 //!
-//! A packet lies in a buffer as the microcode has it: DRAM for its bytes, a descriptor in
-//! SRAM for what is known of it, a handle (the descriptor's longword address) that stands
-//! for both. A task takes a buffer off the free list, or keeps that of a packet that was
-//! [offered](super::Task::offer) to it, writes bytes and descriptor, and puts the handle
-//! on a scratch ring from which a microengine takes it. The core stores one longword at a
-//! time: a message to microengines is one longword, `port << 24 | handle`, and all else
-//! stands in the [`Descriptor`].
+//! A packet is in a buffer, laid out as the microcode has it: its bytes in DRAM, its metadata in a
+//! descriptor in SRAM, and a handle (the descriptor's longword address) that identifies both. A
+//! task takes a buffer from the free list, or keeps that of a packet that was
+//! [offered](super::Task::offer) to it, writes bytes and descriptor, and puts the handle on a
+//! scratch ring that a microengine reads. The core stores one longword at a time: a message to
+//! microengines is the longword `port << 24 | handle`, and everything else is in the
+//! [`Descriptor`].
 //!
-//! Each access takes its share of buses and units, and lasts as the profile says: a Q-array
-//! operation or a burst of up to eight longwords of SRAM `sram_access`, 32 bytes of DRAM
+//! Each access takes its share of buses and units, and lasts as long as the profile specifies: a
+//! Q-array operation or a burst of up to eight longwords of SRAM `sram_access`, 32 bytes of DRAM
 //! `dram_access`, a ring `ring_access`.
 
 use serde::{Deserialize, Serialize};
@@ -23,18 +23,18 @@ use crate::kernel::check::Fault;
 use crate::kernel::fabric::Fabric;
 use crate::kernel::trace_event::MemoryName;
 
-/// Bytes of one DRAM access of the core.
+/// Bytes per DRAM access of the core.
 pub(super) const DRAM_ACCESS_BYTES: u32 = 32;
-/// Longwords of a descriptor that the core may write: all but the link.
+/// Longwords of a descriptor that the core may write: all except the link.
 const MOST_WORDS: usize = 7;
 
-/// Fields of the descriptor of a packet between microcode and core: the
-/// longwords behind the link, of which a descriptor of four has the first three.
+/// Fields of the descriptor of a packet exchanged between microcode and core: the longwords after
+/// the link. A descriptor of four longwords has the first three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descriptor {
     /// Bytes of the frame, without its check sequence.
     pub length: u32,
-    /// The port on which it came.
+    /// The port on which it arrived.
     pub input: u32,
     /// The port by which it leaves, in bits 31-24.
     pub output: u32,
@@ -43,7 +43,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// What the descriptor of a packet says that was offered to a task.
+    /// The fields from the descriptor of a packet that was offered to a task.
     #[must_use]
     pub const fn of(packet: &Exception) -> Self {
         let [_, length, input, output] = packet.descriptor;
@@ -55,7 +55,7 @@ impl Descriptor {
         }
     }
 
-    /// The longwords from the one behind the link on; what the core does not know is 0.
+    /// The longwords after the link; those that the core does not set are 0.
     const fn words(&self) -> [u32; MOST_WORDS] {
         let Self {
             length,
@@ -67,42 +67,42 @@ impl Descriptor {
     }
 }
 
-/// Reasons for which one task of the core offers a packet to the others. Those of the
-/// microcode are numbered from 0 on.
+/// Reasons for which one task of the core offers a packet to the others. Those of the microcode are
+/// numbered from 0.
 pub mod reason {
-    /// The first of them: microcode has those below.
+    /// The lowest of them; microcode has those below.
     pub const FIRST: u8 = TOO_BIG;
-    /// The next hop does not answer.
+    /// The next hop does not respond.
     pub const NO_HOST: u8 = 255;
     /// The packet was made by the core, and its next hop is not known yet.
     pub const NO_WAY: u8 = 254;
-    /// The packet's time to live is over.
+    /// The packet's time to live has expired.
     pub const EXPIRED: u8 = 253;
     /// The packet is larger than the next hop's MTU.
     pub const TOO_BIG: u8 = 252;
 }
 
-/// Where a task takes buffers and what it sends them by.
+/// Where a task takes buffers from, and the ring by which it sends them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketSender {
-    /// The scratch ring from which a microengine takes packets of the core.
+    /// The scratch ring from which a microengine takes the core's packets.
     pub ring: u8,
-    /// Buffers, and the free list.
+    /// The buffers and the free list.
     pub buffers: BufferSetup,
 }
 
 impl PacketSender {
-    /// Takes a buffer: its handle, if one is free, and how long it takes.
+    /// Takes a buffer. Returns its handle, if one is free, and how long it takes.
     pub fn take(&self, access: &mut Access<'_>) -> (Option<u32>, Cycle) {
         let buffers = &self.buffers;
         let taken = access.sram.dequeue(buffers.channel, buffers.entry);
         let waited = access.sram.core_dequeue(buffers.channel, access.fabric);
-        // Above the handle stand the bits of the link.
+        // The bits above the handle belong to the link.
         let handle = taken.map_or(0, |link| link & 0x00ff_ffff);
         ((handle != 0).then_some(handle), access.costs.sram + waited)
     }
 
-    /// Puts a buffer back; gives how long it takes.
+    /// Puts a buffer back. Returns how long it takes.
     pub fn free(&self, handle: u32, access: &mut Access<'_>) -> Cycle {
         let BufferSetup { channel, entry, .. } = self.buffers;
         if !access.enqueue(channel, entry, handle) {
@@ -113,8 +113,8 @@ impl PacketSender {
         access.costs.sram + access.sram.core_enqueue(channel, access.fabric)
     }
 
-    /// Reads bytes of a packet from `from` on, at most to the end of its buffer; gives
-    /// them and how long it takes.
+    /// Reads bytes of a packet from `from` on, up to the end of its buffer. Returns them and how
+    /// long it takes.
     pub fn read(
         &self,
         handle: u32,
@@ -138,8 +138,8 @@ impl PacketSender {
         (read, lasts)
     }
 
-    /// Writes bytes of a packet from `from` on, at most to the end of its buffer; gives
-    /// how long it takes.
+    /// Writes bytes of a packet from `from` on, up to the end of its buffer. Returns how long it
+    /// takes.
     pub fn write(&self, handle: u32, from: u32, bytes: &[u8], access: &mut Access<'_>) -> Cycle {
         let room = self.buffers.size.saturating_sub(from) as usize;
         let bytes = &bytes[..bytes.len().min(room)];
@@ -161,7 +161,7 @@ impl PacketSender {
         lasts
     }
 
-    /// Writes what is to be known of a packet; gives how long it takes.
+    /// Writes a packet's descriptor. Returns how long it takes.
     pub fn describe(&self, handle: u32, descriptor: &Descriptor, access: &mut Access<'_>) -> Cycle {
         let words = descriptor.words();
         let room = (self.buffers.descriptor_longwords.saturating_sub(1) as usize).min(MOST_WORDS);
@@ -172,9 +172,9 @@ impl PacketSender {
         access.write(place.after(4), &words[..room])
     }
 
-    /// Sends a packet by a port: looks whether the ring has room and puts the packet onto
-    /// it. Says whether it had, and how long both take; without room the buffer is the
-    /// task's still.
+    /// Sends a packet to a port: checks whether the ring has room and puts the packet on it.
+    /// Returns whether there was room and how long both take; without room, the task still owns the
+    /// buffer.
     pub fn send(&self, handle: u32, port: u8, access: &mut Access<'_>) -> (bool, Cycle) {
         let mut lasts = access.costs.ring + access.scratch.core_read(1, access.fabric);
         let ring = access.scratch.ring(self.ring);
@@ -188,15 +188,15 @@ impl PacketSender {
     }
 }
 
-/// A packet on its way out: its bytes are written, then its descriptor, then it is sent, an
-/// access after the other.
+/// A packet being sent: its bytes are written, then its descriptor, then it is put on the ring, one
+/// access after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
     /// The packet's buffer.
     pub handle: u32,
-    /// The bytes that are written, from the beginning of the frame on.
+    /// The bytes to be written, from the beginning of the frame.
     pub bytes: Vec<u8>,
-    /// Where it goes; its length may be greater than what is written.
+    /// Its destination; its length may exceed the bytes written.
     pub descriptor: Descriptor,
     stage: OutgoingStage,
 }
@@ -208,14 +208,14 @@ enum OutgoingStage {
     Send,
 }
 
-/// The stage that an outgoing packet has reached.
+/// The progress of an outgoing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// There is more to do.
+    /// More accesses are needed.
     UnderWay,
-    /// A microengine will find it.
+    /// The packet is on the ring to a microengine.
     Sent,
-    /// The ring had no room; the buffer is the task's still.
+    /// The ring had no room; the task still owns the buffer.
     NoRoom,
 }
 
@@ -231,8 +231,7 @@ impl Outgoing {
         }
     }
 
-    /// Makes the next access: its purpose, the packet's stage, and how long
-    /// it takes.
+    /// Makes the next access. Returns its purpose, the packet's progress, and how long it takes.
     pub fn step(
         &mut self,
         sender: &PacketSender,
@@ -263,7 +262,7 @@ impl Outgoing {
     }
 }
 
-/// The chip stops: the core was given what it cannot use. `help` says what it should be given.
+/// Stops the chip because the core was given something unusable. `help` describes what is expected.
 pub(super) fn raise(fabric: &mut Fabric, message: String, help: Option<String>) {
     fabric.checks.raise(Fault {
         check: None,
@@ -278,8 +277,7 @@ pub(super) fn raise(fabric: &mut Fabric, message: String, help: Option<String>) 
     });
 }
 
-/// Accesses of the core to DRAM: address and bytes of each, none beyond a line of its
-/// cache.
+/// The core's accesses to DRAM: address and bytes of each, none crossing a line of its cache.
 fn parts(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
     let end = address.wrapping_add(bytes);
     let mut at = address;
@@ -292,7 +290,7 @@ fn parts(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl Access<'_> {
-    /// The chip stops: the core was given what it cannot use.
+    /// Stops the chip because the core was given something unusable.
     fn fault(&mut self, message: String) {
         raise(self.fabric, message, None);
     }

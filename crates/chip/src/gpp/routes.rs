@@ -24,7 +24,7 @@ pub const NEXT_HOP_LONGWORDS: usize = 4;
 pub(super) const MORE: u32 = 1 << 31;
 /// Next-hop flag: the address is the router's own.
 pub const LOCAL: u32 = 1;
-/// Flag of a next hop: packets go nowhere.
+/// Next-hop flag: packets are discarded.
 const DISCARD: u32 = 2;
 
 /// One route.
@@ -34,12 +34,12 @@ pub struct Route {
     pub prefix: u32,
     /// Prefix length, 0-32.
     pub length: u8,
-    /// Where to.
+    /// Its next hop.
     pub next_hop: NextHop,
 }
 
 impl Route {
-    /// What it leads packets for.
+    /// The prefix that it matches.
     #[must_use]
     pub const fn network(&self) -> RoutePrefix {
         RoutePrefix {
@@ -49,16 +49,16 @@ impl Route {
     }
 }
 
-/// Where a packet goes.
+/// A destination of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NextHop {
     /// Output port.
     pub port: u8,
-    /// Largest IP packet in bytes.
+    /// Largest IP packet, in bytes.
     pub mtu: u16,
     /// Whether the packet is for the router itself.
     pub local: bool,
-    /// Whether packets that the route matches go nowhere.
+    /// Whether packets that match the route are discarded.
     pub discard: bool,
     /// Destination MAC address.
     pub destination: [u8; 6],
@@ -67,8 +67,7 @@ pub struct NextHop {
 }
 
 impl NextHop {
-    /// The four longwords: mtu, flags and port; then both addresses in network
-    /// order.
+    /// The four longwords: MTU, flags and port; then both addresses in network order.
     #[must_use]
     pub fn words(&self) -> [u32; NEXT_HOP_LONGWORDS] {
         let [d0, d1, d2, d3, d4, d5] = self.destination;
@@ -116,7 +115,7 @@ impl fmt::Display for RouteError {
 
 impl std::error::Error for RouteError {}
 
-/// The table as it stands in SRAM.
+/// The table as stored in SRAM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteTable {
     trie: Vec<u32>,
@@ -127,15 +126,15 @@ impl RouteTable {
     /// Builds the table; the order of the routes does not matter.
     ///
     /// # Errors
-    /// A route that is not a prefix, or that contradicts another one.
+    /// Returns an error if a route is not a valid prefix or contradicts another one.
     pub fn build(routes: &[Route]) -> Result<Self, RouteError> {
         Self::with_next_hops(routes, &[])
     }
 
-    /// Builds the table with next hops that have a place besides those of the routes.
+    /// Builds the table with next hops that have a place in addition to those of the routes.
     ///
     /// # Errors
-    /// As for [`Self::build`].
+    /// Returns an error in the same cases as [`Self::build`].
     pub fn with_next_hops(routes: &[Route], reserved: &[NextHop]) -> Result<Self, RouteError> {
         let mut sorted = routes.to_vec();
         for route in &sorted {
@@ -165,7 +164,7 @@ impl RouteTable {
         Ok(table)
     }
 
-    /// The index of each next hop, from 1 on: 0 means "no route".
+    /// The index of each next hop, starting at 1: 0 means "no route".
     fn numbered(
         routes: &[Route],
         reserved: &[NextHop],
@@ -187,12 +186,12 @@ impl RouteTable {
             consumed += 8;
             index = (route.prefix >> (32 - consumed) & 0xff) as usize;
         }
-        // Sorted by length, so nothing more specific stands there yet.
+        // Routes are sorted by length, so nothing more specific is stored there yet.
         let covered = 1_usize << (consumed - route.length);
         self.trie[block + index..block + index + covered].fill(value);
     }
 
-    /// The block under an entry, made with the entry's value when not there.
+    /// The block under an entry; created with the entry's value if there is none.
     fn descend(&mut self, entry: usize) -> usize {
         let value = self.trie[entry];
         if value & MORE != 0 {
@@ -204,8 +203,8 @@ impl RouteTable {
         block
     }
 
-    /// The trie's longwords: the root block, then the lower ones; offsets in it
-    /// are bytes from its start.
+    /// The trie's longwords: the root block, then the lower ones. Offsets in it are bytes from its
+    /// start.
     #[must_use]
     pub fn trie(&self) -> &[u32] {
         &self.trie
@@ -217,7 +216,7 @@ impl RouteTable {
         &self.next_hops
     }
 
-    /// The next-hop index for an address as the microcode's walk finds it.
+    /// The next-hop index for an address, as the microcode's walk finds it.
     #[must_use]
     pub fn lookup(&self, address: u32) -> Option<u16> {
         let mut entry = self.trie[(address >> 16) as usize];

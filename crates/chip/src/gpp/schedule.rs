@@ -1,26 +1,26 @@
-//! When a task's jobs are due, and what it has done: the same for all tasks.
+//! When a task's jobs are due and what the task has done; common to all tasks.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Cycle;
 
-/// What a task has done.
+/// Counts of a task's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskCounts {
     /// Jobs begun: polls of a ring, runs of a timer.
     pub jobs: u64,
     /// Cycles spent on accesses and work.
     pub busy: Cycle,
-    /// Jobs that were due while the core was at another.
+    /// Number of jobs that became due during another.
     pub waits: u64,
-    /// Cycles for which they waited.
+    /// Total cycles for which they waited.
     pub waited: Cycle,
     /// The longest of these waits.
     pub waited_longest: Cycle,
 }
 
 impl TaskCounts {
-    /// A job was due at `since` and could begin, or be made up for, at `now`.
+    /// Counts a job that was due at `since` and could begin, or be made up for, at `now`.
     fn wait(&mut self, since: Cycle, now: Cycle) {
         if now > since {
             self.waits += 1;
@@ -30,50 +30,51 @@ impl TaskCounts {
     }
 }
 
-/// Polls that find nothing: counted, not simulated.
+/// Polls that find nothing; counted, not simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdlePoll {
     /// Cycles from one poll to the next; at least 1.
     pub interval: Cycle,
-    /// Cycles that one keeps the core.
+    /// Cycles for which a poll occupies the core.
     pub poll: Cycle,
 }
 
-/// What can bring a task's next job forward.
+/// Events that can bring a task's next job forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum WakeCause {
-    /// No cause: the task waits for an access, or for the clock.
+    /// None: the task waits for an access or for its timer.
     Nothing,
     /// An interrupt, or something on a ring: the job is a poll.
     Poll,
-    /// A packet that it takes.
+    /// A packet that the task takes.
     Packet,
 }
 
-/// When one task's jobs are due.
+/// When the jobs of one task are due.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Schedule {
-    /// The time of the event that it waits for; of an idle task, its next poll.
+    /// The cycle of the event that it waits for; for an idle task, that of its next poll.
     pub due: Cycle,
-    /// Since when a job is due that cannot begin.
+    /// The cycle since which a job has been due but unable to begin.
     since: Option<Cycle>,
-    /// The task waits for the end of another's job, without an event of its own.
+    /// Whether the task waits for the end of another's job, without an event of its own.
     pub parked: bool,
-    /// The task's timer was stopped, as nothing else is left to happen, or the task has ended.
+    /// Whether the task's timer was stopped, as nothing else is left to happen, or the task has
+    /// ended.
     pub stopped: bool,
-    /// What it waits for besides the time at which it is due.
+    /// Besides the cycle at which it is due, the event that it waits for.
     waits: WakeCause,
-    /// Its polls are only counted: no event is posted for them.
+    /// The polls of an idle task, which are only counted: no event is posted for them.
     idle_poll: Option<IdlePoll>,
-    /// When it wakes in any case, of a task that sleeps.
+    /// For a sleeping task, when it wakes in any case.
     until: Option<Cycle>,
-    /// When it last did more than poll an empty ring or run by the clock.
+    /// When it last did more than poll an empty ring or run on its timer.
     pub last_activity: Cycle,
     pub counts: TaskCounts,
 }
 
 impl Schedule {
-    /// Of a task whose first job is due at a cycle.
+    /// The schedule of a task whose first job is due at a cycle.
     pub fn new(due: Cycle, is_timer: bool) -> Self {
         Self {
             due,
@@ -92,12 +93,12 @@ impl Schedule {
         }
     }
 
-    /// A job that is due has to wait, perhaps since earlier.
+    /// Records that a due job has to wait, possibly since earlier.
     pub(crate) fn holds_up(&mut self, since: Cycle) {
         self.since.get_or_insert(since);
     }
 
-    /// A job begins.
+    /// Records that a job begins.
     pub fn begins(&mut self, now: Cycle) {
         self.counts.jobs += 1;
         if let Some(since) = self.since.take() {
@@ -105,14 +106,14 @@ impl Schedule {
         }
     }
 
-    /// The task makes an access.
+    /// Records that the task makes an access.
     pub fn works(&mut self) {
         self.waits = WakeCause::Nothing;
         self.until = None;
     }
 
-    /// The task sleeps from `until` on, at which its job is over, and polls meanwhile if it polls;
-    /// at the latest to `due`.
+    /// Puts the task to sleep from `until` on, when its job ends; it makes the given polls
+    /// meanwhile and wakes at `due` at the latest.
     pub fn falls_asleep(
         &mut self,
         polls: Option<IdlePoll>,
@@ -129,26 +130,26 @@ impl Schedule {
         };
     }
 
-    /// When a task that sleeps wakes in any case.
+    /// When a sleeping task wakes in any case.
     pub const fn sleeps_until(&self) -> Option<Cycle> {
         self.until
     }
 
-    /// Whether a task that polls in its sleep is to wake now.
+    /// Whether a task that polls while sleeping has to wake now.
     pub fn ends_sleep(&self, now: Cycle) -> bool {
         self.until == Some(now) && self.is_idle()
     }
 
-    /// The task waits for a packet, until a cycle if one is given.
+    /// Lets the task wait for a packet, at most until a cycle if one is given.
     pub fn waits_for_packet(&mut self, due: Option<Cycle>) {
         self.waits = WakeCause::Packet;
         self.due = due.unwrap_or(Cycle::MAX);
     }
 
-    /// The task has taken a packet, readable from `at` on: the cycle at which its job has to be
-    /// posted, if the task waits for one.
+    /// Records that the task has taken a packet, readable from `at` on. Returns the cycle at which
+    /// its job has to be posted, if the task is waiting for one.
     pub fn takes_packet(&mut self, at: Cycle) -> Option<Cycle> {
-        // A job that was due already, and waits for the core, will find the packet.
+        // A job that is already due, and waits for the core, will find the packet.
         if self.waits != WakeCause::Packet || self.parked {
             return None;
         }
@@ -157,7 +158,7 @@ impl Schedule {
         Some(self.due)
     }
 
-    /// The task's poll found nothing.
+    /// Makes the task idle after a poll that found nothing.
     pub(crate) fn becomes_idle(&mut self, poll: IdlePoll) {
         self.waits = WakeCause::Poll;
         self.idle_poll = Some(poll);
@@ -167,8 +168,7 @@ impl Schedule {
         self.idle_poll.is_some()
     }
 
-    /// The polls of an idle task that have begun before `now`, with what each
-    /// takes.
+    /// The number of an idle task's polls that have begun before `now`, and their costs.
     fn polls_before(&self, now: Cycle) -> (u64, IdlePoll) {
         let nothing = IdlePoll {
             interval: 1,
@@ -188,7 +188,7 @@ impl Schedule {
         self.counts.busy += polls * poll.poll;
     }
 
-    /// What it has done before `now`.
+    /// The counts before `now`.
     pub(crate) fn counts_at(&self, now: Cycle) -> TaskCounts {
         let (polls, poll) = self.polls_before(now);
         TaskCounts {
@@ -198,14 +198,14 @@ impl Schedule {
         }
     }
 
-    /// Until when the last poll before `now` lasts, of an idle task.
+    /// For an idle task, the end of its last poll before `now`.
     pub(crate) fn poll_end(&mut self, now: Cycle) -> Cycle {
         self.catch_up(now);
         self.idle_poll
             .map_or(0, |poll| self.due - poll.interval + poll.poll)
     }
 
-    /// An idle task can poll again from `now` on.
+    /// Lets an idle task poll again from `now` on.
     pub fn goes_on(&mut self, now: Cycle) {
         if self.is_idle() && self.due < now {
             self.counts.wait(self.due, now);
@@ -213,8 +213,9 @@ impl Schedule {
         }
     }
 
-    /// An interrupt at `now` calls for a poll at `at`, or something may have come
-    /// onto its ring (`at` is `None`): when the poll has to be posted, if it has.
+    /// Brings a poll forward: to `at`, after an interrupt at `now`, or, if `at` is `None`, to the
+    /// task's next poll because something may be on its ring. Returns the cycle at which the poll
+    /// has to be posted, if it has to be.
     pub fn wake(&mut self, now: Cycle, at: Option<Cycle>) -> Option<Cycle> {
         if self.waits != WakeCause::Poll || !self.is_idle() && at.is_none_or(|at| self.due <= at) {
             return None;
@@ -222,7 +223,7 @@ impl Schedule {
         self.idle_poll = None;
         let due = at.map_or(self.due, |at| self.due.min(at));
         if due < now {
-            // The core has been at another job since.
+            // The core has been busy with another job since then.
             self.holds_up(due);
         }
         self.due = due.max(now);

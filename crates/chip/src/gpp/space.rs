@@ -1,10 +1,10 @@
-//! The memories that a boot plan and the core name.
+//! The memories named by a boot plan and the core.
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::trace_event::MemoryName;
 
-/// Which memory.
+/// A memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Space {
     /// Scratchpad.
@@ -16,7 +16,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// As trace events name it.
+    /// The memory's name in trace events.
     pub(super) const fn name(self) -> MemoryName {
         match self {
             Self::Scratch => MemoryName::Scratch,

@@ -1,10 +1,10 @@
-//! The seam of the slow path: what a task of the core is to the core.
+//! The interface of the slow path: a task of the general-purpose core.
 //!
-//! A task is a sequence of jobs, a job a sequence of accesses with pauses in
-//! between. [`Task::step`] makes one access and says what follows; when jobs are due,
-//! that one runs after the other and what waiting costs is the core's business
-//! (`schedule.rs`). Most tasks work by a timer and need four methods: a name,
-//! [`prepare`](Task::prepare), [`step`](Task::step) and whatever they show.
+//! A task is a sequence of jobs, and a job a sequence of accesses with pauses in between.
+//! [`Task::step`] makes one access and returns what follows. The core decides when jobs run, one
+//! after another, and accounts for their waiting (`schedule.rs`). Most tasks run on a timer and
+//! need four methods: a name, [`prepare`](Task::prepare), [`step`](Task::step) and one for what
+//! they show.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -33,52 +33,51 @@ use npsim_profile::Profile;
 /// What follows an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextAction {
-    /// The job's next access, after so many cycles.
+    /// The job's next access follows after this many cycles.
     After(Cycle),
-    /// The job is done.
+    /// The job is finished.
     Done {
         /// Cycles until the core is free for another job.
         cost: Cycle,
         /// The cycle at which the task's next job is due.
         due: Cycle,
     },
-    /// The job was a poll that found nothing. As long as [`Task::has_work`] says no,
-    /// further polls are counted and not simulated, so that an idle core costs the
-    /// simulation nothing.
+    /// The job was a poll that found nothing. As long as [`Task::has_work`] returns false, further
+    /// polls are counted rather than simulated, so that an idle core costs the simulation nothing.
     Idle {
         /// Cycles until the core is free for another job.
         cost: Cycle,
         /// Cycles from one poll to the next; at least 1.
         interval: Cycle,
-        /// Cycles that a poll which is only counted keeps the core.
+        /// Cycles for which a counted poll occupies the core.
         poll: Cycle,
     },
-    /// The job is done, and the next one begins with a packet that the task
+    /// The job is finished, and the next one begins with a packet that the task
     /// [takes](Task::offer), or at a cycle if that comes first.
     Wait {
         /// Cycles until the core is free for another job.
         cost: Cycle,
-        /// When a job is due in any case.
+        /// The cycle at which a job is due in any case.
         due: Option<Cycle>,
     },
-    /// The job is done, and the task sleeps: until an interrupt, until it [has work](Task::has_work)
-    /// if it polls, or until a cycle.
+    /// The job is finished, and the task sleeps: until an interrupt, until it [has
+    /// work](Task::has_work) if it polls, or until a cycle.
     Sleep {
         /// Cycles until the core is free for another job.
         cost: Cycle,
-        /// The polls that it makes meanwhile, which are counted and not simulated.
+        /// The polls that it makes meanwhile, which are counted rather than simulated.
         polls: Option<IdlePoll>,
-        /// When a job is due in any case.
+        /// The cycle at which a job is due in any case.
         due: Option<Cycle>,
     },
-    /// The job is done, the core is free after so many cycles, and the task has nothing
-    /// more to do.
+    /// The job is finished, the core is free after this many cycles, and the task has nothing more
+    /// to do.
     Exit(Cycle),
 }
 
 impl NextAction {
-    /// The job with a packet is done at a cycle, after which the core is busy for `cost`: the next
-    /// one is due at once where packets wait, and else with the next that is taken.
+    /// Ends a job with a packet at cycle `now`, after which the core is busy for `cost`: the next
+    /// job is due at once if packets are waiting, otherwise with the next one taken.
     #[must_use]
     pub const fn next_packet(now: Cycle, cost: Cycle, waits: bool) -> Self {
         if waits {
@@ -90,60 +89,61 @@ impl NextAction {
     }
 }
 
-/// A program that a task runs, as observers see it that begin now.
+/// A program that a task runs, as seen by observers that start now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramView {
     /// The name of its file.
     pub name: String,
-    /// Its functions by the addresses of their first instructions, in rising order.
+    /// Its functions by the addresses of their first instructions, in ascending order.
     pub functions: Vec<(u32, String)>,
-    /// What it does.
+    /// Its current activity.
     pub doing: ProgramState,
-    /// The functions that it is in, the outermost first, by the same addresses.
+    /// The functions that it is in, outermost first, by the same addresses.
     pub stack: Vec<u32>,
 }
 
-/// Something that the general-purpose core does.
+/// A task of the general-purpose core.
 ///
-/// A task is part of a chip, which can be copied and saved: its type has `Clone` and
-/// serde's two traits, which is all that [`StoredTask`] asks for.
+/// A task is part of a chip, which can be copied and saved: its type implements `Clone` and both
+/// serde traits, which is all that [`StoredTask`] requires.
 pub trait Task: StoredTask + Any + Debug + Send + Sync {
-    /// The name of its kind, as projects have it: `quick-start`.
+    /// The name of its kind, as used in projects: `quick-start`.
     fn name(&self) -> &'static str;
 
-    /// Checks the memories that it works on, puts its first state into them and
-    /// makes itself fit the chip, all before the first cycle. Gives how many cycles
-    /// later its first job is due, `None` if nothing is left to do while the chip
-    /// runs, or `Cycle::MAX` if it [takes jobs](Self::is_directed) and has none yet.
+    /// Checks the memories that it works on, writes its initial state to them and adapts it to the
+    /// chip, all before the first cycle. Returns the number of cycles until its first job is due,
+    /// `None` if nothing is left to do while the chip runs, or `Cycle::MAX` if it [takes
+    /// jobs](Self::is_directed) and has none yet.
     ///
     /// # Errors
-    /// It does not fit the chip.
+    /// Returns an error if it does not fit the chip.
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError>;
 
-    /// Makes the access that is due; says what it is for, and what follows.
+    /// Makes the access that is due. Returns its purpose and what follows.
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction);
 
-    /// Whether it works by the clock alone. Such a task stops when nothing but
-    /// timers of the core is left to happen; one that does not also begins a job at
-    /// an interrupt, and as soon as it [has work](Self::has_work).
+    /// Whether it runs on its timer alone. Such a task stops when only timers of the core are left
+    /// to happen; any other task also begins a job at an interrupt, and as soon as it [has
+    /// work](Self::has_work).
     fn is_timer(&self) -> bool {
         true
     }
 
-    /// Whether its last step did more than poll or run by the clock, which a run that drains waits
-    /// for.
+    /// Whether its last step did more than poll or run on its timer, so that a run that drains
+    /// waits for it.
     fn is_active(&self) -> bool {
         !self.is_timer()
     }
 
-    /// A thread raised an interrupt; gives how many cycles later a job that waits for one begins.
+    /// Handles an interrupt that a thread raised. Returns the number of cycles until a job that
+    /// waits for one begins.
     fn interrupted(&mut self, _line: InterruptLine, _thread: u8, costs: &Costs) -> Cycle {
         costs.interrupt
     }
 
-    /// Whether the outside gives it jobs while the chip runs, before they are due. Each begins behind
-    /// what other tasks do in its cycle, so that how early it is known changes nothing, and the
-    /// end of all else does not stop it.
+    /// Whether it is given jobs from outside while the chip runs, before they are due. Each begins
+    /// after other tasks' work in its cycle, so that it does not matter how early it is known, and
+    /// the task is not stopped when everything else has ended.
     fn is_directed(&self) -> bool {
         false
     }
@@ -153,41 +153,41 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         !self.is_timer()
     }
 
-    /// A packet that came to the core is offered to its tasks in their order. The first
-    /// that says yes has it and its buffer from now on, and a job of it is due. The
-    /// packet's first bytes and its descriptor have been read.
+    /// Offers it a packet that came to the core. Packets are offered to the tasks in order; the
+    /// first that returns true owns the packet and its buffer from then on, and a job of it becomes
+    /// due. The packet's first bytes and its descriptor have already been read.
     fn offer(&mut self, _packet: &Exception, _now: Cycle) -> bool {
         false
     }
 
-    /// Whether it may raise signals of threads from now on, so that no thread waits in vain for certain.
+    /// Whether it may raise signals of threads from now on, in which case no thread's wait is
+    /// certain to be in vain.
     fn signals_threads(&self) -> bool {
         false
     }
 
-    /// Packets that the task made and sent.
+    /// Number of packets that the task made and sent.
     fn made(&self) -> u64 {
         0
     }
 
-    /// Handles of the packet buffers that the task keeps between two jobs.
+    /// Handles of the packet buffers that the task holds between two jobs.
     fn keeps(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// The program that it runs, if it runs one.
+    /// The program that it runs, if any.
     fn program(&self) -> Option<ProgramView> {
         None
     }
 
-    /// Where in DRAM it keeps what only it knows how to read, handles of packet buffers among it perhaps:
-    /// ranges of byte addresses.
+    /// Ranges of byte addresses in DRAM whose contents only the task can interpret, possibly
+    /// including handles of packet buffers.
     fn memory(&self) -> &[Range<u32>] {
         &[]
     }
 
-    /// Whether there is something on a scratch ring for a task whose last poll
-    /// found nothing.
+    /// Whether a task whose last poll found nothing has something on a scratch ring.
     fn has_work(&self, _scratch: &Scratch) -> bool {
         false
     }
@@ -197,19 +197,19 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         Vec::new()
     }
 
-    /// What statistics show of it: a row for each group of ports, or for whatever it
-    /// keeps several of.
+    /// Its rows in statistics: one for each group of ports, or for each item of which it has
+    /// several.
     fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
         Vec::new()
     }
 
-    /// What the summary of a run says of it, a line each.
+    /// Its lines in the summary of a run.
     fn summary(&self, _memories: Memories<'_>) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether a state of the task that was read from a file is like this one in
-    /// all that does not change.
+    /// Whether a state of the task that was read from a file agrees with this one in everything
+    /// that does not change.
     fn is_like(&self, _saved: &Self) -> bool
     where
         Self: Sized,
@@ -217,8 +217,8 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
         true
     }
 
-    /// Completes the task, which was read from a file, with what saving leaves out: `loaded` is the
-    /// one that was loaded from the project.
+    /// Completes the task, which was read from a file, with the state that saving leaves out;
+    /// `loaded` is the task as loaded from the project.
     fn complete(&mut self, _loaded: &Self)
     where
         Self: Sized,
@@ -226,7 +226,7 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     }
 }
 
-/// Copies, saves and restores a task of which only the trait is known.
+/// Copies, saves and restores a task known only through its trait.
 pub trait StoredTask {
     /// A copy.
     fn clone_box(&self) -> Box<dyn Task>;
@@ -234,13 +234,13 @@ pub trait StoredTask {
     /// The state as bytes.
     ///
     /// # Errors
-    /// The encoder refuses.
+    /// Returns an error if encoding fails.
     fn save(&self) -> Result<Vec<u8>, StateError>;
 
     /// Takes over a state that was [saved](Self::save).
     ///
     /// # Errors
-    /// The bytes are no state of such a task, which is then as it was.
+    /// Returns an error if the bytes are not a state of such a task, which is then left unchanged.
     fn restore(&mut self, state: &[u8]) -> Result<(), StateError>;
 }
 
@@ -271,7 +271,7 @@ impl Clone for Box<dyn Task> {
 }
 
 impl dyn Task {
-    /// The task itself, if it is of this type, to be changed.
+    /// The task itself, mutably, if it is of this type.
     pub fn downcast_mut<T: Task>(&mut self) -> Option<&mut T> {
         (self as &mut dyn Any).downcast_mut()
     }
@@ -283,8 +283,7 @@ impl dyn Task {
     }
 }
 
-/// The chip before its first cycle, as a task sees it. What is done here takes no
-/// simulated time.
+/// A task's view of the chip before its first cycle. Nothing done here takes simulated time.
 pub struct Start<'a> {
     pub(super) task: &'static str,
     pub(super) profile: &'a Profile,
@@ -292,35 +291,34 @@ pub struct Start<'a> {
     pub(super) scratch: &'a mut Scratch,
     pub(super) sram: &'a mut Sram,
     pub(super) dram: &'a mut Dram,
-    /// Longwords of tables written.
+    /// Number of longwords of tables written.
     pub(super) table_words: &'a mut u64,
 }
 
 impl Start<'_> {
-    /// The chip as data.
+    /// The chip's profile.
     #[must_use]
     pub const fn profile(&self) -> &Profile {
         self.profile
     }
 
-    /// The clock of the microengines, in whose cycles all times are given, in MHz; at
-    /// least 1.
+    /// The clock of the microengines in MHz, at least 1. All times are in its cycles.
     #[must_use]
     pub fn mhz(&self) -> u64 {
         self.profile.me_mhz().max(1)
     }
 
-    /// Which router of a chain the chip is, from 0 on.
+    /// The position of the chip in a chain of routers, from 0.
     #[must_use]
     pub const fn node(&self) -> usize {
         self.node
     }
 
-    /// Checks that the task can read and write so many bytes: the first and the last
-    /// longword are there.
+    /// Checks that the task can read and write this many bytes: that the first and the last
+    /// longword exist.
     ///
     /// # Errors
-    /// One of them is not.
+    /// Returns an error if one of them does not.
     pub fn check(&self, place: LongwordAddress, bytes: u32) -> Result<(), LoadError> {
         if bytes == 0 {
             return Ok(());
@@ -337,21 +335,21 @@ impl Start<'_> {
         Ok(())
     }
 
-    /// A longword; 0 where there is no memory.
+    /// A longword; 0 if there is no memory.
     #[must_use]
     pub fn read(&self, place: LongwordAddress) -> u32 {
         place.look(self.scratch, self.sram).unwrap_or(0)
     }
 
-    /// Writes a longword, where there is memory.
+    /// Writes a longword, if there is memory.
     pub fn write(&mut self, place: LongwordAddress, word: u32) {
         place.put(word, self.scratch, self.sram);
     }
 
-    /// Writes longwords of DRAM, from a byte address that is a multiple of 4 on.
+    /// Writes longwords of DRAM, starting at a byte address that is a multiple of 4.
     ///
     /// # Errors
-    /// They do not lie in the memory.
+    /// Returns an error if they are not all in the memory.
     pub fn write_dram(&mut self, address: u32, words: &[u32]) -> Result<(), LoadError> {
         let image = MemoryImage {
             space: Space::Dram,
@@ -361,10 +359,10 @@ impl Start<'_> {
         load_image(&image, self.scratch, self.sram, self.dram)
     }
 
-    /// Writes a table, from a byte address of a memory on.
+    /// Writes a table, starting at a byte address of a memory.
     ///
     /// # Errors
-    /// It does not lie in the memory.
+    /// Returns an error if it is not all in the memory.
     pub(crate) fn write_table(
         &mut self,
         space: Space,
@@ -382,8 +380,8 @@ impl Start<'_> {
     }
 }
 
-/// When a timer fires again. A core that is too slow for it leaves out what it
-/// missed instead of running after it for ever.
+/// The cycle at which a timer fires again. A core that is too slow skips the firings it missed
+/// instead of falling behind forever.
 #[must_use]
 pub const fn next_time(last: Cycle, period: Cycle, now: Cycle) -> Cycle {
     let next = last + period;

@@ -1,4 +1,4 @@
-//! What a change of the routes is, and why one cannot be made.
+//! Changes of the routes, and why one cannot be made.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use super::{Route, RouteError, mask};
 use crate::Cycle;
 
-/// What a route leads packets for: no two routes have the same.
+/// The prefix of a route; no two routes have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutePrefix {
     /// Network address; bits below the prefix length must be zero.
@@ -16,10 +16,10 @@ pub struct RoutePrefix {
 }
 
 impl RoutePrefix {
-    /// Whether there can be a route to it.
+    /// Checks that a route can have this prefix.
     ///
     /// # Errors
-    /// The length is longer than an address, or bits after the prefix are set.
+    /// Returns an error if the length exceeds that of an address, or bits after the prefix are set.
     pub const fn check(self) -> Result<(), RouteError> {
         if self.length > 32 {
             return Err(RouteError::Length(self));
@@ -40,16 +40,16 @@ impl fmt::Display for RoutePrefix {
 /// A change of the routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A route that was not there.
+    /// Adds a route that does not exist.
     Add(Route),
-    /// Another next hop for a route that is there.
+    /// Changes the next hop of an existing route.
     Redirect(Route),
-    /// A route goes.
+    /// Removes a route.
     Remove(RoutePrefix),
 }
 
 impl Change {
-    /// The route that it is about.
+    /// The prefix of the route that it affects.
     #[must_use]
     pub const fn network(&self) -> RoutePrefix {
         match self {
@@ -62,24 +62,24 @@ impl Change {
 /// A change and when the core receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteChange {
-    /// The cycle from which on the core can make it.
+    /// The cycle from which the core can make it.
     pub at: Cycle,
-    /// What changes.
+    /// The change.
     pub change: Change,
 }
 
 /// Why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeError {
-    /// The change is no route.
+    /// The change's route is not valid.
     Route(RouteError),
-    /// A route that is to be added is there.
+    /// A route to be added already exists.
     There(RoutePrefix),
-    /// A route that is to be changed or removed is not there.
+    /// A route to be changed or removed does not exist.
     NotThere(RoutePrefix),
-    /// The change comes before the one in front of it.
+    /// The change is earlier than the one before it.
     Early,
-    /// The chip has come to a later cycle than that of the change.
+    /// The chip has passed the cycle of the change.
     Over {
         /// The cycle of the change.
         at: Cycle,
@@ -90,14 +90,14 @@ pub enum ChangeError {
     Closed,
     /// There is no room for another next hop.
     TooManyNextHops {
-        /// Next hops that there are places for.
+        /// Number of next hops for which there is room.
         room: usize,
     },
     /// The blocks in use would exceed the room for them.
     Full {
-        /// Blocks that would be in use.
+        /// Number of blocks that would be in use.
         needed: usize,
-        /// Blocks that there are.
+        /// Number of blocks available.
         room: usize,
     },
 }

@@ -1,21 +1,20 @@
-//! Changes of the routing table while packets flow: what the core writes, and in which
-//! order.
+//! Changes of the routing table while packets flow: the core's writes, and their order.
 //!
-//! A reader goes from an entry of the root to a block and from there perhaps to another
-//! (`route_lookup` of the microcode). Whenever it comes, what it finds has to be the way
-//! before a change or the way after it. That follows from three rules:
+//! A reader goes from an entry of the root to a block and possibly from there to another
+//! (`route_lookup` of the microcode). Whenever it reads, the route it finds must be either the one
+//! before a change or the one after it. Three rules ensure this:
 //!
-//! - a longword is written as a whole, and for each address one longword alone decides
-//!   between before and after;
+//! - a longword is written as a whole, and for each address a single longword decides between
+//!   before and after;
 //! - a block and a next hop are written in full before the entry that leads to them;
-//! - a block that nothing leads to any more stays as it is until no reader can be in it, and
-//!   only then takes other entries. A next hop is never used for anything else: packets
-//!   keep its number while they wait in queues.
+//! - a block that has become unreachable stays unchanged until no reader can be in it, and is
+//!   reused only then. A next hop is never reused: packets keep its number while they wait in
+//!   queues.
 //!
-//! [`FibWriter`] is the core's own copy of the table. It gives the writes of a change in
-//! their order; [`super::Routes`] makes them, one access at a time. Free blocks are used
-//! in the order in which they became free, so that which block is where follows from the
-//! changes alone and not from when they were made.
+//! [`FibWriter`] is the core's own copy of the table. It returns the writes of a change in order;
+//! [`super::Routes`] makes them, one access at a time. Free blocks are used in the order in which
+//! they became free, so the location of each block follows from the changes alone, regardless of
+//! when they were made.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -28,7 +27,7 @@ use crate::gpp::boot::RouterRoutes;
 /// Longwords that the core writes in one access.
 const BURST: usize = 8;
 
-/// The table that a write is to.
+/// The table that a write is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     /// The trie.
@@ -40,9 +39,9 @@ pub enum Table {
 /// One access of the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableWrite {
-    /// Where to.
+    /// The table written to.
     pub table: Table,
-    /// The first of its longwords, from the start of the table.
+    /// Index of the first longword, from the start of the table.
     pub first: usize,
     words: [u32; BURST],
     count: usize,
@@ -60,13 +59,13 @@ impl TableWrite {
         }
     }
 
-    /// What it writes, up to eight longwords.
+    /// The longwords to be written, up to eight.
     #[must_use]
     pub fn words(&self) -> &[u32] {
         &self.words[..self.count]
     }
 
-    /// Takes in one more longword, if it is the next of the same cache line.
+    /// Adds one more longword, if it is the next in the same cache line.
     fn grow(&mut self, at: usize, word: u32) -> bool {
         let next = self.table == Table::Trie
             && at == self.first + self.count
@@ -79,25 +78,24 @@ impl TableWrite {
     }
 }
 
-/// The table as the core keeps it beside the one in SRAM.
+/// The core's copy of the table in SRAM.
 #[derive(Clone, Debug)]
 pub struct FibWriter {
     rib: Rib,
-    /// As it stands in SRAM.
+    /// The trie as it is in SRAM.
     trie: Vec<u32>,
-    /// Of each longword of the trie 1 + the length of the route that it has, or 0.
+    /// For each longword of the trie, 1 + the length of the route that owns it, or 0.
     owners: Vec<u8>,
-    /// The blocks that nothing leads to, first longword each, in the order in which they
-    /// became free.
+    /// The unreachable blocks, by first longword, in the order in which they became free.
     free: VecDeque<usize>,
 }
 
 impl FibWriter {
-    /// The table of a router's routes, with room for so many blocks in all, at least those of
-    /// the routes.
+    /// The table of a router's routes, with room for `room` blocks in total, at least those of the
+    /// routes.
     ///
     /// # Errors
-    /// There are too many next hops.
+    /// Returns an error if there are too many next hops.
     pub fn new(router: &RouterRoutes, room: usize) -> Result<Self, RouteError> {
         let mut sorted = router.routes().to_vec();
         sorted.sort_by_key(|route| (route.length, route.prefix));
@@ -125,41 +123,41 @@ impl FibWriter {
         Ok(fib)
     }
 
-    /// The trie as it is, or will be when all writes are made.
+    /// The trie, as it is once all writes have been made.
     #[must_use]
     pub fn trie(&self) -> &[u32] {
         &self.trie
     }
 
-    /// How many routes there are.
+    /// Number of routes.
     #[must_use]
     pub fn routes(&self) -> usize {
         self.rib.routes.len()
     }
 
-    /// How many blocks are in use.
+    /// Number of blocks in use.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.rib.blocks()
     }
 
-    /// How many blocks nothing leads to.
+    /// Number of free blocks.
     #[must_use]
     pub fn free_blocks(&self) -> usize {
         self.free.len()
     }
 
-    /// How many free blocks a change takes into use, the ones that became free first.
+    /// Number of free blocks that a change takes into use, in the order in which they became free.
     #[must_use]
     pub fn takes(&self, change: &Change) -> usize {
         self.rib.takes(change)
     }
 
-    /// Makes a change: puts its writes behind `writes`, in the order in which they have
-    /// to be made. Gives how many blocks are free when the last one is made.
+    /// Makes a change: appends its writes to `writes`, in the order in which they have to be made.
+    /// Returns the number of blocks that become free with the last one.
     ///
     /// # Errors
-    /// The change cannot be made; nothing has changed then.
+    /// Returns an error, with nothing changed, if the change cannot be made.
     pub fn apply(
         &mut self,
         change: &Change,
@@ -202,7 +200,7 @@ impl FibWriter {
             block = if let Some(below) = self.block_at(at) {
                 below
             } else {
-                // There is one, as many as the change takes were counted.
+                // There is one, since the blocks that the change takes were counted.
                 let Some(below) = self.free.pop_front() else {
                     return;
                 };
@@ -236,16 +234,16 @@ impl FibWriter {
         self.set(at, leads, writes);
     }
 
-    /// Removes a route; gives how many blocks became free.
+    /// Removes a route. Returns how many blocks became free.
     ///
-    /// The walk goes down a level at a time: the root by the first [`ROOT_BITS`] bits of the
-    /// prefix, then a block for each eight more. `rib.deeper` has the prefixes, cut at a
-    /// level, behind which routes remain; the RIB has lost this one already. There are two cases:
+    /// The walk descends one level at a time: the root by the first [`ROOT_BITS`] bits of the
+    /// prefix, then a block for each further eight. `rib.deeper` has the prefixes, cut at a level,
+    /// below which routes remain; the RIB has already removed this one. There are two cases:
     ///
-    /// - Behind an entry on the way nothing remains: one write of that entry cuts off the
-    ///   block behind it, and the block behind that if there is one.
-    /// - Blocks stay in use: in the block of its level each entry that was the route's gets
-    ///   the next shorter route's.
+    /// - No routes remain below an entry on the way: one write of that entry cuts off the block
+    ///   below it, and the block below that if there is one.
+    /// - The blocks stay in use: in the block of its level, each entry of the route gets that of
+    ///   the next shorter route.
     fn remove(&mut self, network: RoutePrefix, writes: &mut Vec<TableWrite>) -> usize {
         let (mut block, mut bits) = (0, ROOT_BITS);
         while network.length > bits {
@@ -255,7 +253,7 @@ impl FibWriter {
                 return 0;
             };
             if !self.rib.deeper.contains_key(&needed) {
-                // Readers may still be in the blocks: they stay as they are.
+                // Readers may still be in the blocks, so they stay unchanged.
                 let entry = self.rib.best(network.prefix, bits);
                 let deeper = (network.length > SECOND_BITS && bits == ROOT_BITS)
                     .then(|| self.block_at(below + place(network.prefix, SECOND_BITS)))
@@ -269,7 +267,7 @@ impl FibWriter {
             block = below;
             bits += 8;
         }
-        // Everything that the route had falls to the next shorter one.
+        // All entries of the route fall to the next shorter one.
         let heir = match network.length {
             0 => TrieEntry::default(),
             length => self.rib.best(network.prefix, length - 1),
@@ -298,7 +296,8 @@ impl FibWriter {
         (word & MORE != 0).then_some(((word & !MORE) / 4) as usize)
     }
 
-    /// Gives the entries with such owners, here and in the blocks below, another route.
+    /// Gives the entries whose owners satisfy `which`, here and in the blocks below, to another
+    /// route.
     fn cover(
         &mut self,
         entries: Range<usize>,
@@ -316,7 +315,7 @@ impl FibWriter {
         }
     }
 
-    /// Writes an entry, if that is another longword.
+    /// Writes an entry if its longword differs.
     fn set(&mut self, at: usize, word: u32, writes: &mut Vec<TableWrite>) {
         if self.trie[at] == word {
             return;
@@ -329,7 +328,7 @@ impl FibWriter {
     }
 }
 
-/// The entry of a block that decides the last bits of an address up to `bits`.
+/// The entry of a block for the last bits of an address up to `bits`.
 const fn place(address: u32, bits: u8) -> usize {
     let entries = if bits == ROOT_BITS {
         ROOT_ENTRIES
@@ -339,7 +338,7 @@ const fn place(address: u32, bits: u8) -> usize {
     (address >> (32 - bits as u32)) as usize % entries
 }
 
-/// The entries that a route has in a block which decides bits up to `bits`.
+/// The entries that a route covers in a block for the bits up to `bits`.
 const fn covered(block: usize, network: RoutePrefix, bits: u8) -> Range<usize> {
     let first = block + place(network.prefix, bits);
     first..first + (1 << (bits - network.length))

@@ -1,4 +1,4 @@
-//! The routes without a table: which there are while changes come, and how many blocks of the
+//! The routes without a table: which ones exist as changes are made, and how many blocks of the
 //! table they need.
 
 use std::collections::BTreeMap;
@@ -7,25 +7,25 @@ use super::changes::{Change, ChangeError, RouteChange, RoutePrefix};
 use super::{NextHop, RouteError, RouteTable, mask};
 use crate::gpp::boot::RouterRoutes;
 
-/// Bits of an address that the root and the blocks of the second level decide.
+/// Bits of an address that the root, and the blocks of the second level, resolve.
 pub(super) const ROOT_BITS: u8 = 16;
 pub(super) const SECOND_BITS: u8 = 24;
 
-/// What the routes and their changes need of the table.
+/// The table resources that routes and their changes need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Blocks of the routes before the first change.
     pub first_blocks: usize,
-    /// Blocks that are in use at one time, at most.
+    /// Largest number of blocks in use at one time.
     pub most_blocks: usize,
-    /// Blocks that would be used if each was used once.
+    /// Blocks that would be used if none were reused.
     pub all_blocks: usize,
-    /// Different next hops.
+    /// Number of different next hops.
     pub next_hops: usize,
 }
 
 impl Needs {
-    /// What two routers need whose tables are as large.
+    /// The maximum of the needs of two routers, for tables of equal size.
     #[must_use]
     pub fn most(self, other: Self) -> Self {
         Self {
@@ -37,10 +37,11 @@ impl Needs {
     }
 }
 
-/// What a router's routes and their changes need of a table with room for so many blocks.
+/// Computes the needs of a router's routes and their changes in a table with room for `room`
+/// blocks.
 ///
 /// # Errors
-/// A change cannot be made: its place in the list.
+/// Returns the position in the list of a change that cannot be made, and why.
 pub fn needs(
     router: &RouterRoutes,
     changes: &[RouteChange],
@@ -79,14 +80,14 @@ pub(super) struct Rib {
     /// Index of the next hop by length and prefix.
     pub(super) routes: BTreeMap<(u8, u32), u16>,
     hops: BTreeMap<NextHop, u16>,
-    /// How many routes are longer than 16 in a network of 16 bits, and longer than 24
-    /// in one of 24: each network has a block.
+    /// Number of routes longer than 16 in each network of 16 bits, and longer than 24 in each of 24
+    /// bits: each such network has a block.
     pub(super) deeper: BTreeMap<(u8, u32), u32>,
 }
 
-/// What entering a change came to.
+/// The result of entering a change.
 pub(super) struct RibChange {
-    /// Index of the next hop; 0 where a route went.
+    /// Index of the next hop; 0 if a route was removed.
     pub(super) hop: u16,
     /// The next hop, if it is new.
     pub(super) new_hop: Option<NextHop>,
@@ -103,7 +104,7 @@ impl Rib {
         for route in routes {
             let network = route.network();
             let hop = rib.hops.get(&route.next_hop).copied().unwrap_or(0);
-            // A route that is given twice with the same next hop counts once.
+            // A route that is listed twice with the same next hop counts once.
             if rib
                 .routes
                 .insert((route.length, route.prefix), hop)
@@ -115,7 +116,7 @@ impl Rib {
         Ok(rib)
     }
 
-    /// Blocks in use.
+    /// Number of blocks in use.
     pub(super) fn blocks(&self) -> usize {
         self.deeper.len()
     }
@@ -142,7 +143,7 @@ impl Rib {
         }
     }
 
-    /// Blocks that a change takes into use.
+    /// Number of blocks that a change takes into use.
     pub(super) fn takes(&self, change: &Change) -> usize {
         match change {
             Change::Add(route) => Self::above(route.network())
@@ -196,7 +197,7 @@ impl Rib {
         }
     }
 
-    /// What an entry has that packets for this address find, of routes up to a length.
+    /// The entry for packets to this address, from routes up to a length.
     pub(super) fn best(&self, address: u32, most: u8) -> TrieEntry {
         (0..=most)
             .rev()
@@ -208,11 +209,11 @@ impl Rib {
     }
 }
 
-/// What an entry of the trie that leads to no block has.
+/// The contents of a trie entry that leads to no block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TrieEntry {
     pub(super) word: u32,
-    /// 1 + the length of its route; 0 without one.
+    /// 1 + the length of its route; 0 if it has none.
     pub(super) owner: u8,
 }
 

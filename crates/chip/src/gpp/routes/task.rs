@@ -1,10 +1,10 @@
-//! The task that keeps the routing table: writes it before the start, and changes it while
-//! packets flow if there is a list of changes.
+//! The task that maintains the routing table: it writes the table before the start, and changes it
+//! while packets flow if there is a list of changes.
 //!
-//! A change is a job. It begins with the work of finding out what to write, as long as
-//! that on an exception packet (`gpp.exception_work`), and goes on with the writes of the
-//! [`FibWriter`], an access each. A change that needs a block which became free less than the
-//! grace time ago is due when that is over.
+//! A change is a job. It begins with the work of determining what to write, which takes as long as
+//! that on an exception packet (`gpp.exception_work`), and continues with the writes of the
+//! [`FibWriter`], one access each. A change that needs a block which became free less than the
+//! grace time ago is due when that time is over.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,47 +23,46 @@ use crate::Cycle;
 use crate::kernel::row::Row;
 use crate::kernel::saved_memory::StateError;
 
-/// Bytes that a channel's addresses reach.
+/// Bytes that an address in a channel can reach.
 const CHANNEL_BYTES: u64 = 1 << 30;
 
-/// Writes a routing table before the start and then makes the changes of a list, if it
-/// has one.
+/// Writes a routing table before the start, and then makes the changes of a list if it has one.
 #[derive(Clone, Debug)]
 pub struct Routes {
     setup: Arc<RoutesSetup>,
-    /// The router's place in a chain.
+    /// The router's position in a chain.
     node: usize,
-    /// What it does while the chip runs.
+    /// The changes to make while the chip runs.
     changing: Option<Box<Changing>>,
 }
 
-/// The changes on their way into the table.
+/// The state of the changes being made to the table.
 #[derive(Clone, Debug)]
 struct Changing {
     progress: Progress,
-    /// Follows from the setup and the number of changes that were begun.
+    /// Derived from the setup and the number of changes that were begun.
     fib: FibWriter,
     /// The writes of the change in progress.
     writes: Vec<TableWrite>,
-    /// Blocks that are free when they are made.
+    /// Blocks that become free once they are made.
     frees: usize,
-    /// Changes that are in the fib.
+    /// Number of changes entered in the FIB.
     entered: usize,
 }
 
-/// What the past has left, beside the table.
+/// The progress so far, apart from the table itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Progress {
-    /// What stands for the list of changes.
+    /// Digest of the list of changes.
     list: u64,
-    /// Changes made.
+    /// Number of changes made.
     done: usize,
     /// The change in progress.
     current: Option<Current>,
-    /// Since when blocks are free, of those that were in use before: the last ones of the
-    /// fib's.
+    /// When blocks that were in use before became free; they are the last ones of the FIB's free
+    /// blocks.
     free_since: VecDeque<Cycle>,
-    /// From when on the core can begin another change.
+    /// The cycle from which the core can begin another change.
     free: Cycle,
     tally: Tally,
 }
@@ -72,11 +71,11 @@ struct Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Current {
     began: Cycle,
-    /// Writes made.
+    /// Number of writes made.
     written: usize,
 }
 
-/// What was counted, times in ME cycles.
+/// Statistics; times in ME cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Tally {
     added: u64,
@@ -124,7 +123,7 @@ impl Changing {
         })
     }
 
-    /// Enters the next change into the fib and finds out what to write.
+    /// Enters the next change in the FIB and determines what to write.
     fn enter(&mut self, change: &Change) -> Result<(), ChangeError> {
         self.writes.clear();
         self.frees = self.fib.apply(change, &mut self.writes)?;
@@ -132,7 +131,7 @@ impl Changing {
         Ok(())
     }
 
-    /// From when on the next change can be made, and whether it waits until then for
+    /// The cycle from which the next change can be made, and how long it waits until then for
     /// blocks that it needs.
     fn ready(&self, next: &RouteChange, free: Cycle, grace: Cycle) -> (Cycle, Cycle) {
         let due = next.at.max(free);
@@ -144,7 +143,7 @@ impl Changing {
         (due.max(ready), ready.saturating_sub(due))
     }
 
-    /// What was begun is begun again, from a state that was saved.
+    /// Enters again the changes that had begun in a saved state.
     fn replay(&mut self, changes: &[RouteChange], until: usize) -> Result<(), ChangeError> {
         while self.entered < until {
             self.enter(&changes[self.entered].change)?;
@@ -153,8 +152,8 @@ impl Changing {
     }
 }
 
-/// A number that stands for all from which the table follows, how far the changes have come
-/// aside (FNV-1a).
+/// A digest of everything that determines the table, apart from the progress of the changes
+/// (FNV-1a).
 fn digest(router: &RouterRoutes, setup: &RouteChangesSetup) -> u64 {
     let words = |hop: &NextHop| hop.words().map(u64::from);
     let routes = router.routes().iter().flat_map(|route| {
@@ -184,7 +183,7 @@ fn digest(router: &RouterRoutes, setup: &RouteChangesSetup) -> u64 {
     })
 }
 
-/// What the changes need, if all of them can be made.
+/// The needs of the changes, if all of them can be made.
 fn checked(router: &RouterRoutes, own: &RouteChangesSetup) -> Result<Needs, (usize, ChangeError)> {
     let found = needs(router, &own.changes, own.blocks as usize)?;
     match own.open {
@@ -201,7 +200,7 @@ fn refused(number: usize, error: &ChangeError) -> LoadError {
 }
 
 impl Routes {
-    /// The task that keeps a table.
+    /// The task that maintains a table.
     #[must_use]
     pub fn new(setup: RoutesSetup) -> Self {
         Self {
@@ -211,23 +210,24 @@ impl Routes {
         }
     }
 
-    /// The table and where it is.
+    /// The table and its location.
     #[must_use]
     pub fn setup(&self) -> &RoutesSetup {
         &self.setup
     }
 
-    /// How many changes have been made.
+    /// Number of changes made.
     #[must_use]
     pub fn changed(&self) -> usize {
         self.changing.as_ref().map_or(0, |it| it.progress.done)
     }
 
-    /// Adds changes to those that are known before the start, of a table that takes changes while
-    /// the chip runs.
+    /// Adds changes to those known before the start, for a table that takes changes while the chip
+    /// runs.
     ///
     /// # Errors
-    /// It takes none, or one of the changes, which is given, cannot be made.
+    /// Returns an error if the table takes none, or if a change cannot be made; that change is
+    /// returned too.
     pub fn plan(
         &mut self,
         changes: &[RouteChange],
@@ -244,11 +244,11 @@ impl Routes {
         Ok(())
     }
 
-    /// Takes one more change. Gives when the task's next job is due, if that is another one now.
+    /// Takes one more change. Returns when the task's next job is due, if that has changed.
     ///
     /// # Errors
-    /// The table takes none while the chip runs, or the change cannot be made among the others;
-    /// nothing has changed then.
+    /// Returns an error, with nothing changed, if the table takes no changes while the chip runs or
+    /// the change cannot be made among the others.
     pub(crate) fn append(&mut self, change: RouteChange) -> Result<Option<Cycle>, ChangeError> {
         let router = self.setup.router(self.node);
         let (Some(it), Some(router)) = (&mut self.changing, router) else {
@@ -266,7 +266,7 @@ impl Routes {
         let mut due = None;
         if place <= it.progress.done && it.progress.current.is_none() {
             let (free, grace) = (it.progress.free, own.grace);
-            // The one that was next waits behind the new one now.
+            // The change that was next now waits behind the new one.
             if let Some(behind) = own.changes.get(it.progress.done + 1) {
                 let (_, waits) = it.ready(behind, free, grace);
                 it.progress.tally.grace_waits -= u64::from(waits > 0);
@@ -292,7 +292,7 @@ impl Routes {
         }
     }
 
-    /// Begins the next change: finds out what to write.
+    /// Begins the next change: determines what to write.
     fn begin(&mut self, now: Cycle, work: Cycle) -> (&'static str, NextAction) {
         const DOING: &str = "work out a change";
         let over = (DOING, NextAction::Exit(work));
@@ -359,7 +359,7 @@ impl Routes {
         (doing, next)
     }
 
-    /// The last access of a change has been made and lasts so long.
+    /// Ends a change with its last access, which lasts `cost` cycles.
     fn end(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         let Self {
             setup, changing, ..
@@ -389,7 +389,7 @@ impl Routes {
         NextAction::Done { cost, due }
     }
 
-    /// Checks the changes, and that there is memory for all that they need.
+    /// Checks the changes, and that there is memory for everything they need.
     fn prepare_changes(
         &mut self,
         start: &Start<'_>,
@@ -400,7 +400,7 @@ impl Routes {
             checked(router, own).map_err(|(number, error)| refused(number, &error))?;
         let next_hops = own.open.unwrap_or(next_hops);
         let entries = ROOT_ENTRIES as u64 + u64::from(own.blocks) * BLOCK_ENTRIES as u64;
-        // More than a channel can have is as wrong as more than it has.
+        // More than a channel can address is as wrong as more than it has.
         let bytes = (entries * 4).min(CHANNEL_BYTES - u64::from(self.setup.root));
         start.check(self.place(Table::Trie, 0), bytes as u32)?;
         let hops = (next_hops + 1) * NEXT_HOP_LONGWORDS;
@@ -452,7 +452,7 @@ impl Task for Routes {
         }
     }
 
-    /// One row of all changes; times in ME cycles.
+    /// A single row for all changes; times in ME cycles.
     fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
         let (Some(it), Some(own)) = (&self.changing, &self.setup.changes) else {
             return Vec::new();
@@ -497,7 +497,7 @@ impl Task for Routes {
     }
 }
 
-/// The table follows from how far the changes have come, so that alone is saved.
+/// The table follows from the progress of the changes, so only that is saved.
 impl StoredTask for Routes {
     fn clone_box(&self) -> Box<dyn Task> {
         Box::new(self.clone())
@@ -521,7 +521,7 @@ impl StoredTask for Routes {
         if begun > own.changes.len() || progress.list != digest(router, own) {
             return Err(other());
         }
-        // The changes can only be followed forwards.
+        // The changes can only be replayed forwards.
         let near = self.changing.as_ref().filter(|it| it.entered <= begun);
         let mut changing = match near {
             Some(near) => near.clone(),
