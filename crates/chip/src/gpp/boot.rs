@@ -216,7 +216,7 @@ impl RouterRoutes {
 /// How the routing table changes while packets flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteChangesSetup {
-    /// The changes in the order in which they are made.
+    /// The changes, in the order in which they are made.
     pub changes: Vec<RouteChange>,
     /// Number of blocks of 256 entries for which there is room after the root, including those of
     /// the initial routes.
@@ -238,7 +238,7 @@ pub struct ExceptionsSetup {
     pub ring: u8,
     /// ME cycles from one poll to the next; at least 1.
     pub period: Cycle,
-    /// Names of the reasons by reason code.
+    /// Names of the reasons, by reason code.
     pub reasons: Vec<String>,
     /// Buffer geometry, and the free list to which the buffers return.
     pub buffers: BufferSetup,

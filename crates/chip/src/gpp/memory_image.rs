@@ -15,7 +15,7 @@ pub struct MemoryImage {
     pub space: Space,
     /// Byte address in it (for SRAM: in the channel), a multiple of 4.
     pub address: u32,
-    /// What stands there.
+    /// The longwords.
     pub words: Vec<u32>,
 }
 

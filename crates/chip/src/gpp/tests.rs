@@ -233,7 +233,7 @@ fn an_interrupt_brings_the_next_look_forward() {
     bench.run_until(401);
     assert_eq!(bench.counts(bench.fabric.now).jobs, 1);
     assert_eq!(bench.gpp.interrupt_status(InterruptLine::A), [0; 4]);
-    // The poll that was planned for 1200 has moved to a period after this one.
+    // The poll that was due at 1200 has moved to one period after this one.
     bench.run_until(1600);
     assert_eq!(bench.counts(bench.fabric.now).jobs, 1);
     bench.run_until(1601);
@@ -248,11 +248,11 @@ fn an_idle_core_costs_no_events_and_counts_its_looks() {
         bench.fabric.events.is_empty(),
         "the first poll found nothing"
     );
-    // Looks every 1200 cycles: at 1200, 2400, ... 12,000.
+    // It polls every 1200 cycles: at 1200, 2400, ... 12,000.
     bench.run_until(12_000);
     assert_eq!(bench.counts(12_000).jobs, 9);
     assert_eq!(bench.counts(12_001).jobs, 10);
-    // A word that comes at 12,500 is found by the poll at 13,200.
+    // A word that arrives at 12,500 is found by the poll at 13,200.
     bench.run_until(12_500);
     bench
         .units

@@ -26,7 +26,7 @@ use crate::kernel::saved_memory::StateError;
 /// Bytes that an address in a channel can reach.
 const CHANNEL_BYTES: u64 = 1 << 30;
 
-/// Writes a routing table before the start, and then makes the changes of a list if it has one.
+/// Writes a routing table before the start and then, if it has a list of changes, makes them.
 #[derive(Clone, Debug)]
 pub struct Routes {
     setup: Arc<RoutesSetup>,

@@ -1,4 +1,4 @@
-//! Changes of the routes that come while the chip runs, beside a task that takes turns with them.
+//! Changes of the routes that arrive while the chip runs, interleaved with another task.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ const NEXT_HOPS: u32 = 0x20_0000;
 const GRACE: Cycle = 20_000;
 const END: Cycle = 400_000;
 
-/// Writes when it runs, as often as it can.
+/// A task that writes down when it runs, as often as it can.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Clerk {
     period: Cycle,
@@ -86,7 +86,7 @@ fn bench(period: Cycle, open: Option<usize>, changes: Vec<RouteChange>) -> Bench
     load(&boot).unwrap()
 }
 
-/// All that can be seen of a chip at its end.
+/// Everything observable about a chip at its end.
 fn seen(bench: &mut Bench) -> (Vec<Option<u32>>, Vec<Row>, Vec<TaskCounts>) {
     bench.run_until(END);
     let trie = (ROOT..ROOT + 4 * 0x1_0200).step_by(4);
@@ -105,11 +105,11 @@ fn seen(bench: &mut Bench) -> (Vec<Option<u32>>, Vec<Row>, Vec<TaskCounts>) {
     (words, rows, counts)
 }
 
-/// Of a kind and a route; when, and how long before it is appended.
+/// A change: its kind and route, its cycle, and how long before that it is appended.
 fn any_change() -> impl Strategy<Value = (RouteChange, Cycle)> {
     let times = (1..250_000_u64, prop_oneof![Just(0), 0..50_000_u64]);
     (0_u8..3, 0_u32..6, 0_u8..4, times).prop_map(|(kind, number, port, (at, lead))| {
-        // Times at which the other tasks begin as well.
+        // Cycles at which the other tasks begin as well.
         let at = at - at % 500;
         let change = match kind {
             0 => Change::Add(route(number, port)),
@@ -190,7 +190,7 @@ fn changes_that_cannot_be_appended_are_refused_and_change_nothing() {
     assert_eq!(full, Err(ChangeError::Full { needed: 3, room: 2 }));
     let hops = append(4_000, Change::Redirect(route(0, 3)));
     assert_eq!(hops, Err(ChangeError::TooManyNextHops { room: 3 }));
-    // A change that would take away what a later one needs.
+    // A change that would remove a route needed by a later one.
     assert_eq!(append(5_000, Change::Redirect(route(1, 1))), Ok(()));
     let needed = append(4_500, remove(1));
     assert_eq!(needed, Err(ChangeError::NotThere(route(1, 0).network())));

@@ -1,4 +1,4 @@
-//! Changes of the routing table at their time, in accesses that cost what the profile says.
+//! Scheduled changes of the routing table, in accesses that cost what the profile specifies.
 
 use super::*;
 use crate::gpp::boot::{RouteChangesSetup, RouterRoutes};
@@ -7,7 +7,7 @@ use crate::gpp::routes::{Change, NEXT_HOP_LONGWORDS, RouteChange, RoutePrefix};
 const ROOT: u32 = 0x10_0000;
 const NEXT_HOPS: u32 = 0x20_0000;
 const GRACE: Cycle = 10_000;
-/// What the changes cost: working one out, and an access to SRAM.
+/// The costs of a change: working it out, and an access to SRAM.
 const WORK: Cycle = 1200;
 const ACCESS: Cycle = 144;
 
@@ -75,7 +75,7 @@ fn removed(prefix: u32, length: u8) -> Change {
 fn a_change_is_there_with_the_last_of_its_writes() {
     let changes = [(5000, Change::Add(route(0x0a01_0200, 24, 2)))];
     let mut bench = bench(4, &changes).unwrap();
-    // The next hop, 32 times eight entries of a block, and then what leads there.
+    // The next hop, 32 times eight entries of a block, and then the entry that leads to it.
     let leads = 5000 + WORK + 33 * ACCESS;
     bench.run_until(leads);
     assert_eq!((port(&bench, 0x0a01_0203), row(&bench, "changes")), (1, 0));
@@ -98,7 +98,7 @@ fn a_block_is_used_again_after_the_grace_time() {
     let changes = [(100, there(2)), (100, gone), (100, there(2))];
     let mut narrow = bench(1, &changes).unwrap();
     narrow.run_until(60_000);
-    // The entry was written when the first change and the work of the second were done.
+    // The entry is written once the first change and the work of the second are done.
     let freed = 100 + WORK + 34 * ACCESS + WORK;
     let waited = GRACE - ACCESS;
     assert_eq!(
@@ -136,7 +136,7 @@ fn a_saved_task_goes_on_the_same_from_every_cycle() {
     for until in (0..1_400_000).step_by(1777) {
         steps.run_until(until);
         let states = steps.gpp.save_tasks().unwrap();
-        // From the beginning, and from where it is already.
+        // From the beginning, and from the current position.
         let ahead = steps.gpp.clone();
         for other in [&fresh.gpp, &ahead] {
             steps.gpp.restore_tasks(other, &states).unwrap();

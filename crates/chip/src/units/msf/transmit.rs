@@ -301,7 +301,8 @@ fn begin(index: u8, port: &Port, end: Cycle, fabric: &mut Fabric, lines: &mut dy
             arrived: frame.tag.arrived(),
         });
     }
-    // No microengine may run past the latest time that the lines now allow.
+    // The run has to return by the latest cycle of the lines, as a reply to the frame may arrive
+    // then.
     fabric.horizon = fabric.horizon.min(lines.latest());
 }
 

@@ -14,7 +14,7 @@ pub enum MsfError {
     OutOfBuffer {
         /// Byte offset from the start of the buffer.
         offset: u32,
-        /// Length.
+        /// Length in bytes.
         bytes: u32,
     },
     /// The address is not in the data window.

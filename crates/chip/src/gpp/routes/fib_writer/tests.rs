@@ -1,12 +1,11 @@
-//! Readers amid the writes of changes, against a list of routes that is searched from end
-//! to end.
+//! Readers during the writes of changes, compared with a linear search in a list of routes.
 
 use super::*;
 use crate::gpp::routes::changes::RouteChange;
 use crate::gpp::routes::rib::needs;
 use crate::gpp::routes::{NextHop, Route, RouteTable};
 
-/// Numbers without a pattern: xorshift of 64 bits.
+/// Pseudo-random numbers: 64-bit xorshift.
 struct Random(u64);
 
 impl Random {
@@ -18,7 +17,7 @@ impl Random {
     }
 }
 
-/// Every version of a route has a next hop of its own, so that an old one is seen.
+/// Every version of a route has its own next hop, so that a stale one is detected.
 fn hop(number: u32) -> NextHop {
     let [a, b, c, d] = number.to_be_bytes();
     NextHop {
@@ -56,8 +55,8 @@ impl List {
         }
     }
 
-    /// A change that can be made. Routes crowd, so that they lie in one another, and are
-    /// few, so that blocks come and go.
+    /// A change that can be made. Routes are dense, so that they nest, and few, so that blocks come
+    /// and go.
     fn change(&self, random: &mut Random, version: u32) -> Change {
         let next_hop = hop(version);
         if random.below(10) < self.0.len() as u32 {
@@ -89,7 +88,7 @@ impl List {
     }
 }
 
-/// What stands in SRAM.
+/// The contents of SRAM.
 struct Memory {
     trie: Vec<u32>,
     hops: Vec<u32>,
@@ -108,10 +107,10 @@ impl Memory {
 /// A lookup in progress.
 struct Reader {
     address: u32,
-    /// The next entry to read, and the bits of the address behind it.
+    /// The next entry to read, and the address bits after it.
     at: usize,
     left: u32,
-    /// The ways before and after every change since it began.
+    /// The routes before and after every change since it began.
     ways: Vec<Option<NextHop>>,
 }
 
@@ -126,7 +125,7 @@ impl Reader {
         }
     }
 
-    /// Reads an entry; the next hop's longwords, or nothing, if that was the last.
+    /// Reads an entry. If that was the last, returns the next hop's longwords or nothing.
     fn step<'a>(&mut self, memory: &'a Memory) -> Option<&'a [u32]> {
         let entry = memory.trie[self.at];
         if entry & MORE == 0 || self.left == 0 {
@@ -144,7 +143,7 @@ impl Reader {
         None
     }
 
-    /// Whether what was found is a way before or after one of the changes.
+    /// Whether the result is a route before or after one of the changes.
     fn is_right(&self, found: &[u32]) -> bool {
         let mut ways = self.ways.iter();
         ways.any(|way| match way {
@@ -154,17 +153,17 @@ impl Reader {
     }
 }
 
-/// What is done wrong on purpose.
+/// Deliberate mistakes.
 #[derive(Clone, Copy, PartialEq)]
 enum Plant {
     Nothing,
-    /// The writes of a change are made from the last to the first.
+    /// Makes the writes of a change from last to first.
     Reversed,
-    /// Blocks are used again while readers are in them.
+    /// Reuses blocks while readers are in them.
     NoGrace,
 }
 
-/// A reader that goes on; the first few are slow.
+/// A reader that advances; the first few are slow.
 fn pick(random: &mut Random, readers: u32) -> u32 {
     let slow = readers.min(4);
     if slow == readers || random.below(64) == 0 {
@@ -174,11 +173,11 @@ fn pick(random: &mut Random, readers: u32) -> u32 {
     }
 }
 
-/// Makes changes while readers walk; gives how many lookups ended, and how many of them
-/// on a way that never was.
+/// Makes changes while readers walk. Returns how many lookups ended, and how many of them with a
+/// route that never existed.
 fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
     let (mut random, mut list) = (Random(seed), List::default());
-    // Few blocks, so that they are used again at once.
+    // Few blocks, so that they are reused at once.
     let room = 8;
     let mut fib = FibWriter::new(&router(&[]), room).unwrap();
     let mut memory = Memory {
@@ -218,7 +217,7 @@ fn walk_amid_changes(plant: Plant, changes: u32, seed: u64) -> (u64, u64) {
         for write in &writes {
             for _ in 0..random.below(4) {
                 if readers.len() < 12 {
-                    // Half of them go where the change is.
+                    // Half of the lookups go where the change is.
                     let network = change.network();
                     let any = 0x0a00_0000 | random.below(1 << 18);
                     let inside = network.prefix | any & !mask(network.length);
