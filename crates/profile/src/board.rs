@@ -1,7 +1,6 @@
-//! Boards as data: what stands around a chip. A board names its chip and says
-//! which memories are populated, at what clock the media interface runs, how
-//! large the FIFOs beside it are, and which ports there are. A chip profile and
-//! a board make a whole [`Profile`](crate::Profile).
+//! Boards as data: the surroundings of a chip. A board names its chip and specifies which memories
+//! are populated, the clock of the media interface, the sizes of the FIFOs beside it, and the
+//! ports. A chip profile and a board together make a [`Profile`](crate::Profile).
 
 use toml::{Table, Value};
 
@@ -21,17 +20,17 @@ const RATE: Domain = Domain::Number {
 named! {
     /// The kinds of media bus that are modelled.
     pub enum MediaBus {
-        /// SPI-3 (POS-PHY level 3): 32 bits, one transfer a clock, an address cycle
-        /// before each mpacket. The IXP2400's.
+        /// SPI-3 (POS-PHY level 3): 32 bits, one transfer per clock, an address cycle before each
+        /// mpacket. Used by the IXP2400.
         Spi3 = "spi-3",
-        /// SPI-4.2: 16 bits, two transfers a clock, a control word before each
-        /// burst. The IXP2800's.
+        /// SPI-4.2: 16 bits, two transfers per clock, a control word before each burst. Used by the
+        /// IXP2800.
         Spi4 = "spi-4",
     }
 }
 
 impl MediaBus {
-    /// Transfers on the bus in one of its clocks.
+    /// Number of transfers on the bus per clock.
     #[must_use]
     pub const fn transfers_per_clock(self) -> u64 {
         match self {
@@ -53,9 +52,9 @@ impl MediaBus {
 /// A port of a board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardPort {
-    /// What it is called on the board.
+    /// The name on the board.
     pub name: String,
-    /// Line rate.
+    /// Line rate, in bits per second.
     pub bits_per_second: u64,
     /// How well the rate is founded.
     pub foundation: Foundation,
@@ -63,18 +62,18 @@ pub struct BoardPort {
     pub basis: String,
 }
 
-/// A board, but for the numbers that it adds to the chip's.
+/// A board, without the parameters that it adds to the chip's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
     /// The name.
     pub name: String,
-    /// One line that says what it is.
+    /// A one-line description.
     pub title: String,
     /// The chip on it.
     pub chip: String,
     /// The bus between chip and ports.
     pub media: MediaBus,
-    /// The ports in the order of their number; none where a project brings them.
+    /// The ports, in numerical order; empty if the project defines them.
     pub ports: Vec<BoardPort>,
 }
 
@@ -90,10 +89,10 @@ impl Board {
         BuiltIn::named(&BOARDS, name).map(|board| board.text)
     }
 
-    /// Takes the board's own keys out of its table and leaves the parameters.
+    /// Takes the board's own keys out of its table, leaving the parameters.
     ///
     /// # Errors
-    /// A key is missing or wrong.
+    /// Returns an error if a key is missing or wrong.
     pub(crate) fn take(table: &mut Table) -> Result<Self, ProfileError> {
         let name = take_text(table, "", "name")?;
         Ok(Self {
@@ -105,10 +104,10 @@ impl Board {
         })
     }
 
-    /// The name of the chip that a board's text names.
+    /// The name of the chip that a board's text refers to.
     ///
     /// # Errors
-    /// The text is no TOML or names none.
+    /// Returns an error if the text is not TOML or names no chip.
     pub(crate) fn chip_of(text: &str) -> Result<String, ProfileError> {
         let mut table = table_of(text)?;
         take_text(&mut table, "", "chip")

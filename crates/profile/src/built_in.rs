@@ -1,4 +1,4 @@
-//! Chips and boards that come with the program.
+//! The built-in chips and boards.
 
 use std::sync::OnceLock;
 
@@ -6,12 +6,12 @@ use toml::Table;
 
 use crate::error::ProfileError;
 
-/// A chip or a board that comes with the program.
+/// A built-in chip or board.
 pub(crate) struct BuiltIn {
     pub name: &'static str,
     pub text: &'static str,
-    /// The text, parsed when it is first asked for. Studies and networks make many chips of the
-    /// same few texts, and parsing one takes longer than the rest of making a chip.
+    /// The text, parsed on first use. Studies and networks make many chips from the same few texts,
+    /// and parsing one takes longer than the rest of making a chip.
     table: OnceLock<Table>,
 }
 
@@ -24,7 +24,7 @@ impl BuiltIn {
         }
     }
 
-    /// The chip or board of this name in `all`.
+    /// The chip or board with this name in `all`.
     pub fn named(all: &'static [Self], name: &str) -> Option<&'static Self> {
         all.iter().find(|known| known.name == name)
     }
@@ -49,10 +49,10 @@ pub(crate) static BOARDS: [BuiltIn; 4] = [
     ),
 ];
 
-/// A text of a chip or a board as a table.
+/// Parses the text of a chip or a board into a table.
 ///
 /// # Errors
-/// It is no TOML.
+/// Returns an error if it is not TOML.
 pub(crate) fn table_of(text: &str) -> Result<Table, ProfileError> {
     let built_in = CHIPS.iter().chain(&BOARDS).find(|it| it.text == text);
     if let Some(table) = built_in.and_then(|it| it.table.get()) {

@@ -6,30 +6,30 @@ pub enum ProfileError {
     /// No built-in profile has the name.
     #[error("no chip profile is named `{name}`; there are: {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: String,
     },
     /// No built-in board has the name.
     #[error("no board is named `{name}`; there are: {known}")]
     UnknownBoard {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         known: String,
     },
     /// Something is wrong in a board's file.
     #[error("in the board's file: {0}")]
     Board(Box<ProfileError>),
-    /// Chip and board do not go together.
+    /// Chip and board do not match.
     #[error("board `{board}` does not take chip `{chip}`: {reason}")]
     Mismatch {
         /// The board.
         board: String,
         /// The chip.
         chip: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The text is not TOML.
@@ -40,7 +40,7 @@ pub enum ProfileError {
     Missing {
         /// `group.name`
         key: String,
-        /// The unit that it must have, or the names that there are.
+        /// The unit that it must have, or the possible names.
         what: String,
         /// What it means.
         meaning: String,
@@ -51,15 +51,15 @@ pub enum ProfileError {
         /// `group.name`
         key: String,
     },
-    /// A parameter is there but wrong.
+    /// A parameter is present but wrong.
     #[error("`{key}` is wrong: {reason}")]
     Wrong {
         /// `group.name`
         key: String,
-        /// What is wrong and what would be right.
+        /// What is wrong, and what would be right.
         reason: String,
     },
-    /// A policy with a name that it cannot have.
+    /// A policy has an unknown name.
     #[error(
         "`{key}` is wrong: unknown policy `{name}`; expected {}",
         alternatives(known)
@@ -67,14 +67,14 @@ pub enum ProfileError {
     UnknownName {
         /// `group.name`
         key: String,
-        /// What is written.
+        /// The name in the file.
         name: String,
-        /// The names there are.
+        /// The possible names.
         known: &'static [&'static str],
     },
 }
 
-/// The names there are: `` `closed` or `open` ``.
+/// The possible names: `` `closed` or `open` ``.
 fn alternatives(names: &[&str]) -> String {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     names.join(" or ")

@@ -1,4 +1,4 @@
-//! The parameters that every profile must have, a file for each part of the chip.
+//! The parameters that every profile must have, one file for each part of the chip.
 //!
 //! A line of a list is a number or a choice by name,
 //!
@@ -9,9 +9,9 @@
 //! name: crate::Policy => accessor;
 //! ```
 //!
-//! and ends in `of board` where it is the board's and not the chip's. The range has to fit
-//! the type; a policy is an enum that [`named!`](crate::named) makes, beside the list.
-//! [`crate::schema`] makes of each line the check on load and the field that is read,
+//! and ends in `of board` if it belongs to the board rather than the chip. The range has to fit the
+//! type; a policy is an enum made by [`named!`](crate::named), next to the list. From each line,
+//! [`crate::schema`] generates the check on load and the field that is read, and
 //! `profile/accessors.rs` the accessor.
 
 pub(crate) mod cap;

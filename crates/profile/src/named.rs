@@ -2,12 +2,12 @@
 
 /// A choice among a few names.
 pub trait Named: Copy + Eq + 'static {
-    /// The variants in order.
+    /// The variants, in order.
     const ALL: &'static [Self];
-    /// The variants' names, in that order.
+    /// The variants' names, in the same order.
     const NAMES: &'static [&'static str];
 
-    /// The variant of a name.
+    /// The variant with a name.
     #[must_use]
     fn from_name(name: &str) -> Option<Self> {
         let at = Self::NAMES.iter().position(|it| *it == name)?;
@@ -15,8 +15,8 @@ pub trait Named: Copy + Eq + 'static {
     }
 }
 
-/// Makes an enum whose variants have names. The first name of a policy is what the
-/// model did before there was a choice: it leaves fingerprints as they were.
+/// Makes an enum whose variants have names. The first name of a policy is the model's behaviour
+/// before there was a choice: it leaves fingerprints unchanged.
 macro_rules! named {
     ($(#[$meta:meta])+ pub enum $kind:ident { $($(#[$of_one:meta])+ $variant:ident = $name:literal,)+ }) => {
         $(#[$meta])+

@@ -1,5 +1,4 @@
-//! A fact about the hardware: what it must look like, what a profile makes of
-//! it, and how well that is founded.
+//! A parameter of the hardware: its schema, its value in a profile, and its provenance.
 
 use std::fmt;
 
@@ -7,14 +6,14 @@ use serde::Serialize;
 
 use crate::error::ProfileError;
 
-/// What values a parameter may have.
+/// The values that a parameter may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// A whole number.
     Number {
         /// The unit of measure.
         unit: &'static str,
-        /// Least value that the model can work with.
+        /// Smallest value that the model can work with.
         least: u64,
         /// Greatest value that the model can work with.
         most: u64,
@@ -23,23 +22,23 @@ pub enum Domain {
     Name(&'static [&'static str]),
 }
 
-/// What a parameter must look like.
+/// The definition of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schema {
-    /// The part of the chip it belongs to.
+    /// The part of the chip that it belongs to.
     pub group: &'static str,
     /// The name in the group.
     pub name: &'static str,
-    /// What values it may have.
+    /// The values that it may have.
     pub domain: Domain,
     /// What it means.
     pub meaning: &'static str,
-    /// Whether it stands in the board's file, not in the chip's.
+    /// Whether it is in the board's file rather than the chip's.
     pub(crate) board: bool,
 }
 
 impl Schema {
-    /// Whether the parameter stands in the board's file, not in the chip's.
+    /// Whether the parameter is in the board's file rather than the chip's.
     #[must_use]
     pub const fn is_of_the_board(&self) -> bool {
         self.board
@@ -51,10 +50,10 @@ impl Schema {
         format!("{}.{}", self.group, self.name)
     }
 
-    /// The value that a text on the command line stands for, whether or not it is in range.
+    /// The value that a text on the command line stands for, in range or not.
     ///
     /// # Errors
-    /// It is no number, or none of the names.
+    /// Returns an error if it is not a number, or not one of the names.
     pub fn parse(&self, text: &str) -> Result<ParameterValue, ProfileError> {
         match self.domain {
             Domain::Number { .. } => match text.replace('_', "").parse() {
@@ -69,10 +68,10 @@ impl Schema {
     }
 }
 
-/// The one of a policy's names that a text is.
+/// The one of a policy's names that equals a text.
 ///
 /// # Errors
-/// The policy has no such name.
+/// Returns an error if the policy has no such name.
 pub(crate) fn choose(
     key: &str,
     text: &str,
@@ -87,13 +86,13 @@ pub(crate) fn choose(
     Ok(ParameterValue::Name(name))
 }
 
-/// What a profile gives for a parameter.
+/// The value of a parameter in a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum ParameterValue {
     /// A number, in the parameter's unit of measure.
     Number(u64),
-    /// A name, of a policy.
+    /// The name of a policy.
     Name(&'static str),
 }
 
@@ -182,10 +181,10 @@ impl fmt::Display for Foundation {
     }
 }
 
-/// One parameter as the profile gives it.
+/// A parameter as given in a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The unit of the chip it belongs to.
+    /// The unit of the chip that it belongs to.
     pub group: &'static str,
     /// The name in the group.
     pub name: &'static str,
@@ -197,7 +196,7 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// How well it is founded.
     pub foundation: Foundation,
-    /// The source, or the reason for the mark.
+    /// The source, or the reason for the provenance.
     pub basis: String,
 }
 
@@ -210,6 +209,6 @@ pub struct Erratum {
     pub effect: String,
     /// Where it is documented.
     pub source: String,
-    /// RBUF elements it concerns, by element size 64, 128, 256 bytes.
+    /// The RBUF elements that it affects, by element size: 64, 128, 256 bytes.
     pub elements: [Vec<u8>; 3],
 }

@@ -1,5 +1,5 @@
-//! Takes parameters and errata out of a profile's TOML table, removing what it
-//! has understood, so that what is left over is unknown.
+//! Takes parameters and errata out of a profile's TOML table, removing everything recognized, so
+//! that the remainder is unknown.
 
 use toml::{Table, Value};
 
@@ -13,7 +13,7 @@ pub(crate) fn wrong(key: &str, reason: &str) -> ProfileError {
     }
 }
 
-/// Checks that a value is one of a domain.
+/// Checks that a value is in a domain.
 pub(crate) fn in_domain(
     key: &str,
     domain: &Domain,
@@ -73,15 +73,15 @@ pub(crate) fn take_parameter(
     })
 }
 
-/// A value with how well it is founded.
+/// A value and how well it is founded.
 pub(crate) struct Rated {
     pub value: parameter::ParameterValue,
     pub foundation: Foundation,
     pub basis: String,
 }
 
-/// Reads `{ value = 60, unit = "...", source = "..." }` or the form with provenance and
-/// basis; a name has no unit.
+/// Reads `{ value = 60, unit = "...", source = "..." }` or the form with provenance and basis; a
+/// name has no unit.
 pub(crate) fn take_rated(entry: Value, key: &str, domain: &Domain) -> Result<Rated, ProfileError> {
     let Value::Table(mut entry) = entry else {
         let form = match domain {

@@ -1,4 +1,4 @@
-//! A chip on a board, as data: read, checked, and asked.
+//! A chip on a board, as data: reading, checking and access.
 
 mod accessors;
 mod consistency;
@@ -28,8 +28,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// What stands for a chip's profile between reading the chip's state and
-    /// giving it its profile back.
+    /// A placeholder for a chip's profile, from reading the chip's state until its profile is
+    /// restored.
     #[must_use]
     pub fn absent() -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Profile {
     /// A built-in profile on its plain board.
     ///
     /// # Errors
-    /// There is none of that name, or it is incomplete.
+    /// Returns an error if there is none with that name, or if it is incomplete.
     pub fn load(name: &str) -> Result<Self, ProfileError> {
         let text = Self::text(name).ok_or_else(|| ProfileError::Unknown {
             name: name.to_owned(),
@@ -76,7 +76,8 @@ impl Profile {
     /// A chip from its text, on the built-in board that it names.
     ///
     /// # Errors
-    /// As [`Profile::from_texts`]; there is no such board.
+    /// Returns an error in the same cases as [`Profile::from_texts`], and if there is no such
+    /// board.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
         let name = take_text(&mut whole(text)?.0, "", "board")?;
         let board = Board::text(&name).ok_or_else(|| ProfileError::UnknownBoard {
@@ -89,7 +90,7 @@ impl Profile {
     /// A built-in board with its chip.
     ///
     /// # Errors
-    /// There is no board of that name, or it is incomplete.
+    /// Returns an error if there is no board with that name, or if it is incomplete.
     pub fn load_board(name: &str) -> Result<Self, ProfileError> {
         let text = Board::text(name).ok_or_else(|| ProfileError::UnknownBoard {
             name: name.to_owned(),
@@ -101,7 +102,7 @@ impl Profile {
     /// A board from its text, with the built-in chip that it names.
     ///
     /// # Errors
-    /// As [`Profile::from_texts`]; there is no such chip.
+    /// Returns an error in the same cases as [`Profile::from_texts`], and if there is no such chip.
     pub fn from_board_toml(text: &str) -> Result<Self, ProfileError> {
         let chip = Board::chip_of(text)?;
         let chip = Self::text(&chip).ok_or_else(|| ProfileError::Unknown {
@@ -114,9 +115,9 @@ impl Profile {
     /// A chip and a board from their texts.
     ///
     /// # Errors
-    /// A text is no TOML, a parameter is missing, unknown, in the wrong one of
-    /// the two, out of range, has another unit than the model expects, or no
-    /// source or provenance; chip and board do not go together.
+    /// Returns an error if a text is not TOML; if a parameter is missing, unknown, in the wrong one
+    /// of the two, out of range, in a unit other than the model expects, or without a source or
+    /// provenance; or if chip and board do not match.
     pub fn from_texts(chip: &str, board: &str) -> Result<Self, ProfileError> {
         let (mut table, extended) = whole(chip)?;
         let name = take_text(&mut table, "", "name")?;
@@ -175,7 +176,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The board that the chip is on.
+    /// The board of the chip.
     #[must_use]
     pub fn board(&self) -> &Board {
         &self.board
@@ -193,30 +194,30 @@ impl Profile {
         &self.name
     }
 
-    /// One line that says what chip it is.
+    /// A one-line description of the chip.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// What the `PRODUCT_ID` register reads.
+    /// The value of the `PRODUCT_ID` register.
     #[must_use]
     pub fn product_id(&self) -> u32 {
         self.product_id
     }
 
-    /// The generation of its microengines: which instructions they have.
+    /// The generation of its microengines, which determines their instructions.
     #[must_use]
     pub fn generation(&self) -> Generation {
         self.generation
     }
 
-    /// All parameters in the order of the schema.
+    /// All parameters, in schema order.
     pub fn parameters(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters.iter()
     }
 
-    /// How many parameters have each foundation, best first.
+    /// The number of parameters with each foundation, best first.
     #[must_use]
     pub fn foundations(&self) -> [(Foundation, usize); 5] {
         Foundation::ALL.map(|f| {
@@ -233,17 +234,17 @@ impl Profile {
         &self.errata
     }
 
-    /// A known fault by its number.
+    /// A known fault, by its number.
     #[must_use]
     pub fn erratum(&self, number: u32) -> Option<&Erratum> {
         self.errata.iter().find(|e| e.number == number)
     }
 
-    /// The profile with one parameter changed, for sweeps and tests. The
-    /// value is marked as assumed.
+    /// The profile with one parameter changed, for sweeps and tests. The value is marked as
+    /// assumed.
     ///
     /// # Errors
-    /// There is no such parameter, or the value is out of range.
+    /// Returns an error if there is no such parameter, or if the value is out of range.
     pub fn with(
         &self,
         group: &str,
@@ -276,19 +277,19 @@ impl Profile {
         self.clusters() * self.per_cluster()
     }
 
-    /// Cluster of a microengine, by its index.
+    /// The cluster of a microengine, by its index.
     #[must_use]
     pub fn cluster_of(&self, index: u8) -> u8 {
         index / self.per_cluster()
     }
 
-    /// The five-bit number of a microengine: its cluster in bit 4.
+    /// The five-bit number of a microengine, with its cluster in bit 4.
     #[must_use]
     pub fn number_of(&self, index: u8) -> u8 {
         (self.cluster_of(index) << 4) | (index % self.per_cluster())
     }
 
-    /// The index of the microengine with a five-bit number.
+    /// The index of the microengine with a five-bit number; `None` if there is none.
     #[must_use]
     pub fn index_of(&self, number: u8) -> Option<u8> {
         let (cluster, place) = (number >> 4, number & 15);
@@ -296,43 +297,40 @@ impl Profile {
             .then(|| cluster * self.per_cluster() + place)
     }
 
-    /// How many cycles a unit waits between a command's arrival and its request for
-    /// `words` pulled longwords so that the pull signal of an idle chip comes
-    /// `target` cycles after issue.
+    /// Cycles that a unit waits between a command's arrival and its request for `words` pulled
+    /// longwords, so that on an idle chip the pull signal comes `target` cycles after issue.
     #[must_use]
     pub fn pull_lead(&self, target: u64, words: u8) -> u64 {
         target.saturating_sub(self.path(words))
     }
 
-    /// How many cycles a unit works between a command's arrival and its push of
-    /// `words` longwords so that the push signal comes `target` cycles after
-    /// issue.
+    /// Cycles that a unit works between a command's arrival and its push of `words` longwords, so
+    /// that the push signal comes `target` cycles after issue.
     #[must_use]
     pub fn push_lead(&self, target: u64, words: u8) -> u64 {
         target.saturating_sub(self.path(words))
     }
 
-    /// How many cycles a unit works between the pull signal, due `pulled` cycles after
-    /// issue, and its push of `words` longwords so that the push signal comes
-    /// `target` cycles after issue.
+    /// Cycles that a unit works between the pull signal, due `pulled` cycles after issue, and its
+    /// push of `words` longwords, so that the push signal comes `target` cycles after issue.
     #[must_use]
     pub fn push_lead_after_pull(&self, target: u64, pulled: u64, words: u8) -> u64 {
         target.saturating_sub(pulled + self.carriage(words))
     }
 
-    /// Issue to inlet, `words` on a bus, and the register write.
+    /// Cycles from issue to inlet, for `words` on a bus, and for the register write.
     fn path(&self, words: u8) -> u64 {
         self.issue_to_inlet() + self.carriage(words)
     }
 
-    /// `words` on a bus and the register write.
+    /// Cycles for `words` on a bus and for the register write.
     fn carriage(&self, words: u8) -> u64 {
         u64::from(words) * self.bus_cycle() + self.transfer_latency()
     }
 }
 
-/// A chip's table with what it takes from the built-in chip that it extends, and that
-/// chip's name.
+/// A chip's table merged with that of the built-in chip that it extends, and the name of the chip
+/// at the root of the chain.
 fn whole(text: &str) -> Result<(Table, Option<String>), ProfileError> {
     let mut table = table_of(text)?;
     if !table.contains_key("extends") {
@@ -352,11 +350,11 @@ fn whole(text: &str) -> Result<(Table, Option<String>), ProfileError> {
             }
         }
     }
-    // A chip stands where the first of those stands that it is made from.
+    // A chip fits the boards of the chip at the root of its chain.
     Ok((all, extended.or(Some(name))))
 }
 
-/// Refuses what is left in a file after all that belongs there is taken out.
+/// Refuses keys left in a file after everything that belongs there has been taken out.
 fn nothing_left(table: &Table, in_board: bool) -> Result<(), ProfileError> {
     for (group, value) in table {
         let known = |name: Option<&String>| {

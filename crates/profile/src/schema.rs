@@ -1,11 +1,11 @@
-//! What each parameter of [`crate::lists`] must look like, and the values of a profile as
-//! plain fields, which are read faster than a list is searched.
+//! The schema of each parameter in [`crate::lists`], and the values of a profile as plain fields,
+//! which are faster to read than a list is to search.
 
 use crate::lists::lists;
 use crate::parameter::{Parameter, Schema};
 
 impl Schema {
-    /// What a parameter must look like; `None` for one that no profile has.
+    /// The schema of a parameter; `None` for one that no profile has.
     #[must_use]
     pub fn of(parameter: &Parameter) -> Option<&'static Self> {
         SCHEMA
@@ -14,7 +14,7 @@ impl Schema {
     }
 }
 
-/// What values a line allows.
+/// The values that a line allows.
 macro_rules! domain {
     ($kind:ty, $unit:literal, $least:literal, $most:literal) => {
         $crate::Domain::Number {
@@ -28,7 +28,7 @@ macro_rules! domain {
     };
 }
 
-/// The field of a line from its value, which was checked to be in the domain.
+/// The field of a line, from its value, which has been checked to be in the domain.
 macro_rules! field {
     ($value:expr, $kind:ty, $unit:literal) => {
         $value.number().unwrap_or_default() as $kind
@@ -39,7 +39,7 @@ macro_rules! field {
     }};
 }
 
-/// Makes a module of one list.
+/// Makes a module from one list.
 macro_rules! group {
     ($group:ident {
         $($(#[doc = $doc:literal])+
@@ -61,7 +61,7 @@ macro_rules! group {
             pub struct Values { $(pub(crate) $accessor: $kind,)+ }
 
             impl Values {
-                /// Takes the values in the order of the list.
+                /// Takes the values, in the order of the list.
                 pub(super) fn take(values: &mut impl Iterator<Item = ParameterValue>) -> Self {
                     let mut next = || values.next().unwrap_or(ParameterValue::Number(0));
                     Self { $($accessor: field!(next(), $kind $(, $unit)?),)+ }
@@ -83,7 +83,7 @@ macro_rules! groups {
         pub(crate) struct Values { $(pub(crate) $group: $group::Values,)+ }
 
         impl Values {
-            /// Takes the values from parameters in the order of [`SCHEMA`].
+            /// Takes the values from parameters, which are in the order of [`SCHEMA`].
             pub(crate) fn new(parameters: &[Parameter]) -> Self {
                 let mut values = parameters.iter().map(|p| p.value);
                 Self { $($group: $group::Values::take(&mut values),)+ }

@@ -5,10 +5,10 @@ use crate::named::named;
 named! {
     /// The state of a bank's row after an access.
     pub enum RowPolicy {
-        /// The row is closed behind each access.
+        /// The row is closed after each access.
         Closed = "closed",
-        /// The row stays open until another row of the bank is accessed, or a refresh comes. A row
-        /// holds the bytes after which the next bank follows.
+        /// The row stays open until another row of the bank is accessed or a refresh comes. A row
+        /// holds the bytes before the next bank follows.
         Open = "open",
     }
 }
@@ -16,9 +16,9 @@ named! {
 named! {
     /// Which banks a refresh blocks.
     pub enum RefreshPolicy {
-        /// A set of them, and the next time the next set.
+        /// One set of banks, then the next set the next time.
         InTurn = "in-turn",
-        /// All.
+        /// All banks.
         AllBank = "all-bank",
     }
 }

@@ -1,5 +1,5 @@
-//! A feedback coprocessor beside an SRAM channel: its figures have sources, as those of the
-//! chip have.
+//! A feedback coprocessor attached to an SRAM channel. Its figures have sources, as those of the
+//! chip do.
 
 macro_rules! parameters {
     ($collect:ident) => {

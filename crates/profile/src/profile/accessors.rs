@@ -1,4 +1,4 @@
-//! The accessor of each parameter that [`crate::lists`] has.
+//! The accessors of the parameters in [`crate::lists`].
 
 use super::Profile;
 use crate::lists::lists;

@@ -1,4 +1,4 @@
-//! What no single range can say: how the numbers of a profile must go together.
+//! Consistency checks across the numbers of a profile, which no single range can express.
 
 use super::Profile;
 use crate::MICROENGINES;
@@ -6,7 +6,8 @@ use crate::error::ProfileError;
 use crate::parse::wrong;
 
 impl Profile {
-    /// What no single range can say: latencies must leave room for the way.
+    /// Checks conditions that no single range can express, such as latencies
+    /// that leave room for the fixed parts of the path.
     pub(super) fn check(&self) -> Result<(), ProfileError> {
         let microengines = usize::from(self.clusters()) * usize::from(self.per_cluster());
         if microengines > MICROENGINES {
@@ -94,7 +95,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Sizes that are cut into equal parts, and limits that bound each other.
+    /// Checks sizes that are divided into equal parts, and limits that bound each other.
     fn check_divisors(&self) -> Result<(), ProfileError> {
         let whole = [
             (

@@ -1,4 +1,4 @@
-//! A number that stands for everything in a profile that a run depends on.
+//! A fingerprint of everything in a profile that affects a run.
 
 use npsim_isa::Generation;
 
@@ -7,14 +7,14 @@ use crate::board::MediaBus;
 use crate::parameter::{Domain, Parameter, ParameterValue, Schema};
 use crate::schema::SCHEMA;
 
-/// FNV-1a of 64 bits: its start value and its factor.
+/// 64-bit FNV-1a: its start value and its factor.
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 const FACTOR: u64 = 0x0000_0100_0000_01b3;
 
 impl Profile {
-    /// Sixteen hexadecimal digits made from all names, values, provenances, errata and
-    /// ports of chip and board, and the generation of the microengines. Two runs with the
-    /// same fingerprint ran on the same numbers; the wording of a source does not count.
+    /// Sixteen hexadecimal digits derived from all names, values, provenances, errata and ports of
+    /// chip and board, and from the generation of the microengines. Two runs with the same
+    /// fingerprint used the same numbers; the wording of a source does not count.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let board = self.board();
@@ -28,8 +28,8 @@ impl Profile {
         digest(&lines)
     }
 
-    /// A fingerprint of the chip alone: without the board, its memories and its ports. The media
-    /// bus is the chip's; SPI-3 is left out, as the default generation is.
+    /// A fingerprint of the chip alone, without the board, its memories and its ports. The media
+    /// bus is part of the chip; SPI-3 is omitted, like the default generation.
     #[must_use]
     pub fn chip_fingerprint(&self) -> String {
         let mut lines = vec![self.identity()];
@@ -42,9 +42,8 @@ impl Profile {
         digest(&lines)
     }
 
-    /// A line for each parameter. A policy that has its first name, which is what the model did
-    /// before there was a choice, has none: chips keep their fingerprints when one becomes
-    /// selectable.
+    /// A line for each parameter. A policy with its first name, the model's behaviour before there
+    /// was a choice, has none: chips keep their fingerprints when a policy becomes selectable.
     fn parameter_lines(&self, wanted: impl Fn(&Schema) -> bool) -> impl Iterator<Item = String> {
         let all = self.parameters.iter().zip(&SCHEMA);
         all.filter(move |(parameter, schema)| {
@@ -57,8 +56,8 @@ impl Profile {
         .map(|(parameter, _)| line(parameter))
     }
 
-    /// What the chip is. The default generation is left out: chips keep the fingerprints that
-    /// they had before profiles named one.
+    /// The identity of the chip. The default generation is omitted, so that chips keep the
+    /// fingerprints from before profiles named one.
     fn identity(&self) -> String {
         let chip = format!("{} {:08x}", self.name, self.product_id);
         if self.generation == Generation::default() {

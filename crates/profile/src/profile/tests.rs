@@ -21,7 +21,7 @@ fn the_ixp2400_is_complete() {
     );
 }
 
-/// The assembler, which knows no chip, warns by the table's figure.
+/// The assembler, which does not know the chip, warns according to the table's figure.
 #[test]
 fn index_registers_are_as_late_as_the_instruction_table_says() {
     for name in ["ixp2400", "ixp2800"] {
@@ -53,8 +53,8 @@ fn every_unit_of_measure_and_basis_is_kept() {
     );
 }
 
-/// Another chip for studies made with the vendor's simulator: the two latencies that
-/// ixp2400 fits to a board, those derived from them, and no other number.
+/// Another chip for studies made with the vendor's simulator: it differs only in the two latencies
+/// that ixp2400 fits to a board and those derived from them.
 #[test]
 fn the_chip_that_is_not_fitted_differs_in_its_memories_only() {
     let (fitted, recalled) = (
@@ -178,7 +178,7 @@ fn every_parameter_refuses_a_value_beyond_its_range() {
             assert!(error.to_string().contains(&key), "{error}");
         }
     }
-    // Clocks and depths are never nothing.
+    // Clocks and depths are never zero.
     for (group, name) in [
         ("clock", "me_mhz"),
         ("clock", "media_mhz"),
