@@ -1,6 +1,6 @@
-//! The version of the architecture that a file was compiled for, from its build attributes.
+//! The architecture version that a file was compiled for, from its build attributes.
 //!
-//! Addenda to the ABI for the Arm Architecture, "Build attributes": tags, and which of them have strings.
+//! Addenda to the ABI for the Arm Architecture, "Build attributes": the tags, and which of them have strings.
 
 use object::read::elf::{AttributeReader, ElfFile32, SectionHeader};
 use object::{Endianness, elf};
@@ -37,10 +37,10 @@ const NAMES: [&str; 23] = [
     "ARMv8.1-M.main",
     "ARMv9-A",
 ];
-/// `ARMv5TEJ`: the ARMv5TE of the XScale and Jazelle (`BXJ`), which compilers do not emit.
+/// `ARMv5TEJ`: the XScale's ARMv5TE plus Jazelle (`BXJ`), which compilers do not emit.
 const NEWEST: u64 = 5;
 
-/// Refuses code of a newer architecture than the XScale's.
+/// Rejects code for an architecture newer than the XScale's.
 pub(crate) fn look_at_architecture(
     file: &ElfFile32<'_, Endianness>,
     bytes: &[u8],
@@ -54,7 +54,7 @@ pub(crate) fn look_at_architecture(
     }
 }
 
-/// The value of the tag; `None` where the file does not say, or not so that it can be read.
+/// The value of the tag; `None` if the file does not have it, or not in readable form.
 fn architecture(file: &ElfFile32<'_, Endianness>, bytes: &[u8]) -> Option<u64> {
     let endian = file.endian();
     let mut sections = file.elf_section_table().iter();

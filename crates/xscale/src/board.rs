@@ -1,8 +1,8 @@
-//! The processor's bus: each access to its place, with its cost.
+//! The processor's bus, which takes each access to its target, at its cost.
 //!
-//! An access that leaves the program's own cached memory takes effect at its own cycle. So only the first
-//! instruction of a job may make one; where others would, the bus refuses, and the next job begins with
-//! that instruction.
+//! An access that leaves the program's own cached memory takes effect at its own cycle, so only the first
+//! instruction of a job may make one. If any other tries to, the bus refuses, and the next job begins with that
+//! instruction.
 
 use npsim_arm::{Bus, CoprocessorRegister, Size};
 use npsim_chip::Cycle;
@@ -17,21 +17,21 @@ use crate::map::{self, Alias, Target};
 use crate::problem::Problem;
 use crate::setup::{Owner, Setup};
 
-/// Why an access is not made.
+/// Why an access is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It is one for the next job.
+    /// It belongs to the next job.
     Later,
-    /// The program must not make it.
+    /// The program is not allowed to make it.
     Stop(Box<Problem>),
 }
 
 type Made<T> = Result<T, Refusal>;
 
-/// Bytes below the stack in which a store lets the job look at the stack pointer.
+/// A store within this many bytes below the stack makes the job check the stack pointer.
 const BELOW_STACK: u32 = 1024;
 
-/// What surrounds the processor during one job.
+/// The processor's surroundings during one job.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each says another thing of the job"
@@ -41,21 +41,21 @@ pub(crate) struct Board<'a, 'b> {
     pub devices: &'a mut Devices,
     pub setup: &'a Setup,
     pub clocks: &'a Clocks,
-    /// Accesses are made that leave the program's cached memory.
+    /// Whether accesses may leave the program's cached memory.
     pub open: bool,
-    /// The check that this instruction would stop at is allowed.
+    /// Whether the check that this instruction would trigger is allowed.
     pub tolerant: bool,
     /// ME cycles that such accesses took.
     pub spent: Cycle,
-    /// A longword of code was written.
+    /// Whether a longword of code was written.
     pub code_written: bool,
-    /// A longword just below the stack was written, perhaps by a program whose stack has no more room.
+    /// Whether a longword just below the stack was written, possibly because the stack overflowed.
     pub below_stack: bool,
-    /// What was found in the middle of an instruction.
+    /// A problem found in the middle of an instruction.
     pub late: Option<Box<Problem>>,
-    /// Accesses of a block that were announced and are still to come.
+    /// Accesses of a block that were announced and are still outstanding.
     announced: u32,
-    /// The line that was accessed last, and whether it was written: one burst.
+    /// The last line accessed, and whether it was written; consecutive accesses to it form one burst.
     burst: Option<(u32, bool)>,
 }
 
@@ -82,7 +82,7 @@ impl<'a, 'b> Board<'a, 'b> {
         }
     }
 
-    /// Refuses what is not the first of a job.
+    /// Refuses accesses other than the first of a job.
     fn permit(&self) -> Made<()> {
         if self.open || self.announced > 0 {
             Ok(())
@@ -91,21 +91,21 @@ impl<'a, 'b> Board<'a, 'b> {
         }
     }
 
-    /// An access outside of the program's memory took so long.
+    /// Accounts for an access outside the program's memory.
     fn pay(&mut self, cycles: Cycle) {
         self.spent += cycles;
         self.devices.counts.outside += 1;
         self.devices.counts.outside_cycles += cycles;
     }
 
-    /// Whether an access goes on with the burst of the one before, which costs nothing more.
+    /// Whether an access continues the burst of the preceding one, at no further cost.
     fn goes_on(&mut self, address: u32, write: bool) -> bool {
         let line = (address / LINE, write);
         self.burst.replace(line) == Some(line)
     }
 
-    /// Finds fault with an access, which is then not made, unless it was announced. The first instruction of a
-    /// job is the one that is reported, at its own cycle.
+    /// Reports a problem with an access, which is then not made unless it was announced. Only the first instruction
+    /// of a job is reported, so that it is at its own cycle.
     fn find(&mut self, problem: Problem) -> Made<()> {
         self.permit()?;
         if self.tolerant && problem.check.is_some() {
@@ -118,15 +118,15 @@ impl<'a, 'b> Board<'a, 'b> {
         Err(Refusal::Stop(Box::new(problem)))
     }
 
-    /// Refuses what the chip cannot go on from. As with [`Board::find`], the first instruction of a job is
-    /// the one that is reported.
+    /// Stops the chip for an unrecoverable problem. As with [`Board::find`], only the first instruction of a job is
+    /// reported.
     fn fatal<T>(&self, what: String, help: &str) -> Made<T> {
         self.permit()?;
         Err(Refusal::Stop(Box::new(Problem::fatal(what, help))))
     }
 
-    /// Time at the program's memory where its line is not in the cache; refuses that within a job.
-    /// A write has the longword that memory is to hold.
+    /// Accounts for time at the program's memory if its line is not in the cache, which is refused within a job.
+    /// For a write, `word` is the longword to be stored in memory.
     fn reach(&mut self, address: u32, word: Option<u32>) -> Made<()> {
         let write = word.is_some();
         match self.setup.cache {
@@ -229,13 +229,14 @@ impl<'a, 'b> Board<'a, 'b> {
         Ok(())
     }
 
-    /// Whether instructions are fetched there: code of the file, and vectors, which a program may fill in.
+    /// Whether instructions are fetched from an address: code of the file, and vectors, which a program may fill
+    /// in.
     fn holds_code(&self, address: u32) -> bool {
         let vectors = self.setup.program.vectors.unwrap_or(0);
         address.wrapping_sub(vectors) < 0x20 || self.setup.program.is_code(address)
     }
 
-    /// A longword in which some bytes are replaced.
+    /// A longword with some bytes replaced.
     fn merge(&self, old: u32, address: u32, size: Size, value: u32) -> u32 {
         let (shift, mask) = self.setup.program.order.lane(address, size);
         old & !(mask << shift) | (value & mask) << shift
@@ -322,7 +323,7 @@ impl<'a, 'b> Board<'a, 'b> {
         Ok(word)
     }
 
-    /// Counts a longword off a ring that is a packet which ended at the core.
+    /// Counts a longword taken off a ring if it is a packet that ended at the core.
     fn takes(&mut self, ring: u8, entry: u32) {
         let exceptions = self.setup.exceptions.as_ref();
         if exceptions.is_some_and(|exceptions| exceptions.ring == ring) {
@@ -501,7 +502,7 @@ impl Bus for Board<'_, '_> {
             );
         }
         if self.setup.division.contains(&address) && !self.devices.divided {
-            // Once: the code is asked for again after a copy of the processor.
+            // Only once: the code is fetched again after the processor is copied.
             self.devices.divided = self.tolerant;
             self.find(Problem::checked(
                 Check::CoreDivision,
@@ -584,7 +585,7 @@ impl Bus for Board<'_, '_> {
     }
 
     fn coprocessor_read(&mut self, register: CoprocessorRegister) -> Option<u32> {
-        // The cycle counter goes on without anything that a loop's state shows.
+        // The cycle counter advances without being part of a loop's state.
         self.devices.footprint.changed |= register.coprocessor == 14;
         None
     }

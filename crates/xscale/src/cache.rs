@@ -1,36 +1,36 @@
-//! A cache as a model of time: which lines it holds, never what stands in them.
+//! A cache as a timing model: it records which lines are present, never their contents.
 //!
-//! Lines of 32 bytes, each in one set by its address, replaced in turn.
+//! Lines of 32 bytes, each in one set determined by its address, replaced round-robin.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a line.
+/// Bytes per line.
 pub const LINE: u32 = 32;
 
-/// How a program's own memory is reached.
+/// How accesses to a program's own memory are modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CacheMode {
-    /// Every access goes to DRAM; instructions through two buffers of a line.
+    /// Every access goes to DRAM; instruction fetches through two line buffers.
     None,
-    /// Through an instruction cache and a data cache.
+    /// Accesses go through an instruction cache and a data cache.
     #[default]
     Model,
-    /// Every access finds its line.
+    /// Every access hits.
     Perfect,
 }
 
-/// Lines that are held.
+/// The lines present in a cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     ways: u32,
     sets: u32,
     /// The number of the line that each way of each set holds, with its lowest bit set; 0 for none.
     lines: Vec<u32>,
-    /// The line was written to, by the same places.
+    /// Whether each line has been written, by the same indices.
     dirty: Vec<bool>,
-    /// The way of each set that is replaced next.
+    /// The way of each set to be replaced next.
     next: Vec<u32>,
-    /// The way of each set that was found last: only spares looking at the others.
+    /// The way of each set that was found last; it only saves searching the others.
     #[serde(skip)]
     last: Vec<u32>,
 }
@@ -52,7 +52,7 @@ impl Cache {
         }
     }
 
-    /// Whether the line at an address is there; a write to it is noted.
+    /// Whether the line at an address is present. A write marks it dirty.
     #[inline]
     pub fn hit(&mut self, address: u32, write: bool) -> bool {
         let Some(at) = self.find(address) else {
@@ -67,8 +67,8 @@ impl Cache {
         true
     }
 
-    /// Brings in the line at an address, which is not there; gives the address of the line that goes back
-    /// to memory for it.
+    /// Brings in the line at an address, which must not be present. Returns the address of the line to be written
+    /// back to memory for it.
     pub fn fill(&mut self, address: u32, write: bool) -> Option<u32> {
         let (set, line) = self.place(address);
         let way = self.next[set];

@@ -1,10 +1,10 @@
 //! The call stack of a program, kept while a run is observed.
 //!
-//! What a jump is shows in registers, whatever the compiler made of the function: a *call* leaves the address behind it in
-//! the link register, and in Thumb, whose compilers jump far within a function by BL, leads out of the function or to its
-//! beginning as well; a *return* leads behind the call with the stack pointer and mode of then; an *exception* leads to a
-//! vector, and is over when the mode and stack pointer of before are back. Every other jump out of a function goes to
-//! another in its place, as the last call of a function does.
+//! The kind of a jump is determined from registers, however the compiler translated the function. A *call* leaves
+//! the address after it in the link register; in Thumb, where compilers use BL for far jumps within a function, it
+//! must also lead out of the function or to its beginning. A *return* leads to the address after the call, with the
+//! stack pointer and mode of that time. An *exception* leads to a vector, and ends when the earlier mode and stack
+//! pointer are back. Any other jump out of a function is a tail call, which replaces it by another.
 
 use std::ops::Range;
 
@@ -18,18 +18,18 @@ use crate::clocks::Clocks;
 use crate::elf::Program;
 use crate::frame::Before;
 
-/// Bytes of the vectors.
+/// Bytes occupied by the vectors.
 const VECTORS: u32 = 0x20;
-/// An exception returns to its instruction or behind it.
+/// An exception returns to its instruction or at most this many bytes after it.
 const BEHIND: u32 = 8;
-/// Calls within calls that are kept.
+/// Largest depth of calls that is tracked.
 const DEEPEST: usize = u16::MAX as usize;
 
-/// A function that is not over.
+/// A function that has not returned.
 #[derive(Clone, Debug)]
 struct Frame {
     function: u32,
-    /// Where it returns to, and how far behind that at most.
+    /// Where it returns to, and how many bytes after that at most.
     returns: (u32, u32),
     /// The stack pointer and mode before it was called.
     stack: u32,
@@ -43,7 +43,7 @@ impl Frame {
     }
 }
 
-/// The call stack, and how it changed in the present job.
+/// The call stack, and its changes in the current job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls {
     is_on: bool,
@@ -52,17 +52,18 @@ pub(crate) struct Calls {
     span: Range<u32>,
     /// Core cycles of the job so far.
     core: u64,
-    /// The innermost function when the job began, and each that ran from so many core cycles of the job on.
+    /// The innermost function at the beginning of the job, and each later one with the core cycle of the job from
+    /// which it ran.
     moves: Vec<(u64, u16, u32)>,
 }
 
 impl Calls {
-    /// Whether the stack is kept.
+    /// Whether the stack is being tracked.
     pub const fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// A job begins.
+    /// Starts a job.
     pub fn begins(&mut self, cpu: &Cpu, program: &Program, is_observed: bool) {
         self.is_on = is_observed;
         if !is_observed {
@@ -77,7 +78,7 @@ impl Calls {
         self.note();
     }
 
-    /// An instruction was made, or an exception taken, or both, in so many core cycles.
+    /// Records an executed instruction, an exception, or both, which took `cycles` core cycles.
     #[inline]
     pub fn made(
         &mut self,
@@ -109,7 +110,7 @@ impl Calls {
             && *address != at
             && let Some(mode) = cpu.spsr().and_then(Mode::from_bits)
         {
-            // The instruction was made, and let an interrupt in before the next.
+            // The instruction was executed, and an interrupt was taken before the next.
             self.went(before, *address, (cpu, mode), program);
             from = (*address, cpu.banked_register(mode, 13), mode.bits());
         }
@@ -118,7 +119,7 @@ impl Calls {
         self.note();
     }
 
-    /// An instruction led to an address, in a mode.
+    /// Handles an instruction that led to an address, in a mode.
     fn went(&mut self, before: &Before, pc: u32, (cpu, mode): (&Cpu, Mode), program: &Program) {
         let at = before.address;
         let (stack, link) = (cpu.banked_register(mode, 13), cpu.banked_register(mode, 14));
@@ -128,8 +129,8 @@ impl Calls {
             link == at.wrapping_add(3) && !self.is_inside(pc)
         };
         let goes_on = pc.wrapping_sub(at) <= 4;
-        // The switch helpers of Thumb compilers leave the link register at a case of their caller. The instruction before
-        // that case may be a return, which then looks like a call.
+        // The switch helpers of Thumb compilers leave the link register pointing at a case in their caller. If the
+        // instruction before that case is a return, it looks like a call.
         let inner = self.frames.len() - 1;
         let leaves = inner > 0 && self.frames[inner].is_over(pc, (stack, mode.bits()));
         if called && !goes_on && !leaves {
@@ -140,7 +141,8 @@ impl Calls {
         } else if self.span.contains(&pc) {
             return;
         } else {
-            // Into the middle of a function that is not over, as `longjmp` leads: those within are.
+            // A jump into the middle of an unfinished function, as by `longjmp`: the functions that it called are
+            // finished.
             let span = program.span(pc);
             let outer = self.frames.iter().rposition(|it| it.function == span.start);
             if let Some(outer) = outer.filter(|_| pc != span.start) {
@@ -151,7 +153,7 @@ impl Calls {
         self.note();
     }
 
-    /// Whether an address lies in the innermost function, and not at its beginning.
+    /// Whether an address lies in the innermost function, other than at its beginning.
     fn is_inside(&self, pc: u32) -> bool {
         let function = self.frames.last().map_or(0, |it| it.function);
         self.span.start == function && self.span.contains(&pc) && pc != function
@@ -163,7 +165,7 @@ impl Calls {
         if inner > 0 && self.frames[inner].is_over(pc, of) {
             return Some(inner);
         }
-        // Within the function only a call of itself could be over.
+        // Within the function, only a call of itself could end.
         if self.span.contains(&pc) {
             return None;
         }
@@ -188,7 +190,7 @@ impl Calls {
         self.arrive(pc, program);
     }
 
-    /// The innermost function is the one at an address.
+    /// Makes the function at an address the innermost one.
     fn arrive(&mut self, pc: u32, program: &Program) {
         self.span = program.span(pc);
         if let Some(frame) = self.frames.last_mut() {
@@ -206,7 +208,7 @@ impl Calls {
         self.moves.push((self.core, depth, function));
     }
 
-    /// The functions that are not over, the outermost first; that at an address if the stack is not kept.
+    /// The functions that have not returned, outermost first; the one at `pc` if the stack is not tracked.
     pub fn stack(&self, pc: u32, program: &Program) -> Vec<u32> {
         if self.frames.is_empty() {
             return vec![name_address(pc, program)];
@@ -214,8 +216,8 @@ impl Calls {
         self.frames.iter().map(|it| it.function).collect()
     }
 
-    /// Tells observers of the job that began now: of accesses at its beginning, which took so many ME cycles, and of
-    /// what ran behind them.
+    /// Reports to observers the job that began now: the accesses at its beginning, which took `spent` ME cycles,
+    /// and what ran after them.
     pub fn tell_job(&self, access: &mut Access<'_>, spent: Cycle, clocks: &Clocks) {
         if !self.is_on {
             return;
@@ -230,7 +232,7 @@ impl Calls {
         }
     }
 
-    /// Tells observers what the program does from a cycle on.
+    /// Reports to observers the program's activity from a cycle on.
     pub fn tell(&self, access: &mut Access<'_>, at: Cycle, doing: ProgramState) {
         if self.is_on {
             let (depth, function) = self.innermost();
@@ -239,8 +241,8 @@ impl Calls {
     }
 }
 
-/// The address by which observers know a function, of an instruction in it: where none is known, that of the
-/// instruction.
+/// The address by which observers identify the function of an instruction; the instruction's own if no function is
+/// known.
 fn name_address(pc: u32, program: &Program) -> u32 {
     program.beginning(pc).unwrap_or(pc)
 }

@@ -1,4 +1,4 @@
-//! The clock of the processor against that of the microengines, in whose cycles time is.
+//! Conversion between the clocks of the processor and the microengines; time is measured in cycles of the latter.
 
 use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,11 @@ pub(crate) struct Clocks {
     core_mhz: u64,
     me_mhz: u64,
     timer_mhz: u64,
-    /// What whole ME cycles have left over, in parts of one: `core_mhz` of them are a cycle. Below 0 where a job took
-    /// a cycle of which it needed less.
+    /// Time carried over from whole ME cycles, in fractions of one: `core_mhz` of them make a cycle. Negative if a
+    /// job took a cycle of which it needed less.
     rest: i64,
-    /// What whole core cycles have left over of ME cycles in which the core waited: `me_mhz` parts are a cycle.
+    /// Remainder of the ME cycles in which the core waited that did not make a whole core cycle, in fractions:
+    /// `me_mhz` of them make a cycle.
     idle_rest: u64,
 }
 
@@ -29,8 +30,8 @@ impl Clocks {
         }
     }
 
-    /// The ME cycles of a job of so many core cycles that waits so many ME cycles beside them; at least 1. What is
-    /// left over counts the next time.
+    /// The ME cycles of a job of `core_cycles` core cycles that also waits for `waits` ME cycles; at least 1. The
+    /// remainder is carried over.
     pub fn pass(&mut self, core_cycles: u64, waits: Cycle) -> Cycle {
         let cycles = (self.passes(core_cycles) + waits).max(1);
         let whole = (cycles - waits) as i64 * self.core() as i64;
@@ -38,15 +39,15 @@ impl Clocks {
         cycles
     }
 
-    /// The ME cycles that would pass with so many core cycles.
+    /// The ME cycles that this many core cycles would take.
     pub fn passes(&self, core_cycles: u64) -> Cycle {
         let parts = (core_cycles * self.me_mhz) as i64 + self.rest;
         parts.max(0) as u64 / self.core()
     }
 
-    /// The core cycles that pass while the core waits so many ME cycles. What is left over counts the next time.
+    /// The core cycles that pass while the core waits for this many ME cycles. The remainder is carried over.
     pub fn idle(&mut self, cycles: Cycle) -> u64 {
-        // Silence may last for years.
+        // Idle time may last for years.
         let parts = u128::from(cycles) * u128::from(self.core_mhz) + u128::from(self.idle_rest);
         let me_mhz = u128::from(self.me_mhz.max(1));
         self.idle_rest = (parts % me_mhz) as u64;
@@ -57,7 +58,7 @@ impl Clocks {
         self.core_mhz.max(1)
     }
 
-    /// The core cycles that begin within so many ME cycles.
+    /// The core cycles that begin within this many ME cycles.
     pub const fn core_cycles(&self, cycles: Cycle) -> u64 {
         (cycles * self.core_mhz).div_ceil(if self.me_mhz == 0 { 1 } else { self.me_mhz })
     }
@@ -69,7 +70,7 @@ impl Clocks {
         }
     }
 
-    /// The frequencies of core, timers and microengines in Hz.
+    /// The frequencies of core, timers and microengines, in Hz.
     pub fn hertz(&self) -> [u32; 3] {
         let hertz = |mhz: u64| (mhz * 1_000_000) as u32;
         [

@@ -1,5 +1,5 @@
-//! What surrounds the processor and has a state: caches, interrupt controller, timers, UART, and what is
-//! known of memory; with what they counted.
+//! The stateful devices around the processor: caches, interrupt controller, timers and UART, along with what is
+//! known about memory and their counters.
 
 use std::collections::BTreeMap;
 
@@ -12,56 +12,56 @@ use crate::setup::Setup;
 use crate::timers::{TimerClock, Timers};
 use crate::uart::Uart;
 
-/// Where the program's time went and what it did.
+/// Counts of the program's time and activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Core cycles of instructions.
+    /// Core cycles spent on instructions.
     pub core_cycles: u64,
-    /// ME cycles of accesses outside of the program's own memory.
+    /// ME cycles of accesses outside the program's own memory.
     pub outside_cycles: Cycle,
-    /// ME cycles of lines of the caches, or of memory where there is no cache.
+    /// ME cycles spent on cache lines, or on memory if there is no cache.
     pub memory_cycles: Cycle,
-    /// Lines of instructions found, and not found.
+    /// Instruction lines that were found.
     pub code_hits: u64,
-    /// Lines of instructions that came from memory.
+    /// Instruction lines that came from memory.
     pub code_misses: u64,
-    /// Accesses to the program's memory that found their line.
+    /// Accesses to the program's memory that hit their line.
     pub data_hits: u64,
-    /// Accesses to the program's memory that did not.
+    /// Accesses to the program's memory that missed.
     pub data_misses: u64,
-    /// Accesses outside of it.
+    /// Accesses outside the program's memory.
     pub outside: u64,
     /// Interrupts taken.
     pub interrupts: u64,
-    /// Polls that were counted and not simulated.
+    /// Polls that were counted rather than simulated.
     pub polls: u64,
-    /// Times that the program slept.
+    /// Number of times that the program slept.
     pub sleeps: u64,
 }
 
-/// What the last job did that bears on whether it repeats.
+/// Effects of the last job that determine whether it may repeat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
-    /// Something changed, or was read that can change without anyone telling.
+    /// Whether something changed, or something was read that can change without a wake-up.
     pub changed: bool,
     /// Scratch rings that were found empty, one bit each.
     pub rings: u16,
-    /// The interrupt controller, timers or UART were looked at.
+    /// Whether the interrupt controller, timers or UART were read.
     pub looked: bool,
 }
 
-/// What changes by itself and can be looked at, or interrupts the program.
+/// Device state that changes by itself and that the program can read, or that interrupts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Signs {
-    /// Lines of timers and UART.
+    /// Interrupt lines of timers and UART.
     lines: u32,
     /// Threads that raised an interrupt.
     threads: ThreadStatus,
-    /// A byte can be read from the UART.
+    /// Whether a byte can be read from the UART.
     received: bool,
 }
 
-/// All of it.
+/// All devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Devices {
     pub interrupts: InterruptController,
@@ -69,21 +69,21 @@ pub(crate) struct Devices {
     pub uart: Uart,
     pub code: Cache,
     pub data: Cache,
-    /// The two lines that instructions are fetched through where there is no cache.
+    /// The two lines through which instructions are fetched if there is no cache.
     pub fetched: [u32; 2],
-    /// Longwords that were written in memory that neither the file nor the project has, a bit each.
+    /// Longwords that were written in memory covered by neither the file nor the project, one bit each.
     pub written: BTreeMap<u32, u64>,
     pub counts: Counts,
     /// Packets that ended at the program, by reason.
     pub by_reason: BTreeMap<u8, u64>,
-    /// Packets that it sent.
+    /// Number of packets that it sent.
     pub made: u64,
     pub footprint: Footprint,
-    /// What interrupts and the UART showed at the beginning of the last job.
+    /// The state of interrupts and the UART at the beginning of the last job.
     pub signs: Signs,
-    /// A division by zero was found and allowed.
+    /// Whether a division by zero was found and allowed.
     pub divided: bool,
-    /// The job moved something beyond the program.
+    /// Whether the job moved something beyond the program.
     pub active: bool,
 }
 
@@ -118,7 +118,7 @@ impl Devices {
         self.interrupts.lines(self.lines(now, setup)) & self.interrupts.enabled()
     }
 
-    /// What can be seen of devices at a cycle.
+    /// The observable device state at a cycle.
     pub fn signs(&self, now: Cycle, setup: &Setup) -> Signs {
         Signs {
             lines: self.lines(now, setup),
@@ -127,7 +127,8 @@ impl Devices {
         }
     }
 
-    /// When a timer or the UART does something next, as far as `all` or only what leads to an interrupt.
+    /// The cycle of the next activity of a timer or the UART: any activity if `all`, otherwise only one that leads
+    /// to an interrupt.
     pub fn next(&self, now: Cycle, all: bool, setup: &Setup, clock: TimerClock) -> Option<Cycle> {
         let lines = if all {
             u32::MAX
@@ -140,18 +141,18 @@ impl Devices {
         uart.into_iter().chain(timer).min()
     }
 
-    /// Notes that a longword beyond the file's memory was written.
+    /// Notes that a longword outside the file's memory was written.
     pub fn note_written(&mut self, address: u32) {
         *self.written.entry(address / 256).or_default() |= 1 << (address / 4 % 64);
     }
 
-    /// Whether a longword beyond the file's memory was written.
+    /// Whether a longword outside the file's memory was written.
     pub fn was_written(&self, address: u32) -> bool {
         let bits = self.written.get(&(address / 256));
         bits.is_some_and(|bits| bits >> (address / 4 % 64) & 1 != 0)
     }
 
-    /// An instruction line is entered; whether it comes from memory.
+    /// Enters an instruction line. Returns whether it has to come from memory.
     pub fn fetch(&mut self, address: u32, mode: CacheMode) -> bool {
         let line = address / LINE;
         let missed = match mode {

@@ -1,4 +1,4 @@
-//! Reads a program: an ELF file for a 32-bit ARM of either byte order, as linkers make it.
+//! Reads a program: an ELF file for a 32-bit ARM of either byte order, as produced by linkers.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ use crate::lines::{LineRow, Lines, Place};
 /// A file of either byte order.
 pub(crate) type File<'a> = ElfFile32<'a, Endianness>;
 
-/// Code whose bytes have the other order than data, as newer big-endian processors have them.
+/// Header flag for code in the opposite byte order to data, as on newer big-endian processors.
 const BE8: u32 = 0x0080_0000;
-/// The prefix of longwords that the project gives a value.
+/// The prefix of longwords that the project sets.
 pub(crate) const IMPORT: &str = "import_";
-/// The prefix of longwords that keep their value where the project has none.
+/// The prefix of longwords that keep their value unless the project sets them.
 pub(crate) const DEFAULT: &str = "default_";
 /// The prefix of tables that the loader fills.
 pub(crate) const TABLE: &str = "table_";
 
-/// Why a file is no program for the core.
+/// Why a file is not a program for the core.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
-    /// It is no ELF file.
+    /// It is not an ELF file.
     #[error("it is no ELF file")]
     NoElf,
     /// It is for 64-bit processors.
@@ -33,28 +33,28 @@ pub enum ElfError {
     /// It is for another processor.
     #[error("it is for another processor than ARM (its machine number is {0})")]
     Machine(u16),
-    /// Its header names one byte order and has the other.
+    /// Its header names one byte order but uses the other.
     #[error("its header says one byte order, but its contents have the other")]
     Order,
     /// It is for a newer ARM.
     #[error("it was compiled for {0}, and the XScale is an ARMv5TE")]
     Architecture(&'static str),
-    /// It is no linked program.
+    /// It is not a linked program.
     #[error("it is {0}, not a linked program")]
     Kind(&'static str),
-    /// Its code has the other byte order than its data.
+    /// Its code has the opposite byte order to its data.
     #[error("its code is little-endian and its data big-endian (BE8)")]
     Be8,
-    /// It ends too early, or its headers contradict one another.
+    /// It is truncated, or its headers contradict one another.
     #[error("it is damaged or ends too early: {0}")]
     Damaged(String),
-    /// It has nothing to be loaded.
+    /// It has nothing to load.
     #[error("it has no segment to be loaded")]
     Empty,
-    /// Its entry lies in none of its code.
+    /// Its entry lies outside its code.
     #[error("its entry 0x{0:08x} lies in none of its code")]
     Entry(u32),
-    /// Its entry is no address of an ARM instruction, or the code there is for the other state.
+    /// Its entry is not the address of an ARM instruction, or the code there is for the other state.
     #[error("its entry 0x{entry:08x} {what}")]
     EntryState {
         /// The entry.
@@ -62,12 +62,12 @@ pub enum ElfError {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// Code is loaded to another address than it is linked to, and nothing copies the entry.
+    /// Code is loaded to a different address from the one it is linked to, and nothing copies the entry.
     #[error("its entry 0x{entry:08x} is loaded to 0x{loaded:08x}, where it cannot run")]
     EntryMoved {
         /// The entry.
         entry: u32,
-        /// Where the file has it loaded.
+        /// Where the file loads it.
         loaded: u32,
     },
     /// It has no symbols.
@@ -76,20 +76,20 @@ pub enum ElfError {
     /// Two segments are loaded to the same address.
     #[error("two of its segments are loaded to 0x{0:08x}")]
     Overlap(u32),
-    /// A longword or table of the project is where none can be.
+    /// A longword or table of the project is in an impossible place.
     #[error("its symbol `{name}` at 0x{address:08x} {what}")]
     Misplaced {
         /// The symbol.
         name: String,
         /// Its address.
         address: u32,
-        /// What is wrong with that.
+        /// What is wrong with the address.
         what: String,
     },
 }
 
 impl ElfError {
-    /// What to do about it.
+    /// The suggested remedy.
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {
@@ -123,69 +123,70 @@ impl ElfError {
     }
 }
 
-/// A longword that the project gives a value.
+/// A longword that the project sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     /// The name in the project.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub address: u32,
-    /// Whether it keeps its value where the project has none.
+    /// Whether it keeps its value if the project has none.
     pub optional: bool,
 }
 
-/// A table that the loader fills: the number of records, and the records.
+/// A table filled by the loader: the number of records, followed by the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableSymbol {
     /// The name of the table.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub address: u32,
-    /// Bytes that it has.
+    /// Its size in bytes.
     pub bytes: u32,
 }
 
-/// Bytes that stand in memory before the first cycle.
+/// Initial contents of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The first longword's address, a multiple of 4.
+    /// The address of the first longword, a multiple of 4.
     pub address: u32,
-    /// Longwords in the order of addresses.
+    /// The longwords, in address order.
     pub words: Vec<u32>,
 }
 
-/// A program as its file has it.
+/// A program as read from its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The first instruction; bit 0 says Thumb.
+    /// The address of the first instruction; bit 0 indicates Thumb.
     pub entry: u32,
-    /// Which byte of a longword has the lowest address.
+    /// The byte order of longwords.
     pub order: ByteOrder,
-    /// What is loaded.
+    /// The contents to be loaded.
     pub segments: Vec<Segment>,
-    /// Memory that belongs to it: segments with what they have beyond the file.
+    /// Memory that belongs to it: its segments, including the parts that are not in the file.
     pub memory: Vec<Range<u32>>,
-    /// Memory that holds instructions.
+    /// Memory that contains instructions.
     pub code: Vec<Range<u32>>,
-    /// Where its exception vectors are, if a symbol `__vectors` says so.
+    /// The address of its exception vectors, if there is a symbol `__vectors`.
     pub vectors: Option<u32>,
-    /// Its stack, if symbols say so.
+    /// Its stack, if symbols define it.
     pub stack: Option<Range<u32>>,
-    /// The stack of handlers of interrupts, if symbols say so.
+    /// The stack of interrupt handlers, if symbols define it.
     pub irq_stack: Option<Range<u32>>,
-    /// The stack of handlers of fast interrupts, if symbols say so.
+    /// The stack of fast interrupt handlers, if symbols define it.
     pub fiq_stack: Option<Range<u32>>,
-    /// What is loaded to another address than it has when the program runs: the addresses, and the first loaded to.
+    /// Ranges that are loaded to a different address from where they are when the program runs: the addresses, and
+    /// the first load address.
     pub(crate) moved: Vec<(Range<u32>, u32)>,
-    /// Longwords that the project gives a value.
+    /// Longwords that the project sets.
     pub imports: Vec<Import>,
-    /// Tables that the loader fills.
+    /// Tables filled by the loader.
     pub tables: Vec<TableSymbol>,
     lines: Lines,
 }
 
 impl Program {
-    /// What a file says, without a look at whether it can be meant: [`Program::read`] takes that look.
+    /// Parses a file without checking its plausibility, which [`Program::read`] does.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, File<'_>), ElfError> {
         look_at_header(bytes)?;
         let damaged = |error: object::Error| ElfError::Damaged(error.to_string());
@@ -264,7 +265,7 @@ impl Program {
         Ok(())
     }
 
-    /// Sections say more exactly than segments what is code, where there are any.
+    /// Takes the code ranges from sections, where there are any, as they are more precise than segments.
     fn take_code(&mut self, file: &File<'_>) {
         let endian = file.endian();
         let wanted = elf::SHF_ALLOC | elf::SHF_EXECINSTR;
@@ -320,7 +321,7 @@ impl Program {
                 && symbol.st_bind() == elf::STB_GLOBAL
                 && self.is_code(address);
             if symbol.st_type() == elf::STT_FUNC || is_label {
-                // Programs in Rust have mangled names.
+                // Rust programs have mangled names.
                 let name = addr2line::demangle_auto(name.into(), None);
                 self.lines.add_function(&name, address & !1, bytes);
             }
@@ -334,55 +335,56 @@ impl Program {
         Ok(())
     }
 
-    /// The stacks that symbols name.
+    /// The stacks that symbols define.
     pub(crate) fn stacks(&self) -> impl Iterator<Item = &Range<u32>> {
         let all = [&self.stack, &self.irq_stack, &self.fiq_stack];
         all.into_iter().flatten()
     }
 
-    /// Where an address of the running program is loaded to, which copies it from there if that is another.
+    /// The load address of an address of the running program; where they differ, the program copies itself from
+    /// there.
     pub(crate) fn loaded_at(&self, address: u32) -> u32 {
         let moved = self.moved.iter().find(|(at, _)| at.contains(&address));
         moved.map_or(address, |(at, load)| address - at.start + load)
     }
 
-    /// Whether instructions stand at an address.
+    /// Whether there are instructions at an address.
     #[must_use]
     pub fn is_code(&self, address: u32) -> bool {
         self.code.iter().any(|code| code.contains(&address))
     }
 
-    /// The place in the sources to which an address belongs.
+    /// The place in the sources of an address.
     #[must_use]
     pub fn place(&self, address: u32) -> Place {
         self.lines.place(address)
     }
 
-    /// The lines of sources that have instructions, in the order of addresses.
+    /// The source lines that have instructions, in address order.
     #[must_use]
     pub fn rows(&self) -> Vec<LineRow> {
         self.lines.rows()
     }
 
-    /// The function that an address lies in.
+    /// The function that contains an address.
     #[must_use]
     pub fn function(&self, address: u32) -> Option<&str> {
         self.lines.function(address).map(|(name, _)| name)
     }
 
-    /// The instructions of the function at an address, or the memory between two functions there.
+    /// The range of the function at an address, or of the gap between two functions there.
     #[must_use]
     pub fn span(&self, address: u32) -> Range<u32> {
         self.lines.span(address)
     }
 
-    /// Where the function begins that an address counts for: the one it lies in, or the one that this veneer of the
-    /// linker leads to.
+    /// The beginning of the function to which an address is attributed: the one that contains it, or the target of
+    /// this linker veneer.
     pub(crate) fn beginning(&self, address: u32) -> Option<u32> {
         self.lines.beginning(address)
     }
 
-    /// All functions by the addresses of their first instructions, in rising order.
+    /// All functions by the addresses of their first instructions, in ascending order.
     #[must_use]
     pub fn functions(&self) -> Vec<(u32, String)> {
         self.lines.functions()
@@ -395,14 +397,14 @@ impl Program {
         function.is_some_and(|(_, offset)| offset == 0)
     }
 
-    /// Where a function begins.
+    /// The address at which a function begins.
     #[must_use]
     pub fn address_of(&self, function: &str) -> Option<u32> {
         self.lines.address_of(function)
     }
 }
 
-/// Says what a file is before all of it is read, in words of its own.
+/// Checks the header before the whole file is parsed, to give specific errors.
 fn look_at_header(bytes: &[u8]) -> Result<(), ElfError> {
     if bytes.get(..4) != Some(&b"\x7fELF"[..]) {
         return Err(ElfError::NoElf);
@@ -444,7 +446,7 @@ fn import_of(name: &str, address: u32) -> Option<Import> {
     })
 }
 
-/// Bytes as the longwords of the chip's memory, those around them 0.
+/// Converts bytes to longwords of the chip's memory, padded with 0 on both sides.
 fn longwords(address: u32, bytes: &[u8], order: ByteOrder) -> Segment {
     let before = (address % 4) as usize;
     let mut padded = vec![0; before];

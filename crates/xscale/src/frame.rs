@@ -1,8 +1,8 @@
-//! Where the processor stands, by the registers that calls and returns change.
+//! The processor's position in terms of the registers that calls and returns change.
 
 use npsim_arm::Cpu;
 
-/// Registers that show calls and returns.
+/// The registers that reveal calls and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The stack pointer.
@@ -14,7 +14,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Those of a processor.
+    /// The frame of a processor.
     #[must_use]
     pub fn of(cpu: &Cpu) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl Frame {
     }
 }
 
-/// An instruction that is about to be made.
+/// An instruction that is about to be executed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     pub address: u32,

@@ -1,4 +1,4 @@
-//! What the project gives to a program: values by name, and tables.
+//! What the project provides to a program: named values, and tables.
 
 use npsim_project::keys::Spanned;
 use npsim_project::resolve::Resolver;
@@ -6,12 +6,13 @@ use npsim_project::resolve::Resolver;
 use crate::elf::{Import, Program};
 use crate::setup::LoadedTable;
 
-/// The table of frequencies, which only the chip knows.
+/// The table of frequencies, which only the chip can provide.
 pub(crate) const CLOCKS: &str = "CLOCKS";
 /// All tables.
 const TABLES: [&str; 4] = ["PORTS", "NEIGHBOURS", "ROUTES", CLOCKS];
 
-/// The longwords that get a value, `own` before the names of the project. A name that has none is a mistake.
+/// The longwords to set, with values from `own` taking precedence over the project's names. A name without a value
+/// is a mistake.
 pub(crate) fn values(
     program: &Program,
     own: &[(Spanned<String>, u32)],
@@ -60,7 +61,7 @@ fn unknown(import: &Import, span: &std::ops::Range<usize>, resolver: &mut Resolv
     );
 }
 
-/// The tables that are filled from the project.
+/// The tables filled from the project.
 pub(crate) fn tables(
     program: &Program,
     span: &std::ops::Range<usize>,
@@ -104,7 +105,7 @@ pub(crate) fn tables(
     loaded
 }
 
-/// Address, length of the network's prefix, both parts of the address on the link and rate of each port.
+/// For each port: its address, the network's prefix length, both parts of its link-layer address and its rate.
 fn ports(resolver: &Resolver<'_>) -> Vec<Vec<u32>> {
     let addresses = resolver.addresses();
     let nodes = addresses.iter().map(Vec::len).max().unwrap_or(0).max(1);
@@ -131,7 +132,7 @@ fn ports(resolver: &Resolver<'_>) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// Index in the table of next hops, port, address and largest packet of each next hop that is to be found.
+/// For each next hop to be resolved: its index in the next-hop table, port, address and largest packet.
 fn neighbours(resolver: &Resolver<'_>) -> Vec<u32> {
     let all = resolver.gateways().iter();
     all.flat_map(|it| {
@@ -142,7 +143,7 @@ fn neighbours(resolver: &Resolver<'_>) -> Vec<u32> {
     .collect()
 }
 
-/// Prefix, its length and the index of the next hop of each route.
+/// For each route: its prefix, prefix length and next-hop index.
 fn routes(resolver: &Resolver<'_>) -> Vec<Vec<u32>> {
     use npsim_chip::gpp::routes::Routes;
     let routes = resolver.boot().task::<Routes>();

@@ -1,26 +1,26 @@
-//! The interrupt controller: at each level, what is pending and enabled goes to the next.
+//! The interrupt controller: at each level, whatever is pending and enabled is passed to the next.
 //!
-//! Threads of microengines raise bits of the raw status, 32 threads a word; words with an enabled bit are
-//! lines of the controller, beside those of timers and UART. The enabled lines make IRQ and FIQ.
+//! Threads of microengines raise bits of the raw status, 32 threads per word. Words with an enabled bit become
+//! lines of the controller, alongside those of timers and UART. The enabled lines drive IRQ and FIQ.
 
 use npsim_chip::gpp::InterruptLine;
 use serde::{Deserialize, Serialize};
 
-/// Words of threads: 32 each, cluster 1 in words 2 and 3.
+/// Words of thread bits: 32 threads each, cluster 1 in words 2 and 3.
 const WORDS: usize = 4;
 
-/// Threads that raised an interrupt, of line A and B.
+/// Threads that raised an interrupt, for lines A and B.
 pub(crate) type ThreadStatus = [[u32; WORDS]; 2];
 
-/// The line that software raises.
+/// The line raised by software.
 pub const SOFT: u32 = 1 << 0;
 /// The line of the UART.
 pub const UART: u32 = 1 << 2;
 /// The line of the first of four timers.
 pub const TIMER_1: u32 = 1 << 4;
-/// The line of the first word of threads that raised interrupt A.
+/// The line of the first word of threads with interrupt A.
 const THREADS_A: u32 = 1 << 16;
-/// The line of the first word of threads that raised interrupt B.
+/// The line of the first word of threads with interrupt B.
 const THREADS_B: u32 = 1 << 24;
 
 /// The controller.
@@ -33,7 +33,7 @@ pub struct InterruptController {
     enable: ThreadStatus,
 }
 
-/// A register, by its offset.
+/// A register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     Raw,
@@ -51,7 +51,7 @@ enum Register {
     ThreadDisable(usize, usize),
 }
 
-/// The offsets of raw status, FIQ status, FIQ enable and soft interrupts are assumed.
+/// The register at an offset. The offsets of raw status, FIQ status, FIQ enable and soft interrupts are assumed.
 fn register(offset: u32) -> Option<Register> {
     let threads = |first: u32| {
         let at = offset.wrapping_sub(first);
@@ -84,7 +84,7 @@ fn register(offset: u32) -> Option<Register> {
 }
 
 impl InterruptController {
-    /// A thread raises an interrupt.
+    /// Records an interrupt raised by a thread.
     pub fn raise(&mut self, line: InterruptLine, thread: u8) {
         let line = usize::from(line == InterruptLine::B);
         self.raw[line][usize::from(thread) / 32 % WORDS] |= 1 << (thread % 32);
@@ -119,7 +119,7 @@ impl InterruptController {
         (lines & self.irq_enable != 0, lines & self.fiq_enable != 0)
     }
 
-    /// The lines that lead to the processor.
+    /// The lines enabled for the processor.
     #[must_use]
     pub const fn enabled(&self) -> u32 {
         self.irq_enable | self.fiq_enable
@@ -154,7 +154,7 @@ impl InterruptController {
         })
     }
 
-    /// Writes a register; false if there is none.
+    /// Writes a register. Returns false if there is none.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         let Some(register) = register(offset) else {
             return false;
@@ -178,7 +178,7 @@ impl InterruptController {
     }
 }
 
-/// What interrupt lines are called.
+/// The names of interrupt lines.
 pub(crate) fn names(lines: u32) -> String {
     let of = |line: u32| match line {
         0 => "software".to_owned(),

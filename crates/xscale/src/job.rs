@@ -1,4 +1,4 @@
-//! One job of the processor: instructions until one is to make an access beyond the program's memory, or for a
+//! One job of the processor: it runs instructions until one needs an access beyond the program's memory, or for a
 //! quantum.
 
 use std::sync::Arc;
@@ -20,21 +20,20 @@ use crate::processor::{Processor, Rest};
 use crate::setup::Setup;
 use crate::watch::{Key, Lap, Verdict};
 
-/// Core cycles of a job in which nothing beyond the program's memory happens. Interrupts are taken between
-/// two jobs.
+/// Core cycles of a job that does nothing beyond the program's memory. Interrupts are taken between two jobs.
 const QUANTUM: u64 = 512;
-/// Instructions of a loop that is looked for where a job did nothing beyond the processor.
+/// Largest loop, in instructions, that is searched for after a job that did nothing beyond the processor.
 const SHORT_LOOP: u32 = 64;
-/// Functions in which a program has come to its end.
+/// Functions in which a program has ended.
 const ENDS: [&str; 4] = ["halt", "_halt", "exit", "_exit"];
 
 /// How the instructions of a job ended.
 enum End {
-    /// The next job goes on.
+    /// The next job continues.
     GoesOn,
-    /// The processor waits for an interrupt.
+    /// The processor is waiting for an interrupt.
     Waits,
-    /// It runs a loop of instructions.
+    /// The processor is repeating a loop of instructions.
     Loops(Lap),
     /// The chip stops.
     Stops,
@@ -48,7 +47,7 @@ impl Processor {
         })
     }
 
-    /// Makes the instructions of a job.
+    /// Runs the instructions of a job.
     pub(crate) fn job(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let Some(setup) = self.setup.clone() else {
             return ("nothing", NextAction::Exit(0));
@@ -121,8 +120,8 @@ impl Processor {
         }
     }
 
-    /// What came since the last job ends a loop that looks at it, or that an interrupt leaves: the laps so far
-    /// say nothing of the next one.
+    /// Takes note of arrivals since the last job: they end a loop that reads them or that an interrupt leaves, so
+    /// the laps so far do not predict the next one.
     fn heed_arrivals(&mut self, now: Cycle, access: &Access<'_>, setup: &Setup) {
         let signs = self.devices.signs(now, setup);
         let came = signs != std::mem::replace(&mut self.devices.signs, signs);
@@ -131,7 +130,7 @@ impl Processor {
         self.devices.footprint.changed |= came || filled;
     }
 
-    /// Sets the processor's interrupt lines as the devices have them at a cycle.
+    /// Sets the processor's interrupt lines to the devices' state at a cycle.
     fn set_lines(&mut self, now: Cycle, setup: &Setup) {
         self.devices.timers.advance(now, self.clocks.timers());
         let lines = self.devices.lines(now, setup);
@@ -140,7 +139,7 @@ impl Processor {
         self.cpu.interrupt(Line::Fiq, fiq);
     }
 
-    /// The processor does nothing that matters until something wakes it.
+    /// Puts the processor to sleep: it does nothing that matters until something wakes it.
     fn sleep(
         &mut self,
         cost: Cycle,
@@ -202,7 +201,7 @@ impl Processor {
         ("poll", next)
     }
 
-    /// What to say of a wait that nothing ends.
+    /// The problem to report for a wait that nothing can end.
     fn endless_wait(&self, is_loop: bool, now: Cycle, setup: &Setup) -> Problem {
         let handles = matches!(self.cpu.mode(), Mode::Irq | Mode::Fiq);
         let (what, help) = if !is_loop {
@@ -232,7 +231,7 @@ impl Processor {
         function.is_some_and(|name| ENDS.contains(&name))
     }
 
-    /// Makes instructions; the ME cycles that they take, and what follows.
+    /// Runs instructions. Returns the ME cycles that they take and how they ended.
     fn run(&mut self, access: &mut Access<'_>, setup: &Arc<Setup>) -> (Cycle, End) {
         let now = access.now();
         let (mut core, mut spent) = (0, 0);
@@ -313,7 +312,7 @@ impl Processor {
                 break end;
             }
             if was_open {
-                // The access may have been one to a device.
+                // The access may have been to a device.
                 self.set_lines(now, setup);
                 budget = self.budget(now, setup);
             } else if core >= budget {
@@ -332,7 +331,7 @@ impl Processor {
         (cost, end)
     }
 
-    /// Core cycles of a job: an interrupt of a timer or the UART that is to come is not passed by.
+    /// Core cycles of a job, limited so that it does not run past the next interrupt of a timer or the UART.
     fn budget(&self, now: Cycle, setup: &Setup) -> u64 {
         let next = self.devices.next(now, false, setup, self.clocks.timers());
         let left = next.map_or(QUANTUM, |next| self.clocks.core_cycles(next - now));
@@ -369,7 +368,7 @@ impl Processor {
                     format!("{what}, and nothing handles that: its vector at 0x{vector:08x} is 0"),
                     "put a branch to a handler there, or look at why it comes to this",
                 );
-                // The registers of the instruction, not those that the exception brought in.
+                // The registers of the instruction, not those banked in by the exception.
                 let mode = self.cpu.spsr().and_then(Mode::from_bits);
                 let mode = mode.unwrap_or(self.cpu.mode());
                 self.stops_in(mode, &problem, address, access, setup)
@@ -385,8 +384,8 @@ impl Processor {
         }
     }
 
-    /// A job without an access beyond the processor came to its end: goes on a little, and finds out whether
-    /// the instructions go round in a loop that changes nothing. Gives the core cycles as well.
+    /// After a job without an access beyond the processor: continues a little and determines whether the
+    /// instructions form a loop that changes nothing. Returns the core cycles as well.
     fn goes_round(&mut self, access: &mut Access<'_>, setup: &Arc<Setup>) -> (u64, End) {
         let mut core = 0;
         if self.devices.footprint != Footprint::default() {
@@ -400,7 +399,7 @@ impl Processor {
             let before = Before::of(&self.cpu);
             let mut board = Board::new(access, &mut self.devices, setup, &self.clocks);
             board.open = false;
-            // What is refused is refused again, at its own cycle, by the next job.
+            // Whatever is refused here is refused again by the next job, at its own cycle.
             let Ok(step) = self.cpu.step(&mut board) else {
                 break;
             };
@@ -474,12 +473,12 @@ impl Processor {
         self.stops(&problem, self.cpu.pc(), access, setup)
     }
 
-    /// Tells the chip of a problem; whether the chip stops.
+    /// Reports a problem to the chip. Returns whether the chip stops.
     fn stops(&self, problem: &Problem, pc: u32, access: &mut Access<'_>, setup: &Setup) -> bool {
         self.stops_in(self.cpu.mode(), problem, pc, access, setup)
     }
 
-    /// Tells the chip of a problem of an instruction in a mode; whether the chip stops.
+    /// Reports to the chip a problem with an instruction in a mode. Returns whether the chip stops.
     fn stops_in(
         &self,
         mode: Mode,
@@ -499,7 +498,7 @@ impl Processor {
             program.place(pc),
             problem.what
         );
-        // The instruction that calls; of BL in Thumb it is the second half.
+        // The calling instruction; for a Thumb BL, its second half.
         let caller = match register(14) {
             link if link & 1 == 1 => link.wrapping_sub(3),
             link => link.wrapping_sub(4),
@@ -520,7 +519,7 @@ impl Processor {
     }
 }
 
-/// What to do about what the architecture leaves open.
+/// The remedy for unpredictable behaviour.
 const fn remedy(why: Unpredictable) -> &'static str {
     match why {
         Unpredictable::UnalignedHalf | Unpredictable::UnalignedDouble => {

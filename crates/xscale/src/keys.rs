@@ -1,4 +1,4 @@
-//! `[gpp.program]`: which program the core runs, and with what.
+//! `[gpp.program]`: the program that the core runs, and its settings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::imports;
 use crate::processor::Processor;
 use crate::setup::Setup;
 
-/// Functions of compilers' libraries that run when something is divided by zero.
+/// Compiler library functions that run on a division by zero.
 const DIVISION: [&str; 4] = ["__aeabi_idiv0", "__aeabi_ldiv0", "__div0", "__idiv0"];
 
 /// `[gpp.program]`.
@@ -184,13 +184,13 @@ impl TaskKind for ProgramKind {
     }
 }
 
-/// What the task will do, for people.
+/// A description of the task, for people.
 fn text(setup: &Setup) -> String {
     let order = match setup.program.order {
         npsim_arm::ByteOrder::Big => "big-endian",
         npsim_arm::ByteOrder::Little => "little-endian",
     };
-    // Segments may overlap, so that the sum can be beyond 4 GB.
+    // Segments may overlap, so the sum can exceed 4 GB.
     let bytes: u64 = { setup.program.memory.iter() }
         .map(|range| u64::from(range.end - range.start))
         .sum();
@@ -206,7 +206,7 @@ fn text(setup: &Setup) -> String {
     )
 }
 
-/// Gives the program its places in DRAM.
+/// Reserves the program's ranges in DRAM.
 fn place(name: &str, program: &Program, span: &Range<usize>, resolver: &mut Resolver<'_>) {
     let owner = format!("the program {name}");
     for range in &program.memory {
@@ -214,7 +214,7 @@ fn place(name: &str, program: &Program, span: &Range<usize>, resolver: &mut Reso
         let place = format!("0x{:08x} to 0x{:08x}", range.start, range.end - 1);
         match resolver.take_dram(&owner, range.start, bytes) {
             Ok(()) => {}
-            // Segments of one program may touch the same bytes, as for data that is copied.
+            // Segments of one program may share bytes, as with data that is copied.
             Err(NoPlace::Overlap(other)) if other.name == owner => {}
             Err(NoPlace::Overlap(other)) => resolver.fail(
                 span.clone(),
@@ -300,7 +300,7 @@ fn input(section: Option<&ProgramSection>, resolver: &mut Resolver<'_>) -> Vec<(
     all
 }
 
-/// What the project lays out in DRAM beside the program.
+/// The DRAM regions that the project lays out apart from the program.
 fn shared(resolver: &Resolver<'_>, own: &str) -> Vec<Range<u32>> {
     let regions = resolver.dram_regions().iter();
     regions
@@ -309,7 +309,7 @@ fn shared(resolver: &Resolver<'_>, own: &str) -> Vec<Range<u32>> {
         .collect()
 }
 
-/// A number that another file would hardly have (FNV-1a).
+/// A number that is unlikely to be the same for another file (FNV-1a).
 fn identity(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,15 +1,15 @@
-//! The general-purpose core as a processor: an XScale that runs a program from an ELF file beside the
+//! The general-purpose core as a processor: an XScale that runs a program from an ELF file alongside the
 //! microengines.
 //!
-//! The [`Processor`] is one more task of the core (`npsim_chip::gpp`). Its instructions are made by
-//! `npsim-arm`; here stands what surrounds them: the [memory map](map), caches as a model of time, interrupt
-//! controller, timers, UART, and checks of what silicon lets pass. [`with_program`] lets project files have its
-//! section, `[gpp.program]`.
+//! The [`Processor`] is one more task of the core (`npsim_chip::gpp`). `npsim-arm` executes its instructions; this
+//! crate provides what surrounds them: the [memory map](map), caches as a timing model, interrupt controller,
+//! timers, UART, and checks for mistakes that silicon lets pass. [`with_program`] adds the section `[gpp.program]`
+//! to project files.
 //!
-//! A job of the task runs instructions up to the next access beyond the program's cached memory, or for a
-//! quantum, all in one cycle of the chip; the access itself begins the next job, and so takes effect at its own
-//! cycle and at the costs that the core's other tasks pay. A program that waits for an interrupt, or repeats a
-//! loop in which nothing changes, sleeps: that costs the simulation nothing.
+//! A job of the task runs instructions up to the next access beyond the program's cached memory, or for a quantum,
+//! all in one cycle of the chip; the access itself begins the next job, and so takes effect at its own cycle, at
+//! the costs that the core's other tasks pay. A program that waits for an interrupt, or repeats a loop in which
+//! nothing changes, sleeps and costs the simulation nothing.
 
 mod architecture;
 mod board;
@@ -46,7 +46,7 @@ pub use setup::{LoadedTable, Owner, Setup};
 
 use npsim_project::Registry;
 
-/// The registry with the program of the core, `[gpp.program]`.
+/// Adds the core's program, `[gpp.program]`, to a registry.
 #[must_use]
 pub fn with_program(registry: Registry) -> Registry {
     registry.with_task(keys::ProgramKind)

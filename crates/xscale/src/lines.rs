@@ -1,4 +1,4 @@
-//! The functions of a program, and the lines of its sources, by address.
+//! The functions of a program and its source lines, by address.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,23 +9,23 @@ use addr2line::gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::read::elf::ElfFile32;
 use object::{Endianness, Object, ObjectSection};
 
-/// A place in the sources, as far as the file says.
+/// A place in the sources, as known from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The address.
     pub address: u32,
-    /// The function, and how far behind its beginning the address is.
+    /// The function, and the offset of the address from its beginning.
     pub function: Option<(String, u32)>,
     /// File and line.
     pub line: Option<(String, u32)>,
 }
 
-/// Instructions of one line.
+/// The instructions of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineRow {
-    /// The first.
+    /// Address of the first instruction.
     pub address: u32,
-    /// Bytes of all.
+    /// Total size in bytes.
     pub bytes: u32,
     /// The file.
     pub file: String,
@@ -49,7 +49,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Bytes that a label without a size stands for at most.
+/// Largest number of bytes covered by a label without a size.
 const LABEL: u32 = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,21 +57,22 @@ struct Function {
     address: u32,
     bytes: u32,
     name: String,
-    /// Of a veneer, by which the linker leads to a function of the other state or far away: where that begins.
+    /// For a veneer, through which the linker reaches a function far away or of the other state: where that
+    /// function begins.
     leads_to: Option<u32>,
 }
 
-/// The name of the function that a veneer leads to, as GNU linkers name veneers.
+/// The name of a veneer's target, following the naming of GNU linkers.
 fn behind_veneer(name: &str) -> Option<&str> {
     let name = name.strip_prefix("__")?;
     { ["_from_thumb", "_from_arm", "_veneer"].iter() }.find_map(|end| name.strip_suffix(end))
 }
 
-/// What a program's file says of its sources.
+/// What a program's file contains about its sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lines {
     functions: Vec<Function>,
-    /// The sections of DWARF, by name.
+    /// The DWARF sections, by name.
     sections: BTreeMap<&'static str, Vec<u8>>,
     is_big: bool,
 }
@@ -86,11 +87,11 @@ impl Lines {
         });
     }
 
-    /// All functions are there.
+    /// Finishes the list after all functions have been added.
     pub(crate) fn sort(&mut self) {
         self.functions
             .sort_by(|one, other| (one.address, &one.name).cmp(&(other.address, &other.name)));
-        // A label of assembler code without a size reaches to the next.
+        // A label of assembler code without a size extends to the next.
         for at in 1..self.functions.len() {
             let next = self.functions[at].address;
             let label = &mut self.functions[at - 1];
@@ -126,7 +127,7 @@ impl Lines {
         }
     }
 
-    /// The function at an address and how far behind its beginning that is.
+    /// The function at an address, and the offset of the address from its beginning.
     pub(crate) fn function(&self, address: u32) -> Option<(&str, u32)> {
         let behind = self.functions.partition_point(|it| it.address <= address);
         let found = self.functions[..behind].last()?;
@@ -135,7 +136,7 @@ impl Lines {
         (offset < bytes).then_some((&found.name, offset))
     }
 
-    /// The function at an address, or what lies between two functions there.
+    /// The range of the function at an address, or of the gap between two functions there.
     pub(crate) fn span(&self, address: u32) -> Range<u32> {
         let behind = self.functions.partition_point(|it| it.address <= address);
         let next = self.functions.get(behind).map_or(u32::MAX, |it| it.address);
@@ -155,7 +156,8 @@ impl Lines {
         }
     }
 
-    /// Where the function begins that an address counts for: the one it lies in, or the one that this veneer leads to.
+    /// The beginning of the function to which an address is attributed: the one that contains it, or the target of
+    /// this veneer.
     pub(crate) fn beginning(&self, address: u32) -> Option<u32> {
         let behind = self.functions.partition_point(|it| it.address <= address);
         let found = self.functions[..behind].last()?;
@@ -163,7 +165,7 @@ impl Lines {
         Some(found.leads_to.unwrap_or(found.address))
     }
 
-    /// All functions, by their addresses, in rising order; of those at one address the first by name.
+    /// All functions by address, in ascending order; for several at one address, the first by name.
     pub(crate) fn functions(&self) -> Vec<(u32, String)> {
         let all = self.functions.iter();
         let mut all: Vec<_> = all.map(|it| (it.address, it.name.clone())).collect();
@@ -191,7 +193,7 @@ impl Lines {
         Some((shortened(found.file?).to_owned(), found.line?))
     }
 
-    /// The lines with instructions, in the order of addresses.
+    /// The lines that have instructions, in address order.
     pub(crate) fn rows(&self) -> Vec<LineRow> {
         let Some(context) = self.context() else {
             return Vec::new();
@@ -212,7 +214,7 @@ impl Lines {
         rows
     }
 
-    /// What DWARF says, read anew.
+    /// The DWARF information, read anew.
     fn context(&self) -> Option<Context<EndianSlice<'_, RunTimeEndian>>> {
         let endian = if self.is_big {
             RunTimeEndian::Big

@@ -1,26 +1,25 @@
-//! The memory map: what stands at an address of the processor.
+//! The memory map: the targets of the processor's addresses.
 //!
-//! The windows are data. Those of which a source names the address are so marked; the order of the atomic
-//! aliases and the address of the scratchpad's window are assumed.
+//! The windows are data. The order of the atomic aliases and the address of the scratchpad's window are assumed.
 
 use npsim_chip::gpp::LongwordAddress;
 use npsim_chip::gpp::boot::Space;
 
-/// What a store to an alias does to a longword.
+/// The effect of a store to an alias on a longword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
     /// Replaces it; SWP swaps.
     Write,
-    /// Clears the bits that are set in what is stored.
+    /// Clears the bits that are set in the stored value.
     Clear,
-    /// Sets them.
+    /// Sets the bits that are set in the stored value.
     Set,
-    /// Adds what is stored.
+    /// Adds the stored value.
     Add,
 }
 
 impl Alias {
-    /// The aliases in the order of their addresses [assumed].
+    /// The aliases, in address order [assumed].
     const ORDER: [Self; 4] = [Self::Write, Self::Clear, Self::Set, Self::Add];
 
     /// The longword after a store.
@@ -35,12 +34,12 @@ impl Alias {
     }
 }
 
-/// What stands at an address.
+/// The target of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// DRAM.
     Dram,
-    /// A longword of SRAM or scratch, by an alias.
+    /// A longword of SRAM or scratch, through an alias.
     Memory(LongwordAddress, Alias),
     /// A scratch ring: a load gets, a store puts.
     Ring(u8),
@@ -51,7 +50,7 @@ pub enum Target {
         /// Entry of the channel.
         entry: u8,
     },
-    /// A register behind the CSR proxy, by the address that microengines have.
+    /// A register behind the CSR proxy, by the address that microengines use.
     Proxy(u16),
     /// A register of the timers, by its offset.
     Timers(u32),
@@ -59,13 +58,13 @@ pub enum Target {
     Uart(u32),
     /// A register of the interrupt controller, by its offset.
     Interrupts(u32),
-    /// Registers that exist on the chip and are not modelled, by name.
+    /// Registers that exist on the chip but are not modelled, by name.
     Missing(&'static str),
     /// Nothing.
     Nothing,
 }
 
-/// Which part of the map a window is.
+/// The part of the map that a window covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Dram,
@@ -80,7 +79,7 @@ enum Part {
     Missing(&'static str),
 }
 
-/// First and last address of each window, in rising order. The first that has an address counts.
+/// First and last address of each window, in ascending order. The first that contains an address applies.
 const WINDOWS: &[(u32, u32, Part)] = &[
     (0x0000_0000, 0x7fff_ffff, Part::Dram),
     (0x8000_0000, 0xbfff_ffff, Part::Sram),
@@ -100,7 +99,7 @@ const WINDOWS: &[(u32, u32, Part)] = &[
         0xc8ff_ffff,
         Part::Missing("the media interface (MSF)"),
     ),
-    // Assumed, as the size of the aliases.
+    // Assumed, like the size of the aliases.
     (0xca00_0000, 0xca3f_ffff, Part::Scratch),
     (0xcb40_0000, 0xcb40_003f, Part::Rings),
     (0xcc00_0000, 0xccff_ffff, Part::SramRegisters),
@@ -114,16 +113,16 @@ const WINDOWS: &[(u32, u32, Part)] = &[
     (0xe000_0000, 0xffff_ffff, Part::Missing("memory on PCI")),
 ];
 
-/// The first address behind DRAM and SRAM: registers and scratch.
+/// The first address after DRAM and SRAM: registers and scratch.
 pub const REGISTERS: u32 = 0xc000_0000;
-/// Bytes of an alias of an SRAM channel [assumed].
+/// Bytes per alias of an SRAM channel [assumed].
 const SRAM_ALIAS: u32 = 0x0400_0000;
-/// Bytes of an alias of the scratchpad [assumed].
+/// Bytes per alias of the scratchpad [assumed].
 const SCRATCH_ALIAS: u32 = 0x0010_0000;
 /// Bytes from the registers of an SRAM channel to those of the next.
 const SRAM_REGISTERS: u32 = 0x0040_0000;
 
-/// What stands at an address; its lowest two bits count for nothing.
+/// The target of an address, whose lowest two bits are ignored.
 #[must_use]
 pub fn target(address: u32) -> Target {
     let address = address & !3;

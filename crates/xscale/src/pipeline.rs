@@ -1,9 +1,9 @@
-//! The latencies of the processor's pipeline, which profiles of chips have.
+//! The latencies of the processor's pipeline, from chip profiles.
 
 use npsim_arm::Timing;
 use npsim_profile::Profile;
 
-/// Those of a chip.
+/// The latencies of a chip.
 pub(crate) fn timing(profile: &Profile) -> Timing {
     Timing {
         load_to_use: profile.xscale_load_to_use(),

@@ -1,17 +1,17 @@
-//! What a debugger looks for within the jobs of the processor.
+//! A debugger's search within the jobs of the processor.
 //!
-//! A job makes up to 512 core cycles of instructions in one cycle of the chip, and only between two jobs is the chip
-//! in a state that a run goes on from. Shorter jobs would be another run: interrupts and other tasks would get their turn
-//! earlier, and the times of instructions would be rounded more often. So the run of a debugger has the jobs of every
-//! other run, and what it wants to know of the middle of one it finds in copies of the chip:
+//! A job runs up to 512 core cycles of instructions in one cycle of the chip, and a run can only continue from the
+//! state between two jobs. Shorter jobs would make a different run: interrupts and other tasks would get their turn
+//! earlier, and instruction times would be rounded more often. A debugger's run therefore has the same jobs as any
+//! other run, and the middle of a job is examined in copies of the chip:
 //!
-//! - A probe *notes* at which instructions of which jobs something is that is looked for. The instructions are then made one
-//!   by one, which gives the same state as all at once ([`Probe::run`]).
-//! - A probe *cuts* the job of a copy before an instruction. That copy shows registers and memory as they are there;
-//!   it is looked at and thrown away, since the run goes on from the state before the job.
+//! - A probe *notes* the instructions and jobs at which something it searches for occurs. The instructions are then
+//!   executed one by one, which gives the same state as executing them all at once ([`Probe::run`]).
+//! - A probe *cuts* the job of a copy before an instruction. That copy shows registers and memory at that point; it
+//!   is examined and discarded, since the run continues from the state before the job.
 //!
-//! Instructions have numbers, counted from the beginning of the run: [`Cpu::instructions`] is that of the next. Laps of a
-//! loop that are counted and not simulated have none.
+//! Instructions are numbered from the beginning of the run: [`Cpu::instructions`] is the number of the next. Laps
+//! of a loop that are counted rather than simulated have none.
 
 use std::ops::Range;
 
@@ -24,52 +24,53 @@ use crate::calls::Calls;
 use crate::frame::{Before, Frame};
 use crate::map::{self, Target};
 
-/// What a probe noted.
+/// Something that a probe noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
     /// The cycle of the job.
     pub cycle: Cycle,
-    /// The instruction that is made next then.
+    /// The number of the next instruction at that point.
     pub number: u64,
-    /// Stack pointer, link register and status there.
+    /// Stack pointer, link register and status at that point.
     pub frame: Frame,
-    /// What is there.
+    /// What was noted.
     pub what: Noted,
 }
 
-/// What an instruction was noted for.
+/// Why an instruction was noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noted {
-    /// It stands at this address, and is about to be made.
+    /// It is at this address and about to be executed.
     Instruction(u32),
-    /// Before it a longword changed; if the probe looks [backward](Probe::backward) the change is by it, or by others
-    /// before it is made.
+    /// A longword changed before it; if the probe searches [backward](Probe::backward), the change is made by it,
+    /// or by others before it is executed.
     Change {
         /// The longword's address.
         address: u32,
-        /// What was there.
+        /// The previous value.
         before: u32,
-        /// What is there now.
+        /// The current value.
         now: u32,
     },
 }
 
-/// What is looked for, and what was found.
+/// What to search for, and what was found.
 #[derive(Clone, Debug, Default)]
 pub struct Probe {
-    /// The numbers that are noted.
+    /// The range of instruction numbers that are noted.
     pub numbers: Range<u64>,
-    /// Every instruction is noted, and not only those at [`Self::addresses`].
+    /// Whether every instruction is noted, rather than only those at [`Self::addresses`].
     pub every: bool,
-    /// Addresses of instructions, in rising order.
+    /// Addresses of instructions, in ascending order.
     pub addresses: Vec<u32>,
-    /// Longwords of memories whose changes are noted, with what stands there.
+    /// Longwords of memory whose changes are noted, with their current values.
     pub words: Vec<(u32, Option<u32>)>,
-    /// A change is noted before the instruction that makes it, as a search backward meets it, and not behind it.
+    /// Whether a change is noted before the instruction that makes it, as a backward search meets it, rather than
+    /// after.
     pub backward: bool,
-    /// The cycle at which the words were looked at last.
+    /// The cycle at which the words were last examined.
     pub looked: Cycle,
-    /// The job is cut before the instruction of this number.
+    /// The number of the instruction before which the job is cut.
     pub until: Option<u64>,
     /// What was noted, in order.
     pub passes: Vec<Pass>,
@@ -80,13 +81,13 @@ impl Probe {
         self.every || !self.addresses.is_empty() || !self.words.is_empty()
     }
 
-    /// Whether the job ends before the instruction that is next; an interrupt comes before that.
+    /// Whether the job ends before the next instruction; a pending interrupt comes first.
     pub(crate) fn cuts(&self, cpu: &Cpu) -> bool {
         self.until == Some(cpu.instructions()) && cpu.interrupt_due().is_none()
     }
 
-    /// Makes instructions as [`Cpu::run`] does, and what that gives; one by one where something is looked for or the call
-    /// stack is kept.
+    /// Runs instructions as [`Cpu::run`] does, with the same result; one by one if there is a search or the call
+    /// stack is tracked.
     pub(crate) fn run(
         &mut self,
         cpu: &mut Cpu,
@@ -100,7 +101,7 @@ impl Probe {
         let mut spent = 0;
         while !self.cuts(cpu) {
             let before = Before::of(cpu);
-            // An instruction takes a cycle at least.
+            // An instruction takes at least one cycle.
             let (more, ended) = cpu.run(board, 1);
             spent += more;
             let event = match &ended {
@@ -116,21 +117,21 @@ impl Probe {
         (spent, RunEnd::Spent)
     }
 
-    /// A job begins: others may have changed memory since the one before.
+    /// Starts a job: others may have changed memory since the previous one.
     pub(crate) fn begins(&mut self, cpu: &Cpu, access: &Access<'_>) {
         let word = |address| word(address, access);
         self.looked_at(access.now(), cpu, word);
     }
 
-    /// What others changed since the words were looked at; the job that is next will not see it as a change.
+    /// Notes what others changed since the words were last examined, so that the next job does not take it for its
+    /// own change.
     pub fn looked_at(&mut self, now: Cycle, cpu: &Cpu, word: impl Fn(u32) -> Option<u32>) {
         let cycle = if self.backward { self.looked } else { now };
         self.look((cycle, cpu.instructions()), Frame::of(cpu), word);
         self.looked = now;
     }
 
-    /// The instruction of an address and a number was to be made; it was not if the bus refused it or an interrupt came
-    /// before it.
+    /// Notes an instruction that was to be executed. It was not if the bus refused it or an interrupt came first.
     pub(crate) fn made(&mut self, before: Before, cpu: &Cpu, access: &Access<'_>) {
         let Before {
             address,
@@ -180,7 +181,7 @@ impl Probe {
     }
 }
 
-/// The longword at an address, as a load reads it without the effects of one.
+/// The longword at an address, as a load would read it but without side effects.
 fn word(address: u32, access: &Access<'_>) -> Option<u32> {
     match map::target(address) {
         Target::Dram => access.dram_word(address),

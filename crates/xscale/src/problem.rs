@@ -1,20 +1,20 @@
-//! What the chip stops for, before it is said at which instruction.
+//! Why the chip stops, before the instruction is known.
 
 use npsim_chip::kernel::check::Check;
 
-/// Something that a program must not do.
+/// Something that a program is not allowed to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
-    /// The check that can be allowed, if one can.
+    /// The check that can be allowed, if there is one.
     pub check: Option<Check>,
-    /// What the program does: `reads 0x00001000, ...`.
+    /// The program's action: `reads 0x00001000, ...`.
     pub what: String,
-    /// What to do about it.
+    /// The suggested remedy.
     pub help: String,
 }
 
 impl Problem {
-    /// What the chip cannot go on from.
+    /// A problem from which the chip cannot continue.
     pub fn fatal(what: String, help: &str) -> Self {
         Self {
             check: None,
@@ -23,7 +23,7 @@ impl Problem {
         }
     }
 
-    /// What a check finds.
+    /// A problem found by a check.
     pub fn checked(check: Check, what: String, help: &str) -> Self {
         Self {
             check: Some(check),

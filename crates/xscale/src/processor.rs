@@ -22,19 +22,19 @@ use crate::setup::Setup;
 use crate::uart::Uart;
 use crate::watch::{Lap, LoopWatch};
 
-/// Lines of the UART's text that a summary shows.
+/// Number of lines of the UART's text that a summary shows.
 const SUMMARY_LINES: usize = 20;
 
-/// What the processor does between two jobs.
+/// The processor's activity between two jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Rest {
-    /// It goes on with the next.
+    /// It continues with the next.
     None,
-    /// It waits for an interrupt, since a cycle.
+    /// It has been waiting for an interrupt since a cycle.
     Waits { since: Cycle },
-    /// It repeats a loop, since a cycle.
+    /// It has been repeating a loop since a cycle.
     Loops { since: Cycle, lap: Lap },
-    /// Its program has come to its end, or the chip stops for it.
+    /// Its program has ended, or it has stopped the chip.
     Ended,
 }
 
@@ -43,24 +43,25 @@ pub(crate) enum Rest {
 pub struct Processor {
     #[serde(skip)]
     pub(crate) setup: Option<Arc<Setup>>,
-    /// That of the setup.
+    /// The identity of the setup.
     identity: u64,
     pub(crate) cpu: Cpu,
     pub(crate) devices: Devices,
     pub(crate) clocks: Clocks,
     pub(crate) watch: LoopWatch,
     pub(crate) rest: Rest,
-    /// Scratch rings of which the loop found nothing, while it loops.
+    /// Scratch rings that the loop found empty, while it loops.
     pub(crate) polled: u16,
-    /// Instructions of laps that were counted and not simulated.
+    /// Instructions of laps that were counted rather than simulated.
     pub(crate) skipped: u64,
-    /// Whether the stack pointers of supervisor mode, user and system mode, IRQ and FIQ have been within their stacks.
+    /// Whether the stack pointers of supervisor mode, user and system mode, IRQ and FIQ have been within their
+    /// stacks.
     pub(crate) armed: [bool; 4],
     interrupt_delay: Cycle,
-    /// What a debugger looks for; no part of the state.
+    /// The debugger's search; not part of the state.
     #[serde(skip)]
     pub(crate) probe: Probe,
-    /// The call stack, for observers; no part of the state.
+    /// The call stack, for observers; not part of the state.
     #[serde(skip)]
     pub(crate) calls: Calls,
 }
@@ -89,7 +90,7 @@ impl Processor {
         }
     }
 
-    /// What the program was loaded with; `None` of a state that was read from a file and not completed.
+    /// The setup of the program; `None` for a state that was read from a file and not completed.
     #[must_use]
     pub const fn setup(&self) -> Option<&Arc<Setup>> {
         self.setup.as_ref()
@@ -101,24 +102,24 @@ impl Processor {
         &self.cpu
     }
 
-    /// The processor itself, to be changed from outside between two steps of a run.
+    /// The processor itself, for changes from outside between two steps of a run.
     pub const fn cpu_mut(&mut self) -> &mut Cpu {
         &mut self.cpu
     }
 
-    /// What is looked for within its jobs.
+    /// The search within its jobs.
     #[must_use]
     pub const fn probe(&self) -> &Probe {
         &self.probe
     }
 
-    /// Looks for something within its jobs, which changes none of them but one that the probe cuts. Gives what was looked
-    /// for until now.
+    /// Sets the search within its jobs, which affects none of them except one that the probe cuts. Returns the
+    /// previous search.
     pub fn look_for(&mut self, probe: Probe) -> Probe {
         std::mem::replace(&mut self.probe, probe)
     }
 
-    /// What it does, in words.
+    /// A description of its current activity.
     #[must_use]
     pub const fn doing(&self) -> &'static str {
         match self.rest {
@@ -129,13 +130,13 @@ impl Processor {
         }
     }
 
-    /// What it counted.
+    /// Its counters.
     #[must_use]
     pub const fn counts(&self) -> &Counts {
         &self.devices.counts
     }
 
-    /// Instructions, with those of laps that were counted and not simulated.
+    /// Number of instructions, including those of laps that were counted rather than simulated.
     #[must_use]
     pub fn instructions(&self) -> u64 {
         self.cpu.instructions() + self.skipped
@@ -147,13 +148,13 @@ impl Processor {
         &self.devices.uart
     }
 
-    /// The text that was sent by the UART.
+    /// The text sent by the UART.
     #[must_use]
     pub fn text(&self) -> String {
         self.devices.uart.text()
     }
 
-    /// Whether the program has come to its end.
+    /// Whether the program has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.rest == Rest::Ended
@@ -241,7 +242,7 @@ impl Task for Processor {
         self.devices.by_reason.iter().map(named).collect()
     }
 
-    /// Whatever stands in registers may be one.
+    /// Any value in a register may be a handle.
     fn keeps(&self) -> Vec<u32> {
         (0..15).map(|number| self.cpu.register(number)).collect()
     }
@@ -252,7 +253,7 @@ impl Task for Processor {
         let vectors = vectors.map(|at| (at, "exception vector".to_owned()));
         let mut functions = setup.program.functions();
         functions.extend(vectors);
-        // Functions stand before vectors of the same address.
+        // Functions come before vectors at the same address.
         functions.sort_by_key(|it| it.0);
         functions.dedup_by_key(|it| it.0);
         Some(ProgramView {

@@ -1,4 +1,4 @@
-//! What a program is loaded with, which does not change while it runs.
+//! The setup of a program, which does not change while it runs.
 
 use std::ops::Range;
 
@@ -8,50 +8,50 @@ use npsim_chip::gpp::boot::{ExceptionsSetup, of_router};
 use crate::cache::CacheMode;
 use crate::elf::Program;
 
-/// A program with all that the project says of it.
+/// A program with all its settings from the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// The name of the file, for people.
     pub name: String,
-    /// The folder of the file: names of sources in it are relative to that.
+    /// The folder of the file, to which names of sources in it are relative.
     pub folder: String,
     /// The program.
     pub program: Program,
-    /// A number that another file, or other settings, would hardly have.
+    /// A number that is unlikely to be the same for another file or other settings.
     pub identity: u64,
-    /// How the program's own memory is reached.
+    /// How accesses to the program's own memory are modelled.
     pub cache: CacheMode,
-    /// Rings of which the program may use none, one bit each.
+    /// Rings that the program may not use, one bit each.
     pub foreign_rings: u16,
-    /// The exceptions that it takes in place of the task.
+    /// The exceptions that it handles instead of the task.
     pub exceptions: Option<ExceptionsSetup>,
-    /// The ring by which packets of the core leave.
+    /// The ring through which packets of the core leave.
     pub core_ring: Option<u8>,
-    /// What the UART receives.
+    /// The bytes that the UART receives.
     pub input: Vec<(Cycle, u8)>,
-    /// Longwords that get values of the project.
+    /// Longwords set to values from the project.
     pub imports: Vec<(u32, u32)>,
-    /// Tables: the address, and the records as longwords of each router of a chain, or of all.
+    /// The tables to load.
     pub tables: Vec<LoadedTable>,
-    /// Functions that run when something is divided by zero.
+    /// Functions that run on a division by zero.
     pub division: Vec<u32>,
-    /// Memory that the project lays out in DRAM, which the program shares with others, in rising order.
+    /// DRAM laid out by the project, which the program shares with others, in ascending order.
     pub shared: Vec<Range<u32>>,
 }
 
-/// A table of a program as it is loaded.
+/// A table of a program, as loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedTable {
-    /// Where its count stands, with the records behind.
+    /// The address of its count, followed by the records.
     pub address: u32,
-    /// Longwords of a record.
+    /// Longwords per record.
     pub record: u32,
-    /// The records of one router for all, or of each.
+    /// The records, one set for all routers or one for each.
     pub routers: Vec<Vec<u32>>,
 }
 
 impl LoadedTable {
-    /// Count and records of the router at a place of a chain.
+    /// Count and records for the router at a position in a chain.
     #[must_use]
     pub fn words(&self, node: usize) -> Vec<u32> {
         let records = of_router(&self.routers, node).map_or(&[][..], Vec::as_slice);
@@ -61,19 +61,19 @@ impl LoadedTable {
     }
 }
 
-/// Whose a piece of DRAM is.
+/// The owner of a range of DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The program's, as its file says.
+    /// The program, according to its file.
     Program,
-    /// The project's: buffers and other memory that microengines reach too.
+    /// The project: buffers and other memory that microengines access too.
     Shared,
-    /// That of none: what the program writes there is its own.
+    /// None: the program owns what it writes there.
     Free,
 }
 
 impl Setup {
-    /// Whose the longword at an address of DRAM is.
+    /// The owner of the longword at an address of DRAM.
     #[must_use]
     pub fn owner(&self, address: u32) -> Owner {
         let within = |range: &Range<u32>| range.contains(&address);

@@ -1,4 +1,4 @@
-//! Whether a program is one that can be loaded and started as its file says.
+//! Checks that a program can be loaded and started as its file specifies.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::architecture::look_at_architecture;
 use crate::elf::{DEFAULT, ElfError, File, IMPORT, Program, TABLE};
 
 impl Program {
-    /// Reads a file.
+    /// Reads a program from a file.
     ///
     /// # Errors
-    /// It is no program for the core.
+    /// Returns an error if it is not a program for the core.
     pub fn read(bytes: &[u8]) -> Result<Self, ElfError> {
         let (program, file) = Self::parse(bytes)?;
         look_at_architecture(&file, bytes)?;
@@ -21,11 +21,11 @@ impl Program {
     }
 }
 
-/// Finds what a linker lets pass and an author does not mean.
+/// Detects mistakes that a linker lets pass.
 fn check(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
     look_at_segments(program)?;
     look_at_entry(program, file)?;
-    // The first section and the first symbol are those of nothing. A file without sections was put together by hand.
+    // The first section and the first symbol are null entries. A file without sections was assembled by hand.
     if file.elf_section_table().len() > 1 && file.elf_symbol_table().len() <= 1 {
         return Err(ElfError::Stripped);
     }
@@ -73,7 +73,7 @@ fn look_at_entry(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
     Ok(())
 }
 
-/// For which state the code at an address is, `a` or `t`, as the mapping symbols of the ABI say.
+/// The state of the code at an address, `a` or `t`, according to the mapping symbols of the ABI.
 fn state_at(file: &File<'_>, address: u32) -> Option<char> {
     let (endian, table) = (file.endian(), file.elf_symbol_table());
     let marks = table.iter().filter_map(|symbol| {
@@ -88,7 +88,7 @@ fn state_at(file: &File<'_>, address: u32) -> Option<char> {
     before.max_by_key(|(at, _)| *at).map(|(_, state)| state)
 }
 
-/// Looks at the longwords and tables that get their contents from the project.
+/// Checks the longwords and tables whose contents come from the project.
 fn look_at_loaded(program: &Program, file: &File<'_>) -> Result<(), ElfError> {
     let functions = functions(file);
     let imports = program.imports.iter().map(|it| {

@@ -1,7 +1,7 @@
-//! The four timers. Each counts down from its load value with the clock of the timers or a part of it, raises
-//! its interrupt one count after 0, and begins again.
+//! The four timers. Each counts down from its load value at the timer clock or a fraction of it, raises its
+//! interrupt one count after 0, and starts over.
 //!
-//! Counts are computed from the cycle at which a timer was started, so that time without accesses costs nothing.
+//! Counts are computed from the cycle at which a timer was started, so time without accesses costs nothing.
 
 use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::interrupts::TIMER_1;
 
 const TIMERS: usize = 4;
-/// Bit of the control register: the timer counts.
+/// Bit of the control register: the timer is counting.
 const ENABLE: u32 = 1 << 7;
 
-/// What a register is for.
+/// The function of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Register {
     Control,
@@ -38,7 +38,7 @@ struct Timer {
     load: u32,
     /// When it began to count from the load value.
     since: Cycle,
-    /// Times it has come to its end since then.
+    /// Number of times that it has expired since then.
     ends: u64,
     raised: bool,
 }
@@ -46,9 +46,9 @@ struct Timer {
 /// The clocks, in MHz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerClock {
-    /// Of the microengines, in whose cycles time is.
+    /// The microengine clock, in whose cycles time is measured.
     pub microengines: u64,
-    /// Of the timers.
+    /// The timer clock.
     pub timers: u64,
 }
 
@@ -57,7 +57,7 @@ impl Timer {
         self.control & ENABLE != 0
     }
 
-    /// Clocks of the timers that a count takes: bits 3-2 of the control register.
+    /// Timer clocks per count, from bits 3-2 of the control register.
     const fn prescale(&self) -> u64 {
         match self.control >> 2 & 3 {
             1 => 16,
@@ -66,7 +66,7 @@ impl Timer {
         }
     }
 
-    /// When it comes to an end for the time `number`, from 1 on.
+    /// The cycle at which it expires for the `number`th time, counted from 1.
     fn end(&self, number: u64, clock: TimerClock) -> Cycle {
         let counts = u128::from(number) * (u128::from(self.load) + 1);
         let cycles = counts * u128::from(self.prescale()) * u128::from(clock.microengines);
@@ -101,7 +101,7 @@ impl Timer {
 pub struct Timers([Timer; TIMERS]);
 
 impl Timers {
-    /// Time has come to a cycle.
+    /// Advances the timers to a cycle.
     pub fn advance(&mut self, now: Cycle, clock: TimerClock) {
         for timer in &mut self.0 {
             timer.advance(now, clock);
@@ -116,7 +116,7 @@ impl Timers {
         raised.fold(0, |lines, (at, _)| lines | TIMER_1 << at)
     }
 
-    /// When a timer of these lines comes to its end next, of those that have not raised their interrupt.
+    /// The cycle at which the next timer expires, among those of these lines that have not raised their interrupt.
     #[must_use]
     pub fn next(&self, lines: u32, clock: TimerClock) -> Option<Cycle> {
         let timers = self.0.iter().enumerate();
@@ -138,7 +138,7 @@ impl Timers {
         })
     }
 
-    /// Writes a register; false if there is none.
+    /// Writes a register. Returns false if there is none.
     pub fn write(&mut self, offset: u32, value: u32, now: Cycle) -> bool {
         let Some((register, number)) = register(offset) else {
             return false;

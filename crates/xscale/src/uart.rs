@@ -1,10 +1,10 @@
-//! The UART: registers of a 16550, four bytes apart. What is sent is kept as text, and the transmitter is always
-//! ready; what is received comes from the project at given times.
+//! The UART: registers of a 16550, four bytes apart. Sent bytes are kept as text, and the transmitter is always
+//! ready; received bytes come from the project at given times.
 
 use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of sent text that are kept: a megabyte.
+/// Number of sent bytes that are kept: a megabyte.
 const KEPT: usize = 1 << 20;
 
 /// Data, or the low byte of the divisor.
@@ -13,7 +13,7 @@ const DATA: u32 = 0x00;
 const ENABLE: u32 = 0x04;
 /// Interrupt identification when read, FIFO control when written.
 const IDENTIFICATION: u32 = 0x08;
-/// Line control; bit 7 shows the divisor.
+/// Line control; bit 7 gives access to the divisor.
 const LINE_CONTROL: u32 = 0x0c;
 const MODEM_CONTROL: u32 = 0x10;
 const LINE_STATUS: u32 = 0x14;
@@ -25,7 +25,7 @@ const EMPTY: u32 = 0x60;
 /// Line status: a byte was received.
 const READY: u32 = 1;
 
-/// Bytes that the UART receives, with the cycle from which on each can be read, in rising order.
+/// Bytes that the UART receives, each with the first cycle at which it can be read, in ascending order.
 pub type UartInput = [(Cycle, u8)];
 
 /// The UART.
@@ -36,12 +36,12 @@ pub struct Uart {
     modem_control: u32,
     scratch: u32,
     divisor: [u32; 2],
-    /// The transmitter has become empty, and its interrupt was not looked at.
+    /// Whether the transmitter has become empty and its interrupt has not been read.
     emptied: bool,
-    /// Bytes of the input that were read.
+    /// Number of input bytes that were read.
     taken: u32,
     text: Vec<u8>,
-    /// Bytes sent beyond those that are kept.
+    /// Number of bytes sent beyond those that are kept.
     lost: u64,
 }
 
@@ -50,7 +50,7 @@ impl Uart {
         self.line_control & 0x80 != 0
     }
 
-    /// The byte that can be read, if one can.
+    /// The byte that can be read, if any.
     fn waiting(&self, now: Cycle, input: &UartInput) -> Option<u8> {
         let (at, byte) = input.get(self.taken as usize)?;
         (*at <= now).then_some(*byte)
@@ -78,7 +78,7 @@ impl Uart {
         }
     }
 
-    /// When a byte comes next that is not there yet.
+    /// The arrival cycle of the next byte that is not there yet.
     #[must_use]
     pub fn next(&self, now: Cycle, input: &UartInput) -> Option<Cycle> {
         let rest = input.get(self.taken as usize..)?;
@@ -86,19 +86,19 @@ impl Uart {
         rest.get(behind).map(|(at, _)| *at)
     }
 
-    /// What was sent.
+    /// The bytes sent.
     #[must_use]
     pub fn sent(&self) -> &[u8] {
         &self.text
     }
 
-    /// What was sent, as text.
+    /// The bytes sent, as text.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
-    /// Bytes sent that are not kept.
+    /// Number of sent bytes that are not kept.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
@@ -135,7 +135,7 @@ impl Uart {
         })
     }
 
-    /// Writes a register; false if there is none.
+    /// Writes a register. Returns false if there is none.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         let value = value & 0xff;
         match offset {

@@ -1,9 +1,8 @@
-//! Recognises a program that repeats a loop in which nothing changes, so that its laps need not be
-//! simulated.
+//! Recognizes a program that repeats a loop in which nothing changes, so that its laps need not be simulated.
 //!
-//! The state of the processor at the beginning of a job is compared with that at an earlier job, which is
-//! renewed at growing distances. Where the two are equal and nothing was changed in between, and nothing was
-//! read that can change without a wake, the laps go on like that.
+//! The state of the processor at the beginning of a job is compared with that at an earlier job, which is renewed
+//! at increasing intervals. If the two are equal, nothing was changed in between, and nothing was read that can
+//! change without a wake-up, then the following laps are the same.
 
 use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Registers and status.
 pub(crate) type Key = [u32; 17];
 
-/// Jobs after which the state to be compared with is renewed for the first time, and the most.
+/// Number of jobs after which the reference state is renewed for the first time, and the largest number.
 const FIRST: u32 = 4;
 const MOST: u32 = 1024;
 /// Equal laps that are needed.
@@ -27,13 +26,13 @@ struct Anchor {
 /// A lap of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lap {
-    /// ME cycles; at least 1.
+    /// Duration in ME cycles; at least 1.
     pub cycles: Cycle,
-    /// Instructions.
+    /// Number of instructions.
     pub instructions: u64,
 }
 
-/// What is compared.
+/// The state for the comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LoopWatch {
     anchor: Option<Anchor>,
@@ -42,12 +41,12 @@ pub(crate) struct LoopWatch {
     laps: u32,
 }
 
-/// What to do with what was noted of the program.
+/// How to treat the recorded footprint of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It belongs to the lap in progress.
+    /// Keep it: it belongs to the lap in progress.
     Keep,
-    /// A lap begins: it is void.
+    /// Discard it: a lap begins.
     Forget,
     /// The program repeats this lap.
     Loop(Lap),
@@ -65,7 +64,7 @@ impl Default for LoopWatch {
 }
 
 impl LoopWatch {
-    /// A job begins at a cycle.
+    /// Compares the state at the beginning of a job.
     pub fn begins(&mut self, key: &Key, at: Cycle, instructions: u64, changed: bool) -> Verdict {
         let now = || Anchor {
             key: *key,
@@ -106,7 +105,7 @@ impl LoopWatch {
         Verdict::Forget
     }
 
-    /// Begins anew, as after a sleep.
+    /// Starts over, as after a sleep.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

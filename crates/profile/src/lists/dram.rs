@@ -16,7 +16,7 @@ named! {
 named! {
     /// Which banks a refresh blocks.
     pub enum RefreshPolicy {
-        /// One set of banks, then the next set the next time.
+        /// One set of banks at a time, in turn.
         InTurn = "in-turn",
         /// All banks.
         AllBank = "all-bank",
