@@ -104,11 +104,11 @@ impl Cache {
 mod tests {
     use super::*;
 
-    /// Every set as a list of lines, the oldest first.
+    /// Every set as a list of lines, oldest first.
     struct Lists(Vec<Vec<(u32, bool)>>, usize);
 
     impl Lists {
-        /// Whether the line is there, and the one that goes back where it is not.
+        /// Whether the line is present, and otherwise the line to be written back.
         fn access(&mut self, address: u32, write: bool) -> (bool, Option<u32>) {
             let number = address / LINE;
             let sets = self.0.len() as u32;

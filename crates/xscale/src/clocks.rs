@@ -89,7 +89,7 @@ mod tests {
     fn no_part_of_a_cycle_gets_lost() {
         for core_mhz in [700, 999, 1000, 1333, 3001] {
             let mut clocks = Clocks::new(core_mhz, 1000, 50);
-            // A core that is faster takes a whole cycle for a job of less, and makes up for it.
+            // A faster core takes a whole cycle for a job that needs less, and makes up for it later.
             let jobs: u64 = (0..core_mhz).map(|_| clocks.pass(1, 0)).sum();
             let rest: u64 = (0..core_mhz).map(|_| clocks.pass(9, 0)).sum();
             assert_eq!(jobs + rest, 10_000, "{core_mhz}");

@@ -13,7 +13,7 @@ pub(crate) type Key = [u32; 17];
 /// Number of jobs after which the reference state is renewed for the first time, and the largest number.
 const FIRST: u32 = 4;
 const MOST: u32 = 1024;
-/// Equal laps that are needed.
+/// Number of equal laps that are required.
 const LAPS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ struct Anchor {
     instructions: u64,
 }
 
-/// A lap of a loop.
+/// One lap of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lap {
     /// Duration in ME cycles; at least 1.
@@ -123,7 +123,7 @@ mod tests {
     fn a_loop_of_many_jobs_is_found() {
         let mut watch = LoopWatch::default();
         let found = (0_u32..400).find_map(|job| {
-            // No state comes again before the loop.
+            // No state recurs before the loop.
             let state = if job < 30 { 1000 + job } else { job % 50 };
             match watch.begins(&key(state), u64::from(job) * 10, u64::from(job) * 3, false) {
                 Verdict::Loop(lap) => Some((job, lap)),

@@ -232,20 +232,20 @@ impl Gpp {
         &self.counters
     }
 
-    /// The tasks that run alongside the chip, in plan order.
+    /// The tasks that continue while the chip runs, in plan order.
     #[must_use]
     pub fn tasks(&self) -> &[Box<dyn Task>] {
         &self.tasks
     }
 
-    /// The first task of this type that runs alongside the chip.
+    /// The first task of this type that continues while the chip runs.
     #[must_use]
     pub fn task<T: Task>(&self) -> Option<&T> {
         self.tasks.iter().find_map(|task| task.downcast_ref())
     }
 
-    /// The first task of this type that runs alongside the chip, for changes between two steps of a
-    /// run.
+    /// The first task of this type that continues while the chip runs, for changes between two
+    /// steps of a run.
     pub fn task_mut<T: Task>(&mut self) -> Option<&mut T> {
         self.tasks.iter_mut().find_map(|task| task.downcast_mut())
     }

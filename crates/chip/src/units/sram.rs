@@ -1,5 +1,5 @@
 //! The SRAM channels: memory behind separate read and write ports, atomic operations, and a Q-array
-//! of queues, rings and journals. Look-aside devices may be attached beside the memory of a channel
+//! of queues, rings and journals. Look-aside devices may be attached alongside the memory of a channel
 //! ([`device`]).
 
 mod atomic;

@@ -6,9 +6,9 @@
 //!
 //! | open in the bank | from the beginning to the data | an access may begin |
 //! | --- | --- | --- |
-//! | nothing | `row_to_column`, `column_to_data` | when the row before is closed, and a `row_cycle` after it was opened |
-//! | its row | `column_to_data` | with the last column command of the access before |
-//! | another row | `precharge` more than for nothing | after the last column command, or the last written data and `write_recovery`, and so late that its row opens a `row_cycle` after the one before |
+//! | no row | `row_to_column`, `column_to_data` | once the previous row is closed, and a `row_cycle` after it was opened |
+//! | its row | `column_to_data` | with the last column command of the previous access |
+//! | another row | `precharge` more than with no row open | after the last column command, or the last written data and `write_recovery`, but not before its row can open a `row_cycle` after the last |
 
 use npsim_profile::{Profile, RowPolicy};
 use serde::{Deserialize, Serialize};
@@ -172,14 +172,14 @@ mod tests {
         let (timing, mut row) = (timing("open"), OpenRow::default());
         assert_eq!(row.begin(5, 100, &timing), 100 + 12 + 10);
         row.end(false, 130, &timing);
-        // A row cycle of 40 after it was opened the next can be open: 12 before, this is closed.
+        // The next row can be open a row cycle of 40 after this one was opened: this one is closed 12 before.
         assert_eq!((row.earliest(5), row.earliest(6)), (120, 128));
         assert!(row.is_hit(5) && !row.is_hit(6));
         assert_eq!(row.begin(5, 120, &timing), 120 + 10);
         row.end(false, 138, &timing);
         assert_eq!((row.earliest(5), row.earliest(6)), (128, 128));
         assert_eq!(row.begin(6, 128, &timing), 128 + 12 + 12 + 10);
-        // What is written needs its recovery of 9 before the row is closed.
+        // A written row needs its recovery of 9 before it is closed.
         row.end(true, 170, &timing);
         assert_eq!((row.earliest(6), row.earliest(5)), (160, 179));
         assert_eq!(row.close(150, &timing), 179 + 12);

@@ -122,7 +122,7 @@ mod tests {
             .map(|port| calendar.status(port, &ports, 0) as u32)
             .collect();
         assert_eq!(all, [0, 0, 1, 1, 2, 2]);
-        // Six ports in the low bits; those that no entry names are satisfied.
+        // Six ports in the low bits; ports without an entry are satisfied.
         assert_eq!(
             calendar.statuses(0, &ports, 0),
             0xaaaa_a000 | 0b1010_0101_0000
@@ -141,7 +141,7 @@ mod tests {
         calendar.set_entry(0, 1);
         assert_eq!(calendar.status(1, &ports, 0), FifoStatus::Starving);
         assert_eq!(calendar.status(0, &ports, 0), FifoStatus::Satisfied);
-        // All 256 entries: channel 0 stands in the rest of them.
+        // All 256 entries: the rest of them name channel 0.
         calendar.set_length(0x100);
         assert_eq!(calendar.status(0, &ports, 0), FifoStatus::Starving);
         assert_eq!(calendar.entry(ENTRIES), 0);

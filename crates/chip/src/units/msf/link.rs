@@ -92,10 +92,10 @@ mod tests {
         let mut link = Link::new(MediaBus::Spi4, 1400 * MHZ, 500 * MHZ, 4, 0);
         // 33 transfers of a nanosecond: 46.2 cycles of 1.4 GHz.
         assert_eq!(link.book(64, 0), 47);
-        // Ten of them do not round up one by one.
+        // Ten of them are not rounded up individually.
         let last = (0..9).map(|_| link.book(64, 0)).last();
         assert_eq!(last, Some(462));
-        // An odd byte takes a transfer of its own.
+        // An odd byte takes a whole transfer.
         assert_eq!(link.book(61, 1400), 1400 + 45);
     }
 }

@@ -412,7 +412,7 @@ mod tests {
         tbuf.extract(0, &mut out);
         assert_eq!(out, [2, 3, 4, 5, 6, 11, 12, 13, 14]);
 
-        // Whole elements and parts that begin at a longword, in the middle and at the end.
+        // Whole elements, and parts that begin at a longword, in the middle and at the end.
         let mut tbuf = Tbuf::new(MediaBus::Spi3, 8192, 256);
         let words: Vec<u32> = (0..2048u32)
             .map(|at| at.wrapping_mul(0x0101_0203))
@@ -479,7 +479,7 @@ mod tests {
         assert_eq!(tbuf.sequence(), 0x8000_002c);
         assert_eq!((tbuf.sent, tbuf.skipped), (200, 100));
 
-        // An element that waits behind one that is not valid is waiting all the same.
+        // An element behind one that is not valid still counts as waiting.
         tbuf.set_valid(50, [64 << 24, 0], 0).unwrap();
         assert_eq!(tbuf.head(), None);
         assert_eq!(tbuf.sequence(), 0x2c);

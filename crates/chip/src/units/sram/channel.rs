@@ -62,7 +62,7 @@ pub(super) struct Channel {
     turn_at: Cycle,
     pub locks: Locks,
     pub counters: UnitCounters,
-    /// The devices attached beside the memory. Their state is saved separately from the chip's,
+    /// The devices attached alongside the memory. Their state is saved separately from the chip's,
     /// because only the boot plan knows their types.
     #[serde(skip)]
     pub devices: Vec<Box<dyn Device>>,
@@ -285,9 +285,9 @@ impl Channel {
         let mut earliest = Cycle::MAX;
         let mut at = first;
         while let Some(candidate) = self.waiting.get(at) {
-            // A command whose pins become free no earlier than those of an earlier candidate
-            // decides nothing, so the rest need not be checked; those that can start now are always
-            // reached first.
+            // A command whose pins become free no earlier than an earlier candidate can start
+            // decides nothing, so the rest need not be checked; a command that can start now always
+            // passes this test.
             if candidate.is_ready() && self.pins_free_at(candidate.marks) < earliest {
                 let candidate = *candidate;
                 let free = self.free_at(candidate, fabric);

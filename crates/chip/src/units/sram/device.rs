@@ -1,4 +1,4 @@
-//! The interface of look-aside devices: logic attached beside the memory of an SRAM channel, such
+//! The interface of look-aside devices: logic attached alongside the memory of an SRAM channel, such
 //! as content-addressable memories, classifiers and coprocessors.
 //!
 //! A device shares the channel's pins with the memory and serves commands to a window of addresses
@@ -134,7 +134,7 @@ impl Handover {
     }
 }
 
-/// A device beside the memory of an SRAM channel.
+/// A device attached alongside the memory of an SRAM channel.
 ///
 /// Like a task, it is part of a chip, which can be copied and saved, so its type implements `Clone`
 /// and both serde traits.
