@@ -118,8 +118,8 @@ fn long_hash(operand: u128, multiplier: u128) -> u128 {
 
 /// The carry-less product of two 64-bit polynomials. Both are split into sets of every fourth bit,
 /// the first operand after truncation to 60 bits: at most fifteen terms then meet at one place of
-/// the ordinary product, which fit into its three free bits, and their lowest bit is their sum over
-/// GF(2).
+/// the ordinary product. Its three spare bits absorb their carries, and the lowest bit is their sum
+/// over GF(2).
 fn product(one: u64, other: u64) -> u128 {
     const FOURTH: u64 = u64::MAX / 15;
     const FIFTEEN: u32 = 60;
