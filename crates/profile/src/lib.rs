@@ -1,10 +1,10 @@
 //! Chips as data: every number about the hardware that the model uses, with its provenance.
 //!
-//! A chip's file is a TOML text with one table per unit. Each parameter is `name = { value = 60,
-//! unit = "ME cycles", source = "..." }`; instead of a source it may have `provenance = "likely" |
-//! "assumed" | "derived" | "calibrated"` and a `basis`. A policy is chosen by name and has no unit:
-//! `rows = { value = "open", ... }`. Latencies are targets from the issue of the instruction to the
-//! signal on an idle chip; the units subtract the fixed parts of the path.
+//! A chip's file is a TOML text with one table per unit. Each parameter is
+//! `name = { value = 60, unit = "ME cycles", source = "..." }`; instead of a source it may have
+//! `provenance = "likely" | "assumed" | "derived" | "calibrated"` and a `basis`. A policy is chosen
+//! by name and has no unit: `rows = { value = "open", ... }`. Latencies are targets from the issue
+//! of the instruction to the signal on an idle chip; the units subtract the fixed parts of the path.
 //!
 //! A chip that differs from a built-in one in only a few numbers has `extends = "ixp2400"` and
 //! gives just those; it fits the boards of the chip that it extends.

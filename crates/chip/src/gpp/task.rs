@@ -60,8 +60,8 @@ pub enum NextAction {
         /// The cycle at which a job is due in any case.
         due: Option<Cycle>,
     },
-    /// The job is finished, and the task sleeps: until an interrupt, until it [has
-    /// work](Task::has_work) if it polls, or until a cycle.
+    /// The job is finished, and the task sleeps: until an interrupt, until it
+    /// [has work](Task::has_work) if it polls, or until a cycle.
     Sleep {
         /// Cycles until the core is free for another job.
         cost: Cycle,
@@ -112,8 +112,8 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
 
     /// Checks the memories that it works on, writes its initial state to them and adapts it to the
     /// chip, all before the first cycle. Returns the number of cycles until its first job is due,
-    /// `None` if nothing is left to do while the chip runs, or `Cycle::MAX` if it [takes
-    /// jobs](Self::is_directed) and has none yet.
+    /// `None` if nothing is left to do while the chip runs, or `Cycle::MAX` if it
+    /// [takes jobs](Self::is_directed) and has none yet.
     ///
     /// # Errors
     /// Returns an error if it does not fit the chip.
@@ -123,8 +123,8 @@ pub trait Task: StoredTask + Any + Debug + Send + Sync {
     fn step(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction);
 
     /// Whether it runs on its timer alone. Such a task stops when only timers of the core are left
-    /// to happen; any other task also begins a job at an interrupt, and as soon as it [has
-    /// work](Self::has_work).
+    /// to happen; any other task also begins a job at an interrupt, and as soon as it
+    /// [has work](Self::has_work).
     fn is_timer(&self) -> bool {
         true
     }
