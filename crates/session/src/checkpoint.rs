@@ -1,17 +1,17 @@
-//! Checkpoints: a run in a file, from which another process goes on as if
-//! nothing had happened.
+//! Checkpoints: a run saved to a file, from which another process resumes as if nothing had
+//! happened.
 //!
-//! A file begins with eight bytes for its [`CheckpointKind`], the version of the format ([`FORMAT`], 32 bits,
-//! little-endian) and the SHA-256 of the rest. The rest is the length of the
-//! header (32 bits), the header, and the state of all nodes and links, compressed
-//! with zlib. The header names the version of npsim, the commands that led here and a
-//! digest of everything that they read ([`inputs`]): a state is only put into a
-//! session that was made of the same. [`CheckpointFile`] is what chips and networks of hosts have in
-//! common, [`Checkpoint`] that of chips.
+//! A file begins with eight bytes for its [`CheckpointKind`], the version of the format
+//! ([`FORMAT`], 32 bits, little-endian) and the SHA-256 of the rest. The rest is the length of the
+//! header (32 bits), the header, and the state of all nodes and links, compressed with zlib. The
+//! header names the version of npsim, the commands that led here and a digest of everything that
+//! they read ([`inputs`]): a state is only restored into a session built from the same inputs.
+//! [`CheckpointFile`] is the format shared by runs of chips and networks of hosts, [`Checkpoint`]
+//! its instance for chips.
 //!
-//! A file takes the place of its predecessor at once, when it is on the disk as a
-//! whole. What a damaged or foreign file can do is bounded: it is refused before
-//! anything is made of it, and no length in it is believed.
+//! A file replaces its predecessor atomically, once all of it is on disk. Damaged or foreign files
+//! do bounded harm: they are rejected before anything is built from them, and no length in them is
+//! trusted.
 
 mod file;
 pub mod inputs;
@@ -32,39 +32,39 @@ use inputs::CheckpointInput;
 use crate::session::{Session, Snapshot};
 use npsim_project::problem::Problem;
 
-/// Room for what is in a part of a run besides memories, in its counts, and for
-/// frames in flight, in bytes. Far more than any run needs.
+/// Allowance in bytes for the parts of a state other than memories: its counts
+/// and frames in flight. Far more than any run needs.
 const BESIDES_MEMORIES: u64 = 1 << 30;
 
-/// Where a run comes from; all of its checkpoints have it alike.
+/// Where a run comes from; identical in all of its checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOrigin {
-    /// Arguments of the first command and of each that went on with it, without
-    /// the program's name.
+    /// Arguments of the first command and of each one that resumed the run,
+    /// without the program name.
     pub commands: Vec<Vec<String>>,
-    /// The folder in which they ran; paths in them are relative to it.
+    /// The folder in which they ran; relative paths start there.
     pub folder: String,
-    /// What the run depends on.
+    /// The inputs that the run depends on.
     pub inputs: Vec<CheckpointInput>,
 }
 
-/// How far the outputs of a run have come that are written while it runs and gone on with later.
-/// Their type says which kind of run it is.
+/// How far the run's outputs have come that are written as it runs and resumed later. The type
+/// determines the kind of run.
 pub trait Outputs: Serialize + DeserializeOwned {
     /// The kind of checkpoint.
     const KIND: CheckpointKind;
 }
 
-/// The capture of what leaves the last chip, where there is one.
+/// The capture of what leaves the last chip, if there is one.
 impl Outputs for Option<Position> {
     const KIND: CheckpointKind = CheckpointKind::Run;
 }
 
-/// The version of npsim stands first, whatever else another one has in its header.
+/// The header. The npsim version comes first, whatever other versions put behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct CheckpointHeader<O> {
     npsim: String,
-    /// Bytes of the state before compression.
+    /// Size of the uncompressed state in bytes.
     state_bytes: u64,
     origin: RunOrigin,
     time: u64,
@@ -72,23 +72,23 @@ struct CheckpointHeader<O> {
     outputs: O,
 }
 
-/// A run as it stood at one time: where it comes from, how far its outputs have come, and a state.
+/// A run at one point in time: its origin, the progress of its outputs, and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointFile<O> {
     header: CheckpointHeader<O>,
-    /// Compressed.
+    /// The compressed state.
     state: Vec<u8>,
 }
 
-/// A run of a chip or of a chain of them as it stood at one cycle.
+/// A run of a chip or a chain of chips at one cycle.
 pub type Checkpoint = CheckpointFile<Option<Position>>;
 
 impl<O: Outputs> CheckpointFile<O> {
-    /// Compresses a state. `time` is in cycles or picoseconds, as the kind of run has it;
-    /// `host_nanoseconds` is how long the run took until now.
+    /// Compresses a state. `time` is in cycles or picoseconds, depending on the kind of run;
+    /// `host_nanoseconds` is how long the run has taken so far.
     ///
     /// # Errors
-    /// The encoder refuses it, which it does with no state.
+    /// Returns an error if encoding fails, which no state causes.
     pub fn of(
         origin: &RunOrigin,
         time: u64,
@@ -115,10 +115,11 @@ impl<O: Outputs> CheckpointFile<O> {
         Ok(Self { header, state })
     }
 
-    /// Writes it, in place of what had the name before.
+    /// Writes the checkpoint, replacing any file of that name.
     ///
     /// # Errors
-    /// The file cannot be written; an older one is then as it was.
+    /// Returns an error if the file cannot be written; an existing one is then
+    /// left unchanged.
     pub fn write(&self, path: &Path) -> Result<(), Problem> {
         let header = postcard::to_allocvec(&self.header)
             .map_err(|error| Problem::new(format!("the checkpoint cannot be encoded: {error}")))?;
@@ -126,10 +127,11 @@ impl<O: Outputs> CheckpointFile<O> {
             .map_err(|error| Problem::io("write", path, &error))
     }
 
-    /// Reads one.
+    /// Reads a checkpoint.
     ///
     /// # Errors
-    /// The file is no checkpoint of this kind, is damaged, or comes from another version.
+    /// Returns an error if the file is not a checkpoint of this kind, is damaged, or comes from
+    /// another version.
     pub fn read(path: &Path) -> Result<Self, Problem> {
         let (header, state) = file::read(O::KIND, path)?;
         let anew = "go on with the npsim that wrote it, or start the run anew";
@@ -160,31 +162,31 @@ impl<O: Outputs> CheckpointFile<O> {
         &self.header.origin
     }
 
-    /// The time at which it stands, as in [`Self::of`].
+    /// The time of the checkpoint, as in [`Self::of`].
     #[must_use]
     pub fn time(&self) -> u64 {
         self.header.time
     }
 
-    /// How long the run had taken on its host until then.
+    /// How long the run had taken on its host up to the checkpoint.
     #[must_use]
     pub fn host_nanoseconds(&self) -> u64 {
         self.header.host_nanoseconds
     }
 
-    /// How far the run's outputs had come.
+    /// The progress of the run's outputs.
     #[must_use]
     pub fn outputs(&self) -> &O {
         &self.header.outputs
     }
 
-    /// The state of a run whose chips have memories of so many bytes together, and that consists of so
-    /// many parts: its chips, and what else has a state of its own.
+    /// Decodes the state of a run whose chips have `memories` bytes of memory in total and which
+    /// has `parts` parts with a state of their own, chips included.
     ///
     /// # Errors
-    /// It is none, or larger than that of such a run can be.
+    /// Returns an error if the state cannot be decoded, or is larger than such a run's can be.
     pub fn state<S: DeserializeOwned>(&self, memories: u64, parts: u64) -> Result<S, Problem> {
-        // What stands around each page of memory takes less than a 64th of it.
+        // The overhead around each page of memory is less than a 64th of it.
         let most =
             (memories + memories / 64).saturating_add(BESIDES_MEMORIES.saturating_mul(parts));
         let expected = self.header.state_bytes;
@@ -205,11 +207,12 @@ impl<O: Outputs> CheckpointFile<O> {
 }
 
 impl Checkpoint {
-    /// Saves a run that has come to a pause. What it captured so far is safe on
-    /// the disk then. `host_nanoseconds` is how long it took until now.
+    /// Saves a paused run. Everything captured so far is then safely on disk.
+    /// `host_nanoseconds` is how long the run has taken so far.
     ///
     /// # Errors
-    /// The capture could not be written, or frames not be read.
+    /// Returns an error if the capture could not be written, or frames could
+    /// not be read.
     pub fn take(
         origin: &RunOrigin,
         session: &mut Session,
@@ -226,11 +229,12 @@ impl Checkpoint {
         )
     }
 
-    /// Puts the state into a session made of the same inputs, in which nothing has
-    /// happened yet. Its sink must stand at the [capture](Self::outputs) already.
+    /// Restores the state into a session that was built from the same inputs
+    /// and has not run yet. Its sink must already be positioned at the
+    /// [capture](Self::outputs).
     ///
     /// # Errors
-    /// The state is not one of such a session.
+    /// Returns an error if the state does not belong to such a session.
     pub fn restore(&self, session: &mut Session) -> Result<(), Problem> {
         let nodes = session.nodes();
         let memories = nodes.iter().map(|node| node.chip().memory_bytes()).sum();
@@ -245,7 +249,7 @@ impl Checkpoint {
     }
 }
 
-/// A state that is not one of this run.
+/// The error for a state that does not belong to this run.
 #[must_use]
 pub fn foreign(reason: &str) -> Problem {
     Problem::new(format!("the checkpoint does not fit this run: {reason}"))

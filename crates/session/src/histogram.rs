@@ -1,14 +1,14 @@
-//! Many times in little memory: counts in buckets whose width grows with the time.
+//! Large numbers of values in little memory: counts in buckets whose width grows with the value.
 
 use serde::{Deserialize, Serialize};
 
-/// Buckets of an octave, a power of two. A bucket is at most 1/4096 as wide as the times in it.
+/// Buckets per octave, a power of two. A bucket is at most 1/4096 as wide as the values in it.
 const BUCKETS: u64 = 4096;
 const BUCKET_BITS: u32 = BUCKETS.trailing_zeros();
 
-/// Counts of values. Number, sum, least and most are exact; a percentile is at
-/// most 1/4096 away from the value of its rank, and exact below 8192. Values up to
-/// 2^64 need 217,088 buckets; only those up to the most are kept.
+/// Counts of values. Count, sum, minimum and maximum are exact; a percentile is
+/// at most 1/4096 away from the value of its rank, and exact below 8192. Values
+/// up to 2^64 need 217,088 buckets; only those up to the maximum are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "HistogramFields")]
 pub struct Histogram {
@@ -19,7 +19,7 @@ pub struct Histogram {
     most: u64,
 }
 
-/// What a file says that a histogram has.
+/// The fields of a histogram as read from a file, before validation.
 #[derive(Deserialize)]
 struct HistogramFields {
     buckets: Vec<u64>,
@@ -75,32 +75,32 @@ impl Histogram {
         self.sum += u128::from(value);
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least value; `None` without values.
+    /// The least value; `None` if there are no values.
     #[must_use]
     pub fn least(&self) -> Option<u64> {
         (self.count > 0).then_some(self.least)
     }
 
-    /// The greatest value; `None` without values.
+    /// The greatest value; `None` if there are no values.
     #[must_use]
     pub fn most(&self) -> Option<u64> {
         (self.count > 0).then_some(self.most)
     }
 
-    /// The mean, rounded down; `None` without values.
+    /// The mean, rounded down; `None` if there are no values.
     #[must_use]
     pub fn mean(&self) -> Option<u64> {
         Some(self.sum.checked_div(u128::from(self.count))? as u64)
     }
 
-    /// The value of the nearest rank, in thousandths of all values (500 is the
-    /// median); `None` without values.
+    /// The nearest-rank percentile, in thousandths (500 is the median); `None`
+    /// if there are no values.
     #[must_use]
     pub fn permille(&self, permille: u64) -> Option<u64> {
         if self.count == 0 {
@@ -118,8 +118,8 @@ impl Histogram {
         Some(self.most)
     }
 
-    /// What was counted, as values in the middle of their buckets and how often
-    /// they came, least first.
+    /// The counted values in ascending order, each as the middle of its bucket
+    /// and the count.
     pub fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let buckets = self.buckets.iter().enumerate();
         buckets
@@ -130,7 +130,7 @@ impl Histogram {
             })
     }
 
-    /// Adds what another one counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         if other.count == 0 {
             return;
@@ -160,8 +160,8 @@ impl FromIterator<u64> for Histogram {
     }
 }
 
-/// Values below two octaves' worth of buckets have one each; above, the top bits
-/// of the value choose one.
+/// The bucket of a value. Values below two octaves' worth of buckets have one
+/// each; above, the top bits of the value choose one.
 fn bucket_of(value: u64) -> usize {
     let shift = (value | 1).ilog2().saturating_sub(BUCKET_BITS);
     (u64::from(shift) * BUCKETS + (value >> shift)) as usize

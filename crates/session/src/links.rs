@@ -1,5 +1,5 @@
-//! The outside of the chip in a run: frames come in one by one, departures go to
-//! a capture and are timed. However long a run is, it needs no more memory.
+//! The outside of the chip in a run: frames are fed in one by one, departures
+//! are captured and timed. Memory use does not grow with the length of the run.
 
 mod chain;
 mod link;
@@ -38,11 +38,11 @@ pub use traffic::{PortTraffic, Tap, Traffic};
 const PICO: u64 = 1_000_000_000_000;
 const NANO: u128 = 1_000_000_000;
 
-/// Where frames come from, in the order of their first bit. After an error no
-/// more are asked for.
+/// A source of frames, in the order of their first bit. It is not polled again
+/// after an error.
 pub type Frames = Box<dyn Iterator<Item = Result<LineFrame, CaptureError>> + Send>;
 
-/// Frames in memory as a schedule puts them on lines.
+/// Frames in memory, put on lines by a schedule.
 #[must_use]
 pub fn captured(
     frames: impl Into<Arc<[Frame]>>,
@@ -61,43 +61,43 @@ pub fn captured(
     }))
 }
 
-/// What the lines are connected to.
+/// The other end of the lines.
 enum FrameSource {
     /// A capture or a generator.
     Stream(Stream),
-    /// The node before in a chain.
+    /// The previous node in a chain.
     Chain(ChainLink),
     /// A network.
     Network(NetworkPort),
 }
 
-/// Frames on their way in, and their fate.
+/// Frames on their way in, and what becomes of them.
 pub struct Links {
     source: FrameSource,
-    /// The frame after the one that the chip knows of.
+    /// The frame after the one that the chip has been given.
     ahead: Option<LineFrame>,
-    /// Whether there may be such a frame and it is not known yet.
+    /// Whether it is not yet known if there is such a frame.
     starved: bool,
     handed: Option<Handed>,
     next: u64,
     /// Last bit of all frames so far.
     arrivals_end: Cycle,
     hertz: u64,
-    /// Picoseconds, in cycles.
+    /// Conversion from picoseconds to cycles.
     picoseconds: ClockRatio,
     /// Added to the times of departures, ns since 1970.
     origin_ns: u64,
     sink: Option<TraceSink>,
     tap: Option<Box<dyn Tap + Send>>,
-    /// Sees what leaves, by number and arrival at the first node.
+    /// Observes departures, by number and arrival time at the first node.
     exit: Option<Box<dyn Tap + Send>>,
-    /// The way to the node behind.
+    /// The link to the next node.
     outlet: Option<Outlet>,
-    /// Cycles since the last bit into the first node, where that is another one.
+    /// Cycles since the last bit into the first node, if that is another node.
     since_entry: Histogram,
     output_failure: Option<io::Error>,
     input_failure: Option<CaptureError>,
-    /// What came and went so far.
+    /// Counts of what came and went so far.
     pub traffic: Traffic,
 }
 
@@ -113,26 +113,26 @@ impl fmt::Debug for Links {
 }
 
 impl Links {
-    /// Lines on which no frame comes in.
+    /// Lines on which no frame ever arrives.
     #[must_use]
     pub fn idle(hertz: u64) -> Self {
         Self::streaming(Box::new(std::iter::empty()), 0, hertz, None)
     }
 
-    /// Lines on which a load comes in.
+    /// Lines fed by a load generator.
     #[must_use]
     pub fn loaded(load: Generator, hertz: u64, sink: Option<TraceSink>) -> Self {
         Self::streaming(Box::new(load.map(Ok)), 0, hertz, sink)
     }
 
-    /// Lines on which nothing has happened yet. `origin_ns` is added to the times
-    /// of departures.
+    /// Lines on which nothing has happened yet. `origin_ns` is added to the
+    /// times of departures.
     #[must_use]
     pub fn streaming(frames: Frames, origin_ns: u64, hertz: u64, sink: Option<TraceSink>) -> Self {
         Self::of(FrameSource::Stream(Stream(frames)), origin_ns, hertz, sink)
     }
 
-    /// Lines to which frames come from the node before in a chain, after so many cycles.
+    /// Lines fed by the previous node in a chain, `delay` cycles after frames leave it.
     pub(crate) fn chained(
         delay: Cycle,
         origin_ns: u64,
@@ -143,8 +143,8 @@ impl Links {
         Self::of(source, origin_ns, hertz, sink)
     }
 
-    /// Lines that a network feeds while the node runs. `answer` has by port the shortest time
-    /// from a frame's first bit out to the first bit in of what may answer it.
+    /// Lines that a network feeds while the node runs. `answer` is, per port, the minimum time from
+    /// the first bit of an outgoing frame to the first bit of a frame that may answer it.
     pub(crate) fn networked(hertz: u64, answer: Vec<Cycle>) -> Self {
         Self::of(
             FrameSource::Network(NetworkPort::new(hertz, answer)),
@@ -178,7 +178,7 @@ impl Links {
         links
     }
 
-    /// Lets `tap` see every frame from now on.
+    /// Passes every frame to `tap` from now on.
     #[must_use]
     pub fn with_tap(mut self, tap: impl Tap + Send + 'static) -> Self {
         self.tap = Some(Box::new(tap));
@@ -189,33 +189,33 @@ impl Links {
         self.tap = tap;
     }
 
-    /// Times of departures count from here, ns since 1970.
+    /// Sets the origin of departure times, in ns since 1970.
     pub(crate) fn begin_at(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;
     }
 
-    /// Captures what leaves from now on.
+    /// Captures departures from now on.
     pub(crate) fn capture_to(&mut self, sink: TraceSink) {
         self.sink = Some(sink);
     }
 
-    /// Lets `tap` see what leaves, with the numbers of frames and the times of their
-    /// arrival at the first node.
+    /// Passes departures to `tap`, with the numbers and arrival times of the frames at the first
+    /// node.
     pub(crate) fn set_exit(&mut self, tap: Option<Box<dyn Tap + Send>>) {
         self.exit = tap;
     }
 
-    /// Keeps what leaves for the node behind.
+    /// Keeps departures for the next node.
     pub(crate) fn lead_on(&mut self) {
         self.outlet = Some(Outlet::default());
     }
 
-    /// Whether another node of a chain is behind this one.
+    /// Whether there is a next node in the chain.
     pub(crate) fn leads_on(&self) -> bool {
         self.outlet.is_some()
     }
 
-    /// The frames for other nodes whose first bit left before `known`.
+    /// Takes the frames for other nodes whose first bit left before `known`.
     pub(crate) fn release(&mut self, known: Cycle) -> Vec<Crossing> {
         let outlet = match &mut self.source {
             FrameSource::Network(port) => Some(&mut port.outlet),
@@ -224,7 +224,7 @@ impl Links {
         outlet.map_or_else(Vec::new, |outlet| outlet.release(known))
     }
 
-    /// Frames from the node before in a chain; none come behind them if `closes`.
+    /// Adds frames from the previous node in a chain; none will follow if `closes`.
     pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
         let FrameSource::Chain(link) = &mut self.source else {
             return;
@@ -238,7 +238,7 @@ impl Links {
         }
     }
 
-    /// The ports to a network, if there is one.
+    /// The ports to a network, if the node is part of one.
     pub(crate) fn network(&self) -> Option<&NetworkPort> {
         match &self.source {
             FrameSource::Network(port) => Some(port),
@@ -246,7 +246,7 @@ impl Links {
         }
     }
 
-    /// The ports to a network, if there is one, to feed them.
+    /// The ports to a network, if the node is part of one, for feeding.
     pub(crate) fn network_mut(&mut self) -> Option<&mut NetworkPort> {
         match &mut self.source {
             FrameSource::Network(port) => Some(port),
@@ -254,7 +254,7 @@ impl Links {
         }
     }
 
-    /// Frames from the node before that wait for their time.
+    /// The number of frames from the previous node that wait for their time.
     pub(crate) fn backlog(&self) -> usize {
         match &self.source {
             FrameSource::Chain(link) => link.backlog(),
@@ -278,20 +278,20 @@ impl Links {
         }
     }
 
-    /// Whether it is not known yet which frame comes after the one that the chip
-    /// knows of, or whether one does.
+    /// Whether it is not yet known which frame, if any, follows the one that
+    /// the chip has been given.
     pub(crate) fn is_starved(&self) -> bool {
         self.starved
     }
 
-    /// The chip may run up to this cycle without asking for a frame that is not
-    /// known yet.
+    /// The cycle up to which the chip may run without polling for a frame that
+    /// is not yet known.
     pub(crate) fn known_until(&self) -> Cycle {
         self.role().known_until()
     }
 
-    /// Cycles from the last bit into the first node to the last bit out of this one,
-    /// of every departure that could be traced.
+    /// Cycles from the last bit into the first node to the last bit out of this one, for every
+    /// departure that could be traced.
     #[must_use]
     pub fn since_entry(&self) -> &Histogram {
         match &self.source {
@@ -300,8 +300,8 @@ impl Links {
         }
     }
 
-    /// Traces a frame that has left back to where it came into the network, and passes it
-    /// to what is behind this node.
+    /// Traces a departed frame back to where it entered the network, and passes it to the next node
+    /// and the exit tap.
     fn pass_on(&mut self, departure: &Departure<'_>) {
         let is_first = matches!(self.source, FrameSource::Stream(_));
         if is_first && self.outlet.is_none() && self.exit.is_none() {
@@ -324,7 +324,7 @@ impl Links {
         }
     }
 
-    /// Writes a frame that has left to the capture.
+    /// Writes a departed frame to the capture.
     fn capture(&mut self, departure: &Departure<'_>) {
         if self.output_failure.is_some() {
             return;
@@ -341,7 +341,7 @@ impl Links {
         }
     }
 
-    /// Which packet a frame that has left was, and how long it was inside.
+    /// Describes which packet a departed frame was, and how long it was inside.
     fn comment(&self, departure: &Departure<'_>) -> String {
         match self.role().origin(departure) {
             Some(origin) => {
@@ -363,20 +363,20 @@ impl Links {
         self.ahead.is_none() && !self.starved
     }
 
-    /// When the last frame that is known has arrived: the last of all once
-    /// [`Links::all_offered`], before that one that is still to come.
+    /// The arrival of the last known frame: the last of all once
+    /// [`Links::all_offered`], otherwise one that is still to come.
     #[must_use]
     pub fn arrivals_end(&self) -> Cycle {
         self.arrivals_end
     }
 
-    /// Whether the capture of departures could not be written.
+    /// Whether writing the capture of departures has failed.
     #[must_use]
     pub(crate) fn has_failed(&self) -> bool {
         self.output_failure.is_some()
     }
 
-    /// Why no more frames could be read.
+    /// The error after which no more frames could be read.
     #[must_use]
     pub fn input_failure(&self) -> Option<&CaptureError> {
         self.input_failure.as_ref()
@@ -385,15 +385,15 @@ impl Links {
     /// Completes the capture of departures after a run that ended at `end`.
     ///
     /// # Errors
-    /// It could not be written, now or earlier.
+    /// Returns an error if the capture could not be written, now or earlier.
     pub fn finish(mut self, end: Cycle) -> io::Result<Traffic> {
         self.complete(end)?;
         Ok(self.traffic)
     }
 
-    /// As [`Self::finish`], for lines that are still inspected.
+    /// Like [`Self::finish`], for lines that are still inspected.
     pub(crate) fn complete(&mut self, end: Cycle) -> io::Result<()> {
-        // The chip knows of a frame before it comes.
+        // The chip is given a frame before it arrives.
         if self.handed.is_some_and(|handed| handed.start <= end) {
             self.count_handed();
         }
@@ -403,7 +403,7 @@ impl Links {
         self.sink.take().map_or(Ok(()), TraceSink::finish)
     }
 
-    /// Looks one frame further.
+    /// Fetches one more frame.
     fn fetch(&mut self) {
         if self.input_failure.is_some() {
             return;
@@ -420,7 +420,7 @@ impl Links {
         }
     }
 
-    /// Counts the frame that was handed to the chip, which has begun to come.
+    /// Counts the frame that was handed to the chip, once it has begun to arrive.
     fn count_handed(&mut self) {
         let Some(handed) = self.handed.take() else {
             return;
@@ -434,28 +434,28 @@ impl Links {
         port.offered_bytes += handed.bytes;
     }
 
-    /// Picoseconds to cycles, rounded up.
+    /// Converts picoseconds to cycles, rounding up.
     fn cycles(&self, ps: u128) -> Cycle {
         if let Ok(ps) = u64::try_from(ps) {
             return self.picoseconds.cycle(ps);
         }
-        // After 213 days.
+        // Only after 213 days.
         let cycles = (ps * u128::from(self.hertz)).div_ceil(u128::from(PICO));
         Cycle::try_from(cycles).unwrap_or(Cycle::MAX)
     }
 }
 
-/// Bytes that a frame has on the line, without check sequence.
+/// Length of a frame on the line in bytes, without check sequence.
 fn padded(length: usize) -> usize {
     length.max(MIN_FRAME_BYTES as usize)
 }
 
 impl PortIo for Links {
-    /// The next frame, as [`PortIo`] describes it. The links are always one frame ahead of the
-    /// chip (`ahead`), since only with the next frame's time is it known whether the chip may
-    /// skip time until then.
+    /// The next frame, as described in [`PortIo`]. The links are always one frame ahead of the chip
+    /// (`ahead`), since the time of the next frame determines whether the chip may skip time until
+    /// then.
     fn next_arrival(&mut self) -> Option<Arrival> {
-        // The chip asks when the frame before has begun to come: so that one counts now.
+        // The chip polls once the previous frame has begun to arrive, so that frame counts now.
         self.count_handed();
         if self.ahead.is_none() && self.role().is_polled() {
             self.fetch();
@@ -470,7 +470,7 @@ impl PortIo for Links {
         if bytes.len() < padded(bytes.len()) {
             bytes.resize(padded(bytes.len()), 0);
         }
-        // All roles number ports below the number of lines, of which a chip has few.
+        // All roles number ports below the number of lines, and a chip has few of those.
         let arrival = Arrival {
             start: self.cycles(start_ps),
             end: self.cycles(end_ps),

@@ -1,7 +1,6 @@
-//! Measurements that microcode makes of a chip: what an operation takes when
-//! nothing else happens, and how much a unit can do at most. The sources come
-//! with the program; they are those of `microcode/latency` and
-//! `microcode/stress`.
+//! Measurements of a chip by microcode: the idle latency of each operation, and
+//! the peak bandwidth of each unit. The sources, those of `microcode/latency`
+//! and `microcode/stress`, are embedded in the program.
 
 pub mod bandwidth;
 mod feedback;
@@ -18,7 +17,7 @@ use npsim_profile::Profile;
 use npsim_project::diagnostics::render_diagnostic;
 use npsim_project::problem::Problem;
 
-/// Finds sources in the program itself: in the including file's folder, then
+/// Finds sources embedded in the program: in the including file's folder, then
 /// in the library.
 struct Embedded;
 
@@ -100,7 +99,7 @@ fn permille(part: u128, whole: u128) -> u64 {
     ((part * 1000 + whole / 2) / whole) as u64
 }
 
-/// A number of tenths as people write it: 605 is `60.5`.
+/// A number of tenths as a decimal: 605 is `60.5`.
 fn tenths(value: u64) -> String {
     format!("{}.{}", value / 10, value % 10)
 }

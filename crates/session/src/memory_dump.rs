@@ -1,4 +1,4 @@
-//! What a run left in a named memory or counter of the project, as text.
+//! The final content of a named memory or counter of the project, as text.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use npsim_chip::chip::Chip;
 use npsim_project::Project;
 use npsim_project::problem::Problem;
 
-/// A memory or counter to write, and where.
+/// A memory or counter to write, and the file to write it to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DumpRequest {
-    /// The project's name for it.
+    /// Its name in the project.
     pub name: String,
     /// The file.
     pub file: PathBuf,
@@ -43,7 +43,7 @@ pub struct DumpRange {
 
 impl DumpRange {
     /// A range of a memory (`scratch`, `sram0`..., `dram`), by the byte addresses of its first
-    /// longword and of the first one behind it.
+    /// longword and of the first one after it.
     #[must_use]
     pub fn new(space: &str, start: u32, end: u32) -> Self {
         Self {
@@ -54,11 +54,11 @@ impl DumpRange {
     }
 }
 
-/// Where a `[[memory]]`, a `[[counter]]` or the registers of a device of
-/// the project lie.
+/// Finds the range of a `[[memory]]`, a `[[counter]]` or the registers of a
+/// device of the project.
 ///
 /// # Errors
-/// The project has none of this name.
+/// Returns an error if the project has none of this name.
 pub fn find(project: &Project, name: &str) -> Result<DumpRange, Problem> {
     for device in &project.boot.devices {
         if let Some((start, bytes)) = device.registers(name) {
@@ -96,8 +96,8 @@ pub fn find(project: &Project, name: &str) -> Result<DumpRange, Problem> {
     })
 }
 
-/// The longwords of a range and their byte addresses, in SRAM with the channel in bits
-/// 31-30, as microcode names it; without those where there is no memory.
+/// The longwords of a range with their byte addresses; in SRAM, bits 31-30 are the channel, as in
+/// microcode. Addresses without memory are left out.
 #[must_use]
 pub fn words(chip: &Chip, range: &DumpRange) -> Vec<(u32, u32)> {
     let channel = range.space.strip_prefix("sram");
@@ -119,11 +119,11 @@ pub fn words(chip: &Chip, range: &DumpRange) -> Vec<(u32, u32)> {
         .collect()
 }
 
-/// Longwords on a line.
+/// Longwords per line.
 const COLUMNS: usize = 4;
 
-/// The longwords of a range, four a line behind the byte address of the first, in hexadecimal.
-/// Lines with nothing but zeros are left out; that there is nothing else is a line of its own.
+/// The longwords of a range in hexadecimal, four per line after the byte address of the first.
+/// Lines with only zeros are left out; a line of its own says so if nothing else remains.
 #[must_use]
 pub fn text(chip: &Chip, range: &DumpRange) -> String {
     let words = words(chip, range);

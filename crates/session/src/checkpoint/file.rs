@@ -1,4 +1,4 @@
-//! Checkpoint files: whole, on the disk, or not there.
+//! Checkpoint files: completely on disk, or not there at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 use npsim_net::inputs;
 use npsim_project::problem::Problem;
 
-/// What a checkpoint is of.
+/// What a checkpoint contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointKind {
-    /// A run of a chip or of a chain of them.
+    /// A run of a chip or a chain of chips.
     Run,
     /// A network of hosts.
     Network,
@@ -22,7 +22,7 @@ pub enum CheckpointKind {
 impl CheckpointKind {
     const ALL: [Self; 2] = [Self::Run, Self::Network];
 
-    /// How a checkpoint of this kind begins.
+    /// The first bytes of a checkpoint of this kind.
     #[must_use]
     pub const fn magic(self) -> [u8; 8] {
         match self {
@@ -31,7 +31,7 @@ impl CheckpointKind {
         }
     }
 
-    /// The command that writes it, and goes on with it.
+    /// The command that writes such checkpoints and resumes from them.
     const fn command(self) -> &'static str {
         match self {
             Self::Run => "npsim run",
@@ -40,15 +40,15 @@ impl CheckpointKind {
     }
 }
 
-/// The format that this version writes, of either kind, and the only one it reads.
+/// The only format that this version reads and writes, for either kind.
 pub const FORMAT: u32 = 15;
 
-/// The largest file that is read; the memories of the largest chip are smaller.
+/// The largest file that is read, in bytes; the memories of the largest chip are smaller.
 const LARGEST: u64 = 8 << 30;
 
-/// Writes header and state in place of what had the name before.
+/// Writes header and state, replacing any file of that name.
 pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
-    // A link keeps pointing where it does: what it points at is replaced.
+    // A symbolic link keeps its target: the file that it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
         return Err(io::Error::new(
@@ -57,14 +57,14 @@ pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> 
         ));
     }
     let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    // Always the same name, so that runs that are killed leave one file at most.
+    // The name is fixed, so that killed runs leave at most one file.
     let mut hidden = OsString::from(".");
     hidden.push(name);
     hidden.push(".npsim-part");
     let part = target.with_file_name(hidden);
     let written = write_part(kind, &part, header, state);
     if let Err(error) = written {
-        // Half of it is of no use, least of all on a full disk.
+        // Half a file is useless, especially on a full disk.
         let _ = fs::remove_file(&part);
         return Err(error);
     }
@@ -73,14 +73,14 @@ pub fn write(kind: CheckpointKind, path: &Path, header: &[u8], state: &[u8]) -> 
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // Not every system lets a folder be opened; then the name is safe a little later.
+    // Some systems cannot open a directory; there, the rename reaches the disk a little later.
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
     Ok(())
 }
 
-/// Writes header and state to a file, to the disk.
+/// Writes header and state to a file and syncs it to disk.
 fn write_part(kind: CheckpointKind, part: &Path, header: &[u8], state: &[u8]) -> io::Result<()> {
     let length = (header.len() as u32).to_le_bytes();
     let mut digest = Sha256::new();
@@ -98,7 +98,7 @@ fn write_part(kind: CheckpointKind, part: &Path, header: &[u8], state: &[u8]) ->
     ] {
         file.write_all(piece)?;
     }
-    // The new name must not reach the disk before the data.
+    // The rename must not reach the disk before the data.
     file.sync_all()
 }
 

@@ -1,4 +1,4 @@
-//! What a run depends on, so that it is only gone on with when that is the same.
+//! The inputs that a run depends on: a run is only resumed when they are unchanged.
 
 use std::fs::File;
 use std::io;
@@ -13,17 +13,17 @@ use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 
-/// Something that must not change.
+/// An input that must not change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointInput {
-    /// What it is, with its path where it has one.
+    /// A description of the input, with its path if it has one.
     pub what: String,
     /// SHA-256 of its content.
     pub digest: [u8; 32],
 }
 
 impl CheckpointInput {
-    /// Something with this content.
+    /// An input with this content.
     pub fn new(what: impl Into<String>, content: impl AsRef<[u8]>) -> Self {
         Self {
             what: what.into(),
@@ -31,10 +31,10 @@ impl CheckpointInput {
         }
     }
 
-    /// A file that frames come from.
+    /// A file that frames are read from.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn capture(path: &Path) -> Result<Self, Problem> {
         let mut digest = Sha256::new();
         File::open(path)
@@ -47,7 +47,7 @@ impl CheckpointInput {
     }
 }
 
-/// What a chip is and runs.
+/// A chip's profile, project file and programs.
 #[must_use]
 pub fn of_system(project: &Project, programs: &[Program]) -> Vec<CheckpointInput> {
     let mut inputs = vec![CheckpointInput::new(
@@ -73,11 +73,11 @@ pub fn of_system(project: &Project, programs: &[Program]) -> Vec<CheckpointInput
     inputs
 }
 
-/// What is simulated. The session has not run yet: its chips' states have everything
-/// that options and tables put into them.
+/// The simulated system. The session must not have run yet: the states of its chips contain
+/// everything that options and tables put into them.
 ///
 /// # Errors
-/// The state cannot be encoded.
+/// Returns an error if the state cannot be encoded.
 pub fn of_session(session: &Session) -> Result<Vec<CheckpointInput>, Problem> {
     let mut inputs = of_system(session.project(), session.programs());
     if session.nodes().len() > 1 {
@@ -96,7 +96,7 @@ pub fn of_session(session: &Session) -> Result<Vec<CheckpointInput>, Problem> {
     Ok(inputs)
 }
 
-/// Traffic that is made.
+/// Generated traffic.
 #[must_use]
 pub fn load(load: &Load) -> CheckpointInput {
     CheckpointInput::new(
@@ -105,14 +105,14 @@ pub fn load(load: &Load) -> CheckpointInput {
     )
 }
 
-/// All that is in the chip at cycle 0; it changes with most other inputs too.
+/// The chip's whole content at cycle 0; most other inputs change it too.
 pub const START: &str =
     "what is in the chip at the start (its tables, memories, ports, checks and seed)";
 
-/// Whether inputs are what they were.
+/// Checks that the inputs are unchanged.
 ///
 /// # Errors
-/// Names those that are not.
+/// Returns an error that names those that have changed.
 pub fn compare(before: &[CheckpointInput], now: &[CheckpointInput]) -> Result<(), Problem> {
     let find = |list: &[CheckpointInput], what: &str| {
         let found = list.iter().find(|input| input.what == what);

@@ -1,7 +1,7 @@
-//! The link from the node before in a chain.
+//! The link from the previous node in a chain.
 //!
-//! A node has to know which frame is next before it goes on, so it runs no further than to
-//! the first bit of the last frame that is known.
+//! A node has to know the next frame before it can go on, so it runs no further than the first bit
+//! of the last known frame.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::Departure;
@@ -9,21 +9,21 @@ use npsim_chip::kernel::port_io::Departure;
 use super::link::{Crossing, FrameOrigin, Inlet};
 use super::role::{LineRole, NextFrame};
 
-/// The link from the node before.
+/// The link from the previous node.
 #[derive(Debug)]
 pub struct ChainLink {
     inlet: Inlet,
 }
 
 impl ChainLink {
-    /// A link that takes `delay` cycles, on which nothing has come yet.
+    /// A link with a delay of `delay` cycles, on which nothing has arrived yet.
     pub fn new(delay: Cycle, hertz: u64) -> Self {
         Self {
             inlet: Inlet::new(delay, hertz),
         }
     }
 
-    /// Frames that have left the node before, in the order of their first bit.
+    /// Adds frames that have left the previous node, in the order of their first bit.
     pub fn feed(&mut self, frames: Vec<Crossing>) {
         let delay = self.inlet.delay();
         let state = self.inlet.state_mut();
@@ -33,12 +33,12 @@ impl ChainLink {
         state.queue.extend(frames);
     }
 
-    /// The node before has come to its end.
+    /// Notes that the previous node has ended.
     pub fn close(&mut self) {
         self.inlet.state_mut().closed = true;
     }
 
-    /// Frames that wait for their time.
+    /// The number of frames that wait for their time.
     pub fn backlog(&self) -> usize {
         self.inlet.state().queue.len()
     }

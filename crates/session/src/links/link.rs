@@ -1,5 +1,5 @@
-//! The two ends of a link between nodes: what has left one comes in at the other, bit by
-//! bit as it left, after the link's delay.
+//! The two ends of a link between nodes: a frame arrives at the far end bit by bit as it left,
+//! after the link's delay.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use npsim_chip::kernel::port_io::Departure;
 use npsim_net::LineFrame;
 use serde::{Deserialize, Serialize};
 
-/// How many frames back a node knows where a frame came from.
+/// The number of past frames whose origin a node remembers.
 const REMEMBERED: usize = 1 << 18;
 
 pub(super) const PICO: u128 = 1_000_000_000_000;
 
-/// Where a frame came into the network.
+/// Where a frame entered the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameOrigin {
-    /// The number at the first node.
+    /// The frame's number at the first node.
     pub frame: u64,
-    /// The last bit there.
+    /// The frame's last bit there.
     pub arrived: Cycle,
 }
 
@@ -33,26 +33,26 @@ pub struct Crossing {
     pub port: u8,
     /// The frame without its check sequence.
     pub bytes: Vec<u8>,
-    /// Where it came into the network, if that is known.
+    /// Where the frame entered the network, if known.
     pub origin: Option<FrameOrigin>,
 }
 
-/// The end of a link that frames leave by.
+/// The sending end of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outlet {
-    /// Frames that have left and do not go on yet, because others that began to
+    /// Frames that have left and are held back, because others that began to
     /// leave before them may still be on the line.
     left: Vec<Crossing>,
 }
 
 impl Outlet {
-    /// Frames that do not go on yet.
+    /// The number of frames held back.
     #[cfg(test)]
     pub fn waiting(&self) -> usize {
         self.left.len()
     }
 
-    /// A frame has left.
+    /// Records a departed frame.
     pub fn take(&mut self, departure: &Departure<'_>, origin: Option<FrameOrigin>) {
         self.left.push(Crossing {
             start: departure.start,
@@ -63,8 +63,8 @@ impl Outlet {
         });
     }
 
-    /// The frames whose first bit left before `known`, of which there are no others,
-    /// in the order of their first bit.
+    /// Takes the frames whose first bit left before `known`, in the order of their first bit. All
+    /// such frames must have been recorded.
     pub fn release(&mut self, known: Cycle) -> Vec<Crossing> {
         self.left.sort_by_key(|frame| (frame.start, frame.port));
         let count = self.left.partition_point(|frame| frame.start < known);
@@ -72,7 +72,7 @@ impl Outlet {
     }
 }
 
-/// The end of a link at the node that frames come to.
+/// The receiving end of a link.
 #[derive(Clone, Debug)]
 pub struct Inlet {
     state: InletState,
@@ -80,21 +80,21 @@ pub struct Inlet {
     hertz: u64,
 }
 
-/// What is on a link, and what is remembered of what was.
+/// The frames on a link, and the remembered origins of earlier ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InletState {
     pub(super) queue: VecDeque<Crossing>,
-    /// No frames come after those in the queue. A node before that has ended says so
-    /// again when the run is taken up.
+    /// No frames follow those in the queue. A previous node that has ended reports it again when
+    /// the run is resumed.
     #[serde(skip)]
     pub(super) closed: bool,
-    /// First bit of the last frame that is known, at this node.
+    /// First bit of the last known frame, at this node.
     pub(super) last_start: Cycle,
     origins: Origins,
 }
 
 impl InletState {
-    /// Whether the numbers in it are in the order in which they have to be.
+    /// Whether the state is consistent: frames in order, and no more origins than are remembered.
     pub fn is_sound(&self) -> bool {
         self.queue.iter().is_sorted_by_key(|frame| frame.start)
             && self.origins.list.len() <= REMEMBERED
@@ -102,7 +102,7 @@ impl InletState {
 }
 
 impl Inlet {
-    /// Of a link that takes `delay` cycles, on which nothing has come yet.
+    /// The end of a link with a delay of `delay` cycles, on which nothing has arrived yet.
     pub fn new(delay: Cycle, hertz: u64) -> Self {
         Self {
             state: InletState::default(),
@@ -123,13 +123,13 @@ impl Inlet {
         &mut self.state
     }
 
-    /// Where a frame came into the network; nothing if a node made it, or so many
-    /// have come since that it is forgotten.
+    /// Where a frame entered the network; `None` if a node made it, or so many
+    /// frames have arrived since that it is forgotten.
     pub fn origin(&self, frame: u64) -> Option<FrameOrigin> {
         self.state.origins.of(frame)
     }
 
-    /// Takes the first frame off the link.
+    /// Removes the first frame from the link.
     pub fn pop(&mut self) -> Option<LineFrame> {
         let frame = self.state.queue.pop_front()?;
         self.state.origins.push(frame.origin);
@@ -141,18 +141,18 @@ impl Inlet {
         })
     }
 
-    /// Rounded down, which the way back to cycles makes good.
+    /// Rounded down; converting back to cycles rounds up.
     fn picoseconds(&self, cycle: Cycle) -> u128 {
         let cycle = u128::from(cycle.saturating_add(self.delay));
         cycle * PICO / u128::from(self.hertz.max(1))
     }
 }
 
-/// Where the last frames that came to a node came into the network, by their number
-/// at this node.
+/// Where the latest frames at a node entered the network, by their number at
+/// this node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Origins {
-    /// Number of the first one that is remembered.
+    /// Number of the first remembered frame.
     first: u64,
     list: VecDeque<Option<FrameOrigin>>,
 }

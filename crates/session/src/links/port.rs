@@ -1,7 +1,7 @@
-//! The ports of a node in a network, which feeds it while it runs.
+//! The ports of a node in a network, which feeds the node while it runs.
 //!
-//! What comes next may depend on what the node sends now: a frame is handed out when the
-//! node has come to its first bit, and the network says how far the node may go.
+//! The next frame may depend on what the node sends now: a frame is handed out when the node
+//! reaches its first bit, and the network limits how far the node may run.
 
 use std::mem;
 
@@ -14,11 +14,11 @@ use super::role::{LineRole, NextFrame};
 /// A frame that was lost at the media interface of a node in a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostFrame {
-    /// When.
+    /// The cycle of the loss.
     pub cycle: Cycle,
-    /// Where it came from, if that is known.
+    /// Where the frame entered the network, if known.
     pub origin: Option<FrameOrigin>,
-    /// Why.
+    /// The reason.
     pub reason: MediaDrop,
 }
 
@@ -26,19 +26,19 @@ pub struct LostFrame {
 #[derive(Debug)]
 pub struct NetworkPort {
     inlet: Inlet,
-    /// The node has come to this cycle, to which all frames are known.
+    /// The cycle that the node has reached, up to which all frames are known.
     come: Cycle,
-    /// Frames that have begun to leave since they were taken.
+    /// Frames that have begun to leave since departures were last taken.
     pub(super) outlet: Outlet,
-    /// By port: the shortest time from a frame's first bit out to an answer's first bit in.
+    /// The minimum time from an outgoing frame's first bit to the first bit of an answer, per port.
     answer: Vec<Cycle>,
     latest: Cycle,
     lost: Vec<LostFrame>,
 }
 
 impl NetworkPort {
-    /// Ports on which nothing has come yet. `answer` has by port the shortest time from a
-    /// frame's first bit out to the first bit in of what may answer it.
+    /// Ports on which nothing has arrived yet. `answer` is, per port, the minimum time from the
+    /// first bit of an outgoing frame to the first bit of a frame that may answer it.
     pub fn new(hertz: u64, answer: Vec<Cycle>) -> Self {
         Self {
             inlet: Inlet::new(0, hertz),
@@ -50,8 +50,8 @@ impl NetworkPort {
         }
     }
 
-    /// Adds a frame to those that the node has not come to, at any place among them. Frames
-    /// whose first bits come in one cycle come by port.
+    /// Inserts a frame among those that the node has not reached yet. Frames whose first bits
+    /// arrive in the same cycle are ordered by port.
     pub fn put(&mut self, frame: Crossing) {
         let key = |frame: &Crossing| (frame.start, frame.port);
         let queue = &mut self.inlet.state_mut().queue;
@@ -65,30 +65,30 @@ impl NetworkPort {
         queue.front().map_or(Cycle::MAX, |frame| frame.start)
     }
 
-    /// First bit of the next frame behind the cycle that the node has come to; `Cycle::MAX` if there
-    /// is none. Frames of that cycle are the chip's, as soon as it asks.
+    /// First bit of the next frame after the cycle that the node has reached; `Cycle::MAX` if there
+    /// is none. The chip gets the frames of that cycle itself as soon as it polls.
     pub fn next_unreached(&self) -> Cycle {
         let queue = &self.inlet.state().queue;
         let reached = queue.partition_point(|frame| frame.start <= self.come);
         queue.get(reached).map_or(Cycle::MAX, |frame| frame.start)
     }
 
-    /// The node has come to this cycle, to which all frames are known.
+    /// Notes that the node has reached this cycle, up to which all frames are known.
     pub fn come_to(&mut self, cycle: Cycle) {
         self.come = cycle;
     }
 
-    /// How far the node is known to have come.
+    /// The cycle that the node is known to have reached.
     pub fn come(&self) -> Cycle {
         self.come
     }
 
-    /// All nodes know what has left, so that no answer is outstanding.
+    /// Notes that all nodes know what has left, so that no answer is outstanding.
     pub fn set_free(&mut self) {
         self.latest = Cycle::MAX;
     }
 
-    /// Takes what was lost at the media interface since the last call.
+    /// Takes the frames that were lost at the media interface since the last call.
     pub fn take_lost(&mut self) -> Vec<LostFrame> {
         mem::take(&mut self.lost)
     }

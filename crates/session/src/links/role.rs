@@ -1,4 +1,4 @@
-//! What the lines of a chip are connected to.
+//! The kinds of source that a chip's lines can be connected to.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::port_io::{Departure, MediaDrop};
@@ -8,60 +8,59 @@ use npsim_net::capture::CaptureError;
 use super::Frames;
 use super::link::{FrameOrigin, Inlet};
 
-/// What comes in next.
+/// The next frame to arrive.
 #[derive(Debug)]
 pub enum NextFrame {
-    /// The frame, or why it cannot be read.
+    /// The frame, or the error that prevents reading it.
     Frame(Result<LineFrame, CaptureError>),
-    /// No more frames, or none yet where the lines are [asked again](LineRole::is_polled).
+    /// No more frames, or none yet if the lines are [polled](LineRole::is_polled).
     Nothing,
-    /// The next frame depends on a node that has not come so far.
+    /// Unknown as yet: it depends on a node that has not run far enough.
     Unknown,
 }
 
-/// What the lines of a chip are connected to: it says which frames come in, and takes
-/// notice of those that leave or are lost.
+/// The far end of a chip's lines: the source of incoming frames, notified of departures and losses.
 pub trait LineRole {
-    /// Takes the frame that comes in next.
+    /// Takes the next incoming frame.
     fn next(&mut self) -> NextFrame;
 
-    /// The chip may run up to this cycle without asking for a frame that is not known yet.
+    /// The cycle up to which the chip may run without polling for a frame that is not yet known.
     fn known_until(&self) -> Cycle {
         Cycle::MAX
     }
 
-    /// Whether a frame may come after [`Self::next`] had none, so that it is asked for
-    /// whenever the chip asks.
+    /// Whether a frame may still come after [`Self::next`] had none, so that it is called again
+    /// whenever the chip polls.
     fn is_polled(&self) -> bool {
         false
     }
 
-    /// Where a frame that leaves came into the network, if that can be traced.
+    /// Where a departing frame entered the network, if that can be traced.
     fn origin(&self, departure: &Departure<'_>) -> Option<FrameOrigin>;
 
-    /// A frame begins to leave.
+    /// Called when a frame begins to leave.
     fn departing(&mut self, _departure: &Departure<'_>) {}
 
-    /// Before which cycle an answer to what has begun to leave may come.
+    /// The earliest cycle at which an answer to a frame that has begun to leave may arrive.
     fn latest(&self) -> Cycle {
         Cycle::MAX
     }
 
-    /// A frame was lost at the media interface.
+    /// Called when a frame is lost at the media interface.
     fn dropped(&mut self, _cycle: Cycle, _frame: Option<u64>, _reason: MediaDrop) {}
 
-    /// The end of a link from another node, where one leads here.
+    /// The receiving end of a link from another node, if there is one.
     fn inlet(&self) -> Option<&Inlet> {
         None
     }
 
-    /// The end of a link from another node, to put its state back.
+    /// The receiving end of a link from another node, for restoring its state.
     fn inlet_mut(&mut self) -> Option<&mut Inlet> {
         None
     }
 }
 
-/// Frames of a capture or a generator, at the first node or the only one.
+/// Frames from a capture or a generator, at the first or only node.
 pub struct Stream(pub Frames);
 
 impl LineRole for Stream {

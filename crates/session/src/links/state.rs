@@ -1,4 +1,4 @@
-//! Lines in the middle of a run: saved, and gone on with.
+//! The lines in the middle of a run: saved and resumed.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use super::link::{InletState, Outlet};
 use super::{FrameSource, Frames, Links, Traffic};
 use crate::histogram::Histogram;
 
-/// A frame that was handed to the chip and may not have begun to come.
+/// A frame that was handed to the chip and may not have begun to arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Handed {
     pub start: Cycle,
@@ -20,30 +20,30 @@ pub(super) struct Handed {
     pub bytes: u64,
 }
 
-/// Where the lines stand in the middle of a run.
+/// The state of the lines in the middle of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinksState {
-    /// Frames handed to the chip.
+    /// Number of frames handed to the chip.
     next: u64,
-    /// The last of them, if it has not begun to come.
+    /// The last of them, if it has not begun to arrive.
     handed: Option<Handed>,
-    /// What came and went.
+    /// Counts of what came and went.
     traffic: Traffic,
-    /// How far the capture of departures has come.
+    /// The position in the capture of departures.
     capture: Option<Position>,
-    /// What is on the link from the node before, if frames come from there.
+    /// The state of the link from the previous node, if there is one.
     inlet: Option<Linked>,
-    /// Frames that have left and are not known to be the next ones on the link to
-    /// the node behind, if there is one.
+    /// Frames that have left but are not yet known to be next on the link to
+    /// the next node, if there is one.
     outlet: Option<Outlet>,
 }
 
-/// The lines of a node that another one is before.
+/// The state of lines that are fed by another node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Linked {
     inlet: InletState,
-    /// The frame after the one that the chip knows of: first and last bit in
-    /// picoseconds, port, bytes.
+    /// The frame after the one that the chip has been given: first and last bit
+    /// in picoseconds, port, bytes.
     ahead: Option<(u128, u128, u32, Vec<u8>)>,
     arrivals_end: Cycle,
     since_entry: Histogram,
@@ -56,7 +56,7 @@ impl LinksState {
         self.next
     }
 
-    /// How far the capture of departures has come, where there is one.
+    /// The position in the capture of departures, if there is one.
     #[must_use]
     pub fn capture(&self) -> Option<&Position> {
         self.capture.as_ref()
@@ -64,8 +64,8 @@ impl LinksState {
 }
 
 impl Links {
-    /// Where lines stand that frames come to from outside and that are not captured, so
-    /// that [others](Self::resumed) can go on from there.
+    /// The state of lines that are fed from outside and not captured, from which
+    /// [others](Self::resumed) can continue.
     #[must_use]
     pub fn standing(&self) -> LinksState {
         LinksState {
@@ -78,9 +78,9 @@ impl Links {
         }
     }
 
-    /// Lines that go on where others with the same frames [stood](Self::standing).
-    /// `rest` are the frames from number [`LinksState::next_frame`] on, and `arrivals_end`
-    /// is what [`Self::arrivals_end`] was there.
+    /// Lines that continue from the [state](Self::standing) of others with the same frames. `rest`
+    /// are the frames from number [`LinksState::next_frame`] on, and `arrivals_end` is the value of
+    /// [`Self::arrivals_end`] there.
     #[must_use]
     pub fn resumed(
         rest: Frames,
@@ -97,7 +97,7 @@ impl Links {
         links
     }
 
-    /// Frames that are to go on to other nodes, where there are any.
+    /// Frames that are to go on to other nodes, if there are any.
     fn outlet(&self) -> Option<&Outlet> {
         match &self.source {
             FrameSource::Network(port) => Some(&port.outlet),
@@ -105,12 +105,12 @@ impl Links {
         }
     }
 
-    /// Where the lines stand. What was captured so far is safe on the disk then;
-    /// the sink has to be one that can be gone on with.
+    /// Saves the state of the lines. Everything captured so far is then safely
+    /// on disk; the sink must be one that can be resumed.
     ///
     /// # Errors
-    /// The capture of departures could not be written, or frames that should have
-    /// come could not be read.
+    /// Returns an error if the capture of departures could not be written, or
+    /// frames that should have arrived could not be read.
     pub fn save(&mut self) -> io::Result<LinksState> {
         if let Some(error) = &self.output_failure {
             return Err(io::Error::new(error.kind(), error.to_string()));
@@ -145,9 +145,10 @@ impl Links {
         })
     }
 
-    /// Goes on where other lines with the same frames stood: those that came are
-    /// passed over. The sink is already where it has to be. False if there are
-    /// not as many frames, or the state is of lines that lead elsewhere.
+    /// Continues from the saved state of lines with the same frames: those
+    /// already handed out are skipped. The sink must already be in position.
+    /// Returns false if there are too few frames, or the state belongs to lines
+    /// connected differently.
     #[must_use]
     pub fn restore(&mut self, state: LinksState) -> bool {
         if state.outlet.is_some() != self.outlet().is_some() {

@@ -96,7 +96,7 @@ fn a_frame_that_has_not_come_is_not_offered() {
             600_000_000,
             None,
         );
-        // As the chip asks: at the start, and when the first frame begins.
+        // As the chip polls: at the start, and when the first frame begins.
         assert_eq!(links.next_arrival().map(|arrival| arrival.start), Some(0));
         let second = links.next_arrival().map(|arrival| arrival.start);
         assert_eq!(second, Some(600_000));

@@ -1,4 +1,4 @@
-//! Frames that came and went on the lines, and their observers.
+//! Counts of the frames on the lines, and observers of these frames.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
-/// What came and went on the lines.
+/// Counts of what came and went on the lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Frames put on the lines.
     pub offered_frames: u64,
-    /// The bytes of these frames, padded to the least Ethernet frame, without check sequence.
+    /// Bytes of these frames, padded to the minimum Ethernet frame, without check sequence.
     pub offered_bytes: u64,
     /// Frames that left.
     pub sent_frames: u64,
-    /// The bytes of these frames.
+    /// Bytes of these frames.
     pub sent_bytes: u64,
-    /// Frames that left and could be traced to no frame that came.
+    /// Frames that left and could not be traced to a frame that arrived.
     pub untraced_frames: u64,
     /// First preamble bit of the first arrival.
     pub first_arrival: Option<Cycle>,
@@ -29,25 +29,24 @@ pub struct Traffic {
     pub first_departure: Option<Cycle>,
     /// Last bit of the last departure.
     pub last_departure: Cycle,
-    /// Cycles from the last bit in to the last bit out, of every traced
-    /// departure.
+    /// Cycles from last bit in to last bit out, for every traced departure.
     pub latencies: Histogram,
     /// Frames lost at the media interface, by port and reason.
     pub drops: BTreeMap<(u8, MediaDrop), u64>,
-    /// What came and went at each port; ports after the last one that had traffic are left out.
+    /// Counts by port; ports after the last one with traffic are left out.
     pub ports: Vec<PortTraffic>,
 }
 
-/// What came and went at one port.
+/// Counts of what came and went at one port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortTraffic {
     /// Frames put on the line.
     pub offered_frames: u64,
-    /// The bytes of these frames.
+    /// Bytes of these frames.
     pub offered_bytes: u64,
     /// Frames that left.
     pub sent_frames: u64,
-    /// The bytes of these frames.
+    /// Bytes of these frames.
     pub sent_bytes: u64,
     /// Frames lost at the media interface, on their way in or out.
     pub dropped_frames: u64,
@@ -63,14 +62,14 @@ impl Traffic {
     }
 }
 
-/// Something that inspects each frame that comes, leaves or is lost.
+/// An observer of each frame that arrives, leaves or is lost.
 pub trait Tap {
-    /// A frame was handed to the chip, which is before its first bit comes.
+    /// Called when a frame is handed to the chip, before its first bit arrives.
     fn arriving(&mut self, _arrival: &Arrival) {}
 
-    /// A frame has left.
+    /// Called when a frame has left.
     fn departed(&mut self, _departure: &Departure<'_>) {}
 
-    /// A frame was lost at the media interface.
+    /// Called when a frame is lost at the media interface.
     fn dropped(&mut self, _cycle: Cycle, _port: u8, _frame: Option<u64>, _reason: MediaDrop) {}
 }

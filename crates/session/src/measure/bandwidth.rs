@@ -1,5 +1,5 @@
-//! Peak bandwidths: microcode that asks for more than a unit can do, and what
-//! the unit did then, against what its profile allows at most.
+//! Peak bandwidths: microcode demands more than a unit can do, and the unit's
+//! throughput is compared with the maximum of its profile.
 
 use std::fmt::Write as _;
 
@@ -19,22 +19,22 @@ use super::{chip, feedback, tenths};
 use crate::text_table::TextTable;
 use npsim_project::problem::Problem;
 
-/// Simulated time of a measurement: long enough that start and end of a run
-/// weigh less than a thousandth.
+/// Simulated cycles per measurement: long enough that the start and the end of
+/// a run contribute less than a thousandth.
 pub(super) const CYCLES: Cycle = 300_000;
-/// RBUF and TBUF elements of the media measurements.
+/// Size of RBUF and TBUF elements in the media measurements, in bytes.
 const ELEMENT: u16 = 256;
 /// Bytes of the frames that `media_out.uc` makes.
 const SENT: u64 = 252;
-/// Bytes of the frames that come in: five whole elements.
+/// Bytes of the incoming frames: five whole elements.
 const FRAME: usize = 5 * ELEMENT as usize;
 /// More than any media bus carries.
 const LINE_BITS_PER_SECOND: u64 = 40_000_000_000;
 
-/// What is measured by one source.
+/// A source and what it measures.
 struct Stress {
     path: &'static str,
-    /// All microengines, or the first alone.
+    /// Whether it runs on all microengines, or on the first alone.
     all: bool,
     media: bool,
     /// Whether a coprocessor is attached.
@@ -171,7 +171,7 @@ const STRESSES: &[Stress] = &[
     },
 ];
 
-/// Something with a rate that a stress program measured.
+/// A measured rate of a resource in a stress program.
 fn measured(
     profile: &Profile,
     source: &'static str,
@@ -186,8 +186,8 @@ fn measured(
     Bandwidth::new(profile, source, unit, (resource, peak, amount), CYCLES)
 }
 
-/// What the channels of DRAM sent: each against its pins, or all together against
-/// the D push bus where that is slower.
+/// Throughput of the DRAM channels: each against its pins, or all together
+/// against the D push bus if that is slower.
 fn dram(profile: &Profile, stats: &Stats) -> Vec<ResourceReading> {
     let pins = rate(
         2 * u64::from(profile.dram_burst_bytes()),
@@ -208,7 +208,7 @@ fn media_peak(profile: &Profile) -> ResourceRate {
     )
 }
 
-/// Bytes that each channel of a unit moved.
+/// Bytes moved by each channel of a unit.
 fn units(stats: &Stats, kind: &str, how: &str, peak: ResourceRate) -> Vec<ResourceReading> {
     let channels = stats.units.iter().filter(|unit| {
         unit.name
@@ -220,7 +220,7 @@ fn units(stats: &Stats, kind: &str, how: &str, peak: ResourceRate) -> Vec<Resour
         .collect()
 }
 
-/// What each bus of a kind carried, `amount` a bus clock.
+/// Amount carried by each bus of a kind; the peak is `amount` per bus clock.
 fn buses(
     profile: &Profile,
     stats: &Stats,
@@ -258,14 +258,15 @@ pub struct Bandwidths {
     pub mhz: u64,
     /// Cycles that each measurement ran.
     pub cycles: u64,
-    /// By resource.
+    /// The bandwidths, by resource.
     pub bandwidths: Vec<Bandwidth>,
 }
 
 /// Runs all measurements on a chip.
 ///
 /// # Errors
-/// A source does not assemble for the chip, or a check stops a run.
+/// Returns an error if a source does not assemble for the chip, or a check
+/// stops a run.
 pub fn measure(core: CoreKind, profile: &Profile) -> Result<Bandwidths, Problem> {
     let mut bandwidths = Vec::new();
     for stress in STRESSES {
@@ -317,7 +318,7 @@ fn run(core: CoreKind, profile: &Profile, stress: &Stress) -> Result<Stats, Prob
     }
 }
 
-/// Frames without end on port 0, back to back.
+/// Endless back-to-back frames on port 0.
 struct Flood {
     on: bool,
     mhz: u64,
@@ -333,8 +334,8 @@ impl Flood {
         }
     }
 
-    /// When the line has carried so many frames with preamble, gap and check
-    /// sequence.
+    /// The cycle at which the line has carried this many frames with preamble,
+    /// gap and check sequence.
     fn cycle(&self, frames: u64) -> Cycle {
         let bits = u128::from(frames) * (FRAME as u128 + 24) * 8;
         (bits * u128::from(self.mhz) * 1_000_000 / u128::from(LINE_BITS_PER_SECOND)) as Cycle
@@ -360,7 +361,7 @@ impl PortIo for Flood {
 }
 
 impl Bandwidths {
-    /// The table for people, at most `width` columns wide.
+    /// The table as text, at most `width` columns wide.
     #[must_use]
     pub fn table(&self, width: usize) -> String {
         let heads = ["resource", "measured", "peak", "", "share", "source"];

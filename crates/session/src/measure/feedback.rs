@@ -1,5 +1,5 @@
-//! The coprocessor's bandwidths: what microcode gets out of its modules through
-//! the channel, and what a module does alone.
+//! The coprocessor's bandwidths: what microcode gets from its modules through
+//! the channel, and what a module does on its own.
 
 use npsim_chip::gpp::boot::{BootPlan, MemoryImage, Space};
 use npsim_chip::units::sram::device::{Attachment, Device};
@@ -11,15 +11,15 @@ use super::rate::{Bandwidth, ResourceRate, ResourceReading, rate};
 use super::tenths;
 use npsim_project::problem::Problem;
 
-/// The source of what no microcode measured.
+/// The source given for values that no microcode measured.
 pub(super) const ALONE: &str = "module alone, no buses";
-/// The channel that it is attached to, if there are as many.
+/// The channel that the coprocessor is attached to, if the chip has that many.
 const CHANNEL: u8 = 1;
-/// Longwords that an XCP request writes.
+/// Longwords written by an XCP request.
 const REQUEST_LONGWORDS: u64 = 4;
 /// A limit so high that a request for the lowest rate is always granted.
 const LIMIT: u32 = i32::MAX as u32;
-/// Milliseconds that a module is driven alone.
+/// Milliseconds for which a module is driven on its own.
 const MILLISECONDS: u64 = 1;
 
 fn attachment(profile: &Profile) -> Attachment {
@@ -32,7 +32,7 @@ fn attachment(profile: &Profile) -> Attachment {
     }
 }
 
-/// A chip with a coprocessor that grants.
+/// A chip with a coprocessor that grants every request.
 pub(super) fn boot(profile: &Profile) -> BootPlan {
     let own = attachment(profile);
     BootPlan {
@@ -46,12 +46,12 @@ pub(super) fn boot(profile: &Profile) -> BootPlan {
     }
 }
 
-/// One a clock of so many picoseconds.
+/// One per clock of this many picoseconds.
 fn clock(profile: &Profile, picoseconds: u64) -> ResourceRate {
     rate(1_000_000, picoseconds * profile.me_mhz())
 }
 
-/// One in the time of so many longwords on the pins.
+/// One per transfer of this many longwords on the pins.
 fn pins(profile: &Profile, longwords: u64) -> ResourceRate {
     rate(1, longwords * profile.sram_longword_cycles())
 }
@@ -64,7 +64,7 @@ fn slower(one: ResourceRate, other: ResourceRate) -> ResourceRate {
     if a <= b { one } else { other }
 }
 
-/// The requests that a module of the coprocessor has answered.
+/// The requests answered by a module of the coprocessor.
 fn requests(stats: &Stats, module: &str, name: &str, peak: ResourceRate) -> Vec<ResourceReading> {
     let device = stats.devices.of("coprocessor");
     let answered = device.and_then(|it| it.module(module)?.get("requests"));
@@ -92,7 +92,7 @@ pub(super) fn xcp(profile: &Profile, stats: &Stats) -> Vec<ResourceReading> {
     requests(stats, "xcp", "XCP requests", peak)
 }
 
-/// The modules driven at one request a clock, without a channel and its buses.
+/// The modules driven at one request per clock, without a channel and its buses.
 pub(super) fn alone(profile: &Profile) -> Result<Vec<Bandwidth>, Problem> {
     let cycles = MILLISECONDS * profile.me_mhz() * 1000;
     let device = |profile: &Profile| {

@@ -1,5 +1,5 @@
-//! Idle latencies: each operation sixteen times on a chip that does nothing
-//! else, timed by the microcode itself with `PROFILE_COUNT`.
+//! Idle latencies: each operation runs sixteen times on an otherwise idle chip,
+//! timed by the microcode itself with `PROFILE_COUNT`.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Stop;
@@ -14,19 +14,19 @@ use super::{chip, tenths};
 use crate::text_table::TextTable;
 use npsim_project::problem::Problem;
 
-/// Repetitions of an operation; `microcode/latency/measure.uc` has the same.
+/// Repetitions of an operation; must match `microcode/latency/measure.uc`.
 const REPEATS: u64 = 16;
-/// Where the microcode leaves its results in scratch.
+/// Scratch address of the microcode's results.
 const RESULTS: u32 = 0x2000;
-/// Instructions from reading the counter to the command, that of the reading
-/// and the one that takes the value.
+/// Instructions from reading the counter to the command: the read itself and
+/// the one that takes the value.
 const BEFORE: u64 = 2;
-/// By then every measurement is over.
+/// The cycle by which every measurement is over.
 const LIMIT: Cycle = 1_000_000;
 
-/// What a source measures: in the order of its results the operation, the
-/// parameter that is its target, and instructions beyond the usual ones between
-/// counter and command.
+/// What a source measures. In the order of its results: the operation, the
+/// parameter that is its target, and the number of instructions beyond the
+/// usual ones between counter and command.
 struct LatencySource {
     path: &'static str,
     unit: &'static str,
@@ -90,24 +90,24 @@ const SOURCES: &[LatencySource] = &[
     },
 ];
 
-/// What an operation took.
+/// The measured latency of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OperationLatency {
     /// `scratch`, `sram`, ...
     pub unit: &'static str,
-    /// The operation, as the assembler writes it.
+    /// The operation, in assembler syntax.
     pub operation: &'static str,
-    /// The profile's parameter that it is to meet.
+    /// The profile parameter that it is meant to match.
     pub parameter: String,
     /// The parameter's value in ME cycles.
     pub target: u64,
-    /// How often it was measured.
+    /// Number of measurements.
     pub repeats: u64,
-    /// Sum of all in ME cycles.
+    /// Sum of all latencies in ME cycles.
     pub sum: u64,
-    /// Shortest in ME cycles.
+    /// Shortest latency in ME cycles.
     pub least: u64,
-    /// Longest in ME cycles.
+    /// Longest latency in ME cycles.
     pub most: u64,
     /// Mean in tenths of a nanosecond.
     pub mean_tenths_ns: u64,
@@ -128,16 +128,17 @@ impl OperationLatency {
 pub struct Latencies {
     /// Name of the profile.
     pub chip: String,
-    /// Microengine clock.
+    /// Microengine clock in MHz.
     pub mhz: u64,
-    /// By unit.
+    /// The latencies, by unit.
     pub latencies: Vec<OperationLatency>,
 }
 
 /// Runs all measurements on a chip.
 ///
 /// # Errors
-/// A source does not assemble for the chip or a run ends otherwise than in rest.
+/// Returns an error if a source does not assemble for the chip, or a run does
+/// not come to rest.
 pub fn measure(core: CoreKind, profile: &Profile) -> Result<Latencies, Problem> {
     let mut latencies = Vec::new();
     for source in SOURCES {
@@ -173,7 +174,7 @@ fn measure_source(
     for (number, &(operation, name, more)) in (0..).zip(source.operations) {
         let at = RESULTS + 12 * number;
         let result = |place| u64::from(chip.units().scratch.read(at + place).unwrap_or_default());
-        // What the counter says beyond the operation.
+        // Counted cycles beyond the operation itself.
         let known = BEFORE + more + profile.wake_latency();
         let target = parameter(profile, source.unit, name);
         let sum = result(0).saturating_sub(REPEATS * known);
@@ -202,7 +203,7 @@ fn parameter(profile: &Profile, group: &str, name: &str) -> u64 {
 }
 
 impl Latencies {
-    /// The table for people, at most `width` columns wide.
+    /// The table as text, at most `width` columns wide.
     #[must_use]
     pub fn table(&self, width: usize) -> String {
         let heads = [
@@ -239,7 +240,7 @@ impl Latencies {
     }
 }
 
-/// No frame comes or goes.
+/// Lines on which no frame comes or goes.
 pub(super) struct NoLines;
 
 impl PortIo for NoLines {

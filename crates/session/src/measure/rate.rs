@@ -1,4 +1,4 @@
-//! Rates, and how far a resource was used.
+//! Rates, and the utilization of resources.
 
 use npsim_chip::Cycle;
 use npsim_profile::Profile;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::permille;
 
-/// A rate in amounts per ME cycle, exactly.
+/// An exact rate, in amounts per ME cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ResourceRate {
     pub amount: u64,
@@ -17,10 +17,10 @@ pub(super) const fn rate(amount: u64, cycles: u64) -> ResourceRate {
     ResourceRate { amount, cycles }
 }
 
-/// A resource, the most that it can do, and the amount that it did.
+/// A resource, its peak rate, and the amount that it processed.
 pub(super) type ResourceReading = (String, ResourceRate, u64);
 
-/// How far a resource was used at most.
+/// The peak utilization of a resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Bandwidth {
     /// The resource and how it was used.
@@ -29,21 +29,21 @@ pub struct Bandwidth {
     pub source: &'static str,
     /// `MB/s`, or `M/s` for commands.
     pub unit: &'static str,
-    /// What it moved in each second, in tenths of `unit`.
+    /// Measured rate, in tenths of `unit`.
     pub measured_tenths: u64,
-    /// What its profile allows at most, in tenths of `unit`.
+    /// Maximum rate by the profile, in tenths of `unit`.
     pub peak_tenths: u64,
-    /// Measured in tenths of a percent of the peak.
+    /// Measured rate in tenths of a percent of the peak.
     pub permille: u64,
-    /// Measured is more than the peak.
+    /// Whether the measured rate exceeds the peak.
     pub exceeds: bool,
-    /// What else is to be known of it, for people.
+    /// A remark for the reader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl Bandwidth {
-    /// What was read of a resource in so many cycles.
+    /// The utilization of a resource that processed `amount` in `cycles` ME cycles.
     pub(super) fn new(
         profile: &Profile,
         source: &'static str,
@@ -69,8 +69,8 @@ impl Bandwidth {
     }
 }
 
-/// An amount in so many cycles, in tenths of a million a second, rounded to the
-/// nearest.
+/// An amount over a number of cycles, in tenths of a million per second,
+/// rounded to the nearest.
 fn per_second(amount: u64, cycles: Cycle, mhz: u64) -> u64 {
     (amount * mhz * 10 + cycles / 2) / cycles
 }
