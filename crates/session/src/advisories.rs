@@ -1,6 +1,6 @@
-//! What a reader of a run's results should know besides the numbers: how the
-//! capture was played, why frames stayed inside, and what of the options came to
-//! nothing.
+//! Hints for the reader of a run's results, besides the numbers: how the
+//! capture was played, why frames stayed inside, and which options had no
+//! effect.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -13,7 +13,7 @@ use crate::report::NodeReport;
 use npsim_project::Project;
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
-/// How what was played differs from the capture, a line each.
+/// Differences between the capture and the frames that were played, one per line.
 #[must_use]
 pub fn of_capture(capture: &Survey) -> Vec<String> {
     let (plan, notes) = (&capture.plan, &capture.notes);
@@ -106,7 +106,7 @@ pub fn of_capture(capture: &Survey) -> Vec<String> {
     lines
 }
 
-/// Interfaces that share a port with another one, since the project has fewer.
+/// Notes capture interfaces that share a port because the project has fewer ports.
 fn of_interfaces(capture: &Survey) -> Option<String> {
     let ports = capture.plan.ports.len();
     let beyond = capture.interface_frames.iter().enumerate().skip(ports);
@@ -144,8 +144,8 @@ pub fn times(number: u64) -> String {
     }
 }
 
-/// The per cent of the line rate at which frames came, where that is so little that the chip had
-/// hardly anything to do.
+/// The arrival rate as a percentage of the line rate, if it is so low that the chip was almost
+/// idle.
 #[must_use]
 pub fn slow_arrivals(report: &NodeReport) -> Option<f64> {
     const FEW_PERCENT: u64 = 5;
@@ -156,7 +156,7 @@ pub fn slow_arrivals(report: &NodeReport) -> Option<f64> {
     (report.packets.offered > 1 && slow).then(|| offered as f64 * 100.0 / line as f64)
 }
 
-/// Says so when frames came that slowly.
+/// Notes that frames arrived that slowly.
 #[must_use]
 pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
     let percent = slow_arrivals(report)?;
@@ -165,20 +165,20 @@ pub fn of_slow_arrivals(report: &NodeReport) -> Option<String> {
     ))
 }
 
-/// What may explain the results of a run that is over; a fault mostly explains itself.
+/// Notes that may explain the results of a finished run; a fault mostly explains itself.
 #[must_use]
 pub fn of_results(report: &NodeReport, chip: &Chip) -> Vec<String> {
     let mut lines = of_frames_inside(report, chip);
     if report.fault.is_none() {
         lines.extend(of_long_holds(chip));
     }
-    // A lock that is never released may be why it came to the fault.
+    // A lock that is never released may have caused the fault.
     lines.extend(of_held_locks(report));
     lines
 }
 
-/// Why frames did not leave, as far as the media interface shows it. A run that was
-/// stopped part of the way or whose time was up has frames inside that mean nothing.
+/// Why frames did not leave, as far as the media interface shows it. Frames still inside mean
+/// nothing if the run was stopped early or reached its time limit.
 fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
     let mut lines = Vec::new();
     if report.packets.lost == 0 {
@@ -228,10 +228,10 @@ fn of_frames_inside(report: &NodeReport, chip: &Chip) -> Vec<String> {
     lines
 }
 
-/// Contexts that have had the pipeline for long when the run ends while others of their
-/// microengine wait for it. One that looks at nothing is stopped in the end by
-/// [`Check::NeverYields`](npsim_chip::kernel::check::Check::NeverYields); one that polls, or
-/// a run that ends before that, is reported here.
+/// Contexts that have held the pipeline for a long time when the run ends while other contexts of
+/// their microengine wait for it.
+/// [`Check::NeverYields`](npsim_chip::kernel::check::Check::NeverYields) eventually stops a loop
+/// that reads no outside state; loops that poll, and runs that end earlier, are reported here.
 fn of_long_holds(chip: &Chip) -> Vec<String> {
     const LONG: Cycle = 1 << 16;
     let mut lines = Vec::new();
@@ -256,9 +256,8 @@ fn of_long_holds(chip: &Chip) -> Vec<String> {
     lines
 }
 
-/// Locks that a context still holds although the run is over. A run that is stopped early
-/// may well end in the middle of a section, so there only a hold counts that is longer
-/// than all before it.
+/// Locks that are still held when the run is over. A run that is stopped early may well end inside
+/// a critical section, so in that case a hold counts only if it is longer than all earlier ones.
 fn of_held_locks(report: &NodeReport) -> Vec<String> {
     let chip = &report.chip;
     let at_rest = matches!(report.ending, "drained" | "quiet");
@@ -290,8 +289,8 @@ fn of_held_locks(report: &NodeReport) -> Vec<String> {
     lines.collect()
 }
 
-/// The ports are not those of the board that the command line names, since the
-/// project's own `[[port]]` sections come before it.
+/// Notes that the ports differ from those of the board named on the command
+/// line, since the project's own `[[port]]` sections take precedence.
 #[must_use]
 pub fn of_ports(project: &Project, board: Option<&str>) -> Option<String> {
     let there = &project.capacity.board_ports;
@@ -320,7 +319,7 @@ fn shown(rates: &[u64]) -> String {
     format!("{} {word} ({})", rates.len(), list.join(", "))
 }
 
-/// The run was over before the part of it that a timeline was to show.
+/// Notes that the run ended before the window that the timeline was to cover.
 #[must_use]
 pub fn of_window(from: Cycle, end: Cycle) -> Option<String> {
     (from > end).then(|| {

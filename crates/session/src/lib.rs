@@ -1,8 +1,8 @@
-//! A run: what a project file says, assembled, put on chips between links, and
-//! what it counted.
+//! A run: assembles what a project file describes, simulates it on chips between links, and
+//! collects the counts.
 //!
-//! A [`session`] is a network of nodes, one for an ordinary run. It runs, steps, is
-//! looked into, saved and restored:
+//! A [`session`] is a network of nodes, with one node for an ordinary run. It can be run, stepped,
+//! inspected, saved and restored:
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -53,8 +53,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`node`] is one chip on its lines, which a session, a network and the debugger drive.
-//! Where a chip alone is enough, a [`simulation`] runs it between [`links`].
+//! A [`node`] is one chip with its lines, driven by a session, a network or the debugger. Where a
+//! single chip is enough, a [`simulation`] runs it between [`links`].
 
 pub mod advisories;
 pub mod checkpoint;

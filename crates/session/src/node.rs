@@ -1,10 +1,10 @@
-//! A chip on its lines, and how far it has come: the one driver of a chip, for an ordinary
-//! run, a chain, a network and the debugger.
+//! A chip with its lines and its progress: the one driver of a chip, for an ordinary run, a chain,
+//! a network and the debugger.
 //!
-//! A node is driven in one of three ways, which do not mix: a [session](crate::session) runs
-//! it as far as is known of the node before (`Node::advance`), a network feeds it while it
-//! runs ([`Node::run_open`]), and a debugger brings it to exact cycles ([`Node::run_exactly`])
-//! and [forks](Node::fork) it.
+//! A node is driven in one of three ways, which do not mix: a [session](crate::session) runs it as
+//! far as frames from the previous node are known (`Node::advance`), a network feeds it while it
+//! runs ([`Node::run_open`]), and a debugger brings it to exact cycles ([`Node::run_exactly`]) and
+//! [forks](Node::fork) it.
 
 mod exact;
 mod networked;
@@ -28,16 +28,16 @@ use npsim_project::problem::Problem;
 pub use exact::NodeCopy;
 pub use networked::NetworkedState;
 
-/// Cycles between two times at which what has left is handed on.
+/// Maximum cycles before departures are handed on to the next node.
 const WINDOW: Cycle = 60_000;
 
-/// How far a session is to come.
+/// How far a session is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunTarget {
-    /// To the first event at this cycle or later, which changes nothing in the chips:
-    /// microengines may have run ahead of it.
+    /// To the first event at this cycle or later. This changes nothing in the chips: microengines
+    /// may have run ahead of it.
     Pause(Cycle),
-    /// To this cycle, where microengines stand too.
+    /// To exactly this cycle, with the microengines stopped there too.
     Exactly(Cycle),
 }
 
@@ -49,7 +49,7 @@ impl RunTarget {
     }
 }
 
-/// What was counted up to a moment.
+/// The counts up to some cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeCounts {
     /// By the chip.
@@ -58,7 +58,7 @@ pub struct NodeCounts {
     pub traffic: Traffic,
 }
 
-/// A chip on its lines.
+/// A chip with its lines.
 #[derive(Debug)]
 pub struct Node {
     simulation: Simulation,
@@ -69,14 +69,14 @@ pub struct Node {
     ending: Option<Ending>,
     /// The cycle before which no event is left.
     handled: Cycle,
-    /// Whether it cannot go on before more is known of what comes.
+    /// Whether it has to wait until more incoming frames are known.
     waits: bool,
-    /// Before which cycle nothing leaves unless a frame comes, as far as skipping has shown it.
-    /// Not saved: how much was skipped depends on how the run was cut.
+    /// The cycle before which nothing leaves unless a frame arrives, as far as skipping has shown.
+    /// Not saved, since the amount skipped depends on how the run was split.
     silent: Cycle,
 }
 
-/// The state of a node: what [`Session::snapshot`](crate::session::Session::snapshot) has of it.
+/// The state of a node, as part of [`Session::snapshot`](crate::session::Session::snapshot).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NodeState {
     handled: Cycle,
@@ -86,8 +86,8 @@ pub(crate) struct NodeState {
 }
 
 impl Node {
-    /// A chip at cycle 0 on lines on which nothing has come. It runs until `until` at the
-    /// latest, and what it has counted at `mark` is [kept](Self::mark).
+    /// A chip at cycle 0 on lines on which nothing has arrived. It runs until `until` at the
+    /// latest, and its counts at cycle `mark` are [kept](Self::mark).
     #[must_use]
     pub fn new(
         simulation: Simulation,
@@ -119,7 +119,7 @@ impl Node {
         self.simulation.chip_mut()
     }
 
-    /// The cycle that the chip has come to, which may lie beyond [`Self::handled`].
+    /// The cycle that the chip has reached, which may lie beyond [`Self::handled`].
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.simulation.now()
@@ -135,7 +135,7 @@ impl Node {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let mut stats = self.simulation.stats();
-        // The chip, which can go on, keeps no account of what is reported at a run's end alone.
+        // The chip can go on, so it does not record what is only reported at the end of a run.
         if matches!(self.ending, Some(Ending::Reached)) && self.simulation.sleeps_unasked() {
             stats.checks_passed_over.push(CheckStats {
                 check: Check::NeverWoken.name().to_owned(),
@@ -145,45 +145,44 @@ impl Node {
         stats
     }
 
-    /// What came and went on its lines so far.
+    /// Counts of what came and went on its lines so far.
     #[must_use]
     pub fn traffic(&self) -> &Traffic {
         &self.links.traffic
     }
 
-    /// What was counted up to the [mark](crate::session::Plan::mark), if the run has come so
-    /// far.
+    /// The counts at the [mark](crate::session::Plan::mark), if the run has reached it.
     #[must_use]
     pub fn mark(&self) -> Option<&NodeCounts> {
         self.marked.as_ref()
     }
 
-    /// Cycles from the last bit into the first node to the last bit out of this one,
-    /// of every departure that could be traced.
+    /// Cycles from the last bit into the first node to the last bit out of this one, for every
+    /// departure that could be traced.
     #[must_use]
     pub fn since_entry(&self) -> &Histogram {
         self.links.since_entry()
     }
 
-    /// When the last frame that is known has arrived.
+    /// The arrival of the last known frame.
     #[must_use]
     pub fn arrivals_end(&self) -> Cycle {
         self.links.arrivals_end()
     }
 
-    /// Why not all frames could be read.
+    /// Why some frames could not be read, if so.
     #[must_use]
     pub fn unread(&self) -> Option<String> {
         self.links.input_failure().map(ToString::to_string)
     }
 
-    /// What each context does, one line each.
+    /// The state of each context, one line each.
     #[must_use]
     pub fn state_report(&self) -> Vec<String> {
         self.simulation.state_report()
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> NodeCounts {
         NodeCounts {
@@ -192,7 +191,7 @@ impl Node {
         }
     }
 
-    /// The cycle before which nothing is left to happen.
+    /// The cycle before which all events have been handled.
     #[must_use]
     pub fn handled(&self) -> Cycle {
         self.handled
@@ -206,7 +205,7 @@ impl Node {
         self.links.backlog()
     }
 
-    /// A node that was interrupted can go on.
+    /// Lets an interrupted node go on.
     pub(crate) fn take_up(&mut self) {
         if self.ending == Some(Ending::Interrupted) {
             self.ending = None;
@@ -217,18 +216,18 @@ impl Node {
         self.ending.get_or_insert(Ending::Interrupted);
     }
 
-    /// Whether its time is up; with a later end it could go on.
+    /// Whether it has reached its time limit; with a later limit it could go on.
     pub(crate) fn is_out_of_time(&self) -> bool {
         self.ending == Some(Ending::Reached)
     }
 
-    /// Whether its run has ended for good, so that it takes no more frames.
+    /// Whether its run has ended for good, so that it accepts no more frames.
     pub(crate) fn is_closed(&self) -> bool {
         let on = [Ending::Reached, Ending::Interrupted];
         { self.ending.as_ref() }.is_some_and(|ending| !on.contains(ending))
     }
 
-    /// Frames from the node before; none come behind them if `closes`.
+    /// Adds frames from the previous node; none will follow if `closes`.
     pub(crate) fn feed(&mut self, frames: Vec<Crossing>, closes: bool) {
         if !frames.is_empty() || closes {
             self.waits = false;
@@ -238,9 +237,8 @@ impl Node {
         }
     }
 
-    /// Runs on, as far as the target, a window or what is known of the node before
-    /// lets it. Gives the frames that go on to the node behind: those before which no other can
-    /// come any more.
+    /// Runs on, up to the target, the end of a window or the last known frame from the previous
+    /// node. Returns the frames for the next node before which no other can come any more.
     pub(crate) fn advance(
         &mut self,
         target: RunTarget,
@@ -251,7 +249,7 @@ impl Node {
             self.marked = Some(self.counts());
         }
         let mark = self.mark.filter(|_| self.marked.is_none());
-        // A node that the one behind waits for goes beyond the target.
+        // A node that the next one waits for runs beyond the target.
         let exactly = match target {
             RunTarget::Exactly(cycle) => Some(cycle).filter(|cycle| *cycle > self.handled),
             RunTarget::Pause(_) => None,
@@ -306,8 +304,8 @@ impl Node {
         self.links.release(known)
     }
 
-    /// The frames that have left and were not given yet, since others that began to leave before
-    /// them may still be on the line.
+    /// Takes the remaining departed frames, which were held back since others that began to leave
+    /// before them may still be on the line.
     pub(crate) fn give_the_rest(&mut self) -> Vec<Crossing> {
         self.links.release(Cycle::MAX)
     }

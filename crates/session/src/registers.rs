@@ -1,5 +1,5 @@
-//! The registers that matter where a context stands, by the names of its program: those
-//! that the instruction there reads, then all others that hold a value of a name.
+//! The registers that matter where a context stands, by their names in the program: those read by
+//! the instruction there, then all other named registers that hold a live value.
 
 use npsim_chip::chip::Chip;
 use npsim_chip::core::Core;
@@ -8,21 +8,21 @@ use npsim_image::{Image, ProgramPoint, RegisterUse, TransferDirection};
 use npsim_isa::{Context, Operand};
 use serde::Serialize;
 
-/// Registers that are shown at most.
+/// Maximum number of registers shown.
 const MOST: usize = 16;
 
 /// A register and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RegisterValue {
-    /// The name in the source, or its number where it has none.
+    /// The name in the source, or the register's number if it has none.
     pub name: String,
-    /// What it holds.
+    /// The value.
     pub value: u32,
 }
 
-/// The registers that matter for a context at an instruction, at most `MOST`, each name once.
-/// What the instruction reads comes first, so that it is never what the limit cuts off. A
-/// transfer name stands for an IN and an OUT register; both are listed where both are live.
+/// The registers that matter for a context at an instruction, at most `MOST`, each name once. Those
+/// read by the instruction come first, so that the limit never cuts them off. A transfer name
+/// stands for an IN and an OUT register; both are listed if both are live.
 #[must_use]
 pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterValue> {
     let Some(core) = chip.microengines().get(usize::from(me)) else {
@@ -36,7 +36,7 @@ pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterVal
             found.push(RegisterValue { name, value });
         }
     };
-    // What it writes is not written yet.
+    // Registers that it writes are not written yet.
     let read = |used: &RegisterUse| !used.point.after;
     for used in image.registers_used(pc).into_iter().filter(read) {
         add(name_of(image, used), used.operand, used.side);
@@ -60,7 +60,7 @@ pub fn that_matter(chip: &Chip, me: u8, context: u8, pc: u16) -> Vec<RegisterVal
     found
 }
 
-/// Lines for people: `length = 0x00000040 (64)`.
+/// The registers as text: `length = 0x00000040 (64)`.
 #[must_use]
 pub fn as_text(registers: &[RegisterValue]) -> Vec<String> {
     let width = { registers.iter() }

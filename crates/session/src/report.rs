@@ -1,5 +1,5 @@
-//! What a run came to, as plain data: the summary and the stats file are two
-//! ways of showing it. Nothing in it depends on the host.
+//! The results of a run as plain data, shown by both the summary and the stats
+//! file. Nothing in it depends on the host.
 
 mod gather;
 
@@ -20,20 +20,20 @@ pub struct Report {
     pub npsim: &'static str,
     /// The project.
     pub project: String,
-    /// Cycles from a bit's way out of one node to its way into the next.
+    /// Delay of the links between nodes, in cycles.
     pub link_cycles: u64,
     /// The seed of the first node's pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
-    /// Settings over the project file, `PATH=VALUE` each.
+    /// Settings that override the project file, each `PATH=VALUE`.
     pub settings: Vec<String>,
-    /// Changes to the chip profile by settings; such a run says nothing of
-    /// the chip that the profile describes.
+    /// Changes that settings made to the chip profile; such a run says nothing
+    /// about the chip that the profile describes.
     pub profile_changes: Vec<ProfileChange>,
-    /// What disturbs all nodes on purpose, the random numbers as those of the first
-    /// one; absent for a plain run.
+    /// Deliberate disturbances of all nodes, with the random numbers of the
+    /// first one; absent for a plain run.
     #[serde(skip_serializing_if = "Perturbations::is_none")]
     pub disturbances: Perturbations,
-    /// The traffic that was made, with all its defaults; absent for a capture.
+    /// The generated traffic with all its defaults; absent for a capture.
     pub load: Option<Load>,
     /// The worst of the nodes' endings: `fault`, `output-failed`, `input-failed`,
     /// `interrupted`, `reached`, `drained`, `quiet`, or `running` while they run.
@@ -46,10 +46,10 @@ pub struct Report {
     pub exceptions: Vec<NodeDrop>,
     /// Rates into the first node and out of the last one.
     pub rates: Rates,
-    /// Last bit into the first node to last bit out of the last one; absent if
-    /// nothing could be traced.
+    /// Latency from the last bit into the first node to the last bit out of the
+    /// last one; absent if nothing could be traced.
     pub latency: Option<LatencySummary>,
-    /// The nodes in their order.
+    /// The nodes, in order.
     pub nodes: Vec<NodeReport>,
 }
 
@@ -58,7 +58,7 @@ pub struct Report {
 pub struct NodeDrop {
     /// The node, from 1.
     pub node: usize,
-    /// Which and why.
+    /// The loss.
     #[serde(flatten)]
     pub drop: Drop,
 }
@@ -70,15 +70,15 @@ pub struct NodeReport {
     pub node: usize,
     /// The seed of its pseudo-random numbers, if one was given.
     pub seed: Option<u64>,
-    /// What disturbed it on purpose; absent for a plain run.
+    /// Deliberate disturbances; absent for a plain run.
     #[serde(skip_serializing_if = "Perturbations::is_none")]
     pub disturbances: Perturbations,
     /// `drained`, `quiet`, `reached`, `fault`, `output-failed`, `input-failed`,
     /// `interrupted`, or `running` while it runs.
     pub ending: &'static str,
-    /// What stopped it.
+    /// The fault that stopped it.
     pub fault: Option<FaultReport>,
-    /// Microengines that a breakpoint has stopped.
+    /// Microengines stopped by a breakpoint.
     pub halts: Vec<HaltReport>,
     /// Frames in, out and lost.
     pub packets: Packets,
@@ -88,26 +88,26 @@ pub struct NodeReport {
     pub exceptions: Vec<Drop>,
     /// Rates in and out.
     pub rates: Rates,
-    /// Last bit in to last bit out; absent if nothing could be traced.
+    /// Latency from last bit in to last bit out; absent if nothing could be traced.
     pub latency: Option<LatencySummary>,
-    /// Last bit into the first node to last bit out of this one; absent if nothing
-    /// could be traced.
+    /// Latency from the last bit into the first node to the last bit out of
+    /// this one; absent if nothing could be traced.
     pub latency_since_entry: Option<LatencySummary>,
-    /// What the chip counted.
+    /// The chip's counts.
     pub chip: Stats,
 }
 
-/// The format's name; it changes when a field changes its meaning or goes.
+/// The format's name; it changes when a field changes its meaning or is removed.
 pub const SCHEMA: &str = "npsim-stats-2";
 
 /// A fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FaultReport {
-    /// Name of the check; absent for what no chip could do.
+    /// Name of the check; absent for operations that no chip could perform.
     pub check: Option<&'static str>,
     /// What happened.
     pub message: String,
-    /// When.
+    /// The cycle of the fault.
     pub cycle: u64,
     /// Microengine.
     pub me: Option<u8>,
@@ -115,15 +115,15 @@ pub struct FaultReport {
     pub context: Option<u8>,
     /// Word address.
     pub pc: Option<u16>,
-    /// The source line and the macros it came through.
+    /// The source line and the macros that it was expanded from.
     pub place: Option<String>,
-    /// Reasons.
+    /// Explanations.
     pub notes: Vec<String>,
-    /// Other places that have to do with it.
+    /// Other related places.
     pub also: Vec<PlaceReport>,
-    /// The registers that matter where its context stands.
+    /// The registers that matter where the context stands.
     pub registers: Vec<RegisterValue>,
-    /// The place of the registers, if the context has gone on since the instruction at fault.
+    /// The place of the registers, if the context has moved on since the faulting instruction.
     pub registers_at: Option<String>,
 }
 
@@ -136,62 +136,63 @@ pub struct PlaceReport {
     pub context: u8,
     /// Word address.
     pub pc: u16,
-    /// The source line and the macros it came through.
+    /// The source line and the macros that it was expanded from.
     pub place: String,
     /// What happens there.
     pub what: String,
 }
 
-/// A microengine that a breakpoint has stopped.
+/// A microengine stopped by a breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HaltReport {
     /// Microengine.
     pub me: u8,
-    /// The context that came to the breakpoint.
+    /// The context that reached the breakpoint.
     pub context: u8,
-    /// The first cycle in which nothing runs there any more.
+    /// The first cycle in which nothing runs there.
     pub cycle: u64,
     /// Word address.
     pub pc: u16,
-    /// The source line and the macros it came through.
+    /// The source line and the macros that it was expanded from.
     pub place: String,
-    /// The registers that matter there, of this context.
+    /// The registers of this context that matter there.
     pub registers: Vec<RegisterValue>,
 }
 
 /// Frames, counted where they are first and last seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Packets {
-    /// Put on the lines.
+    /// Frames put on the lines.
     pub offered: u64,
-    /// The bytes of these frames without preamble, gap and check sequence.
+    /// Bytes of these frames without preamble, gap and check sequence.
     pub offered_bytes: u64,
-    /// Left the chip.
+    /// Frames that left the chip.
     pub sent: u64,
-    /// The bytes of these frames.
+    /// Bytes of these frames.
     pub sent_bytes: u64,
-    /// Left the chip and could be traced to no frame that came.
+    /// Frames that left the chip and could not be traced to a frame that arrived.
     pub untraced: u64,
-    /// Lost at the media interface.
+    /// Frames lost at the media interface.
     pub dropped_media: u64,
-    /// Counted by the microcode's drop counters.
+    /// Frames counted by the microcode's drop counters.
     pub dropped_microcode: u64,
-    /// Ended on the slow path.
+    /// Packets that ended on the slow path.
     pub exceptions: u64,
-    /// Made by the general-purpose core.
+    /// Frames made by the general-purpose core.
     #[serde(skip_serializing_if = "is_none")]
     pub made: u64,
-    /// Left a node and had not begun to come to the next one; 0 for one node.
+    /// Frames that had left a node and not begun to arrive at the next one; 0 for one node.
     pub on_links: u64,
-    /// Offered and made less all of the other above but `untraced`: still inside, or
-    /// dropped without a counter. Negative if the microcode makes packets.
+    /// Offered and made frames less all of the other counts above except `untraced`: still inside,
+    /// or dropped without a counter. Negative if the microcode makes packets.
     pub unaccounted: i64,
-    /// Unaccounted frames that will not leave any more: the run has come to rest, or a check
-    /// found at its end why they stay. 0 where frames may still be in flight.
+    /// Unaccounted frames that will not leave any more: the run has come to rest, or a check at its
+    /// end found why they stay. 0 if frames may still be in flight.
     pub lost: u64,
 }
 
-/// Whether a count is left out of files, which are as they were before there was one.
+/// Whether a count is left out of files, so that runs without it have the same files as before it
+/// was introduced.
 #[allow(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands over a reference"
@@ -200,7 +201,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// A number of frames and why.
+/// A number of frames and why they were lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Drop {
     /// `media`, `microcode` or `slow-path`.
@@ -209,30 +210,30 @@ pub struct Drop {
     pub port: Option<u8>,
     /// The counter, for drops by the microcode.
     pub counter: Option<String>,
-    /// For people.
+    /// Reason in words.
     pub reason: String,
-    /// How many.
+    /// Number of frames.
     pub frames: u64,
 }
 
-/// Rates, rounded down, each over its own time.
+/// Rates, rounded down, each over its own duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rates {
-    /// First bit in to last bit in.
+    /// Time from first bit in to last bit in.
     pub offered_nanoseconds: u64,
-    /// Offered frames a second.
+    /// Offered frames per second.
     pub offered_packets_per_second: u64,
-    /// Offered bits a second, of frames without preamble, gap and check sequence.
+    /// Offered bits per second, of frames without preamble, gap and check sequence.
     pub offered_bits_per_second: u64,
-    /// First bit out to last bit out.
+    /// Time from first bit out to last bit out.
     pub sent_nanoseconds: u64,
-    /// Sent frames a second.
+    /// Sent frames per second.
     pub sent_packets_per_second: u64,
-    /// Sent bits a second.
+    /// Sent bits per second.
     pub sent_bits_per_second: u64,
 }
 
-/// Nanoseconds, rounded down; percentiles by nearest rank, to 1/4096 of their value.
+/// Latencies in nanoseconds, rounded down; percentiles by nearest rank, to 1/4096 of their value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct LatencySummary {

@@ -1,13 +1,13 @@
 //! A session: chips of one project in a network, from cycle 0 to the end.
 //!
-//! An ordinary run is a network of one node. With more of them, what leaves a node by
-//! a port comes in at the same port of the next one. Frames go one way only, so a node
-//! needs nothing but what has left the one before it, and each goes through the states
-//! of an ordinary run into which those frames come, however many run at a time.
+//! An ordinary run is a network of one node. With more nodes, a frame that leaves a node by a port
+//! arrives at the same port of the next one. Frames travel in one direction only, so a node depends
+//! on nothing but the frames from the previous one, and each node goes through the states of an
+//! ordinary run with those frames as input, however many nodes run at a time.
 //!
-//! A session can be [stepped](Session::step), [paused](Session::run_to), looked into
+//! A session can be [stepped](Session::step), [paused](Session::run_to), inspected
 //! ([`Session::node`], [`Session::stats`]), [saved](Session::snapshot) and
-//! [restored](Session::restore) at any cycle. None of it changes what comes of it.
+//! [restored](Session::restore) at any cycle. None of this changes its results.
 
 mod schedule;
 
@@ -36,21 +36,21 @@ use schedule::Halt;
 
 pub use crate::node::{Node, NodeCounts};
 
-/// The most nodes that a network may have.
+/// The maximum number of nodes in a network.
 pub const MOST_NODES: usize = 255;
 
 /// What is run, and how.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What each node is.
+    /// The project that each node is built from.
     pub project: Arc<Project>,
-    /// What its microengines run.
+    /// The programs of each node's microengines.
     pub programs: Arc<[Program]>,
-    /// How long each node runs and what it passes over.
+    /// How long each node runs and which checks do not stop it.
     pub settings: RunSettings,
-    /// A cycle at which each node's counts are noted.
+    /// A cycle at which each node's counts are recorded.
     pub mark: Option<Cycle>,
-    /// How many nodes there are, from 1 to [`MOST_NODES`].
+    /// The number of nodes, from 1 to [`MOST_NODES`].
     pub nodes: usize,
     /// How many of them run at a time. The results are the same with any number.
     pub threads: usize,
@@ -78,41 +78,41 @@ impl Plan {
 /// The two ends of a network.
 #[derive(Default)]
 pub struct Endpoints {
-    /// What comes in at the first node; nothing if absent.
+    /// The frames into the first node; none if absent.
     pub frames: Option<Frames>,
-    /// The load that the frames are of, for the report.
+    /// The load that generated the frames, for the report.
     pub load: Option<Load>,
     /// Added to the times of departures, ns since 1970.
     pub origin_ns: u64,
-    /// A capture of what leaves the last node.
+    /// A capture of the departures from the last node.
     pub sink: Option<TraceSink>,
-    /// Sees what comes in at the first node, and what it loses.
+    /// Observes arrivals and losses at the first node.
     pub entry: Option<Box<dyn Tap + Send>>,
-    /// Sees what leaves the last node. The numbers of frames and the times of their
-    /// arrival are those of the first node.
+    /// Observes departures from the last node. The numbers and arrival times of
+    /// the frames are those at the first node.
     pub exit: Option<Box<dyn Tap + Send>>,
 }
 
-/// Where a run stands.
+/// The status of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunStatus {
-    /// No event is left before the pause.
+    /// All events before the pause have been handled.
     Paused,
-    /// A node waits for one whose time is up: [`Session::release_waiting`].
+    /// A node waits for one that has reached its time limit: see [`Session::release_waiting`].
     Stalled,
-    /// At its end, the [worst](Session::ending) of all nodes.
+    /// The run has ended, with the [worst](Session::ending) ending of all nodes.
     Ended(Ending),
 }
 
-/// The state of a session, from which another one of the same plan and ends goes on.
+/// The state of a session, from which another one of the same plan and ends can continue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     nodes: Vec<NodeState>,
 }
 
 impl Snapshot {
-    /// How far the capture of departures had come, where there was one. A session that
-    /// is to be restored needs a sink that stands there.
+    /// The position in the capture of departures, if there was one. A session to be restored needs
+    /// a sink at this position.
     #[must_use]
     pub fn capture(&self) -> Option<&Position> {
         self.nodes.last().and_then(|node| node.links.capture())
@@ -130,16 +130,16 @@ pub struct Session {
     nodes: Vec<Node>,
 }
 
-/// The seed of a node's pseudo-random numbers: that of the first one is the one that
-/// was given, those of the others follow from it.
+/// The seed of a node's pseudo-random numbers: the given one for the first node, derived from it
+/// for the others.
 #[must_use]
 pub fn seed_of(seed: u64, node: usize) -> u64 {
     seed.wrapping_add((node as u64).wrapping_mul(0xd1b5_4a32_d192_ed03))
 }
 
-/// The project of a node, by its place in the network: a port may have another address
-/// at each, completions that come late do so by other times, and contexts may be stalled
-/// at one of them alone.
+/// The project of a node, by its place in the network: a port may have a different address at each
+/// node, late completions are delayed by different times, and contexts may be stalled at one node
+/// alone.
 pub(crate) fn project_of(project: &Project, node: usize) -> Cow<'_, Project> {
     let number = node + 1;
     let own = { project.node_stalls.iter() }.filter(|stalls| stalls.node == number);
@@ -157,7 +157,7 @@ pub(crate) fn project_of(project: &Project, node: usize) -> Cow<'_, Project> {
     Cow::Owned(changed)
 }
 
-/// A tap that sees what comes and not what leaves.
+/// A tap that observes arrivals and losses, but not departures.
 struct ArrivalTap(Box<dyn Tap + Send>);
 
 impl Tap for ArrivalTap {
@@ -174,7 +174,8 @@ impl Session {
     /// Loads the programs into all nodes and connects them.
     ///
     /// # Errors
-    /// There is no such network, or as in [`Simulation::new`].
+    /// Returns an error if the plan describes no possible network, or in the
+    /// same cases as [`Simulation::new`].
     pub fn new(plan: &Plan, ends: Endpoints) -> Result<Self, Problem> {
         let Plan {
             project, programs, ..
@@ -238,8 +239,8 @@ impl Session {
         })
     }
 
-    /// Runs all nodes to their ends, unobserved. `progress` is asked now and then, with
-    /// the cycle that some node has come to, whether to go on.
+    /// Runs all nodes to their ends, unobserved. `progress` is called now and then with the cycle
+    /// that some node has reached, and decides whether to go on.
     pub fn run(&mut self, progress: &mut (dyn FnMut(Cycle) -> ControlFlow<()> + Send)) -> Ending {
         let mut unobserved = vec![NoObserver; self.nodes.len()];
         loop {
@@ -249,13 +250,13 @@ impl Session {
         }
     }
 
-    /// Runs until nothing is left to happen before the cycle `pause`, or to the end; the
-    /// [worst](Self::ending) ending if all nodes have come to theirs. Each node is seen
-    /// by its own one of the `observers`, of which there have to be as many.
+    /// Runs until everything before the cycle `pause` has happened, or to the end. Returns the
+    /// [worst](Self::ending) ending if all nodes have ended. Each node has its own one of the
+    /// `observers`, of which there must be as many.
     ///
-    /// A pause changes nothing at all: microengines may have run ahead of it, up to their
-    /// next synchronisation point. A node that others come behind
-    /// may have gone further, as far as it takes to know which frame it sends next.
+    /// A pause changes nothing at all: microengines may have run ahead of it, up to their next
+    /// synchronisation point. A node with others after it may have gone further, as far as it takes
+    /// to know which frame it sends next.
     pub fn run_to<P: Watcher + Send>(
         &mut self,
         pause: Cycle,
@@ -265,16 +266,15 @@ impl Session {
         self.drive(RunTarget::Pause(pause), observers, progress)
     }
 
-    /// Runs the next `cycles` cycles; the [worst](Self::ending) ending if all nodes have
-    /// come to theirs by then.
+    /// Runs the next `cycles` cycles. Returns the [worst](Self::ending) ending if all nodes have
+    /// ended by then.
     ///
-    /// Unlike at a pause, microengines stand at the last of these cycles too. Then the
-    /// run goes on as if it had not been stopped, in every field of its state. What
-    /// steps can leave a trace in is what lies beyond an end that was not known before: when
-    /// a fault ends a run, the registers of microengines other than the one at fault
-    /// stand nearer to it, and so does the last cycle of a run that is quiet. With several
-    /// nodes those that others come behind may have gone further, as in
-    /// [`Self::run_to`].
+    /// Unlike at a pause, the microengines stop at the last of these cycles too. The run then goes
+    /// on as if it had not been stopped, in every field of its state. Steps can only leave a trace
+    /// beyond an end that was not known before: when a fault ends a run, the registers of
+    /// microengines other than the faulting one are closer to it in time, and so is the last cycle
+    /// of a run that ends for lack of events. With several nodes, those with others after them may
+    /// have gone further, as in [`Self::run_to`].
     pub fn step(&mut self, cycles: Cycle) -> Option<Ending> {
         let target = RunTarget::Exactly(self.now().saturating_add(cycles));
         let mut unobserved = vec![NoObserver; self.nodes.len()];
@@ -282,8 +282,8 @@ impl Session {
         self.drive(target, &mut unobserved, go_on)
     }
 
-    /// [Steps](Self::step) of `every` cycles, at least one, until the condition holds or
-    /// the run has ended; then its ending.
+    /// [Steps](Self::step) by `every` cycles, at least one, until the condition holds or the run
+    /// has ended, and returns its ending in that case.
     pub fn run_until(
         &mut self,
         every: Cycle,
@@ -297,8 +297,8 @@ impl Session {
         None
     }
 
-    /// As [`Self::run_to`], but it also stops where a node waits for one whose time is up. The
-    /// state there goes on as it would have done with a later end.
+    /// Like [`Self::run_to`], but also stops where a node waits for one that has reached its time
+    /// limit. The state there continues as it would have done with a later limit.
     pub fn run_as_known_to<P: Watcher + Send>(
         &mut self,
         pause: Cycle,
@@ -308,8 +308,9 @@ impl Session {
         self.drive_as_known(RunTarget::Pause(pause), observers, progress)
     }
 
-    /// Lets nodes that wait for one whose time is up go on to their own ends, without what it would
-    /// send later. The state is no longer one that goes on as with a later end.
+    /// Lets nodes that wait for one that has reached its time limit go on to their own ends,
+    /// without the frames that it would send later. The state no longer continues as with a later
+    /// limit.
     pub fn release_waiting(&mut self) {
         for at in 1..self.nodes.len() {
             if self.nodes[at - 1].is_out_of_time() {
@@ -355,15 +356,15 @@ impl Session {
         }
     }
 
-    /// Captures what leaves the last node from now on, as [`Endpoints::sink`] does from the
-    /// beginning.
+    /// Captures the departures from the last node from now on, as [`Endpoints::sink`] does from the
+    /// start.
     pub fn capture_to(&mut self, sink: TraceSink) {
         if let Some(last) = self.nodes.last_mut() {
             last.capture_to(sink);
         }
     }
 
-    /// The cycle before which nothing is left to happen at any node.
+    /// The cycle before which all events of all nodes that are still running have been handled.
     #[must_use]
     pub fn now(&self) -> Cycle {
         let running = self.nodes.iter().filter(|node| node.ending().is_none());
@@ -371,14 +372,14 @@ impl Session {
         running.map(Node::handled).min().or_else(ended).unwrap_or(0)
     }
 
-    /// The cycle before which nothing is left to happen at any node, ended or not.
+    /// The cycle before which all events of all nodes, ended or not, have been handled.
     pub(crate) fn position(&self) -> Cycle {
         self.nodes.iter().map(Node::handled).min().unwrap_or(0)
     }
 
-    /// The worst ending of the nodes that have come to theirs, and which of them, from
-    /// 0, came to it first: a fault, then output or input that failed, then a run that
-    /// was interrupted, whose time was up, that is drained, that is quiet.
+    /// The worst ending of the nodes that have ended, and the first node, from 0, that has it. From
+    /// worst to best: fault, output failed, input failed, interrupted, time limit reached, drained,
+    /// no events pending.
     #[must_use]
     pub fn ending(&self) -> Option<(usize, &Ending)> {
         let endings = self.nodes.iter().enumerate();
@@ -395,60 +396,60 @@ impl Session {
     /// A node, by its place in the network, from 0.
     ///
     /// # Panics
-    /// There is no such node.
+    /// Panics if there is no such node.
     #[must_use]
     pub fn node(&self, at: usize) -> &Node {
         &self.nodes[at]
     }
 
-    /// All nodes in their order.
+    /// All nodes, in order.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// What each node is.
+    /// The project that each node is built from.
     #[must_use]
     pub fn project(&self) -> &Project {
         &self.project
     }
 
-    /// What the nodes' microengines run.
+    /// The programs of the nodes' microengines.
     #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
     }
 
-    /// The seed that was given.
+    /// The seed, if one was given.
     #[must_use]
     pub fn seed(&self) -> Option<u64> {
         self.seed
     }
 
-    /// The load that comes in.
+    /// The load into the first node, if the traffic is generated.
     #[must_use]
     pub fn load(&self) -> Option<&Load> {
         self.load.as_ref()
     }
 
-    /// Cycles from a bit's way out of one node to its way into the next.
+    /// Delay of the links between nodes, in cycles.
     #[must_use]
     pub(crate) fn link_cycles(&self) -> Cycle {
         let project = &self.project;
         project.link_delay.cycles(project.capacity.hertz)
     }
 
-    /// What was counted so far, as the [stats file](crate::stats_file) has it.
+    /// The counts so far, as in the [stats file](crate::stats_file).
     #[must_use]
     pub fn stats(&self) -> Report {
         Report::of(self)
     }
 
-    /// The state of all nodes and of what is between them. What was captured so far is
-    /// safe on the disk then; the sink has to be one that can be gone on with.
+    /// The state of all nodes and of the links between them. Everything captured so far is then
+    /// safely on disk; the sink must be one that can be resumed.
     ///
     /// # Errors
-    /// The capture could not be written, or frames not be read.
+    /// Returns an error if the capture could not be written, or frames could not be read.
     pub fn snapshot(&mut self) -> Result<Snapshot, Problem> {
         let nodes = self.nodes.iter_mut().map(Node::save);
         Ok(Snapshot {
@@ -456,13 +457,13 @@ impl Session {
         })
     }
 
-    /// Goes on from the state of a session of the same plan and ends, which may differ
-    /// in when the run ends. It must not have run yet, and its sink stands at
-    /// [`Snapshot::capture`] already. What a [mark](Plan::mark) noted is not in the
+    /// Continues from the state of a session of the same plan and ends, which may differ in when
+    /// the run ends. This session must not have run yet, and its sink must already be at
+    /// [`Snapshot::capture`]. The counts recorded at a [mark](Plan::mark) are not part of the
     /// state.
     ///
     /// # Errors
-    /// It is no state of such a session, in words.
+    /// Returns a message if the state does not belong to such a session.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), String> {
         if snapshot.nodes.len() != self.nodes.len() {
             return Err(format!(
@@ -475,11 +476,11 @@ impl Session {
         states.try_for_each(|(node, state)| node.restore(state))
     }
 
-    /// Completes the capture of departures, and counts what has begun to come. The
-    /// session can be inspected after it, and not go on.
+    /// Completes the capture of departures, and counts the frame that has begun
+    /// to arrive. The session can be inspected afterwards, but not go on.
     ///
     /// # Errors
-    /// The capture could not be written, now or earlier.
+    /// Returns an error if the capture could not be written, now or earlier.
     pub fn finish(&mut self) -> io::Result<()> {
         self.nodes.iter_mut().try_for_each(Node::complete)
     }

@@ -21,31 +21,32 @@ use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 
-/// How long a run goes on and what it passes over.
+/// How long a run goes on and which checks do not stop it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSettings {
-    /// Stop at this cycle at the latest.
+    /// The cycle at which the run stops at the latest.
     pub until: Option<Cycle>,
-    /// Stop when all frames have arrived and the media interface has been at
-    /// rest for so many cycles.
+    /// Stop when all frames have arrived and the media interface has been idle
+    /// for this many cycles.
     pub drain: Option<Cycle>,
     /// Checks that do not stop the run.
     pub allow: Vec<Check>,
-    /// What `PSEUDO_RANDOM_NUMBER` begins with is made from this; without it the
-    /// register begins at 1 in every microengine.
+    /// The seed of `PSEUDO_RANDOM_NUMBER`; without it the register starts at 1
+    /// in every microengine.
     pub seed: Option<u64>,
-    /// What executes the microcode.
+    /// The kind of core that executes the microcode.
     pub core: CoreKind,
-    /// Simulate every cycle of time in which the chip's state recurs, which else is
-    /// skipped. The results are the same.
+    /// Simulate every cycle, including stretches in which the chip's state
+    /// recurs and which are otherwise skipped. The results are the same.
     pub no_skip: bool,
-    /// More comes, or came where the run was recorded, than is known when it begins: periodic tasks of
-    /// the core go on after all else has come to rest.
+    /// More may arrive, or arrived when the run was recorded, than is known at the start: periodic
+    /// tasks of the core go on after everything else has come to rest.
     pub open: bool,
 }
 
 impl RunSettings {
-    /// On this kind of core to the end of the traffic, with every check, from the same beginning.
+    /// Settings for a run on this kind of core to the end of the traffic, with every check and
+    /// without a seed.
     #[must_use]
     pub const fn new(core: CoreKind) -> Self {
         Self {
@@ -68,20 +69,20 @@ pub enum Ending {
     Drained,
     /// No events are pending.
     NoEvents,
-    /// The time that was asked for is up.
+    /// The requested time is up.
     Reached,
-    /// The microcode did what a check forbids, or what no chip could do.
+    /// The microcode violated a check, or did something that no chip could do.
     Fault(Box<Fault>),
     /// The capture of departures could not be written.
     OutputFailed,
-    /// The frames that were still to come could not be read.
+    /// The remaining frames could not be read.
     InputFailed,
-    /// The caller asked for an end.
+    /// The caller interrupted the run.
     Interrupted,
 }
 
 impl Ending {
-    /// The word in the stats file.
+    /// The name in the stats file.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -95,7 +96,7 @@ impl Ending {
         }
     }
 
-    /// How bad it is, for the ending of several nodes.
+    /// The severity, for combining the endings of several nodes.
     pub(crate) const fn rank(&self) -> u8 {
         match self {
             Self::NoEvents => 0,
@@ -109,12 +110,12 @@ impl Ending {
     }
 }
 
-/// Cycles between two reports of progress to the caller.
+/// Cycles between two progress reports to the caller.
 const PROGRESS_CYCLES: Cycle = 60_000;
-/// Cycles between two of them in a network, whose windows are short.
+/// Cycles between two progress reports in a network, whose windows are short.
 const NETWORK_PROGRESS_CYCLES: Cycle = 6_000_000;
 
-/// Refuses a program whose constants are not all known.
+/// Rejects a program with import variables that have no value.
 fn linked(program: &Program) -> Result<(), Problem> {
     let open = program.image.unresolved_imports();
     if open.is_empty() {
@@ -137,12 +138,12 @@ fn linked(program: &Program) -> Result<(), Problem> {
 pub struct Simulation {
     chip: Chip,
     settings: RunSettings,
-    /// A slice has come to its end, and whether the run has too depends on a frame
-    /// that was not known then.
+    /// Whether a slice has ended while the end of the run still depends on a
+    /// frame that was not known then.
     undecided: bool,
 }
 
-/// How far a run came that has not ended.
+/// How far a run has advanced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Advance {
     /// To its end.
@@ -152,11 +153,11 @@ pub(crate) enum Advance {
 }
 
 impl Simulation {
-    /// Loads the programs and sets up what the project says.
+    /// Loads the programs and sets up the chip according to the project.
     ///
     /// # Errors
-    /// A program does not fit the chip or has import variables without a value,
-    /// or the set-up contradicts itself.
+    /// Returns an error if a program does not fit the chip or has import
+    /// variables without a value, or the set-up is contradictory.
     pub fn new(
         project: &Project,
         programs: &[Program],
@@ -196,8 +197,8 @@ impl Simulation {
         })
     }
 
-    /// Runs to the end, telling `progress` the cycle and the traffic now and
-    /// then. The advice does not depend on the host.
+    /// Runs to the end, reporting the cycle and the traffic to `progress` now
+    /// and then. The times of these reports do not depend on the host.
     pub fn run(&mut self, links: &mut Links, progress: &mut dyn FnMut(Cycle, &Traffic)) -> Ending {
         self.run_while(links, &mut |cycle, traffic| {
             progress(cycle, traffic);
@@ -205,8 +206,9 @@ impl Simulation {
         })
     }
 
-    /// Runs to the end, or until `progress` interrupts. Where that happens
-    /// depends on when it is asked; the chip is between two events then.
+    /// Runs to the end, or until `progress` interrupts. The point of
+    /// interruption depends on when `progress` is called; the chip is between
+    /// two events then.
     pub fn run_while(
         &mut self,
         links: &mut Links,
@@ -215,7 +217,7 @@ impl Simulation {
         self.run_watched(links, &mut NoObserver, progress)
     }
 
-    /// As [`Self::run_while`], observed. The run is the same with any
+    /// Like [`Self::run_while`], with an observer. The run is the same with any
     /// observer.
     pub fn run_watched(
         &mut self,
@@ -230,9 +232,9 @@ impl Simulation {
         }
     }
 
-    /// Runs to the end, or until nothing is left to happen before the cycle `pause`,
-    /// where the run can be saved, inspected and resumed; `None` if it has
-    /// not ended by then. Pauses change nothing.
+    /// Runs to the end, or until everything before the cycle `pause` has happened, where the run
+    /// can be saved, inspected and resumed; `None` if it has not ended by then. Pauses change
+    /// nothing.
     pub fn run_to(
         &mut self,
         pause: Cycle,
@@ -246,8 +248,8 @@ impl Simulation {
         }
     }
 
-    /// As [`Self::run_to`], but it also stops before the chip would ask for a frame that is not
-    /// known yet.
+    /// Like [`Self::run_to`], but also stops before the chip would poll for a frame that is not yet
+    /// known.
     pub(crate) fn advance(
         &mut self,
         pause: Cycle,
@@ -261,13 +263,13 @@ impl Simulation {
             let mut target = now;
             if !self.undecided {
                 let due = observer.due();
-                // The end only grows while the run goes on, so it can be asked for anew
-                // at any time without a microengine having stopped at an earlier one.
+                // The end only moves later while the run goes on, so it can be recomputed at any
+                // time without a microengine having stopped at an earlier one.
                 target = until.min(self.rest_end(links)).min(due).max(now);
-                // The chip asks for the frame after the next when that begins to come.
+                // The chip polls for the frame after the next when the next begins to arrive.
                 let pause = pause.min(links.known_until());
-                // Once that is asked for, the end may lie further away; where it lies far away as
-                // it is, it need not be asked for so often.
+                // After that poll the end may lie further away; if it is far away anyway, polling
+                // less often is enough.
                 let next = self.chip.next_event().max(now);
                 let arrival = self.chip.units().msf.next_arrival();
                 let report_at = next.saturating_add(PROGRESS_CYCLES);
@@ -317,13 +319,14 @@ impl Simulation {
         }
     }
 
-    /// Runs to a cycle between [open](Links::open) lines on which all frames are known that begin
-    /// to come before it, or less far: to where what answers a frame that has left might come.
-    /// Gives where that is; nothing is left to happen before it. `silent` becomes the cycle before
-    /// which nothing leaves unless a frame comes, as far as that is known.
+    /// Runs up to a cycle on lines of a [network](Links::networked) on which all frames that begin
+    /// to arrive before it are known, or less far: to the first cycle at which an answer to a
+    /// departed frame might arrive. Returns the cycle reached; everything before it has happened.
+    /// `silent` is set to the cycle before which nothing leaves unless a frame arrives, as far as
+    /// that is known.
     ///
-    /// A frame is handed to the chip when that has come to the frame's first bit, so that it does
-    /// not matter how far ahead it was known, nor in which steps the run comes along.
+    /// A frame is handed to the chip when the chip reaches the frame's first bit, so it does not
+    /// matter how early the frame was known, nor in which steps the run advances.
     pub(crate) fn run_open(
         &mut self,
         until: Cycle,
@@ -344,7 +347,7 @@ impl Simulation {
                 Some(Stop::Fault(fault)) => return Err(self.faulted(fault)),
                 None if progress(self.chip.now()).is_break() => return Err(Ending::Interrupted),
                 None => continue,
-                // A chip that sleeps is woken by a frame.
+                // A sleeping chip is woken by a frame.
                 Some(Stop::Quiet | Stop::Reached) => {}
             }
             let come = target.min(links.latest());
@@ -354,18 +357,18 @@ impl Simulation {
             if let Some(port) = links.network_mut() {
                 port.come_to(come);
             }
-            // What was known before a frame comes says nothing any more.
+            // A frame invalidates what was known before it arrives.
             *silent = 0;
         }
     }
 
-    /// Lets the run go on until this cycle, or without an end of its own.
+    /// Sets the cycle at which the run ends, or removes this limit.
     pub fn run_until(&mut self, until: Option<Cycle>) {
         self.settings.until = until;
     }
 
-    /// Whether the end of the last slice waits for a frame; part of the state of a
-    /// node.
+    /// Whether the end of the last slice depends on a frame; part of a node's
+    /// state.
     pub(crate) fn is_undecided(&self) -> bool {
         self.undecided
     }
@@ -374,22 +377,22 @@ impl Simulation {
         self.undecided = undecided;
     }
 
-    /// The end of a run at a fault, which an analysis of the chip may have more to say about.
+    /// The ending for a fault, which an analysis of the chip may explain further.
     fn faulted(&mut self, fault: Box<Fault>) -> Ending {
         let explained = liveness::explain_deadlock(&mut self.chip).cloned();
         Ending::Fault(explained.map_or(fault, Box::new))
     }
 
-    /// The end of a run after which no frame moves, unless a check on what is
-    /// left behind finds something.
+    /// The ending of a run after which no frame moves, unless a check on what
+    /// is left behind finds something.
     fn rested(&mut self, ending: Ending) -> Ending {
-        // A user who allows that all sleep for ever allows it of some, too. What such a context
-        // holds is no leak of its own.
+        // Allowing all contexts to sleep forever also allows it of some. What such a context holds
+        // is not reported as a separate leak.
         if ending != Ending::NoEvents || !self.settings.allow.contains(&Check::Deadlock) {
             liveness::raise_never_woken(&mut self.chip);
         }
         self.chip.raise_leaks();
-        // Without traffic they hold no packets: a program may do with them what it likes.
+        // Without traffic, buffers hold no packets, and a program may do with them what it likes.
         if self.settings.drain.is_some() {
             buffer_leaks::raise_buffer_leaks(&mut self.chip);
         }
@@ -399,14 +402,14 @@ impl Simulation {
         }
     }
 
-    /// Whether contexts sleep for ever where the time is up; no check reports it then.
+    /// Whether contexts sleep forever at the time limit without a check that reports it.
     pub(crate) fn sleeps_unasked(&self) -> bool {
         self.settings.allow.contains(&Check::NeverWoken)
             && liveness::never_woken_fault(&self.chip, Outlook::GoesOn).is_some()
     }
 
-    /// The end of a run whose time is up, unless contexts sleep for ever. Nothing of it
-    /// is left in the chip, which can go on.
+    /// The ending of a run that has reached its time limit, unless contexts sleep forever. It
+    /// leaves no trace in the chip, which can go on.
     #[must_use]
     pub fn timed_out(&self) -> Ending {
         if self.settings.allow.contains(&Check::NeverWoken) {
@@ -418,9 +421,9 @@ impl Simulation {
         }
     }
 
-    /// The cycle at which the run is drained if nothing moves or comes until
-    /// then. It only ever grows, so running up to it never runs too far; while
-    /// frames are still to come it lies after the next one of them.
+    /// The cycle at which the run is drained if nothing moves or arrives until
+    /// then. It only ever moves later, so running up to it never runs too far;
+    /// while frames are still to come it lies after the next one of them.
     fn rest_end(&self, links: &Links) -> Cycle {
         let Some(drain) = self.settings.drain else {
             return Cycle::MAX;
@@ -438,7 +441,7 @@ impl Simulation {
             .saturating_add(drain)
     }
 
-    /// The cycle that the run has come to.
+    /// The cycle that the run has reached.
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.chip.now()
@@ -447,45 +450,45 @@ impl Simulation {
     /// The chip's state, for [`Self::restore`].
     ///
     /// # Errors
-    /// The encoder refuses, which no state makes it do.
+    /// Returns an error if encoding fails, which no state causes.
     pub fn save(&self) -> Result<Vec<u8>, StateError> {
         self.chip.save()
     }
 
-    /// Goes on from a state that a simulation of the same project, programs and
-    /// settings has saved; the settings may differ in when the run ends.
+    /// Continues from a state saved by a simulation of the same project,
+    /// programs and settings; the settings may differ in when the run ends.
     ///
     /// # Errors
-    /// It is no state of such a chip.
+    /// Returns an error if the state does not belong to such a chip.
     pub fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         self.chip.restore(state)
     }
 
-    /// The chip as it stands, for those who want to inspect its memories.
+    /// The chip in its current state, for inspection.
     #[must_use]
     pub fn chip(&self) -> &Chip {
         &self.chip
     }
 
-    /// The chip, for changes from outside between two steps of a run, as a debugger
-    /// makes them.
+    /// The chip, for changes from outside between two steps of a run, such as a
+    /// debugger's.
     pub fn chip_mut(&mut self) -> &mut Chip {
         &mut self.chip
     }
 
-    /// Lets these checks pass from now on, and no others.
+    /// Sets the checks that do not stop the run from now on, replacing any others.
     pub fn set_allowed(&mut self, allow: &[Check]) {
         self.settings.allow = allow.to_vec();
         self.chip.set_allowed(allow);
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
         Stats::collect(&self.chip)
     }
 
-    /// What each context of the microengines that run something does, one line
+    /// The state of each context of the microengines with a program, one line
     /// each.
     #[must_use]
     pub fn state_report(&self) -> Vec<String> {

@@ -7,18 +7,19 @@ use std::path::Path;
 use crate::report::Report;
 use npsim_project::whole_file::write_whole;
 
-/// The text of a stats file, with a line end at its end.
+/// The text of a stats file, with a trailing newline.
 ///
 /// # Errors
-/// Only if the data could not be written as JSON, which its types exclude.
+/// Returns an error if the data cannot be written as JSON, which its types rule
+/// out.
 pub fn to_json(report: &Report) -> serde_json::Result<String> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
 }
 
-/// Writes a stats file, whole or not at all.
+/// Writes a stats file, completely or not at all.
 ///
 /// # Errors
-/// The file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write(path: &Path, report: &Report) -> io::Result<()> {
     let text = to_json(report).map_err(io::Error::other)?;
     write_whole(path, text.as_bytes())

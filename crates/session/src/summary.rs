@@ -1,4 +1,4 @@
-//! A run at a glance, for people.
+//! The human-readable summary of a run.
 
 mod slow_path;
 
@@ -11,7 +11,7 @@ use crate::text_table::TextTable;
 use npsim_project::quantity::{grouped, percent, show_nanoseconds, show_rate};
 
 /// The summary's text, with tables of at most `width` columns. `host_seconds` is how long the run
-/// took here; without it the summary says nothing of the host.
+/// took on this host; without it the summary does not mention the host.
 #[must_use]
 pub fn summary(report: &Report, host_seconds: Option<f64>, width: usize) -> String {
     let mut text = String::new();
@@ -97,7 +97,7 @@ fn write_disturbances(out: &mut String, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-/// What there is to say of one node besides its packets.
+/// Writes everything about one node other than its packets.
 fn write_node(out: &mut String, node: &NodeReport, width: usize) -> fmt::Result {
     let chip = &node.chip;
     for counter in chip.counters.iter().filter(|counter| !counter.drop) {
@@ -134,7 +134,7 @@ fn write_node(out: &mut String, node: &NodeReport, width: usize) -> fmt::Result 
     Ok(())
 }
 
-/// Why the run ended; before that, frames that it has swallowed.
+/// Why the run ended, preceded by the number of lost frames if there are any.
 fn headline(report: &Report) -> String {
     let ending = ending(report);
     let Some(lost) = frames_lost(&report.packets) else {
@@ -147,7 +147,7 @@ fn headline(report: &Report) -> String {
     }
 }
 
-/// Frames that came in and neither left nor were counted as dropped, where none of them
+/// The number of frames that came in and neither left nor were counted as dropped, if none of them
 /// can leave any more.
 #[must_use]
 pub fn frames_lost(packets: &Packets) -> Option<String> {
@@ -188,7 +188,7 @@ fn ending(report: &Report) -> String {
     }
 }
 
-/// Says so where breakpoints are why nothing is pending.
+/// A note that breakpoints are the reason why nothing is pending.
 fn halted(report: &Report) -> Option<String> {
     let halts: Vec<_> = { report.nodes.iter() }
         .flat_map(|node| &node.halts)
@@ -205,7 +205,7 @@ fn halted(report: &Report) -> Option<String> {
 }
 
 fn host(cycles: u64, instructions: u64, seconds: f64) -> String {
-    // A run can be shorter than the clock can see.
+    // A run can be shorter than the clock's resolution.
     let rate = |n: u64| n as f64 / seconds.max(1e-6) / 1e6;
     format!(
         "{seconds:.2} s, {:.1} M cycles/s, {:.1} M instructions/s",
@@ -308,7 +308,7 @@ fn write_packets(out: &mut String, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-/// One line for each node.
+/// A table with one line per node.
 fn table_of_nodes(nodes: &[NodeReport], width: usize) -> String {
     let mut table = TextTable::new(&[
         "router",
@@ -342,7 +342,7 @@ fn table_of_nodes(nodes: &[NodeReport], width: usize) -> String {
     table.fitted(width)
 }
 
-/// What a lock costs: means in cycles, with one decimal.
+/// The cost of a lock: mean times in cycles, with one decimal.
 fn lock_line(lock: &LockStats, cycles: u64) -> String {
     if lock.acquired == 0 {
         return format!("{}  never taken   {} tries", lock.name, grouped(lock.tries));

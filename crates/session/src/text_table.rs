@@ -1,23 +1,23 @@
-//! Tables for a terminal, all of one look: columns three spaces apart, no lines, no space behind
-//! the last. A table that is too wide comes closer together, then wraps its sentences, then is
-//! folded: columns that have no place stand below, each group behind the first column.
+//! Tables for a terminal, all in the same style: columns three spaces apart, no rules, no trailing
+//! spaces. A table that is too wide first narrows its gaps, then wraps its sentences, then is
+//! folded: columns without room are placed below, each group after the first column.
 
 use std::ops::Range;
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 
-/// Columns of text where no width is given.
+/// Table width in columns of text if none is given.
 pub const WIDTH: usize = 100;
-/// Spaces between columns where there is room.
+/// Spaces between columns if there is room.
 const GAP: u16 = 3;
-/// Spaces between columns where there is none.
+/// Spaces between columns if there is not.
 const NARROW_GAP: u16 = 2;
-/// A cell that is no longer stays on one line: it is a figure with what belongs to it.
+/// Maximum width of a cell that stays on one line: a number with its unit.
 const SHORT_CELL: u16 = 14;
-/// A word that is longer may be broken, where a column of words has to be narrow.
+/// Maximum width of a word that is never broken, even where a column of words has to be narrow.
 const LONGEST_WORD: u16 = 40;
 
-/// A table of which some columns are numbers.
+/// A table in which some columns are numbers.
 pub struct TextTable {
     header: Option<Vec<String>>,
     numbers: Range<usize>,
@@ -25,7 +25,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// A table whose columns but the first are numbers.
+    /// A table in which all columns but the first are numbers.
     #[must_use]
     pub fn new(header: &[&str]) -> Self {
         Self::with_numbers(header, 1..header.len())
@@ -42,7 +42,7 @@ impl TextTable {
         }
     }
 
-    /// Names and what is said of them, without a header.
+    /// A list of names and descriptions, without a header.
     #[must_use]
     pub fn list() -> Self {
         Self {
@@ -63,8 +63,8 @@ impl TextTable {
         self.rows.is_empty()
     }
 
-    /// The text, at most `width` columns wide where words and numbers allow it, without a line
-    /// break at the end.
+    /// The text, at most `width` columns wide if words and numbers allow it, without a trailing
+    /// newline.
     #[must_use]
     pub fn fitted(&self, width: usize) -> String {
         let width = u16::try_from(width).unwrap_or(u16::MAX);
@@ -99,7 +99,7 @@ impl TextTable {
         let whole = longest(&mut cells.iter().flat_map(|cell| cell.lines()));
         let word = longest(&mut cells.iter().flat_map(|cell| cell.split_whitespace()));
         let least = if self.numbers.contains(&at) {
-            // A number stays in one piece, and a header above it may wrap.
+            // A number stays in one piece, while a header above it may wrap.
             let below = self.rows.iter().filter_map(|row| row.get(at));
             longest(&mut below.map(|cell| &**cell)).max(word)
         } else {
@@ -107,7 +107,7 @@ impl TextTable {
             let short = longest(&mut below.map(|cell| &**cell).filter(|cell| is_short(cell)));
             word.min(LONGEST_WORD).max(short)
         };
-        // No column is so narrow that nothing can be read in it.
+        // No column is too narrow to read.
         Column {
             whole: whole.max(1),
             least: least.max(1),
@@ -146,7 +146,7 @@ fn is_short(cell: &str) -> bool {
     cell.chars().count() <= usize::from(SHORT_CELL)
 }
 
-/// How wide a column may be.
+/// The possible widths of a column.
 struct Column {
     /// The width at which no cell is wrapped.
     whole: u16,
@@ -154,14 +154,14 @@ struct Column {
     least: u16,
 }
 
-/// Columns of text that columns of these widths need, with the gaps between them.
+/// The total width of columns of these widths, with the gaps between them.
 fn needed(widths: impl ExactSizeIterator<Item = u16>, gap: u16) -> u16 {
     let gaps = u16::try_from(widths.len().saturating_sub(1)).unwrap_or(u16::MAX);
     let words = widths.fold(0u16, u16::saturating_add);
     words.saturating_add(gaps.saturating_mul(gap))
 }
 
-/// Columns that stand beside each other; the first is in each group.
+/// Groups of columns that fit side by side; the first column is in each group.
 fn groups(columns: &[Column], width: u16) -> Vec<Vec<usize>> {
     let mut groups = vec![vec![0]];
     for at in 1..columns.len() {
@@ -181,8 +181,8 @@ fn groups(columns: &[Column], width: u16) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What each column of a group gets: the narrow ones all that they need, the others equal parts
-/// of what is left.
+/// The widths of a group's columns: narrow columns get all that they need, the others share the
+/// rest equally.
 fn shared(columns: &[Column], group: &[usize], width: u16) -> Vec<u16> {
     let mut widths: Vec<u16> = group.iter().map(|&at| columns[at].least).collect();
     let mut left = width.saturating_sub(needed(widths.iter().copied(), NARROW_GAP));

@@ -1,8 +1,9 @@
-//! Several nodes on fewer threads: the one way in which chains and networks share out their chips.
+//! Runs several nodes on fewer threads: the one way in which chains and networks distribute their
+//! chips.
 //!
-//! Work is run slice by slice, and a thread that is free goes on with the piece of which the fewest
-//! slices are done, so that no thread idles while others have several pieces to go. What comes of a
-//! node depends neither on slices nor on threads.
+//! Work is run slice by slice. A free thread continues with the piece that has the fewest finished
+//! slices, so that no thread idles while others have several pieces to go. The results of a node
+//! depend neither on slices nor on threads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,12 +13,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 #[derive(Debug, Default)]
 pub struct Workers(Option<ThreadPool>);
 
-/// Work that waits for a thread, with the number of slices that are done.
+/// Work that waits for a thread, with the number of finished slices.
 type WaitingWork<W> = Mutex<Vec<(u64, W)>>;
 
 impl Workers {
-    /// Workers on this many threads, but no more than there are nodes. Where the system gives none, the
-    /// calling thread does all the work.
+    /// Workers on this many threads, but no more than there are nodes. If the system provides none,
+    /// the calling thread does all the work.
     #[must_use]
     pub fn new(threads: usize, nodes: usize) -> Self {
         let threads = threads.min(nodes);
@@ -27,14 +28,14 @@ impl Workers {
         Self((threads > 1).then(|| builder.build().ok()).flatten())
     }
 
-    /// How many pieces of work run at a time.
+    /// The number of pieces of work that run at a time.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.as_ref().map_or(1, ThreadPool::current_num_threads)
     }
 
-    /// Runs all work to its end, the first pieces first. `slice` runs a slice of a piece, and says
-    /// whether there is another one.
+    /// Runs all work to its end, the first pieces first. `slice` runs one slice of a piece, and
+    /// returns whether there is another one.
     pub fn run<W: Send>(&self, work: Vec<W>, slice: impl Fn(&mut W) -> bool + Sync) {
         let pool = self.0.as_ref().filter(|_| work.len() > 1);
         let Some(pool) = pool else {
@@ -60,7 +61,7 @@ impl Workers {
     }
 }
 
-/// The first of the pieces that are least far.
+/// Takes the first of the pieces with the fewest finished slices.
 fn take<W>(waiting: &WaitingWork<W>) -> Option<(u64, W)> {
     let mut waiting = locked(waiting);
     let least = { waiting.iter().enumerate() }.min_by_key(|(_, (done, _))| *done);
@@ -68,7 +69,7 @@ fn take<W>(waiting: &WaitingWork<W>) -> Option<(u64, W)> {
     Some(waiting.remove(place))
 }
 
-/// A thread that panics leaves no half-made state behind.
+/// Locks the list. A panicking thread leaves no half-made state behind.
 fn locked<W>(waiting: &WaitingWork<W>) -> MutexGuard<'_, Vec<(u64, W)>> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,12 +12,12 @@ use super::Node;
 use crate::links::{Frames, Links, LinksState, Traffic};
 use crate::simulation::{Ending, Simulation};
 
-/// A copy of a node between two cycles, which shares unchanged memory with it.
+/// A copy of a node between two cycles. It shares unchanged memory with the original.
 #[derive(Clone, Debug)]
 pub struct NodeCopy {
     simulation: Simulation,
     lines: LinksState,
-    /// When the last frame that was known had arrived.
+    /// The arrival of the last known frame.
     arrivals_end: Cycle,
     until: Option<Cycle>,
     ending: Option<Ending>,
@@ -25,7 +25,7 @@ pub struct NodeCopy {
 }
 
 impl NodeCopy {
-    /// The cycle before which nothing is left to happen.
+    /// The cycle before which all events have been handled.
     #[must_use]
     pub fn handled(&self) -> Cycle {
         self.handled
@@ -37,18 +37,18 @@ impl NodeCopy {
         self.simulation.chip()
     }
 
-    /// The number of the frame that comes in next.
+    /// The number of the next incoming frame.
     #[must_use]
     pub fn next_frame(&self) -> u64 {
         self.lines.next_frame()
     }
 
-    /// Lets these checks pass and no others.
+    /// Sets the checks that do not stop the run, replacing any others.
     pub fn set_allowed(&mut self, allowed: &[Check]) {
         self.simulation.set_allowed(allowed);
     }
 
-    /// A node that goes on from here. `rest` are the frames from number [`Self::next_frame`]
+    /// A node that continues from this copy. `rest` are the frames from number [`Self::next_frame`]
     /// on, `hertz` is the frequency of the microengines.
     #[must_use]
     pub fn resume(self, rest: Frames, hertz: u64) -> Node {
@@ -61,7 +61,7 @@ impl NodeCopy {
 }
 
 impl Node {
-    /// What a run does before its first cycle: the chip takes the first frame.
+    /// Prepares a run before its first cycle: the chip takes the first frame.
     pub fn begin(&mut self) {
         self.simulation.run_until(Some(0));
         let go_on = &mut |_, _: &Traffic| ControlFlow::Continue(());
@@ -69,8 +69,8 @@ impl Node {
             .run_watched(&mut self.links, &mut NoObserver, go_on);
     }
 
-    /// Runs until everything before a cycle has happened, or to the end; whether it can go
-    /// on. At an end [`Self::handled`] is the last cycle of the run that can be asked for.
+    /// Runs until everything before cycle `to` has happened, or to the end. Returns whether the run
+    /// can go on; if it has ended, [`Self::handled`] is the last cycle that can be requested.
     pub fn run_exactly(&mut self, to: Cycle, watcher: &mut dyn Watcher) -> bool {
         let to = to.min(self.until.unwrap_or(Cycle::MAX));
         if self.ending.is_some() || to <= self.handled {
@@ -102,7 +102,7 @@ impl Node {
         self.ending.is_none()
     }
 
-    /// A copy from which others go on, of a node that is not captured.
+    /// A copy from which other nodes can continue. The node must not be captured.
     #[must_use]
     pub fn fork(&self) -> NodeCopy {
         NodeCopy {
@@ -115,13 +115,13 @@ impl Node {
         }
     }
 
-    /// Where the lines stand, of a node that is not captured.
+    /// The state of the lines. The node must not be captured.
     #[must_use]
     pub fn lines(&self) -> LinksState {
         self.links.standing()
     }
 
-    /// Changes the chip here and now. A run that had ended can go on.
+    /// Changes the chip at the current cycle. A run that had ended can go on.
     pub fn change(&mut self, change: impl FnOnce(&mut Chip)) {
         change(self.simulation.chip_mut());
         self.ending = None;

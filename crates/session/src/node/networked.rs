@@ -1,9 +1,9 @@
 //! A node that a network feeds while it runs.
 //!
-//! The network says how far all frames are known that begin to come, and the chip runs so
-//! far, or less: when a frame begins to leave, it stops before anything could come that
-//! answers it. So it may be allowed a long way at once, in which the engine skips what recurs.
-//! Neither how far that is nor how far ahead a frame was known changes anything in the chip.
+//! The network gives the cycle up to which all frames that begin to arrive are known. The chip runs
+//! that far or less: when a frame begins to leave, it stops before anything that answers it could
+//! arrive. So it may be allowed a long stretch at once, in which the engine skips recurring states.
+//! Neither the length of that stretch nor how early a frame was known changes anything in the chip.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -21,23 +21,23 @@ use npsim_project::Project;
 use npsim_project::assemble::Program;
 use npsim_project::problem::Problem;
 
-/// The state of a node in a network, from which another one of the same project goes on.
+/// The state of a node in a network, from which another node of the same project can continue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkedState {
     chip: Vec<u8>,
     links: LinksState,
-    /// The cycle that its lines know it to have come to.
+    /// The cycle that the node has reached according to its lines.
     come: Cycle,
     now: Cycle,
 }
 
 impl Node {
-    /// A chip at cycle 0 in a network. `answer` has by port the shortest time from a frame's
-    /// first bit out of it to the first bit of what may answer it; `settings` say nothing of
-    /// when the run ends, which the network decides.
+    /// A chip at cycle 0 in a network. `answer` is, per port, the minimum time from the first bit
+    /// of an outgoing frame to the first bit of a frame that may answer it; the end conditions in
+    /// `settings` are ignored, since the network decides when the run ends.
     ///
     /// # Errors
-    /// As in [`Simulation::new`].
+    /// Returns an error in the same cases as [`Simulation::new`].
     pub fn networked(
         project: &Project,
         programs: &[Program],
@@ -55,7 +55,7 @@ impl Node {
         Ok(Self::new(simulation, links, None, None))
     }
 
-    /// Before which cycle no frame begins to leave unless one comes.
+    /// The cycle before which no frame begins to leave unless one arrives.
     #[must_use]
     pub fn silent_until(&self) -> Cycle {
         if self.ending.is_some() {
@@ -65,16 +65,15 @@ impl Node {
         self.handled.max(self.silent).max(next)
     }
 
-    /// First bit of the next frame that it was fed and has not come to; `Cycle::MAX` if there
-    /// is none.
+    /// First bit of the next frame that was fed and not yet reached; `Cycle::MAX` if there is none.
     #[must_use]
     pub fn next_start(&self) -> Cycle {
         let port = self.links.network();
         port.map_or(Cycle::MAX, NetworkPort::next_start)
     }
 
-    /// A frame that begins to come at [`Self::handled`] or later. Its origin's number is given
-    /// back with what becomes of it.
+    /// Feeds a frame that begins to arrive at [`Self::handled`] or later. The number in its origin
+    /// is reported with its departure or loss.
     pub fn put(&mut self, frame: Crossing) {
         debug_assert!(frame.start >= self.handled, "a frame comes in the past");
         if let Some(port) = self.links.network_mut() {
@@ -82,11 +81,11 @@ impl Node {
         }
     }
 
-    /// Gives the chip one more change of its routes, at [`Self::handled`] or later.
+    /// Appends a change to the chip's routes, at [`Self::handled`] or later.
     ///
     /// # Errors
-    /// It is earlier, the project is not ready for such changes, or the change cannot be made among
-    /// the others; nothing has changed then.
+    /// Returns an error if the change lies earlier, the project is not prepared for such changes,
+    /// or the change conflicts with others; nothing has changed then.
     pub fn append_route_change(&mut self, change: RouteChange) -> Result<(), ChangeError> {
         let (at, now) = (change.at, self.handled);
         if at < now {
@@ -97,15 +96,15 @@ impl Node {
         Ok(())
     }
 
-    /// All nodes know what this one has sent: no answer is outstanding that it has to wait for.
+    /// Notes that all nodes know what this one has sent, so that it need not wait for any answer.
     pub fn set_free(&mut self) {
         if let Some(port) = self.links.network_mut() {
             port.set_free();
         }
     }
 
-    /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
-    /// `progress` is asked now and then whether to go on.
+    /// Runs up to a cycle before which all frames that begin to arrive have been fed, or less far.
+    /// `progress` is called now and then and decides whether to go on.
     pub fn run_open(
         &mut self,
         until: Cycle,
@@ -127,8 +126,8 @@ impl Node {
         }
     }
 
-    /// The frames that have begun to leave since the last call, in the order of their first
-    /// bit, with the numbers that they were fed with as far as they can be traced.
+    /// The frames that have begun to leave since the last call, in the order of their first bit,
+    /// with the numbers that they were fed with if they can be traced.
     pub fn take_departures(&mut self) -> Vec<Crossing> {
         self.links.release(Cycle::MAX)
     }
@@ -139,36 +138,36 @@ impl Node {
         port.map_or_else(Vec::new, NetworkPort::take_lost)
     }
 
-    /// Captures what leaves from now on; `origin_ns` is added to the times, ns since 1970.
+    /// Captures departures from now on; `origin_ns`, in ns since 1970, is added to their times.
     pub fn capture(&mut self, sink: TraceSink, origin_ns: u64) {
         self.links.begin_at(origin_ns);
         self.links.capture_to(sink);
     }
 
-    /// Lets `tap` see every frame from now on; nothing sees them without one.
+    /// Passes every frame to `tap` from now on, or to none.
     pub fn set_tap(&mut self, tap: Option<Box<dyn Tap + Send>>) {
         self.links.set_tap(tap);
     }
 
-    /// Completes the capture of what has left.
+    /// Completes the capture of departures.
     ///
     /// # Errors
-    /// It could not be written, now or earlier.
+    /// Returns an error if the capture could not be written, now or earlier.
     pub fn finish_capture(&mut self) -> io::Result<()> {
         self.complete()
     }
 
-    /// The run is over, for whatever reason; it takes no more frames.
+    /// Ends the run, for whatever reason; it accepts no more frames.
     pub fn end(&mut self) {
         if self.ending.is_none() {
             self.ending = Some(self.simulation.timed_out());
         }
     }
 
-    /// The state between two runs, after what left and what was lost has been taken.
+    /// Saves the state between two runs, after departures and losses have been taken.
     ///
     /// # Errors
-    /// The encoder refuses it, which it does with no state.
+    /// Returns an error if encoding fails, which no state causes.
     pub fn save_networked(&mut self) -> Result<NetworkedState, Problem> {
         let chip = { self.simulation.save() }.map_err(|error| Problem::new(error.to_string()))?;
         let links = { self.links.save() }.map_err(|error| Problem::new(error.to_string()))?;
@@ -180,10 +179,10 @@ impl Node {
         })
     }
 
-    /// Goes on from the state of a node of the same project and settings.
+    /// Continues from the state of a node of the same project and settings.
     ///
     /// # Errors
-    /// It is no state of such a node, in words.
+    /// Returns a message if the state does not belong to such a node.
     pub fn restore_networked(&mut self, state: NetworkedState) -> Result<(), String> {
         let restored = self.simulation.restore(&state.chip);
         restored.map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! How a report is put together from what lines, chips and sessions have counted.
+//! Assembles a report from the counts of lines, chips and sessions.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -20,7 +20,7 @@ use crate::session::{Session, project_of, seed_of};
 use crate::simulation::Ending;
 
 impl Report {
-    /// Puts together what the nodes of a session have counted so far.
+    /// Assembles the counts of a session's nodes so far.
     pub(crate) fn of(session: &Session) -> Self {
         let project = session.project();
         let nodes = session.nodes().iter().enumerate().map(|(at, node)| {
@@ -48,7 +48,7 @@ impl Report {
         report
     }
 
-    /// What nodes that stand one behind the other come to together.
+    /// Combines the reports of the nodes of a chain.
     #[must_use]
     pub fn over(project: String, nodes: Vec<NodeReport>) -> Self {
         let mut report = Self {
@@ -82,12 +82,12 @@ impl Report {
     }
 }
 
-/// The ending of what has not ended.
+/// The ending of a run that has not ended.
 const RUNNING: &str = "running";
 
 impl NodeReport {
-    /// Puts together what a node's lines and its chip have counted, with what only the chip
-    /// itself shows. `project` and `programs` are what the node was made of, `seed` begins its
+    /// Assembles the counts of a node's lines and chip, with what only the chip itself shows.
+    /// `project` and `programs` are those that the node was built from, `seed` seeds its
     /// pseudo-random numbers.
     #[must_use]
     pub fn of(node: &Node, project: &Project, programs: &[Program], seed: Option<u64>) -> Self {
@@ -97,7 +97,7 @@ impl NodeReport {
         if let (Some(report), Some(Ending::Fault(fault))) = (&mut report.fault, ending) {
             report.locate(fault, chip);
         }
-        // Contexts sleep for ever where the time is up, and frames are still in flight.
+        // Contexts sleep forever at the time limit, while frames are still in flight.
         if matches!(ending, Some(Ending::Fault(_))) && chip.fault().is_none() {
             report.packets.lost = 0;
         }
@@ -108,9 +108,8 @@ impl NodeReport {
         report
     }
 
-    /// Puts together what the lines and the chip of a single node have counted; it
-    /// runs still if there is no `ending`. `place` is where the microcode stood that a
-    /// fault stopped.
+    /// Assembles the counts of the lines and the chip of a single node; it is still running if
+    /// there is no `ending`. `place` is where the microcode stood when a fault stopped it.
     #[must_use]
     pub fn new(
         ending: Option<&Ending>,
@@ -187,8 +186,8 @@ impl NodeReport {
 }
 
 impl FaultReport {
-    /// Adds what only the chip knows: where the other places are, and what stands in
-    /// the registers.
+    /// Adds what only the chip knows: where the other places are, and the contents of the
+    /// registers.
     fn locate(&mut self, fault: &Fault, chip: &Chip) {
         self.also = { fault.also.iter() }
             .map(|also| PlaceReport {
@@ -200,8 +199,8 @@ impl FaultReport {
             })
             .collect();
         if let (Some(me), Some(context), Some(pc)) = (fault.me, fault.context, fault.pc) {
-            // A command's fault is found at its unit, when its issuer has gone on: names
-            // and values are of one moment.
+            // A command's fault is found at its unit, after its issuer has moved on: names and
+            // values must be from the same cycle.
             let core = chip.microengines().get(usize::from(me));
             let now = core.map_or(pc, |core| core.context(context).place());
             self.registers = registers::that_matter(chip, me, context, now);
@@ -210,7 +209,7 @@ impl FaultReport {
     }
 }
 
-/// Gives rings and queues the names that the project has for them.
+/// Gives rings and queues their names from the project.
 fn name_levels(chip: &mut Stats, project: &Project) {
     for ring in &mut chip.rings {
         ring.name = project.name_at("scratch", ring.address as u32);
@@ -230,7 +229,7 @@ fn place_on(chip: &Chip, me: u8, pc: u16) -> String {
     core.map_or_else(String::new, |core| core.program().image().place(pc))
 }
 
-/// The microengines that a breakpoint has stopped.
+/// The microengines stopped by a breakpoint.
 fn halts(chip: &Chip) -> Vec<HaltReport> {
     let cores = (0..).zip(chip.microengines());
     let halted = cores.filter_map(|(me, core)| {
@@ -248,7 +247,7 @@ fn halts(chip: &Chip) -> Vec<HaltReport> {
     halted.collect()
 }
 
-/// Whether nothing that came in will leave any more.
+/// Whether no frame that came in will leave any more.
 fn is_at_rest(ending: Option<&Ending>) -> bool {
     match ending {
         Some(Ending::Drained | Ending::NoEvents) => true,
@@ -275,7 +274,7 @@ fn lost(nodes: &[NodeReport], part: fn(&NodeReport) -> &Vec<Drop>) -> Vec<NodeDr
     nodes.iter().flat_map(of_node).collect()
 }
 
-/// Into the first node, out of the last one, lost at all of them.
+/// Counts of frames into the first node, out of the last one, and lost at all of them.
 fn packets(nodes: &[NodeReport]) -> Packets {
     let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
         return Packets::default();
@@ -340,11 +339,11 @@ fn drops(traffic: &Traffic, chip: &Stats) -> Vec<Drop> {
     media.chain(microcode).collect()
 }
 
-/// The rates until the end of the run, which may lie in the midst of a frame.
+/// The rates up to the end of the run, which may fall in the middle of a frame.
 fn rates(traffic: &Traffic, end: Cycle, mhz: u64) -> Rates {
     let begin = traffic.first_arrival.unwrap_or(0);
     let arrivals = traffic.last_arrival.saturating_sub(begin);
-    // Frames that mostly come after the end of the run have no rate in it.
+    // If most of the frames arrive after the end of the run, there is no offered rate.
     let seen = end.saturating_sub(begin);
     let offered = if seen < arrivals / 2 { 0 } else { arrivals };
     let sent = traffic
@@ -364,7 +363,7 @@ fn rates(traffic: &Traffic, end: Cycle, mhz: u64) -> Rates {
     }
 }
 
-/// The figures of latencies in cycles; nothing if there are none.
+/// The summary of latencies in cycles; `None` if there are none.
 fn latency(cycles: &Histogram, mhz: u64) -> Option<LatencySummary> {
     let rank = |permille| Some(nanoseconds(cycles.permille(permille)?, mhz));
     Some(LatencySummary {

@@ -1,9 +1,10 @@
-//! Which node runs when.
+//! The scheduling of nodes.
 //!
-//! A node needs nothing but what has left the one before it. In each round all that can run do, as
-//! far as that is known and a window at the most; then they hand on what has left. A node that has
-//! handed on much waits for the one behind it, so that what is on its way comes out of the chain
-//! before more goes in. Each node goes through the same states whatever the rounds are.
+//! A node depends on nothing but the frames from the previous one. In each round, all nodes that
+//! can run do so, as far as those frames are known and for one window at most; then they hand on
+//! their departures. A node that has handed on much waits for the next one, so that frames in
+//! flight leave the chain before more enter. Each node goes through the same states whatever the
+//! rounds are.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,18 +16,18 @@ use npsim_chip::watch::Watcher;
 use crate::node::{Node, RunTarget};
 use crate::workers::Workers;
 
-/// Frames that may wait at a node before the one before it stops for a while. It
-/// bounds what is kept in memory.
+/// Frames that may wait at a node before the previous one stops for a while.
+/// This bounds the memory in use.
 const BACKLOG: usize = 1024;
 
-/// Why nodes run no further.
+/// Why nodes stopped running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halt {
-    /// Each node has ended or come to the target.
+    /// Each node has ended or reached the target.
     Complete,
-    /// One waits for another whose time is up.
+    /// A node waits for another that has reached its time limit.
     Stalled,
-    /// Progress broke it off.
+    /// Interrupted by the progress callback.
     Interrupted,
 }
 
@@ -88,7 +89,7 @@ pub(super) fn drive<P: Watcher + Send>(
     }
 }
 
-/// Nodes between two rounds. One waits when it cannot run before the one before it does.
+/// The nodes between two rounds. A node waits if it cannot run before the previous one does.
 struct Chain<'n> {
     nodes: &'n [Node],
     target: Cycle,
@@ -99,8 +100,7 @@ impl Chain<'_> {
         !self.nodes[at].waits() && self.is_wanted(at) && self.has_room(at)
     }
 
-    /// Whether a node has not come to its target, or one behind it that has not waits
-    /// for it.
+    /// Whether a node has not reached its target, or the next one has not and waits for it.
     fn is_wanted(&self, at: usize) -> bool {
         let node = &self.nodes[at];
         let behind = self.nodes.get(at + 1);
@@ -109,7 +109,7 @@ impl Chain<'_> {
                 || behind.is_some_and(|behind| behind.waits() && self.is_wanted(at + 1)))
     }
 
-    /// Whether the node behind takes more frames.
+    /// Whether the next node accepts more frames.
     fn has_room(&self, at: usize) -> bool {
         self.nodes.get(at + 1).is_none_or(|next| {
             next.ending().is_some()
@@ -119,7 +119,7 @@ impl Chain<'_> {
         })
     }
 
-    /// Whether a node that is wanted waits for one whose time is up.
+    /// Whether a wanted node waits for one that has reached its time limit.
     fn is_stalled(&self) -> bool {
         (1..self.nodes.len()).any(|at| {
             let before = &self.nodes[at - 1];

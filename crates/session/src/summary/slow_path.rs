@@ -6,8 +6,8 @@ use npsim_inspect::stats::{Stats, TaskStats};
 
 use npsim_project::quantity::{grouped, show_nanoseconds};
 
-/// Writes what tasks say of themselves, a line for each whose jobs had to wait, and
-/// what devices say of themselves.
+/// Writes the summaries of tasks, a line for each task whose jobs had to wait,
+/// and the summaries of devices.
 pub(super) fn write(out: &mut String, chip: &Stats) -> fmt::Result {
     for task in &chip.gpp.tasks {
         for line in &task.summary {
