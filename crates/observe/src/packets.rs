@@ -1,5 +1,5 @@
-//! The fate of each packet: rows for all of them, written while the run goes on, and
-//! the stations of one.
+//! The fate of each packet: a table with rows for all of them, written as the run proceeds, and the
+//! stations of a single one.
 
 mod drops;
 mod order;

@@ -1,11 +1,10 @@
-//! Which packet microcode drops when it counts one.
+//! Identifies the packet that microcode drops when it counts a drop.
 //!
-//! Microcode drops a packet by going on without it. What can be seen is that a context
-//! increments a drop counter of the project, and that it then gives a packet buffer back
-//! to the free list: that is the packet. Where it gives none back, as where it keeps the
-//! buffer for the next packet or had none, it is the one that the context had to do with
-//! last. Both are taken in the order in which the context issues its commands; a drop
-//! counts when the counter is incremented.
+//! Microcode drops a packet by going on without it. What can be observed is that a context
+//! increments a drop counter of the project and then returns a packet buffer to the free list: that
+//! is the packet. If it returns none, because it keeps the buffer for the next packet or had none,
+//! the packet is the one that the context last handled. Both are taken in the order in which the
+//! context issues its commands; a drop counts when the counter is incremented.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +20,13 @@ use npsim_isa::CommandOp;
 /// A packet that microcode dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MicrocodeDrop {
-    /// When the counter was incremented.
+    /// The cycle at which the counter was incremented.
     pub at: Cycle,
-    /// The packet, if it is known.
+    /// The packet, if known.
     pub frame: Option<u64>,
-    /// The place among the counters of the boot plan.
+    /// The counter's index in the boot plan.
     pub counter: usize,
-    /// Microengine that counted.
+    /// The microengine that counted it.
     pub me: u8,
     /// The context.
     pub context: u8,
@@ -35,29 +34,29 @@ pub(crate) struct MicrocodeDrop {
     pub pc: u16,
 }
 
-/// A drop of which something is still open.
+/// A drop that is not yet complete.
 #[derive(Clone, Copy, Debug)]
 struct OpenDrop {
     drop: MicrocodeDrop,
-    /// Which packet it is is decided.
+    /// Whether its packet is determined.
     resolved: bool,
-    /// The counter is incremented.
+    /// Whether the counter has been incremented.
     served: bool,
 }
 
-/// What is known of a context.
+/// What is known about a context.
 #[derive(Clone, Copy, Debug, Default)]
 struct ContextPacket {
-    /// The packet that it had to do with last.
+    /// The packet that it last handled.
     frame: Option<u64>,
-    /// The drop whose packet is not decided.
+    /// The drop whose packet is not determined yet.
     open: Option<u64>,
 }
 
-/// Finds the packets that microcode drops.
+/// Identifies the packets that microcode drops.
 #[derive(Debug)]
 pub(crate) struct DropFinder {
-    /// By byte address in scratch, the place among the counters.
+    /// Indices of drop counters, by byte address in scratch.
     counters: BTreeMap<u32, usize>,
     buffers: Option<BufferSetup>,
     /// The packet in each buffer, and the buffer of each packet.
@@ -70,7 +69,7 @@ pub(crate) struct DropFinder {
 }
 
 impl DropFinder {
-    /// The events that it needs.
+    /// The kinds of events that it needs.
     pub const KINDS: Kinds = Kinds::of(&[
         TraceEventKind::Command,
         TraceEventKind::Served,
@@ -80,7 +79,7 @@ impl DropFinder {
         TraceEventKind::Carried,
     ]);
 
-    /// A finder that has seen nothing yet.
+    /// A finder that has not seen any event.
     pub fn new(chip: &Chip) -> Self {
         let counters = chip.gpp().counters().iter().enumerate();
         let drops = counters.filter(|(_, counter)| counter.drop);
@@ -111,7 +110,7 @@ impl DropFinder {
         self.in_buffer(offset / setup.descriptor_longwords.max(1))
     }
 
-    /// Takes note of an event; gives the drops that are decided by it.
+    /// Processes an event and returns the drops that it completes.
     pub fn see(&mut self, at: Cycle, event: &TraceEvent) -> Vec<MicrocodeDrop> {
         let mut decided = Vec::new();
         match *event {
@@ -172,8 +171,8 @@ impl DropFinder {
         decided
     }
 
-    /// Goes through what events change, but for packets in buffers: which they are is the same
-    /// after each of two equal periods.
+    /// Visits the state that events change, except for packets in buffers: those are the same after
+    /// each of two equal periods.
     pub fn recur(&self, state: &mut RecurringState<'_>) {
         state.value(self.next);
         state.value(self.open.len() as u64);
@@ -186,7 +185,7 @@ impl DropFinder {
         }
     }
 
-    /// The drops that the end of the run decides.
+    /// The drops that the end of the run completes.
     pub fn finish(&mut self) -> Vec<MicrocodeDrop> {
         let mut decided = Vec::new();
         for id in self.open.keys().copied().collect::<Vec<_>>() {
@@ -198,7 +197,7 @@ impl DropFinder {
         decided
     }
 
-    /// A context issues a command.
+    /// Processes a command that a context issues.
     fn issued(
         &mut self,
         at: Cycle,
@@ -263,8 +262,8 @@ impl DropFinder {
         }
     }
 
-    /// A context goes on to something else: the packet of its open drop is the one that
-    /// it had to do with.
+    /// Completes a context's open drop when it goes on to something else: the packet is the one
+    /// that it last handled.
     fn give_up(&mut self, me: u8, context: u8, decided: &mut Vec<MicrocodeDrop>) {
         let Some(id) = self.context(me, context).open.take() else {
             return;
@@ -282,7 +281,7 @@ impl DropFinder {
         };
         decided.push(drop);
         self.open.remove(&id);
-        // A buffer that is kept for the next packet holds this one no more.
+        // A buffer that is kept for the next packet no longer holds this one.
         let kept = drop
             .frame
             .and_then(|frame| self.stored.get(&frame).copied());
@@ -291,7 +290,7 @@ impl DropFinder {
         }
     }
 
-    /// A buffer holds this packet from now on, or none.
+    /// Sets the packet in a buffer.
     fn fill(&mut self, buffer: usize, frame: Option<u64>) {
         let Some(place) = self.frames.get_mut(buffer) else {
             return;

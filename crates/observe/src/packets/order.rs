@@ -1,20 +1,19 @@
-//! How late packets leave, counted in packets of their flow, while they leave.
+//! How late packets leave, counted in packets of their flow and computed as they leave.
 //!
-//! A packet is reordered if one of its flow that came after it left before it. Its extent
-//! is how many packets of the flow left from the first of those on until it left itself:
-//! the definition of the statistics on order. Kept is only what a packet
-//! that is still inside can be compared with.
+//! A packet is reordered if a later packet of its flow left before it. Its extent is the number of
+//! packets of the flow that left from the first such packet until it left itself, as defined in the
+//! statistics on order. Only what a packet that is still inside can be compared with is kept.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The departures of a flow that a packet inside may be behind.
+/// The departures of a flow that a packet inside may be later than.
 #[derive(Debug, Default)]
 struct Trail {
-    /// Packets that left.
+    /// Number of packets that left.
     left: u64,
-    /// Packets that are inside.
+    /// Number of packets that are inside.
     inside: u64,
-    /// The packets that left with a number above all before them, and how many left before each.
+    /// The packets that left with a number above all earlier ones, and how many left before each.
     records: VecDeque<(u64, u64)>,
 }
 
@@ -25,7 +24,7 @@ pub(super) struct FlowOrder {
 }
 
 impl FlowOrder {
-    /// A packet of a flow has come.
+    /// Counts the arrival of a packet.
     pub fn came(&mut self, flow: &str) {
         if let Some(trail) = self.flows.get_mut(flow) {
             trail.inside += 1;
@@ -38,8 +37,8 @@ impl FlowOrder {
         }
     }
 
-    /// A packet leaves; gives its extent, 0 where it is in order. `oldest` is the number
-    /// of the oldest packet that is inside, of any flow.
+    /// Counts the departure of a packet and returns its extent, 0 if it is in order. `oldest` is
+    /// the number of the oldest packet inside, of any flow.
     pub fn leaves(&mut self, flow: &str, number: u64, oldest: u64) -> u64 {
         let Some(trail) = self.flows.get_mut(flow) else {
             return 0;
@@ -57,12 +56,12 @@ impl FlowOrder {
         0
     }
 
-    /// A packet has come to its end.
+    /// Notes that a packet has reached its end.
     pub fn ended(&mut self, flow: &str) {
         if let Some(trail) = self.flows.get_mut(flow) {
             trail.inside = trail.inside.saturating_sub(1);
             if trail.inside == 0 {
-                // What comes later has a higher number than all that left.
+                // Later arrivals have higher numbers than all that left.
                 self.flows.remove(flow);
             }
         }

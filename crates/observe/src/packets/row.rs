@@ -5,46 +5,46 @@ use std::io::{self, Write};
 
 use npsim_chip::Cycle;
 
-/// Packets that may be undecided behind the oldest that is. With one more, the oldest is
-/// written as still inside.
+/// Maximum number of packets after the oldest undecided one. With one more, the oldest is written
+/// as still inside.
 pub const OPEN_MOST: usize = 65_536;
 
-/// The columns.
+/// The column names.
 pub const COLUMNS: &str = "packet,flow,bytes,port_in,first_bit_in,last_bit_in,fate,port_out,bytes_out,first_bit_out,ended,delay,reordered,by,counter,reason,me,context,place";
 
-/// A row: what came of a packet. Without a value is what is not known or does not apply. Times are
-/// cycles of the microengines.
+/// A row: the fate of a packet. Fields are empty if unknown or not applicable. Times are cycles of
+/// the microengines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketRow<'a> {
     /// The packet's number, from 0 in the order of arrival.
     pub packet: Option<u64>,
-    /// Its flow in words.
+    /// A description of its flow.
     pub flow: Option<&'a str>,
-    /// Its length when it came.
+    /// Its length on arrival in bytes.
     pub bytes: Option<u32>,
-    /// The port by which it came.
+    /// The port at which it arrived.
     pub port_in: Option<u8>,
-    /// When its first bit came.
+    /// The arrival of its first bit.
     pub first_bit_in: Option<Cycle>,
-    /// When its last bit came.
+    /// The arrival of its last bit.
     pub last_bit_in: Option<Cycle>,
     /// `sent`, `dropped`, `slow-path` or `inside`.
     pub fate: &'static str,
-    /// The port by which it left, or was to leave.
+    /// The port by which it left, or was due to leave.
     pub port_out: Option<u8>,
-    /// Its length when it left.
+    /// Its length on departure in bytes.
     pub bytes_out: Option<u32>,
-    /// When its first bit left.
+    /// The departure of its first bit.
     pub first_bit_out: Option<Cycle>,
-    /// When it came to its end: for one that was sent, when its last bit left.
+    /// The end of the packet: if sent, the departure of its last bit.
     pub ended: Option<Cycle>,
-    /// From its last bit in to its last bit out.
+    /// Time from last bit in to last bit out.
     pub delay: Option<Cycle>,
-    /// How late it left in its flow, in packets.
+    /// Extent of its reordering within its flow, in packets.
     pub reordered: Option<u64>,
-    /// What ended it: `media`, `microcode` or `core`.
+    /// Where it ended: `media`, `microcode` or `core`.
     pub by: Option<&'static str>,
-    /// The counter of the microcode that counts it.
+    /// The microcode's counter for it.
     pub counter: Option<&'a str>,
     /// Why it did not leave.
     pub reason: Option<&'a str>,
@@ -52,29 +52,30 @@ pub struct PacketRow<'a> {
     pub me: Option<u8>,
     /// The context that dropped it.
     pub context: Option<u8>,
-    /// The line that dropped it.
+    /// The source line that dropped it.
     pub place: Option<&'a str>,
 }
 
-/// Takes the rows of a table of packets.
+/// A consumer of the rows of a table of packets.
 pub trait PacketSink {
-    /// What the table becomes.
+    /// The finished table.
     type Table;
 
-    /// The next row.
+    /// Adds the next row.
     ///
     /// # Errors
-    /// It cannot be written; no further row is given then.
+    /// Returns an error if the row cannot be written; no further row is added
+    /// then.
     fn put(&mut self, row: &PacketRow<'_>) -> io::Result<()>;
 
-    /// The table after its last row.
+    /// Completes the table after its last row.
     ///
     /// # Errors
-    /// Rows could not be written.
+    /// Returns an error if rows could not be written.
     fn finish(self) -> io::Result<Self::Table>;
 }
 
-/// Writes rows as CSV, below a line with the names of the columns.
+/// Writes rows as CSV, after a header line with the column names.
 #[derive(Debug)]
 pub struct CsvRows<W> {
     out: W,
@@ -82,7 +83,7 @@ pub struct CsvRows<W> {
 }
 
 impl<W: Write> CsvRows<W> {
-    /// A table of which nothing is written yet.
+    /// A table without rows.
     pub fn new(out: W) -> Self {
         Self {
             out,
@@ -109,7 +110,7 @@ impl<W: Write> PacketSink for CsvRows<W> {
     }
 }
 
-/// A text in a cell.
+/// The text of a cell.
 struct CsvCell<'a>(&'a str);
 
 impl Display for CsvCell<'_> {
@@ -151,14 +152,14 @@ fn cell(line: &mut String, value: Option<impl Display>) -> fmt::Result {
     }
 }
 
-/// A packet that came.
+/// A packet that arrived.
 #[derive(Clone, Debug)]
 pub(super) struct IncomingPacket {
     pub number: u64,
     pub flow: String,
     pub bytes: u32,
     pub port: u8,
-    /// First and last bit.
+    /// First and last bit, in cycles.
     pub time: (Cycle, Cycle),
 }
 
@@ -168,9 +169,9 @@ pub(super) enum PacketEnd {
     Sent {
         port: u8,
         bytes: u32,
-        /// First and last bit.
+        /// First and last bit, in cycles.
         time: (Cycle, Cycle),
-        /// How late it was in its flow; `None` where that is not known.
+        /// Extent of its reordering within its flow; `None` if unknown.
         extent: Option<u64>,
     },
     Media {
@@ -190,12 +191,13 @@ pub(super) enum PacketEnd {
         at: Cycle,
         reason: String,
     },
-    /// Neither left nor lost, when the run ended or too many came behind it.
+    /// Neither left nor lost when the run ended, or when too many packets had arrived after it.
     Inside,
 }
 
 impl<'a> PacketRow<'a> {
-    /// The row of a packet and an end of it; `number` where nothing else of it is known.
+    /// The row of a packet with one of its ends; `number` is used if nothing else is known about
+    /// the packet.
     pub(super) fn of(
         packet: Option<&'a IncomingPacket>,
         number: Option<u64>,
@@ -234,7 +236,7 @@ impl<'a> PacketRow<'a> {
             },
             PacketEnd::Media { at, port, reason } => Self {
                 fate: "dropped",
-                // What was lost on the way in has no port out.
+                // A frame lost on the way in has no output port.
                 port_out: packet.is_none_or(|it| it.time.0 != *at).then_some(*port),
                 ended: Some(*at),
                 by: Some("media"),

@@ -1,8 +1,8 @@
-//! The table of packets, written while the run goes on.
+//! The table of packets, written as the run proceeds.
 //!
-//! Rows stand in the order of arrival. A packet's row is written when its end is known and
-//! those of all packets before it are written, so what is kept are the packets from the
-//! oldest undecided on, at most [`OPEN_MOST`] and some that are written already.
+//! Rows are in order of arrival. A packet's row is written once its end is known and those of all
+//! earlier packets are written, so only the packets from the oldest undecided one on are kept: at
+//! most [`OPEN_MOST`], and some that are already written.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,16 +22,16 @@ use super::order::FlowOrder;
 use super::row::{IncomingPacket, OPEN_MOST, PacketEnd, PacketRow, PacketSink};
 use super::{DropFinder, MicrocodeDrop};
 
-/// Packets that are kept behind their row, for ends that come later: copies, for example.
+/// Packets that are kept after their row is written, for later ends such as those of copies.
 const KEPT: usize = 4096;
 
-/// What flow a frame is of, from what puts it on a line to what writes its row.
-/// Without it rows say nothing of flows and of order.
+/// The flows of frames, passed from the source of the traffic to the writer of
+/// the rows. Without it, rows contain no flow and no order.
 #[derive(Clone, Debug, Default)]
 pub struct Flows(Arc<Mutex<VecDeque<(u64, String)>>>);
 
 impl Flows {
-    /// A frame will come: its number and its flow in words. In the order of arrival.
+    /// Announces a frame with its number and a description of its flow, in order of arrival.
     pub fn put(&self, frame: u64, flow: String) {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         queue.push_back((frame, flow));
@@ -55,12 +55,12 @@ struct TrackedPacket {
     ends: Vec<PacketEnd>,
 }
 
-/// The observer that gives the table's rows to a sink.
+/// The observer that passes the table's rows to a sink.
 #[derive(Debug)]
 pub struct PacketRows<S> {
     sink: S,
     flows: Flows,
-    /// Packets in the order of their numbers, those in front written.
+    /// Packets in the order of their numbers, written ones first.
     window: VecDeque<TrackedPacket>,
     written: usize,
     order: FlowOrder,
@@ -72,7 +72,7 @@ pub struct PacketRows<S> {
 }
 
 impl<S: PacketSink> PacketRows<S> {
-    /// Gives a row for each packet that comes to a chip from now on.
+    /// An observer that adds a row for each packet that arrives at the chip from now on.
     pub fn new(sink: S, chip: &Chip, flows: Flows) -> Self {
         Self {
             sink,
@@ -88,10 +88,10 @@ impl<S: PacketSink> PacketRows<S> {
         }
     }
 
-    /// The run is over: what is still inside gets its row.
+    /// Ends the run: packets that are still inside get their rows.
     ///
     /// # Errors
-    /// The first error that writing came to.
+    /// Returns the first error from writing.
     pub fn finish(mut self) -> io::Result<S::Table> {
         for drop in self.drops.finish() {
             self.microcode(&drop);
@@ -105,7 +105,7 @@ impl<S: PacketSink> PacketRows<S> {
         self.sink.finish()
     }
 
-    /// A frame begins to come.
+    /// Handles a frame that begins to arrive.
     fn arrives(&mut self, number: u64, port: u8, bytes: u32, time: (Cycle, Cycle)) {
         let flow = self.flows.take(number).unwrap_or_default();
         if !flow.is_empty() {
@@ -127,7 +127,7 @@ impl<S: PacketSink> PacketRows<S> {
         }
     }
 
-    /// Writes the row of the oldest that is undecided as one of a packet inside.
+    /// Writes the row of the oldest undecided packet as still inside.
     fn force(&mut self) {
         if let Some(entry) = self.window.get_mut(self.written) {
             if entry.ends.is_empty() {
@@ -140,7 +140,7 @@ impl<S: PacketSink> PacketRows<S> {
         }
     }
 
-    /// Writes the rows of the oldest packet that is not written.
+    /// Writes the rows of the oldest unwritten packet.
     fn write_first(&mut self) {
         let Some(entry) = self.window.get(self.written) else {
             return;
@@ -162,7 +162,7 @@ impl<S: PacketSink> PacketRows<S> {
         }
     }
 
-    /// The place of a packet in the window.
+    /// The index of a packet in the window.
     fn place(&self, number: u64) -> Option<usize> {
         let found = self
             .window
@@ -170,7 +170,7 @@ impl<S: PacketSink> PacketRows<S> {
         found.ok()
     }
 
-    /// A packet comes to an end, or something does that is no packet that came.
+    /// Handles the end of a packet, or of something that is not a packet that arrived.
     fn ends(&mut self, number: Option<u64>, end: PacketEnd) {
         let Some(at) = number.and_then(|number| self.place(number)) else {
             let row = PacketRow::of(None, number, &end);
@@ -227,20 +227,20 @@ impl<S: PacketSink> PacketRows<S> {
     }
 }
 
-/// Gives a row to the sink, as long as it takes them.
+/// Passes a row to the sink, until the first error.
 fn put(sink: &mut impl PacketSink, failed: &mut Option<io::Error>, row: &PacketRow<'_>) {
     if failed.is_none() {
         *failed = sink.put(row).err();
     }
 }
 
-/// What the microcode's reasons for the slow path are called, by number.
+/// The names of the microcode's reasons for the slow path, by number.
 pub(super) fn exception_reasons(chip: &Chip) -> Vec<String> {
     let task = chip.gpp().task::<Exceptions>();
     task.map_or_else(Vec::new, |it| it.setup().reasons.clone())
 }
 
-/// The name of a reason, as the statistics have it.
+/// The name of a reason, as in the statistics.
 pub(super) fn reason_name(reasons: &[String], reason: u8) -> String {
     let known = reasons.get(usize::from(reason)).filter(|it| !it.is_empty());
     known.map_or_else(|| format!("reason {reason}"), Clone::clone)

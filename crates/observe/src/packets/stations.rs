@@ -1,4 +1,4 @@
-//! The stations of one packet: what happened to it, when, by which context and line.
+//! The stations of one packet: what happened to it, when, and by which context and line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::series::OccupancyProbe;
 /// Something that happened to a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Station {
-    /// When.
+    /// The cycle.
     pub at: Cycle,
-    /// What.
+    /// A description of the event.
     pub what: String,
-    /// Microengine and context that did it, if one did.
+    /// The microengine and context that caused it, if any.
     pub by: Option<(u8, u8)>,
-    /// The instruction's source line with the macros that it came through, where a
-    /// command did it.
+    /// The instruction's source line with the macros that it was expanded from,
+    /// if a command caused it.
     pub place: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct Station {
 #[derive(Debug)]
 pub struct Stations {
     number: u64,
-    /// How many packets came.
+    /// Number of packets that have arrived.
     came: u64,
     list: Vec<Station>,
     drops: DropFinder,
@@ -46,13 +46,13 @@ pub struct Stations {
     places: Vec<OccupancyProbe>,
     /// The instruction whose command a unit served last, by context and unit.
     served: BTreeMap<(u8, u8, Unit), u16>,
-    /// The instruction that last moved data from RBUF to DRAM, by context. RBUF gives it
+    /// The instruction that last moved data from RBUF to DRAM, by context. RBUF provides the data
     /// before DRAM serves the command.
     moved: BTreeMap<(u8, u8), u16>,
 }
 
 impl Stations {
-    /// Follows the packet of a number, from 0 in the order of arrival. `places` are the
+    /// Follows the packet with this number, from 0 in order of arrival. `places` contains the
     /// project's names of rings and queues.
     #[must_use]
     pub fn new(chip: &Chip, number: u64, places: &[OccupancyProbe]) -> Self {
@@ -76,13 +76,13 @@ impl Stations {
         self.number
     }
 
-    /// How many packets came.
+    /// Number of packets that have arrived.
     #[must_use]
     pub const fn came(&self) -> u64 {
         self.came
     }
 
-    /// What happened to it, in order; nothing if it did not come.
+    /// The stations in order of time; none if the packet did not arrive.
     #[must_use]
     pub fn finish(mut self) -> Vec<Station> {
         for drop in self.drops.finish() {
@@ -110,7 +110,7 @@ impl Stations {
             by: Some((me, context)),
             place,
         };
-        // Many mpackets are touched by one line.
+        // One line touches many mpackets.
         let again = { self.list.last() }.is_some_and(|last| {
             (&last.what, last.by, &last.place) == (&station.what, station.by, &station.place)
         });
@@ -119,7 +119,7 @@ impl Stations {
         }
     }
 
-    /// The instruction whose command did something at a unit.
+    /// The instruction whose command was last served at a unit.
     fn command(&self, (me, context): (u8, u8), unit: Unit) -> Option<u16> {
         self.served.get(&(me, context, unit)).copied()
     }
@@ -294,18 +294,18 @@ impl Observer for Stations {
     }
 }
 
-/// The packets that are followed in a run, one or several.
+/// The packets that are followed in a run.
 #[derive(Debug)]
 pub struct Following(Vec<Stations>);
 
 impl Following {
-    /// The packets that are followed; none if none were chosen.
+    /// An observer of these packets; `None` if none were chosen.
     #[must_use]
     pub fn of(all: Vec<Stations>) -> Option<Self> {
         (!all.is_empty()).then_some(Self(all))
     }
 
-    /// Each with what it saw.
+    /// The observers of the individual packets.
     pub fn into_each(self) -> impl Iterator<Item = Stations> {
         self.0.into_iter()
     }

@@ -1,4 +1,4 @@
-//! The observer that counts.
+//! The observer that counts cycles.
 
 use npsim_isa::{CONTEXTS, context_index};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::context_span::ContextSpan;
 use super::program::ProgramTally;
 use super::{MicroengineProfile, Profile, Spent, Wait, Waited};
 
-/// What issue slots were spent on.
+/// How an issue slot was spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     Issued,
@@ -27,7 +27,7 @@ enum Use {
     Stalled,
 }
 
-/// Issue slots of a context that follow one another.
+/// Consecutive issue slots of a context.
 #[derive(Clone, Copy, Debug)]
 struct SlotRun {
     from: Cycle,
@@ -37,25 +37,25 @@ struct SlotRun {
     spent: Use,
 }
 
-/// A context's present state, with the last signals that came since.
+/// A context's present state, with the last signals that have arrived since it began.
 type Present = ContextSpan<Option<(u16, Cause)>>;
 
 #[derive(Debug)]
 struct Tally {
     me: u8,
     image: Arc<Image>,
-    /// How often words were issued, as differences to the word before.
+    /// Issue counts of words, as differences to the previous word.
     issued: Vec<i64>,
     words: Vec<Spent>,
     contexts: [Spent; CONTEXTS as usize],
     executing: [Cycle; CONTEXTS as usize],
-    /// Of each word, in the order in which they were first seen.
+    /// The waits at each word, in the order in which they were first seen.
     waits: Vec<Vec<(Waited, u64, Cycle)>>,
     present: [Present; CONTEXTS as usize],
-    /// A command that waits for room in the FIFO: its context, instruction and
-    /// since when.
+    /// A command that waits for room in the FIFO: its context, its instruction
+    /// and the first cycle of the wait.
     held: Option<(u8, u16, Cycle)>,
-    /// The slots of the last event, which the end of the run may cut.
+    /// The slots of the last event, which the end of the run may cut off.
     last: SlotRun,
 }
 
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// Goes through what events change.
+    /// Visits the state that events change.
     fn recur(&mut self, state: &mut RecurringState<'_>) {
         for (at, word) in (0..).zip(&mut self.issued) {
             if *word != 0 {
@@ -153,7 +153,7 @@ impl Tally {
         }
     }
 
-    /// Takes back what was spent last, as far as it lies behind the end.
+    /// Removes what was last counted beyond the end.
     fn cut(&mut self, end: Cycle) {
         let slots = self.last;
         let until = end.clamp(slots.from, slots.until);
@@ -188,8 +188,7 @@ impl Tally {
         self.present[context_index(context)].change(at, doing, pc);
     }
 
-    /// Counts the cycles of a context's state, which ends because the next begins or
-    /// the run ends.
+    /// Counts the cycles of a context's state, which ends because the next begins or the run ends.
     #[inline]
     fn count(&mut self, before: &Present, context: u8, until: Cycle, still: bool) {
         let cycles = until - before.since;
@@ -267,7 +266,7 @@ impl Tally {
     }
 }
 
-/// What a context of a microengine that waited for signals waited for.
+/// What a context waited for that had been waiting for signals.
 fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) -> Waited {
     if still {
         return Waited::Still(signals);
@@ -287,8 +286,8 @@ fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) ->
     })
 }
 
-/// A cause without its microengine and context, so that all contexts and all commands of a kind
-/// are one; and the instruction of a command that the context issued itself.
+/// A cause without its microengine and context, so that commands of the same kind from any context
+/// count as one; and the instruction of the command if the context issued it itself.
 fn impersonal(cause: Cause, me: u8, context: u8) -> (Cause, Option<u16>) {
     match cause {
         Cause::Command {
@@ -327,8 +326,9 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Counts from now on what a chip does that is not within an instruction's
-    /// aftermath: at the start of a run, or between two parts of it.
+    /// A collector that counts the chip's cycles from now on. The chip must not
+    /// be in the aftermath of an instruction: it is at the start of a run, or
+    /// between two parts of it.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
         let now = chip.now();
@@ -344,7 +344,7 @@ impl Collector {
         }
     }
 
-    /// What was counted when the run has come to a cycle.
+    /// The profile, once the run has reached a cycle.
     #[must_use]
     pub fn finish(self, end: Cycle) -> Profile {
         let start = self.start;
@@ -426,8 +426,8 @@ impl Observer for Collector {
             } => {
                 let tally = &mut self.tallies[usize::from(me)];
                 let present = &mut tally.present[context_index(context)];
-                // What came before the state began, while the slots of a swap were thrown
-                // away, has not ended it. Its event may come after that of the state.
+                // A signal that arrived before the state began, while the slots of a swap were
+                // discarded, has not ended it. Its event may come after that of the state.
                 if at >= present.since {
                     present.collected = Some((signals, cause));
                 }

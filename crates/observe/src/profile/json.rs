@@ -1,4 +1,4 @@
-//! The profile as a file for programs; `docs/src/profile.md` describes it.
+//! The profile as a machine-readable file; `docs/src/profile.md` describes it.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::lines::stages;
 use super::{MicroengineProfile, Profile, ProgramProfile, ProgramSpent, Spent, Wait, Waited};
 use crate::names;
 
-/// The header of the file.
+/// The format identifier in the file.
 const FORMAT: &str = "npsim-profile-1";
 
 #[derive(Serialize)]
@@ -128,7 +128,7 @@ struct WaitOut {
     ended_by: &'static str,
     cause: Option<String>,
     signals: String,
-    /// Where the context issued the command that ended the wait.
+    /// The instruction with which the context issued the command that ended the wait.
     issued_at: Option<u16>,
     count: u64,
     cycles: u64,
@@ -160,11 +160,12 @@ struct MacroOut {
     cycles: Cycles,
 }
 
-/// The text of a profile file, with a line end at its end. Instructions, lines
-/// and macros at which no cycle was spent are left out.
+/// The text of a profile file, with a trailing newline. Instructions, lines and
+/// macros that took no cycles are left out.
 ///
 /// # Errors
-/// Only if the data could not be written as JSON, which its types exclude.
+/// Returns an error if the data cannot be written as JSON, which its types rule
+/// out.
 pub fn to_json(profile: &Profile) -> serde_json::Result<String> {
     let file = ProfileFile {
         format: FORMAT,

@@ -1,5 +1,5 @@
-//! A profile by source line and by macro, microengines with the same source
-//! together.
+//! A profile by source line and by macro, combining microengines that run the
+//! same source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use npsim_image::Image;
 
 use super::{MicroengineProfile, Profile, Spent};
 
-/// A line of a source.
+/// A source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineSpent {
-    /// File as the assembler names it.
+    /// The file, as named by the assembler.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
-    /// By the words that the line itself makes.
+    /// Cycles of the words that the line itself generates.
     pub own: Spent,
-    /// With those of the macros that it uses.
+    /// Cycles including those of the macros that it uses.
     pub all: Spent,
-    /// Words of either kind, in all microengines.
+    /// Words of both kinds, in all microengines.
     pub words: u32,
 }
 
@@ -27,9 +27,9 @@ pub struct LineSpent {
 pub struct MacroSpent {
     /// Name.
     pub name: String,
-    /// Uses in the source that made words.
+    /// Number of uses in the source that generated words.
     pub uses: usize,
-    /// By the words of all uses, with those of the macros that it uses itself.
+    /// Cycles of the words of all uses, including those of nested macros.
     pub all: Spent,
     /// Words, in all microengines.
     pub words: u32,
@@ -42,15 +42,15 @@ pub struct Stage<'a> {
     pub source: &'a str,
     /// The microengines.
     pub microengines: Vec<&'a MicroengineProfile>,
-    /// All contexts of all of them.
+    /// Cycles of all contexts of all of them.
     pub spent: Spent,
-    /// By line, in the order of file and line.
+    /// The lines, sorted by file and line.
     pub lines: Vec<LineSpent>,
-    /// By macro, in the order of names.
+    /// The macros, sorted by name.
     pub macros: Vec<MacroSpent>,
 }
 
-/// The stages of a profile in the order of their first microengines.
+/// The stages of a profile, in the order of their first microengines.
 #[must_use]
 pub fn stages(profile: &Profile) -> Vec<Stage<'_>> {
     let mut groups: Vec<(&str, Vec<&MicroengineProfile>)> = Vec::new();
@@ -67,10 +67,10 @@ pub fn stages(profile: &Profile) -> Vec<Stage<'_>> {
         .collect()
 }
 
-/// What is known of a macro so far.
+/// What is known about a macro so far.
 #[derive(Default)]
 struct Uses {
-    /// Place of the microengine in the stage and number of the use.
+    /// The microengine's index in the stage and the number of the use.
     places: BTreeSet<(usize, u32)>,
     all: Spent,
     words: u32,
@@ -79,9 +79,9 @@ struct Uses {
 /// The profile of the microengines that run one source.
 ///
 /// A word of the program comes from a line, which may be inside a macro, which was used on another
-/// line, and so on (`chain`, innermost first). Its cycles count once for every line and macro
-/// of the chain (`all`), so these sums exceed the whole; `own` has them only for the
-/// innermost line. `named` and `placed` see to it that recursion counts a word once.
+/// line, and so on (`chain`, innermost first). Its cycles count once for every line and macro of
+/// the chain (`all`), so these sums exceed the total; `own` counts them only for the innermost
+/// line. `named` and `placed` ensure that recursion counts a word only once.
 fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stage<'a> {
     let mut lines = BTreeMap::new();
     let mut macros: BTreeMap<&str, Uses> = BTreeMap::new();
@@ -136,17 +136,17 @@ fn stage<'a>(source: &'a str, microengines: Vec<&'a MicroengineProfile>) -> Stag
     }
 }
 
-/// A place that a word comes from.
+/// A source location that a word comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordOrigin<'a> {
     /// File and line.
     pub line: Option<(&'a str, u32)>,
-    /// The macro that the place is in and which use of it, if it is in one.
+    /// The macro that contains the location and the number of its use, if any.
     pub within: Option<(&'a str, u32)>,
 }
 
-/// The places that a word comes from: its own line, then where the macro was
-/// used that it is in, and so on outward. Empty where nothing is known.
+/// The source locations that a word comes from: its own line, then the use of
+/// the macro that contains it, and so on outward. Empty if nothing is known.
 #[must_use]
 pub fn chain(image: &Image, address: usize) -> Vec<WordOrigin<'_>> {
     let mut places = Vec::new();

@@ -1,12 +1,11 @@
-//! Where the cycles went, by instruction: a [`Collector`] observes a run and
-//! becomes a [`Profile`].
+//! Where the cycles went, by instruction: a [`Collector`] observes a run and becomes a [`Profile`].
 //!
-//! Every cycle of a microengine is an instruction issued, an issue slot thrown
-//! away, a stall on the command FIFO, or idle. Every cycle of each of its
-//! contexts is one of the former three, or the context was ready while another
-//! ran, waited for signals, had given up for good, or was not enabled. Both add
-//! up to the cycles of the run exactly. So do those of a program of the general-purpose core: it makes instructions, waits
-//! for an access, repeats a loop, waits for an interrupt or for the core, or has ended.
+//! In every cycle, a microengine issues an instruction, discards an issue slot, stalls on the
+//! command FIFO, or idles. In every cycle, each of its contexts does one of the former three, or is
+//! ready while another runs, waits for signals, has exited for good, or is not enabled. Both add up
+//! exactly to the cycles of the run. So do the cycles of a program of the general-purpose core: it
+//! executes instructions, waits for an access, repeats a loop, waits for an interrupt or for the
+//! core, or has ended.
 
 mod collect;
 mod json;
@@ -24,27 +23,27 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::trace_event::Cause;
 pub use program::{FunctionSpent, ProgramProfile, ProgramSpent, StackSpent};
 
-/// Cycles by what they were spent on.
+/// Cycles by use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
     /// An instruction was issued.
     pub issued: Cycle,
-    /// Issue slots were thrown away after a taken branch or a context swap.
+    /// Issue slots were discarded after a taken branch or a context swap.
     pub aborted: Cycle,
     /// A full command FIFO held the pipeline.
     pub stalled: Cycle,
-    /// The context could have run but another did.
+    /// The context was ready but another one ran.
     pub ready: Cycle,
     /// The context waited for signals.
     pub waiting: Cycle,
-    /// The context had given up for good.
+    /// The context had exited for good.
     pub killed: Cycle,
     /// The context was not enabled.
     pub inactive: Cycle,
 }
 
 impl Spent {
-    /// Cycles in which the pipeline was taken.
+    /// Cycles in which the pipeline was occupied.
     #[must_use]
     pub const fn pipeline(&self) -> Cycle {
         self.issued + self.aborted + self.stalled
@@ -56,7 +55,7 @@ impl Spent {
         self.pipeline() + self.ready + self.waiting + self.killed + self.inactive
     }
 
-    /// All of its counts.
+    /// All of the counts.
     pub(crate) const fn each_mut(&mut self) -> [&mut Cycle; 7] {
         [
             &mut self.issued,
@@ -69,7 +68,7 @@ impl Spent {
         ]
     }
 
-    /// Adds what was spent elsewhere.
+    /// Adds the cycles of another count.
     pub const fn add(&mut self, other: &Self) {
         self.issued += other.issued;
         self.aborted += other.aborted;
@@ -84,54 +83,54 @@ impl Spent {
 /// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Waited {
-    /// A signal came.
+    /// A signal arrived.
     For {
         /// The signal's number.
         signal: u8,
-        /// Where it came from; its microengine, context and instruction are 0,
-        /// so that equal causes are one.
+        /// The cause of the signal; its microengine, context and instruction
+        /// are 0, so that causes of the same kind compare equal.
         cause: Cause,
-        /// The instruction of the command, if the context issued it itself.
+        /// The instruction of the command, if the context itself issued it.
         issued: Option<u16>,
     },
-    /// No signal has: the run is over. Bit s: signal s is waited for.
+    /// No signal arrived before the end of the run. Bit s is set if signal s is awaited.
     Still(u16),
     /// The wake-up condition was changed by a CSR write.
     Changed,
 }
 
-/// Waits at one instruction that were ended by the same.
+/// Waits at one instruction with the same ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The instruction that yielded.
     pub pc: u16,
     /// What ended them.
     pub waited: Waited,
-    /// How many there were.
+    /// Number of waits.
     pub count: u64,
-    /// The cycles of these waits.
+    /// Total cycles of these waits.
     pub cycles: Cycle,
 }
 
-/// What a microengine did.
+/// The profile of a microengine.
 #[derive(Clone, Debug)]
 pub struct MicroengineProfile {
     /// Index.
     pub index: u8,
     /// The program.
     pub image: Arc<Image>,
-    /// By instruction; what belongs to none is in the contexts only.
+    /// Cycles by instruction; those that belong to none are only counted for the contexts.
     pub words: Vec<Spent>,
-    /// By context.
+    /// Cycles by context.
     pub contexts: [Spent; npsim_isa::CONTEXTS as usize],
-    /// Cycles in which no context had the pipeline.
+    /// Cycles in which no context occupied the pipeline.
     pub idle: Cycle,
-    /// By instruction and reason, in that order.
+    /// Waits, sorted by instruction and reason.
     pub waits: Vec<Wait>,
 }
 
 impl MicroengineProfile {
-    /// All contexts together.
+    /// Cycles of all contexts together.
     #[must_use]
     pub fn spent(&self) -> Spent {
         let mut all = Spent::default();

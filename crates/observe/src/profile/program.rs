@@ -9,10 +9,10 @@ use npsim_chip::kernel::trace_event::ProgramState;
 
 use crate::names;
 
-/// Cycles of the chip by what a program spent them on.
+/// Cycles of the chip by the program's use of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramSpent {
-    /// It made instructions.
+    /// It executed instructions.
     pub instructions: Cycle,
     /// An instruction waited for an access beyond the processor and its caches.
     pub accesses: Cycle,
@@ -20,9 +20,9 @@ pub struct ProgramSpent {
     pub polling: Cycle,
     /// It waited for an interrupt.
     pub waiting: Cycle,
-    /// It had work, but the core was at another task.
+    /// It had work, but the core was executing another task.
     pub held: Cycle,
-    /// It had come to its end.
+    /// It had ended.
     pub ended: Cycle,
 }
 
@@ -39,7 +39,7 @@ impl ProgramSpent {
         self.busy() + self.polling + self.waiting + self.held + self.ended
     }
 
-    /// Adds what was spent elsewhere.
+    /// Adds the cycles of another count.
     pub const fn add(&mut self, other: &Self) {
         self.instructions += other.instructions;
         self.accesses += other.accesses;
@@ -72,45 +72,45 @@ impl ProgramSpent {
     }
 }
 
-/// A function, called by the same functions each time.
+/// A function called through a particular stack of callers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackSpent {
-    /// The index of the stack that it was called from.
+    /// The index of the caller's stack.
     pub caller: Option<usize>,
     /// The function.
     pub function: String,
-    /// How often it was called so.
+    /// Number of calls through this stack.
     pub calls: u64,
-    /// By itself, without what it called.
+    /// Its own cycles, without those of functions that it called.
     pub own: ProgramSpent,
 }
 
-/// A function, wherever it was called.
+/// A function, over all of its callers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionSpent {
     /// The name.
     pub function: String,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u64,
-    /// By itself.
+    /// Its own cycles.
     pub own: ProgramSpent,
-    /// With what it called.
+    /// Its cycles including those of functions that it called.
     pub all: ProgramSpent,
 }
 
-/// What a program did.
+/// The profile of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramProfile {
     /// Its task.
     pub task: u16,
     /// The name of its file.
     pub name: String,
-    /// By call stack, callers before those that they called.
+    /// Cycles by call stack, callers before callees.
     pub stacks: Vec<StackSpent>,
 }
 
 impl ProgramProfile {
-    /// All functions together.
+    /// Cycles of all functions together.
     #[must_use]
     pub fn spent(&self) -> ProgramSpent {
         let mut all = ProgramSpent::default();
@@ -118,7 +118,7 @@ impl ProgramProfile {
         all
     }
 
-    /// The functions of a stack, the outermost first.
+    /// The functions of a stack, outermost first.
     #[must_use]
     pub fn path(&self, stack: usize) -> Vec<&str> {
         let mut path = Vec::new();
@@ -131,7 +131,8 @@ impl ProgramProfile {
         path
     }
 
-    /// By function, in the order of names. A function that is on a stack twice has its cycles once.
+    /// Cycles by function, sorted by name. A function that is on a stack twice counts its cycles
+    /// once.
     #[must_use]
     pub fn functions(&self) -> Vec<FunctionSpent> {
         let mut functions: BTreeMap<&str, FunctionSpent> = BTreeMap::new();
@@ -166,20 +167,20 @@ struct Node {
     called: BTreeMap<u32, usize>,
 }
 
-/// Counts what the program of a task does.
+/// Counts the cycles of a task's program.
 #[derive(Debug)]
 pub(super) struct ProgramTally {
     task: u16,
     view: ProgramView,
     nodes: Vec<Node>,
-    /// The node of each function that is not over, the outermost first.
+    /// The node of each active function, outermost first.
     stack: Vec<usize>,
     doing: ProgramState,
     since: Cycle,
 }
 
 impl ProgramTally {
-    /// Of each task with a program, from a cycle on.
+    /// A tally for each task with a program, starting at a cycle.
     pub fn all(tasks: &[Box<dyn Task>], now: Cycle) -> Vec<Self> {
         let programs = (0..).zip(tasks);
         let programs = programs.filter_map(|(task, it)| Some((task, it.program()?)));
@@ -204,7 +205,7 @@ impl ProgramTally {
         self.task == task
     }
 
-    /// The innermost function calls one.
+    /// Enters a function called by the innermost one.
     fn enter(&mut self, function: u32) {
         let caller = self.stack.last().copied();
         let known = match caller {
@@ -247,7 +248,7 @@ impl ProgramTally {
         }
     }
 
-    /// Counts what the program did until a cycle.
+    /// Counts the cycles up to a cycle.
     fn count(&mut self, until: Cycle) {
         let cycles = until.saturating_sub(self.since);
         self.since = self.since.max(until);
@@ -256,7 +257,7 @@ impl ProgramTally {
         }
     }
 
-    /// Goes through what events change.
+    /// Visits the state that events change.
     pub fn recur(&mut self, state: &mut RecurringState<'_>) {
         state.value(self.nodes.len() as u64);
         state.value(self.doing as u64);

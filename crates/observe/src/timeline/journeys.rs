@@ -1,5 +1,5 @@
-//! The ways of packets: from the line in through the contexts that had to do
-//! with them to the line out.
+//! The paths of packets: from the input line through the contexts that handled
+//! them to the output line.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,7 +9,7 @@ use npsim_chip::Cycle;
 use super::tracks::Track;
 use super::writer::{FlowStep, Writer};
 
-/// Points that one packet's way has at most; a packet of many mpackets is
+/// Maximum number of points on a packet's path; a packet of many mpackets is
 /// touched often.
 const MOST_POINTS: usize = 64;
 
@@ -20,23 +20,23 @@ pub(super) struct Journeys {
 }
 
 impl Journeys {
-    /// A frame begins to arrive.
+    /// Begins the path of a frame that begins to arrive.
     pub fn begin(&mut self, frame: u64, at: Cycle, port: u8) {
         self.inside.insert(frame, vec![(at, Track::Arrivals(port))]);
     }
 
-    /// A frame's way will not be written.
+    /// Drops a frame's path, which will not be written.
     pub fn forget(&mut self, frame: u64) {
         self.inside.remove(&frame);
     }
 
-    /// When a frame that is inside began to arrive.
+    /// The cycle at which a frame that is inside began to arrive.
     pub fn began(&self, frame: u64) -> Option<Cycle> {
         self.inside.get(&frame)?.first().map(|point| point.0)
     }
 
-    /// A context has to do with a frame. Only where it goes from one to another
-    /// is a point of its way.
+    /// Records that a context handles a frame. Only a change of context is a
+    /// point on the path.
     pub fn touch(&mut self, frame: u64, at: Cycle, me: u8, context: u8) {
         let track = Track::Context(me, context);
         if let Some(points) = self.inside.get_mut(&frame)
@@ -47,7 +47,7 @@ impl Journeys {
         }
     }
 
-    /// A frame's last point: its way is written.
+    /// Ends a frame's path with a last point and writes it.
     pub fn end<W: Write>(
         &mut self,
         frame: u64,
@@ -60,7 +60,7 @@ impl Journeys {
         }
     }
 
-    /// The run is over: the ways of those that are inside end where they are.
+    /// Ends the paths of frames that are still inside at the end of the run.
     pub fn finish<W: Write>(self, writer: &mut Writer<W>) {
         for (frame, points) in self.inside {
             write(frame, points, writer);
@@ -68,7 +68,7 @@ impl Journeys {
     }
 }
 
-/// Writes a way with its points in the window, if there are two.
+/// Writes the points of a path that lie in the window, if there are at least two.
 fn write<W: Write>(frame: u64, mut points: Vec<(Cycle, Track)>, writer: &mut Writer<W>) {
     points.retain(|point| writer.shows(point.0));
     points.sort_by_key(|point| point.0);

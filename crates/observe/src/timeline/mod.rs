@@ -1,7 +1,7 @@
-//! What happened when: a [`Recorder`] observes a run and writes what it sees in
-//! a [`TimeWindow`] of time as Chrome trace events, which the Perfetto viewer shows.
+//! What happened when: a [`Recorder`] observes a run and writes the events in a [`TimeWindow`] as
+//! Chrome trace events, which the Perfetto viewer displays.
 //!
-//! Events are written as the run goes, and only open ones are kept: the present state of each
+//! Events are written as the run proceeds, and only open ones are kept: the present state of each
 //! context and the journeys of the packets inside.
 
 mod journeys;

@@ -1,5 +1,5 @@
-//! The timeline of a network of hosts: what the senders of flows do over the whole run, and below
-//! them all of each chip, in a window.
+//! The timeline of a network of hosts: the senders of flows over the whole run, and below them, in
+//! a window, everything about each chip.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,53 +16,53 @@ use super::writer::{ChipPart, Titles, Writer};
 use crate::series::Series;
 use npsim_project::whole_file::WholeFile;
 
-/// Picoseconds in a second: the times of a network are as cycles of such a clock.
+/// Picoseconds per second: times of a network are cycles of such a clock.
 const PICOSECONDS: u64 = 1_000_000_000_000;
-/// From the groups of one chip to those of the next.
+/// Distance between the group numbers of two chips.
 const APART: u32 = 100;
 
-/// What part of a run is shown, in picoseconds of simulated time.
+/// The part of a run that is shown, in picoseconds of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkTimes {
-    /// From when until when the chips are shown; flows are over the whole run.
+    /// Start and end of the window for the chips; flows are shown over the whole run.
     pub window: (u64, u64),
-    /// The shortest time between two values of a number outside the window.
+    /// The minimum time between two values of a number outside the window.
     pub spacing: u64,
 }
 
-/// The sender of a flow, as it shows itself.
+/// The observable state of a flow's sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderNow {
     /// The sender's state, if the connection is open.
     pub state: Option<&'static str>,
     /// Congestion window in bytes.
     pub window: Option<u64>,
-    /// What is thought to be in the network, bytes.
+    /// Bytes estimated to be in flight.
     pub in_flight: Option<u64>,
     /// Smoothed round-trip time in picoseconds.
     pub srtt: Option<u64>,
     /// Rate in bytes of IP per second.
     pub rate: Option<u64>,
-    /// Segments that were sent again, so far.
+    /// Retransmitted segments so far.
     pub retransmitted: u64,
     /// Expiries of the retransmission timer, so far.
     pub timeouts: u64,
 }
 
-/// What is known of a flow.
+/// What is known about a flow.
 #[derive(Debug)]
 struct FlowTrack {
     now: SenderNow,
-    /// Since when it has its state.
+    /// The time at which its state began.
     since: u64,
-    /// The names of its numbers, and each as it was written last: when and what.
+    /// The names of its numbers, and the time and value last written for each.
     numbers: [(String, Option<(u64, u64)>); 4],
 }
 
-/// A text that is taken away bit by bit.
+/// Text that is taken away piece by piece.
 type Text = Vec<u8>;
 
-/// The part of a timeline that is of one chip. Clones are the same.
+/// The part of a timeline for one chip. Clones share it.
 #[derive(Clone, Debug)]
 pub struct RouterObserver(Arc<Mutex<Recorder<Text>>>);
 
@@ -97,12 +97,12 @@ pub struct NetworkTimeline {
     times: NetworkTimes,
     flows: Vec<FlowTrack>,
     routers: Vec<RouterObserver>,
-    /// How long each queue was when that was written last.
+    /// The queue lengths last written.
     queues: Vec<Option<u64>>,
 }
 
 impl NetworkTimeline {
-    /// A timeline of a network of this name and of flows of these.
+    /// A timeline of a network and its flows, with their names.
     #[must_use]
     pub fn new(file: WholeFile, name: &str, flows: &[String], times: NetworkTimes) -> Self {
         let titles = Titles {
@@ -110,7 +110,7 @@ impl NetworkTimeline {
             ..Titles::default()
         };
         let mut writer = Writer::new(file, name, PICOSECONDS, (0, u64::MAX), titles);
-        // The texts of chips go on behind an event.
+        // The text for chips is appended after an event.
         writer.begin_group(TrackGroup::Flows);
         let flow = |name: &String| FlowTrack {
             now: SenderNow::default(),
@@ -132,7 +132,7 @@ impl NetworkTimeline {
         }
     }
 
-    /// An observer for the next one of the network's chips, which has not run yet.
+    /// An observer for the network's next chip, which must not have run yet.
     pub fn router(&mut self, name: &str, project: &Project, chip: &Chip) -> RouterObserver {
         let hertz = project.capacity.hertz;
         let cycle = |time: u64| {
@@ -153,7 +153,7 @@ impl NetworkTimeline {
         observer
     }
 
-    /// The sender of a flow has done something.
+    /// Records the state of a flow's sender after an action.
     pub fn sender(&mut self, at: u64, flow: usize, now: SenderNow) {
         let Some(it) = self.flows.get_mut(flow) else {
             return;
@@ -195,7 +195,7 @@ impl NetworkTimeline {
         }
     }
 
-    /// A packet of a flow is gone, before or on the line of this name.
+    /// Records the loss of a flow's packet, before or on the line with this name.
     pub fn gone(&mut self, at: u64, flow: usize, line: &str, why: &str) {
         let track = Track::Flow(flow as u32);
         self.writer.mark(track, "packet lost", at, |all| {
@@ -204,7 +204,7 @@ impl NetworkTimeline {
         });
     }
 
-    /// How many bytes wait before a line.
+    /// Records the number of bytes that wait before a line.
     pub fn queue(&mut self, at: u64, line: usize, name: &str, bytes: u64) {
         if self.queues.len() <= line {
             self.queues.resize(line + 1, None);
@@ -217,11 +217,11 @@ impl NetworkTimeline {
         }
     }
 
-    /// Takes what the chips have made. It is called where all stand at times that follow from what is
-    /// simulated, so that the file has the same order of events each time.
+    /// Collects the output of the chips. Call it only when all of them have reached times
+    /// determined by the simulation, so that the order of events in the file is reproducible.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn gather(&mut self) -> io::Result<()> {
         let out = self.writer.handed_on();
         for router in &self.routers {
@@ -233,10 +233,10 @@ impl NetworkTimeline {
         Ok(())
     }
 
-    /// Completes the file of a run that has come to a time, and each chip to a cycle.
+    /// Completes the file of a run that has reached a time, with each chip at a cycle.
     ///
     /// # Errors
-    /// The file cannot be written to its end.
+    /// Returns an error if the file cannot be completed.
     pub fn finish(mut self, end: u64, ends: &[Cycle]) -> io::Result<()> {
         self.gather()?;
         self.writer.cut(end.saturating_add(1));

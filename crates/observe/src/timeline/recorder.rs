@@ -31,18 +31,18 @@ use super::tracks::{Track, TrackGroup};
 use super::writer::{ChipPart, Titles, Writer, quoted};
 use crate::names;
 
-/// What happened to a context in its present state.
+/// What has happened to a context in its present state.
 #[derive(Clone, Copy, Debug, Default)]
 struct StateProgress {
     /// Instructions issued.
     issued: u64,
-    /// The cycle behind the last of them.
+    /// The cycle after the last of them.
     issued_to: Cycle,
-    /// What raised the last signal.
+    /// The cause of the last signal.
     came: Option<Cause>,
 }
 
-/// What is known of a microengine.
+/// What is known about a microengine.
 #[derive(Debug)]
 struct MicroengineTrack {
     places: OriginTexts,
@@ -50,11 +50,11 @@ struct MicroengineTrack {
     contexts: [ContextSpan<StateProgress>; CONTEXTS as usize],
 }
 
-/// Where the words of a program come from, in quotes: it is written again and again.
+/// The source locations of a program's words, quoted once as they are written repeatedly.
 #[derive(Debug)]
 struct OriginTexts {
     image: Arc<Image>,
-    /// The texts; none for those that were not asked for yet.
+    /// The texts; `None` if not yet requested.
     known: Vec<Option<Box<[u8]>>>,
 }
 
@@ -69,8 +69,8 @@ impl OriginTexts {
     }
 }
 
-/// What the contexts of a program wait for, by signals, whether any of them is enough, and
-/// the instruction that waits.
+/// Descriptions of what contexts of a program wait for, by signals, whether any one of them is
+/// enough, and the waiting instruction.
 #[derive(Debug)]
 struct Waits {
     image: Arc<Image>,
@@ -85,49 +85,49 @@ impl Waits {
     }
 }
 
-/// What is known of a lock.
+/// What is known about a lock.
 #[derive(Clone, Copy, Debug, Default)]
 struct LockNow {
-    /// When it was taken or released, if that was seen.
+    /// The cycle at which it was taken or released, if observed.
     since: Option<Cycle>,
     /// The holder; `None` while the lock is free.
     holder: Option<Holder>,
 }
 
-/// An observer that writes what it sees in a window of time.
+/// An observer that writes the events in a window of time.
 #[derive(Debug)]
 pub struct Recorder<W> {
     writer: Writer<W>,
     journeys: Journeys,
     microengines: Vec<MicroengineTrack>,
     locks: Vec<LockNow>,
-    /// What the tasks of the core are called.
+    /// The names of the core's tasks.
     tasks: Vec<&'static str>,
     /// Programs of the core.
     programs: Vec<ProgramLane>,
-    /// Commands that wait at their units, and since when.
+    /// Commands that wait at their units, with the first cycle of the wait.
     waiting: Vec<Option<(CommandTarget, Cycle)>>,
-    /// How many they are, by target, and what that is called.
+    /// The number of waiting commands by target, and the name of that counter.
     depths: Vec<(i64, String)>,
     rbuf: u64,
     tbuf: u64,
-    /// What the project calls its rings and queues.
+    /// The project's names of its rings and queues.
     rings: Vec<OccupancyProbe>,
-    /// What those are called that were seen.
+    /// The names of those seen so far.
     ring_names: BTreeMap<RingName, String>,
-    /// Contexts that are stalled by the user, by time.
+    /// Contexts that are deliberately stalled, by time.
     stalls: Vec<Stall>,
-    /// Finds what microcode drops.
+    /// Identifies packets dropped by microcode.
     drops: DropFinder,
-    /// The counters.
+    /// The project's counters.
     counters: Vec<CounterSetup>,
-    /// The window is behind.
+    /// Whether the window is over.
     past: bool,
 }
 
 impl<W: Write> Recorder<W> {
-    /// Writes what a chip does from now on, as far as it is in the window of
-    /// cycles. `name` says what runs.
+    /// A recorder of a chip from now on, within the window of cycles. `name` is
+    /// the title of the run.
     #[must_use]
     pub fn new(out: W, name: &str, chip: &Chip, window: (Cycle, Cycle)) -> Self {
         let now = chip.now();
@@ -196,30 +196,31 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// A recorder of one chip among several, which makes a part of a timeline.
+    /// Makes this the recorder of one chip among several, which writes a part of a timeline.
     pub(super) fn of_part(mut self, part: ChipPart) -> Self {
         self.writer = self.writer.into_part(part);
         self
     }
 
-    /// What it is written to, with all that is known so far.
+    /// Flushes the text written so far and returns the output.
     pub(super) fn handed_on(&mut self) -> &mut W {
         self.writer.handed_on()
     }
 
-    /// Calls rings and queues what the project calls them, the chip's own name
-    /// behind it.
+    /// Shows the project's names of rings and queues, followed by the chip's
+    /// own.
     #[must_use]
     pub fn calling(mut self, places: &[OccupancyProbe]) -> Self {
         self.rings = places.to_vec();
         self
     }
 
-    /// What is wanted of the time after the window: what ends something that began
-    /// in it. All else is neither shown nor said of what is.
+    /// The events that are needed after the window: those that end something
+    /// that began in it. Everything else is neither shown nor part of what is
+    /// shown.
     fn still_wanted(&self) -> Kinds {
         let until = self.writer.until();
-        // Frames are on their way for long, some of them for good.
+        // Frames stay in flight for long, some of them forever.
         let mut wanted = Kinds::of(&[
             TraceEventKind::Arrives,
             TraceEventKind::Departed,
@@ -253,17 +254,17 @@ impl<W: Write> Recorder<W> {
         wanted
     }
 
-    /// Writes what is still going on when the run has come to a cycle, and gives
-    /// back what it was written to.
+    /// Writes what is still in progress at the end of the run, and returns the
+    /// output.
     ///
     /// # Errors
-    /// The first error that writing came to.
+    /// Returns the first error from writing.
     pub fn finish(mut self, end: Cycle) -> io::Result<W> {
         self.close(end);
         self.writer.finish()
     }
 
-    /// Writes what is still going on.
+    /// Writes what is still in progress.
     fn close(&mut self, end: Cycle) {
         self.writer.cut(end);
         for me in 0..self.microengines.len() as u8 {
@@ -316,7 +317,7 @@ impl<W: Write> Recorder<W> {
             all.number("pc", it.pc);
             all.quoted("at", places.of(it.pc));
             if it.doing == ContextState::Executing {
-                // The last event may reach beyond the end of the run.
+                // The last event may extend beyond the end of the run.
                 let beyond = it.collected.issued_to.saturating_sub(until);
                 all.number("instructions", it.collected.issued - beyond);
                 if let Some(pc) = yielded_at {
@@ -369,7 +370,7 @@ impl<W: Write> Recorder<W> {
         self.depth_changes(target, at, true);
     }
 
-    /// Gives since when the command waited.
+    /// Returns the cycle since which the command waited.
     fn leaves_queue(&mut self, slot: CommandId, at: Cycle) -> Option<Cycle> {
         let (target, since) = self.waiting.get_mut(slot.0 as usize)?.take()?;
         self.depth_changes(target, at, false);
@@ -470,7 +471,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Writes the time for which a lock has been held, if it is.
+    /// Writes the time for which a lock has been held, if it is held.
     fn lock_held(&mut self, lock: u16, until: Cycle, failed: Option<u64>) {
         let Some(&LockNow {
             since: Some(since),
@@ -494,7 +495,7 @@ impl<W: Write> Recorder<W> {
 }
 
 impl Recorder<Vec<u8>> {
-    /// Writes what is still going on in a part, and gives its rest.
+    /// Writes what is still in progress in a part, and returns the remaining text.
     pub(super) fn end(&mut self, end: Cycle) -> Vec<u8> {
         self.close(end);
         std::mem::take(self.writer.handed_on())

@@ -5,12 +5,12 @@ use npsim_chip::kernel::trace_event::Bus;
 
 use crate::names;
 
-/// Something that does one thing at a time.
+/// A track, for something that does one thing at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Track {
     /// A context of a microengine.
     Context(u8, u8),
-    /// When a context of a microengine stalled on purpose.
+    /// Deliberate stalls of a context of a microengine.
     Hang(u8, u8),
     /// Frames that arrive at a port.
     Arrivals(u8),
@@ -30,7 +30,7 @@ pub enum Track {
     Flow(u32),
 }
 
-/// A group of tracks and counters: what the viewer calls a process.
+/// A group of tracks and counters: a process in the viewer's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TrackGroup {
     Ports,
@@ -46,10 +46,11 @@ pub(super) enum TrackGroup {
 }
 
 impl TrackGroup {
-    /// Microengines stand below the ports and above the rest.
+    /// The group's number. Microengines are placed below the ports and above the rest.
     pub fn pid(self) -> u32 {
         match self {
-            // A network's own groups have no chip's beside them, which are numbered apart.
+            // A network's own groups never share a timeline part with a chip's, which have a base
+            // of their own.
             Self::Ports | Self::Flows => 1,
             Self::Media | Self::Links => 2,
             Self::Microengine(me) => 10 + u32::from(me),
@@ -91,7 +92,7 @@ impl Track {
         }
     }
 
-    /// The number, which no other track of any group has.
+    /// The number, unique among the tracks of all groups.
     pub(super) fn tid(self) -> u32 {
         let within = match self {
             Self::Context(_, context) => u32::from(context),

@@ -5,10 +5,10 @@ use std::str::FromStr;
 use npsim_chip::Cycle;
 use npsim_project::quantity::Time;
 
-/// Microseconds that a timeline shows if its end is not given.
+/// Microseconds shown if the end of the window is not given.
 pub const DEFAULT_MICROSECONDS: u64 = 200;
 
-/// From when until when; either may be left open.
+/// Start and end of a window; either may be left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeWindow {
     from: Option<Time>,
@@ -16,7 +16,7 @@ pub struct TimeWindow {
 }
 
 impl TimeWindow {
-    /// From a cycle on, for the default time.
+    /// A window that starts at a cycle and has the default length.
     #[must_use]
     pub fn from_cycle(from: Cycle) -> Self {
         Self {
@@ -25,7 +25,7 @@ impl TimeWindow {
         }
     }
 
-    /// From a cycle on, for as long as the run is observed.
+    /// A window that starts at a cycle and lasts as long as the run is observed.
     #[must_use]
     pub fn open_from(from: Cycle) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl TimeWindow {
         }
     }
 
-    /// The window with all times divided, for what runs so many times as fast.
+    /// The window with all times divided, for something that runs `by` times as fast.
     #[must_use]
     pub fn divided(self, by: u64) -> Self {
         let divided = |time| match time {
@@ -47,7 +47,7 @@ impl TimeWindow {
         }
     }
 
-    /// First cycle, and the first that is not shown.
+    /// The first cycle shown, and the first one not shown.
     #[must_use]
     pub fn cycles(&self, hertz: u64) -> (Cycle, Cycle) {
         let from = self.from.map_or(0, |time| time.cycles(hertz));
@@ -73,7 +73,7 @@ impl FromStr for TimeWindow {
             text => text.parse().map(Some),
         };
         let (from, until) = (bound(from)?, bound(until)?);
-        // At any clock the order of times of one kind is the same.
+        // The order of two times of the same kind is the same at any clock.
         let wrong = match (from, until) {
             (Some(Time::Cycles(from)), Some(Time::Cycles(until)))
             | (Some(Time::Picoseconds(from)), Some(Time::Picoseconds(until))) => from >= until,

@@ -1,6 +1,6 @@
-//! Trace events as text, one a line, in the JSON object format of Chrome's
-//! tracing. Times are microseconds with three decimals, nanoseconds rounded
-//! down; slices of a track never overlap.
+//! Trace events as text, one per line, in the JSON object format of Chrome's
+//! tracing. Times are microseconds with three decimals, rounded down to
+//! nanoseconds; slices of a track never overlap.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use npsim_chip::Cycle;
 
 use super::tracks::{Track, TrackGroup};
 
-/// How a flow goes on at a point.
+/// How a flow continues at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlowStep {
     Start,
@@ -17,7 +17,7 @@ pub(super) enum FlowStep {
     End,
 }
 
-/// Writes trace events of a window of time.
+/// Writes the trace events in a window of time.
 #[derive(Debug)]
 pub(super) struct Writer<W> {
     out: W,
@@ -25,24 +25,24 @@ pub(super) struct Writer<W> {
     hertz: u64,
     from: Cycle,
     until: Cycle,
-    /// The tracks with something on them, by number.
+    /// The tracks with content, by number.
     taken: Vec<Option<Taken>>,
     named: BTreeSet<TrackGroup>,
-    /// What the project calls things.
+    /// The project's names.
     titles: Titles,
-    /// The chip that it is of, where there are several.
+    /// The chip that the part is for, if there are several.
     part: ChipPart,
-    /// What is not handed on yet.
+    /// Text that is not flushed yet.
     line: Vec<u8>,
     first: bool,
 }
 
-/// The part of a timeline that is of one chip among others.
+/// The part of a timeline for one chip among several.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChipPart {
-    /// What is added to the numbers of its groups; 0 where it is the only one.
+    /// Added to the numbers of its groups; 0 if it is the only one.
     pub base: u32,
-    /// What stands before the names of its groups.
+    /// Prefix of the names of its groups.
     pub before: String,
 }
 
@@ -59,14 +59,14 @@ pub(super) struct Titles {
     pub programs: BTreeMap<u16, String>,
     /// The tracks of flows.
     pub flows: Vec<String>,
-    /// What disturbs the run, if anything.
+    /// A description of deliberate disturbances of the run, if any.
     pub disturbed: Option<String>,
 }
 
-/// Bytes that are gathered before they are handed on.
+/// Bytes that are buffered before they are flushed.
 const GATHERED: usize = 1 << 16;
 
-/// The arguments of an event, which are written as they are named.
+/// The arguments of an event, written as they are added.
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
     out: &'a mut Vec<u8>,
@@ -74,13 +74,13 @@ pub(super) struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// A text.
+    /// Adds a text.
     pub fn text(&mut self, name: &'static str, value: &str) {
         self.name(name);
         quote(value, self.out);
     }
 
-    /// A text that [`quoted`] has made.
+    /// Adds a text from [`quoted`].
     pub fn quoted(&mut self, name: &'static str, value: &[u8]) {
         self.name(name);
         self.out.extend_from_slice(value);
@@ -99,7 +99,7 @@ impl Arguments<'_> {
         digits(value.unsigned_abs(), self.out);
     }
 
-    /// `name` needs no escapes.
+    /// Begins an argument; `name` must need no escapes.
     fn name(&mut self, name: &'static str) {
         let before: &[u8] = if self.any { b",\"" } else { b",\"args\":{\"" };
         self.any = true;
@@ -115,18 +115,18 @@ impl Arguments<'_> {
     }
 }
 
-/// A text as JSON has it, for what is written again and again.
+/// A text as a JSON string, for text that is written repeatedly.
 pub(super) fn quoted(text: &str) -> Box<[u8]> {
     let mut out = Vec::with_capacity(text.len() + 2);
     quote(text, &mut out);
     out.into()
 }
 
-/// A JSON string.
+/// Appends a JSON string.
 fn quote(text: &str, out: &mut Vec<u8>) {
     let escapes = |letter: u8| letter < 0x20 || letter == b'"' || letter == b'\\';
     out.push(b'"');
-    // All bytes are looked at, so that the compiler can look at many at a time.
+    // All bytes are checked, without an early exit, so that the compiler can vectorise the loop.
     if text.bytes().fold(false, |any, it| any | escapes(it)) {
         for letter in text.bytes() {
             match letter {
@@ -145,7 +145,7 @@ fn quote(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// A number in decimal digits.
+/// Appends a number in decimal digits.
 fn digits(mut number: u64, out: &mut Vec<u8>) {
     let mut text = [0; 20];
     let mut at = text.len();
@@ -160,12 +160,12 @@ fn digits(mut number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&text[at..]);
 }
 
-/// What is known of a track that has something on it.
+/// What is known about a track with content.
 #[derive(Debug)]
 struct Taken {
-    /// Until when.
+    /// End of the content so far.
     until: Cycle,
-    /// The group and number, as they stand in each event.
+    /// The group and track numbers, as written in each event.
     place: Box<[u8]>,
 }
 
@@ -198,7 +198,7 @@ impl<W: Write> Writer<W> {
         writer
             .line
             .extend_from_slice(b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"npsim\"");
-        // The arguments continue an object that is begun.
+        // The arguments continue an object that is already open.
         let mut about = Arguments {
             out: &mut writer.line,
             any: true,
@@ -215,7 +215,7 @@ impl<W: Write> Writer<W> {
         writer
     }
 
-    /// Writes no text of its own but events behind others, of a chip among several.
+    /// Writes no text of its own, only events to append to others, for one chip among several.
     pub fn into_part(mut self, part: ChipPart) -> Self {
         self.line.clear();
         self.first = false;
@@ -223,23 +223,23 @@ impl<W: Write> Writer<W> {
         self
     }
 
-    /// Hands on what is gathered, and gives what it is written to.
+    /// Flushes the buffered text and returns the output.
     pub fn handed_on(&mut self) -> &mut W {
         self.put();
         &mut self.out
     }
 
-    /// Names a group before there is anything in it.
+    /// Names a group before it has any content.
     pub fn begin_group(&mut self, group: TrackGroup) {
         self.name_group(group);
     }
 
-    /// Whether a time is shown.
+    /// Whether a cycle is shown.
     pub fn shows(&self, at: Cycle) -> bool {
         (self.from..self.until).contains(&at)
     }
 
-    /// Whether any of a stretch is shown.
+    /// Whether any part of a stretch is shown.
     pub fn overlaps(&self, from: Cycle, until: Cycle) -> bool {
         from < self.until && until > self.from
     }
@@ -249,17 +249,17 @@ impl<W: Write> Writer<W> {
         self.until = self.until.min(until);
     }
 
-    /// The beginning of what is shown.
+    /// The first cycle shown.
     pub const fn from(&self) -> Cycle {
         self.from
     }
 
-    /// The end of what is shown.
+    /// The first cycle not shown.
     pub const fn until(&self) -> Cycle {
         self.until
     }
 
-    /// Hands on what is gathered.
+    /// Flushes the buffered text.
     fn put(&mut self) {
         if self.failure.is_none()
             && let Err(error) = self.out.write_all(&self.line)
@@ -306,7 +306,7 @@ impl<W: Write> Writer<W> {
         self.line.extend_from_slice(&rest);
     }
 
-    /// The number of a group, or of a track, among those of all chips.
+    /// The number of a group, or of a track, unique across all chips.
     const fn numbered(&self, pid: u32, tid: u32) -> (u32, u32) {
         (pid + self.part.base, tid + self.part.base * 1000)
     }
@@ -400,8 +400,8 @@ impl<W: Write> Writer<W> {
         all.end();
     }
 
-    /// What a track does from one cycle to another, as much of it as is shown;
-    /// what takes no time is a mark.
+    /// Writes what a track does from one cycle to another, clipped to the
+    /// window; something that takes no time becomes a mark.
     pub fn slice(
         &mut self,
         track: Track,
@@ -428,9 +428,9 @@ impl<W: Write> Writer<W> {
         if let Some(Some(taken)) = self.taken.get_mut(track.tid() as usize) {
             taken.until = until;
         }
-        // A beginning and an end, not a whole with its length: the end of a slice
-        // and the beginning of the next are then the same text, and the same
-        // time to any reader, however it rounds.
+        // A begin and an end event instead of a complete event with a duration:
+        // the end of a slice and the beginning of the next are then the same
+        // text, and the same time to any reader, however it rounds.
         self.begin("B");
         self.place(track);
         self.time(from);
@@ -442,7 +442,7 @@ impl<W: Write> Writer<W> {
         self.end();
     }
 
-    /// Something that takes no time.
+    /// Writes an event that takes no time.
     pub fn mark(
         &mut self,
         track: Track,
@@ -462,7 +462,7 @@ impl<W: Write> Writer<W> {
         self.end();
     }
 
-    /// A number that changes.
+    /// Writes a number that changes.
     pub fn counter(&mut self, group: TrackGroup, name: &str, at: Cycle, value: i64) {
         if !self.shows(at) {
             return;
@@ -476,7 +476,7 @@ impl<W: Write> Writer<W> {
         self.end();
     }
 
-    /// A point of a packet's way, on a slice of a track.
+    /// Writes a point on a packet's path, on a slice of a track.
     pub fn flow(&mut self, step: FlowStep, frame: u64, track: Track, at: Cycle) {
         self.begin(match step {
             FlowStep::Start => "s",
@@ -493,7 +493,7 @@ impl<W: Write> Writer<W> {
         self.end();
     }
 
-    /// Ends the text and gives back what it was written to.
+    /// Ends the text and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         if self.part.base == 0 {
             self.text("\n]}\n");

@@ -1,4 +1,4 @@
-//! The lane of a program of the core: which function ran, and what it waited for.
+//! The lane of a program of the core: the function that ran, and what it waited for.
 
 use std::io::Write;
 
@@ -10,16 +10,16 @@ use npsim_chip::kernel::trace_event::ProgramState;
 use super::{Recorder, Track};
 use crate::names;
 
-/// What is known of a program.
+/// What is known about a program.
 #[derive(Debug)]
 pub(super) struct ProgramLane {
     pub task: u16,
     view: ProgramView,
-    /// The functions that are not over, the outermost first.
+    /// The active functions, outermost first.
     stack: Vec<u32>,
     doing: ProgramState,
     since: Cycle,
-    /// Since when its job is over; the next may begin at once.
+    /// The cycle at which its job ended; the next may begin at once.
     held: Option<Cycle>,
 }
 
@@ -39,12 +39,12 @@ impl ProgramLane {
             .collect()
     }
 
-    /// What the track is called.
+    /// The track's title.
     pub fn title(&self) -> String {
         format!("functions of {}", self.view.name)
     }
 
-    /// Whether it began before a cycle what it does.
+    /// Whether its present activity began before a cycle.
     pub const fn began_before(&self, at: Cycle) -> bool {
         self.since < at
     }
@@ -60,7 +60,7 @@ impl ProgramLane {
     }
 }
 
-/// What is shown as one: instructions, and what they wait for in between.
+/// Whether a state is shown as busy: executing instructions, or waiting for their accesses.
 const fn is_busy(doing: ProgramState) -> bool {
     matches!(doing, ProgramState::Runs | ProgramState::Accesses)
 }
@@ -99,7 +99,7 @@ impl<W: Write> Recorder<W> {
         lane.stack.push(function);
     }
 
-    /// Writes what a program has done until a cycle.
+    /// Writes what a program has done up to a cycle.
     pub(super) fn function_ends(&mut self, index: usize, until: Cycle) {
         let lane = &self.programs[index];
         let until = lane.held.map_or(until, |held| held.min(until));

@@ -1,4 +1,4 @@
-//! Frames and mpackets on the timeline: RBUF, TBUF, and what is dropped where.
+//! Frames and mpackets on the timeline: RBUF, TBUF, and drops.
 
 use std::io::Write;
 
@@ -11,10 +11,10 @@ use crate::packets::MicrocodeDrop;
 use crate::timeline::tracks::{Track, TrackGroup};
 
 impl<W: Write> Recorder<W> {
-    /// A frame is on the line for a time.
+    /// Handles a frame that is on the input line for a time.
     pub(super) fn arrives(&mut self, time: (Cycle, Cycle), port: u8, frame: u64, bytes: u32) {
         if self.past {
-            // What may have had its number before is another frame.
+            // An earlier frame with this number is a different one.
             self.journeys.forget(frame);
         } else {
             self.journeys.begin(frame, time.0, port);
@@ -26,7 +26,7 @@ impl<W: Write> Recorder<W> {
             });
     }
 
-    /// A frame has been on the line for a time.
+    /// Handles a frame that has been on the output line for a time.
     pub(super) fn departed(
         &mut self,
         time: (Cycle, Cycle),
@@ -81,7 +81,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Microcode has counted a packet that it drops.
+    /// Handles a packet that microcode drops and has counted.
     pub(super) fn microcode_drops(&mut self, drop: &MicrocodeDrop) {
         let mut of = self.microengines.get_mut(usize::from(drop.me));
         let counter = self.counters.get(drop.counter);
@@ -120,7 +120,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Whether a frame's first bit came at a cycle.
+    /// Whether a frame's first bit arrived at a cycle.
     fn is_arriving(&self, frame: Option<u64>, at: Cycle) -> bool {
         frame.is_some_and(|frame| self.journeys.began(frame) == Some(at))
     }
