@@ -1,20 +1,20 @@
-//! Counts of a run with what they were at times of it.
+//! Counts of a run, with their values at earlier times.
 
 use std::collections::BTreeMap;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::recurring_state::RecurringState;
 
-/// Cycles between the first notes.
+/// Initial interval between notes, in cycles.
 const FIRST_INTERVAL: Cycle = 1000;
-/// Notes that are kept; when there are more, every second one goes.
+/// Maximum number of notes; when there are more, every second one is dropped.
 const KEPT: usize = 512;
 
-/// Counts of the whole run by what is counted, with notes of what they were before.
+/// Counts of the whole run by key, with notes of their earlier values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CountsOverTime<K> {
     counts: BTreeMap<K, u64>,
-    /// What they were before a cycle, oldest first.
+    /// The counts before a cycle, oldest first.
     notes: Vec<(Cycle, BTreeMap<K, u64>)>,
     interval: Cycle,
 }
@@ -30,7 +30,7 @@ impl<K> Default for CountsOverTime<K> {
 }
 
 impl<K: Copy + Ord> CountsOverTime<K> {
-    /// Adds to a count, not before what was added earlier.
+    /// Adds to a count. Calls must be in order of time.
     pub fn add(&mut self, at: Cycle, key: K, count: u64) {
         let noted = self.notes.last().map_or(0, |(cycle, _)| *cycle);
         if at >= noted + self.interval {
@@ -43,11 +43,11 @@ impl<K: Copy + Ord> CountsOverTime<K> {
         *self.counts.entry(key).or_default() += count;
     }
 
-    /// Goes through what is added. The next note ends a stretch of equal periods.
+    /// Visits the state that additions change. A stretch of equal periods ends at the next note.
     pub fn recur(&mut self, at: Cycle, state: &mut RecurringState<'_>) {
         let noted = self.notes.last().map_or(0, |(cycle, _)| *cycle);
         let mut due = noted + self.interval;
-        // It is made with what is added next, if anything is.
+        // The note is taken with the next addition, if there is one.
         let overdue = due <= at;
         state.value(if overdue {
             self.counts.values().sum()
@@ -68,7 +68,7 @@ impl<K: Copy + Ord> CountsOverTime<K> {
         });
     }
 
-    /// The counts before a cycle, or those of the first note behind it.
+    /// The counts before a cycle, or those of the first note after it.
     pub fn before(&self, cycle: Cycle) -> &BTreeMap<K, u64> {
         let note = self.notes.partition_point(|(at, _)| *at < cycle);
         self.notes
@@ -92,7 +92,7 @@ mod tests {
         for cycle in [40_000, 700_000, 5_000_000] {
             let exact = cycle / 700 * 2;
             let known = counts.before(cycle)[&3];
-            // No farther off than two notes lie apart, at two each 700 cycles.
+            // Off by no more than the distance of two notes, at two per 700 cycles.
             assert!(
                 known.abs_diff(exact) <= 2 * counts.interval / 700 * 2,
                 "{known}, {exact}"

@@ -1,5 +1,6 @@
-//! The flow of work: which microengine takes work from which ring, queue or buffer, and which gives
-//! it on. Learnt from the commands of a run, since microcode computes its ring numbers.
+//! The flow of work: which microengine takes work from which ring, queue or buffer, and which
+//! passes it on. It is derived from the commands of a run, since microcode computes its ring
+//! numbers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,25 +16,25 @@ use npsim_chip::watch::Sampler;
 use npsim_isa::{CommandOp, Unit, msf_csr};
 use npsim_project::layout::MemoryLayout;
 
-/// Where the elements of RBUF (read) and TBUF (written) lie in the address
-/// space of the media interface.
+/// Addresses of the RBUF (read) and TBUF (write) elements in the address space
+/// of the media interface.
 const ELEMENTS: std::ops::Range<u32> = 0x2000..0x4000;
 
-/// An end of a microengine's work.
+/// A source or destination of a microengine's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkEnd {
     /// A scratch ring.
     Ring(u8),
     /// A Q-array entry: channel and number.
     Queue(u8, u8),
-    /// What ports receive.
+    /// The receiving ports.
     Receive,
-    /// What ports transmit.
+    /// The transmitting ports.
     Transmit,
 }
 
 impl WorkEnd {
-    /// Whether work that waits at this end is seen in a place.
+    /// Whether work that waits at this end is counted by a probe.
     #[must_use]
     pub fn is_seen_in(self, place: &OccupancyProbe) -> bool {
         match place.kind {
@@ -53,11 +54,11 @@ impl WorkEnd {
 pub enum WorkDirection {
     /// The microengine takes work from there.
     Takes,
-    /// The microengine gives work on there.
+    /// The microengine puts work there.
     Gives,
 }
 
-/// What a microengine does with the words of a memory.
+/// How a microengine accesses a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemoryAccess {
     /// The microengine reads the region.
@@ -71,7 +72,7 @@ pub enum MemoryAccess {
 struct NamedMemory {
     name: String,
     unit: Unit,
-    /// As commands name it, the SRAM channel included.
+    /// In the address space of commands, including the SRAM channel.
     addresses: Range<u64>,
 }
 
@@ -84,20 +85,20 @@ pub struct TrafficFlow {
     memories: Vec<NamedMemory>,
     /// Commands by microengine and index of the memory.
     accesses: BTreeMap<(u8, usize, MemoryAccess), u64>,
-    /// How often a lock was taken, by its index and holder: a microengine,
-    /// or else the general-purpose core.
+    /// How often a lock was taken, by its index and holder: a microengine, or
+    /// `None` for the general-purpose core.
     taken: BTreeMap<(u16, Option<u8>), u64>,
 }
 
 impl TrafficFlow {
-    /// A record of nothing yet.
+    /// An empty record.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A record of nothing yet, which will also have the readers and writers of the `[[memory]]`s in
-    /// these spaces, and of the devices beside SRAM.
+    /// An empty record that also tracks readers and writers of the `[[memory]]`s in these spaces,
+    /// and of the devices beside SRAM.
     #[must_use]
     pub fn over(spaces: &[MemoryLayout]) -> Self {
         let mut memories = Vec::new();
@@ -109,7 +110,7 @@ impl TrafficFlow {
                 _ => continue,
             };
             memories.extend(space.regions().iter().filter_map(|region| {
-                // Behind the memory there are the windows of devices.
+                // The windows of devices lie beyond the memory.
                 let (kind, name) = region.name.strip_suffix('`')?.split_once(" `")?;
                 if kind != "memory" && region.start < space.size {
                     return None;
@@ -132,7 +133,7 @@ impl TrafficFlow {
         self.memories.iter().map(|memory| memory.name.as_str())
     }
 
-    /// The name of the memory of scratch or SRAM that has an address of commands.
+    /// The name of the scratch or SRAM memory that contains a command address.
     #[must_use]
     pub fn memory_at(&self, sram: bool, address: u32) -> Option<&str> {
         let unit = if sram { Unit::Sram } else { Unit::Scratch };
@@ -140,14 +141,14 @@ impl TrafficFlow {
         { self.memories.iter().find(has) }.map(|memory| memory.name.as_str())
     }
 
-    /// How many commands of a microengine read or wrote a memory.
+    /// The number of commands with which a microengine read or wrote a memory.
     #[must_use]
     pub fn accesses(&self, me: u8, memory: usize, access: MemoryAccess) -> u64 {
         let found = self.accesses.get(&(me, memory, access));
         found.copied().unwrap_or_default()
     }
 
-    /// Notes commands to a memory in scratch, which is made if it is new.
+    /// Records commands to a memory in scratch, which is created if it is new.
     pub fn note_accesses(&mut self, me: u8, memory: &str, access: MemoryAccess, count: u64) {
         let known = self.memories().position(|name| name == memory);
         let index = known.unwrap_or_else(|| {
@@ -161,29 +162,29 @@ impl TrafficFlow {
         *self.accesses.entry((me, index, access)).or_default() += count;
     }
 
-    /// Notes that a microengine did something at an end.
+    /// Records that a microengine took or gave work at an end.
     pub fn note(&mut self, me: u8, direction: WorkDirection, end: WorkEnd) {
         *self.ends.entry((me, direction, end)).or_default() += 1;
     }
 
-    /// Notes commands to a unit; SRAM has channels that an address names.
+    /// Records commands to a unit; for SRAM, the address gives the channel.
     pub fn note_commands(&mut self, me: u8, unit: &'static str, channel: Option<u8>, count: u64) {
         *self.units.entry((me, unit, channel)).or_default() += count;
     }
 
-    /// Notes that a microengine, or else the general-purpose core, took a lock.
+    /// Records that a microengine, or the general-purpose core if `None`, took a lock.
     pub fn note_taken(&mut self, lock: u16, by: Option<u8>, count: u64) {
         *self.taken.entry((lock, by)).or_default() += count;
     }
 
-    /// How often a microengine, or else the general-purpose core, took the lock of
-    /// this index in the project.
+    /// How often a microengine, or the general-purpose core if `None`, took the
+    /// lock with this index in the project.
     #[must_use]
     pub fn taken(&self, lock: u16, by: Option<u8>) -> u64 {
         self.taken.get(&(lock, by)).copied().unwrap_or_default()
     }
 
-    /// The ends where a microengine takes or gives, with how often.
+    /// The ends where a microengine takes or gives work, with the number of times.
     pub fn ends(
         &self,
         me: u8,
@@ -195,8 +196,8 @@ impl TrafficFlow {
             .map(|((_, _, end), count)| (*end, *count))
     }
 
-    /// Notes that a microengine gave so often to an end at a cycle, not before what was
-    /// noted earlier.
+    /// Records that a microengine gave work to an end `count` times at a cycle. Calls must be in
+    /// order of time.
     pub fn note_given(&mut self, at: Cycle, me: u8, end: WorkEnd, count: u64) {
         self.given.add(at, (me, end), count);
         *self
@@ -205,16 +206,16 @@ impl TrafficFlow {
             .or_default() += count;
     }
 
-    /// How often each microengine gave to which end before a cycle, or to the end of
-    /// the thousandth part of the run in which the cycle is.
+    /// How often each microengine gave work to each end before a cycle, to the resolution of the
+    /// notes: their interval is at most about 1/256 of a long run.
     pub fn given_before(&self, cycle: Cycle) -> impl Iterator<Item = (u8, WorkEnd, u64)> + '_ {
         let counts = self.given.before(cycle).iter();
         counts.map(|((me, end), count)| (*me, *end, *count))
     }
 
-    /// How many commands a microengine sent to the unit of this name in the
-    /// statistics. Which DRAM channel a command goes to is the controller's
-    /// choice, so all of them count for each.
+    /// The number of commands that a microengine sent to the unit with this
+    /// name in the statistics. The DRAM channel of a command is the
+    /// controller's choice, so all DRAM commands count for each channel.
     #[must_use]
     pub fn commands_to(&self, me: u8, name: &str) -> u64 {
         self.units

@@ -1,11 +1,10 @@
-//! What every context did in the moments of a run that may turn out to be worth a
-//! close look, as stretches of time.
+//! The activity of every context around those moments of a run that may turn out to deserve a close
+//! look, as stretches of time.
 //!
-//! Which moment that is shows only when the run is over, and then it is too
-//! late to record it. So a [`ContextRecorder`] remembers the last few thousand cycles
-//! and takes a picture ([`ContextLanes`]) of each moment that may be the one: the
-//! first loss, each time that some place was fuller than ever before, the end, and
-//! moments spread evenly over the run, thinned out as it goes on.
+//! Which moments those are is only known when the run is over, and then it is too late to record
+//! them. So a [`ContextRecorder`] remembers the last few thousand cycles and captures
+//! ([`ContextLanes`]) each candidate: the first loss, each time that some place was fuller than
+//! ever before, the end, and moments spread evenly over the run, thinned out as it goes on.
 
 use npsim_isa::{CONTEXTS, context_index};
 use std::collections::VecDeque;
@@ -19,17 +18,17 @@ use npsim_chip::watch::Sampler;
 
 use crate::series::{OccupancyProbe, ProbeKind, Sample};
 
-/// Cycles of a picture.
+/// Length of a capture in cycles.
 pub const LENGTH: Cycle = 3000;
-/// Cycles before the present one that are remembered: a picture may be wanted of
-/// what lies half of one back, and the end of the run may move it by another.
+/// Past cycles that are remembered: the middle of a capture may lie up to
+/// `LENGTH` cycles back, and the capture begins half its length earlier.
 const REMEMBERED: Cycle = 2 * LENGTH;
-/// Pictures spread over the run that are kept; even, since every other one goes.
+/// Maximum number of captures spread over the run; even, since every other one is dropped.
 const KEPT: usize = 32;
-/// Thousandths of what a place can hold from which on its fill is of interest.
+/// Fill above which a place is of interest, in thousandths of its capacity.
 const NOTEWORTHY: u64 = 100;
 
-/// What a context did.
+/// What a context does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Activity {
     /// The context had the pipeline.
@@ -71,21 +70,21 @@ impl Activity {
     }
 }
 
-/// A stretch of one context's time.
+/// A stretch of a context's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// First cycle.
     pub from: Cycle,
     /// First cycle after it.
     pub until: Cycle,
-    /// What it did.
+    /// The context's activity.
     pub activity: Activity,
 }
 
-/// What happens to frames, marked over the lanes.
+/// An event of a frame, marked above the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameMark {
-    /// One begins to arrive.
+    /// A frame begins to arrive.
     Arrives,
     /// A frame has left.
     Departed,
@@ -93,7 +92,7 @@ pub enum FrameMark {
     Dropped,
 }
 
-/// What every context of a chip did between two cycles.
+/// The activity of every context of a chip between two cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextLanes {
     from: Cycle,
@@ -115,79 +114,80 @@ impl ContextLanes {
         self.until
     }
 
-    /// A context's stretches in order of time; aborted and stalled ones lie over
-    /// the executing ones that they are part of.
+    /// A context's stretches in order of time; aborted and stalled stretches
+    /// overlap the executing ones that they are part of.
     #[must_use]
     pub fn lane(&self, me: u8, context: u8) -> &[Stretch] {
         let lane = usize::from(me) * usize::from(CONTEXTS) + usize::from(context);
         self.lanes.get(lane).map_or(&[], Vec::as_slice)
     }
 
-    /// What happened to frames, in order of time.
+    /// The frame events, in order of time.
     #[must_use]
     pub fn marks(&self) -> &[(Cycle, FrameMark)] {
         &self.marks
     }
 }
 
-/// Why a picture is taken.
+/// Why a capture is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CaptureReason {
     Loss,
     /// A place, by its index in the series, is fuller than any was before.
     Full(usize),
-    /// A number of frames had arrived.
+    /// A point spread over the run, with the number of frames that had arrived.
     Frames(u64),
 }
 
 /// The moments of a run that may be of interest.
 #[derive(Clone, Debug, Default)]
 pub struct CapturePoints {
-    /// The first frame is lost.
+    /// The first lost frame.
     pub loss: Option<ContextLanes>,
-    /// A place, by its index in the series, is as full as never before or after.
+    /// The highest fill of any place in the run, with the place's index in the series.
     pub fullest: Option<(usize, ContextLanes)>,
-    /// Over the run, with how many frames had arrived.
+    /// Moments spread over the run, with the number of frames that had arrived.
     pub spread: Vec<(u64, ContextLanes)>,
     /// The end.
     pub end: Option<ContextLanes>,
 }
 
-/// Records the moments of a run.
+/// Records the moments of interest of a run.
 #[derive(Clone, Debug)]
 pub struct ContextRecorder {
-    /// Cycles before the present one that are remembered.
+    /// Past cycles that are remembered.
     remembered: Cycle,
-    /// The state of each context and since when.
+    /// The state of each context and the cycle at which it began.
     states: Vec<(Activity, Cycle)>,
-    /// Since when the pipeline of a microengine is held, and which context's.
+    /// For each microengine, the lane of the context that is stalled in the pipeline and the first
+    /// cycle of the stall.
     held: Vec<Option<(usize, Cycle)>>,
-    /// What is over, in the order of its end.
+    /// Finished stretches, in the order of their ends.
     recent: Vec<VecDeque<Stretch>>,
     marks: VecDeque<(Cycle, FrameMark)>,
-    /// Pictures to take when their last cycle has come.
+    /// Captures to take once their last cycle is over.
     wanted: Vec<(Cycle, CaptureReason)>,
     /// The first cycle at which there is something to do besides recording.
     due: Cycle,
     sampled: Cycle,
-    /// Samples between two pictures of the spread, and until the next.
+    /// Samples between two captures of the spread, and samples left until the next.
     stride: usize,
     left: usize,
-    /// The largest fill until now in thousandths of what the place can hold.
+    /// The highest fill so far in thousandths of the place's capacity.
     most: u64,
     lost: bool,
     moments: CapturePoints,
 }
 
 impl ContextRecorder {
-    /// A recorder that has recorded nothing yet of a chip as it stands.
+    /// A recorder for a chip in its present state, with nothing recorded yet.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
         Self::remembering(chip, REMEMBERED)
     }
 
-    /// A recorder that has recorded nothing yet of a chip as it stands; events further back than this
-    /// many cycles may be forgotten.
+    /// A recorder for a chip in its present state, with nothing recorded yet; events more than
+    /// `cycles` cycles back may be forgotten.
     #[must_use]
     pub fn remembering(chip: &Chip, cycles: Cycle) -> Self {
         let now = chip.now();
@@ -214,19 +214,19 @@ impl ContextRecorder {
         }
     }
 
-    /// What a [`Series`](crate::series::Series) has just found decides which moments
-    /// are of interest.
+    /// Decides from a new sample of a [`Series`](crate::series::Series) which moments are of
+    /// interest.
     pub(crate) fn consider(&mut self, sample: &Sample, places: &[OccupancyProbe]) {
         let now = sample.cycle;
         let (media, microcode) = sample.dropped();
         if media + microcode > 0 && !self.lost {
-            // Somewhere between the samples.
+            // The loss lies somewhere between the samples.
             let back = ((now - self.sampled) / 2).min(REMEMBERED - LENGTH);
             self.want(now - back, CaptureReason::Loss);
             self.lost = true;
         }
         for (index, (place, fill)) in places.iter().zip(&sample.fills).enumerate() {
-            // The bytes may be on the line still.
+            // The bytes may still be on the line.
             if matches!(place.kind, ProbeKind::ReceiveFifo { .. }) {
                 continue;
             }
@@ -245,7 +245,7 @@ impl ContextRecorder {
         self.sampled = now;
     }
 
-    /// The moments, when the run has come to its end.
+    /// The moments of interest, once the run has ended.
     #[must_use]
     pub fn finish(mut self, end: Cycle) -> CapturePoints {
         for (middle, reason) in std::mem::take(&mut self.wanted) {
@@ -260,7 +260,7 @@ impl ContextRecorder {
         self.due = self.due.min(window(middle, Cycle::MAX).1);
     }
 
-    /// Takes the pictures whose time has come and forgets what is long over.
+    /// Takes the captures that are due and forgets old stretches.
     #[cold]
     fn settle(&mut self, now: Cycle) {
         let come = |&(middle, _): &(Cycle, CaptureReason)| window(middle, Cycle::MAX).1 <= now;
@@ -305,7 +305,7 @@ impl ContextRecorder {
         }
     }
 
-    /// What is remembered of a window of time.
+    /// The remembered activity in a window of time.
     #[must_use]
     pub fn picture(&self, from: Cycle, until: Cycle) -> ContextLanes {
         let cut = |stretch: &Stretch| {
@@ -361,7 +361,7 @@ impl ContextRecorder {
     }
 }
 
-/// The window of a picture, whose end is not after that of the run.
+/// The window of a capture, ending no later than the run.
 fn window(middle: Cycle, end: Cycle) -> (Cycle, Cycle) {
     let until = (middle.saturating_sub(LENGTH / 2) + LENGTH).min(end.max(1));
     (until.saturating_sub(LENGTH), until)

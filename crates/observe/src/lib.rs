@@ -1,12 +1,12 @@
-//! What can be seen of a run: observers of one ordered stream of events.
+//! Observers of a run, which see one ordered stream of events.
 //!
-//! Each is an [`Observer`](npsim_chip::kernel::observer::Observer) that a run is
-//! handed and that says afterwards what it saw: [`profile`] where the cycles went,
-//! [`timeline`] what happened when, [`series`] how counters and depths went over
-//! time, [`flow`] which microengine gives work to which, [`lanes`] what every context did in the
-//! moment of interest, [`packets`] the fate of each packet, [`races`] which memory two
-//! contexts update with nothing that keeps them apart, [`sections`] what one context at a time
-//! goes through. [`set`] is all of them as plain data, for a driver that runs something.
+//! Each is an [`Observer`](npsim_chip::kernel::observer::Observer) that is passed to a run and
+//! reports its findings afterwards: [`profile`] where the cycles went, [`timeline`] what happened
+//! when, [`series`] counters and depths over time, [`flow`] which microengine passes work to which,
+//! [`lanes`] the activity of every context at the moment of interest, [`packets`] the fate of each
+//! packet, [`races`] memory that two contexts update without synchronisation, [`sections`] critical
+//! sections that one context at a time passes through. [`set`] combines them all as plain data, for
+//! programs that drive a run.
 
 mod context_span;
 mod counts_over_time;

@@ -1,4 +1,4 @@
-//! What things of the chip are called where they are shown.
+//! Display names of the chip's parts.
 
 use npsim_chip::gpp::ProgramView;
 use npsim_chip::kernel::trace_event::{Bus, Cause, RingName};
@@ -52,8 +52,8 @@ pub fn ring(ring: RingName) -> String {
     }
 }
 
-/// `TX_RING (scratch ring 2)`: what a project calls a ring or queue, the chip's own name
-/// behind it, which stands alone without one.
+/// `TX_RING (scratch ring 2)`: the project's name of a ring or queue followed by the chip's own, or
+/// the latter alone if the project has none.
 #[must_use]
 pub fn ring_called(places: &[OccupancyProbe], ring: RingName) -> String {
     let own = self::ring(ring);
@@ -68,26 +68,26 @@ pub fn ring_called(places: &[OccupancyProbe], ring: RingName) -> String {
     }
 }
 
-/// A signal by the name that a program gives it at an address, else by its number.
+/// A signal's name in the program at an address, or its number if it has none.
 #[must_use]
 pub fn signal(image: &Image, number: u8, address: u16) -> String {
     let name = image.signal_name(number, address);
     name.map_or_else(|| format!("signal {number}"), ToOwned::to_owned)
 }
 
-/// The signals of a mask, by the names that they have at an address.
+/// The names that the signals of a mask have at an address.
 #[must_use]
 pub fn signals(image: &Image, mask: u16, any: bool, address: u16) -> String {
     let mut names: Vec<_> = (1..16)
         .filter(|signal| mask & 1 << signal != 0)
         .map(|number| signal(image, number, address))
         .collect();
-    // Both signals of a pair have one name.
+    // Both signals of a pair have the same name.
     names.dedup();
     names.join(if any { " or " } else { " and " })
 }
 
-/// `file:line` of a place in a source.
+/// `file:line` of a source location.
 #[must_use]
 pub fn line(image: &Image, origin: &Origin) -> String {
     let file = image
@@ -97,7 +97,7 @@ pub fn line(image: &Image, origin: &Origin) -> String {
     format!("{file}:{}", origin.line)
 }
 
-/// What a function of a program is called: its address where nothing is known.
+/// The name of a program's function, or its address if unknown.
 #[must_use]
 pub fn function(program: &ProgramView, address: u32) -> String {
     let found = program.functions.binary_search_by_key(&address, |it| it.0);

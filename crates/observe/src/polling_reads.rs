@@ -1,14 +1,14 @@
-//! The loops in which a program polls memory that others write.
+//! Finds the loops in which a program polls memory that others write.
 
 use std::collections::BTreeSet;
 
 use npsim_image::{FlowGraph, Image};
 use npsim_isa::{Access, CommandOp, Instruction, Operand};
 
-/// The addresses of reads of scratch and SRAM from which control can come back to them
-/// with no other command between and with the same address: what they read is waited for, as a
-/// lock or a turn that stands in memory is. A longword that is so read is a signal, not a sum.
-/// A loop that goes from entry to entry of a table waits for none of them.
+/// The addresses of scratch and SRAM reads that control can reach again with no other command in
+/// between and with the same address: the program waits for the value, such as a lock or a turn in
+/// memory. A longword read like this is a signal, not a sum. A loop over the entries of a table
+/// waits for none of them.
 pub fn polling_reads(image: &Image) -> BTreeSet<u16> {
     let flow = FlowGraph::of(image);
     let is_read = |at: &u16| match flow.instruction(*at) {
@@ -21,9 +21,8 @@ pub fn polling_reads(image: &Image) -> BTreeSet<u16> {
     reads.filter(|at| comes_back(&flow, *at)).collect()
 }
 
-/// Whether a read is reached again from behind it without another command, and with nothing
-/// written to its address operands. Where a computed jump leads is not known, so a loop through
-/// one counts for none.
+/// Whether control can return to a read without another command, and without a write to its address
+/// operands. The target of a computed jump is unknown, so a loop through one does not count.
 fn comes_back(flow: &FlowGraph, read: u16) -> bool {
     let Some(Instruction::Command(command)) = flow.instruction(read) else {
         return false;

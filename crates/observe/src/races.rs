@@ -1,36 +1,35 @@
-//! Memory that two contexts update without anything that keeps them apart: reads of a
-//! longword that are followed by a write of it, while another context does the same.
+//! Memory that two contexts update without synchronisation: reads of a longword that are followed
+//! by a write of it, while another context does the same.
 //!
-//! What happened before what is followed with vector clocks, one for each context. A
-//! context learns what another one has done
+//! The happens-before order is tracked with vector clocks, one for each context. A context learns
+//! what another one has done
 //!
 //! - by a signal that the other raises, once it takes it by waiting for it, testing it with a
-//!   branch or reading `ACTIVE_CTX_SIG_EVENTS`: what had happened when the signal was sent is known
-//!   then,
-//! - by what it takes from a ring or a queue that the other put there, longword by
-//!   longword and buffer by buffer,
-//! - by an atomic operation that returns the longword's old value, of all contexts that wrote that
-//!   longword before: a lock that was free, a ticket, a test and set,
-//! - by reading a longword that the other wrote without having read it (a flag, a
-//!   result), or that is polled: read in a loop with no other command in it and always at
-//!   one address.
+//!   branch or reading `ACTIVE_CTX_SIG_EVENTS`: it then knows what had happened when the signal was
+//!   sent,
+//! - by what it takes from a ring or a queue that the other put there, longword by longword and
+//!   buffer by buffer,
+//! - by an atomic operation that returns the longword's old value, from all contexts that wrote
+//!   that longword before: a lock that was free, a ticket, a test-and-set,
+//! - by reading a longword that the other wrote without having read it (a flag, a result), or that
+//!   is polled: read in a loop that contains no other command and always uses the same address.
 //!
-//! A command has happened when it has reached its unit, since units keep the order of the
-//! commands of an address. One that was issued before a signal was sent and comes to its unit
-//! after it is not known to those who take the signal. What a command brings is known when it
+//! A command has happened once it has reached its unit, since units keep the order of the commands
+//! to an address. A command that was issued before a signal was sent but reaches its unit
+//! afterwards is not known to those who take the signal. The effect of a command is known when it
 //! is done, not before.
 //!
-//! A longword that a context polls is a lock or a turn itself, and its updates are none. An
-//! update is a read and the write after it by the same context. Two updates of
-//! different contexts race if neither knows of the other: the second was read without
-//! knowing of the first's write. Contexts of one microengine race only if the first write
-//! lies between the read and the write of the second: they are never preempted, so
-//! where they come one after the other the order may be the work of the pipeline.
+//! A longword that a context polls is itself a lock or a turn, and its updates do not count. An
+//! update is a read and the write after it by the same context. Two updates of different contexts
+//! race if neither knows about the other: the second read happened without knowledge of the first
+//! write. Contexts of one microengine race only if the first write lies between the read and the
+//! write of the second: they are never preempted, so if the updates come one after the other, the
+//! pipeline may guarantee their order.
 //!
-//! The detector sees scratch and SRAM, by the commands of microengines, and their local memories;
-//! not DRAM, nor accesses of the general-purpose core. An instruction that reads another
-//! longword of local memory ends what it began with the one before, since the register that
-//! it loads has a new value.
+//! The detector observes scratch and SRAM, by the commands of microengines, and their local
+//! memories; not DRAM, nor accesses of the general-purpose core. An instruction that reads another
+//! longword of local memory ends what it began with the previous one, since the register that it
+//! loads has a new value.
 
 mod accesses;
 mod clock;
@@ -63,29 +62,28 @@ use crate::polling_reads::polling_reads;
 use crate::ring_command::ring_of;
 use crate::signal_takers::SignalTakers;
 
-/// Contexts of a microengine; their numbers follow each other.
+/// Contexts per microengine; their numbers are consecutive.
 const EACH: usize = CONTEXTS as usize;
-/// Reads of a context that are remembered; more are thinned out by age.
+/// Maximum number of remembered reads per context; above it, old ones are dropped.
 const READS: usize = 4096;
-/// Cycles after which a read is not taken for the beginning of an update, when reads are
-/// thinned out.
+/// Age in cycles beyond which a read is dropped, as it is unlikely to begin an update.
 const AGE: Cycle = 1 << 16;
 
-/// Looks for races.
+/// Detects races.
 #[derive(Clone, Debug)]
 pub struct RaceDetector {
     contexts: Vec<ContextAccesses>,
     words: BTreeMap<Longword, LongwordState>,
     rings: BTreeMap<RingName, VecDeque<Option<Moment>>>,
     issued: CommandsInFlight,
-    /// Commands of the present cycle: events of that cycle that wake their contexts come behind
+    /// Commands of the current cycle: events of the same cycle that wake their contexts come after
     /// them.
     fresh: Vec<(Cycle, usize, BusCommand)>,
-    /// Cycles from the write of a local CSR to the signal that it raises.
+    /// Cycles from a write to a local CSR to the signal that it raises.
     signal_latency: Cycle,
-    /// Where devices begin, channel by channel: what lies there is no memory.
+    /// First addresses of devices, by channel: beyond them there is no memory.
     windows: Vec<(u8, u32)>,
-    /// Reads in a loop that waits for what they find, of each microengine's program.
+    /// Reads that poll in a loop, for each microengine's program.
     polls: Vec<BTreeSet<u16>>,
     /// Where each microengine's program takes signals.
     takers: Vec<SignalTakers>,
@@ -93,7 +91,7 @@ pub struct RaceDetector {
 }
 
 impl RaceDetector {
-    /// A detector that has seen nothing yet of a chip as it stands.
+    /// A detector for a chip in its present state, with nothing observed yet.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
         let count = chip.microengines().len() * EACH;
@@ -171,7 +169,7 @@ impl RaceDetector {
             .collect()
     }
 
-    /// Goes to a cycle: the commands of those before it are issued.
+    /// Advances to a cycle and issues the commands of earlier ones.
     fn advance(&mut self, now: Cycle) {
         if self.fresh.first().is_some_and(|first| first.0 < now) {
             for (at, slot, command) in std::mem::take(&mut self.fresh) {
@@ -180,7 +178,7 @@ impl RaceDetector {
         }
     }
 
-    /// A command is issued: what its context knows now goes with it.
+    /// Issues a command, with the present knowledge of its context.
     fn issue(&mut self, at: Cycle, slot: usize, command: &BusCommand) {
         let who = number(command.me, command.context);
         let Some(context) = self.contexts.get_mut(who) else {
@@ -205,14 +203,14 @@ impl RaceDetector {
         }
     }
 
-    /// A command reaches its unit.
+    /// Notes that a command has reached its unit.
     fn arrive(&mut self, at: Cycle, slot: usize) {
         if let Some(issued) = self.issued.get_mut(slot) {
             issued.arrived = Some(at);
         }
     }
 
-    /// A command is done: its context knows what it brought.
+    /// Completes a command: its context now knows what it learned by it.
     fn end(&mut self, slot: usize) {
         if let Some(issued) = self.issued.get_mut(slot) {
             issued.done = true;
@@ -221,7 +219,7 @@ impl RaceDetector {
         }
     }
 
-    /// A command takes effect.
+    /// Performs a command's effect.
     fn serve(&mut self, at: Cycle, slot: usize, command: &BusCommand) {
         use CommandOp as Op;
         let Some(issued) = self.issued.get_mut(slot) else {
@@ -270,7 +268,8 @@ impl RaceDetector {
         }
     }
 
-    /// A context reads a longword at a cycle and place; gives what it learns by it.
+    /// Records a context's read of a longword at a cycle and instruction, and returns what it
+    /// learns by it.
     fn read(&mut self, (at, pc): (Cycle, u16), longword: Longword, moment: &Moment) -> Vec<Moment> {
         let known = self.words.get(&longword).map_or_else(Vec::new, |state| {
             let last = state.writes.iter().max_by_key(|write| write.at);
@@ -290,7 +289,7 @@ impl RaceDetector {
         known
     }
 
-    /// A context writes a longword at a cycle and place.
+    /// Records a context's write of a longword at a cycle and instruction.
     fn write(&mut self, (at, pc): (Cycle, u16), longword: Longword, moment: &Moment) {
         let who = moment.who;
         let read = self.contexts[who].reads.remove(&longword);
@@ -338,7 +337,7 @@ impl RaceDetector {
         state.put(write);
     }
 
-    /// A context reads or writes its microengine's local memory.
+    /// Records a context's access to its microengine's local memory.
     fn local(&mut self, (at, pc): (Cycle, u16), (me, who): (u8, usize), word: u16, write: bool) {
         let Some(context) = self.contexts.get_mut(who) else {
             return;
@@ -360,9 +359,9 @@ impl RaceDetector {
         }
         let learned = self.read((at, pc), longword, &moment);
         self.contexts[who].learn(&learned);
-        // The register that the instruction loads has another value now, so that what
-        // is written from here on is not made of the earlier one. Structures that are
-        // linked in local memory are read and, long after, written anew.
+        // The register that the instruction loads now has a different value, so later writes do not
+        // derive from the earlier one. Structures linked in local memory are read and, long after,
+        // written anew.
         let context = &mut self.contexts[who];
         if let Some(earlier) = context.loaded.insert(pc, longword)
             && earlier != longword
@@ -372,7 +371,7 @@ impl RaceDetector {
         }
     }
 
-    /// An atomic operation takes effect; gives what its context learns by it.
+    /// Performs an atomic operation and returns what its context learns by it.
     fn atomic(&mut self, at: Cycle, command: &BusCommand, moment: &Moment) -> Vec<Moment> {
         let mut learned = Vec::new();
         for longword in self.longwords(command, 1) {
@@ -396,8 +395,8 @@ impl RaceDetector {
         learned
     }
 
-    /// What the ring holds now decides where the account was wrong: a get that found too
-    /// little, a put that was refused, what the general-purpose core did.
+    /// Corrects a ring's record by its actual level: a get may have found too little, a put may
+    /// have been refused, or the general-purpose core may have used the ring.
     fn level(&mut self, at: Cycle, name: RingName, fill: u32) {
         if let RingName::Neighbour(me) = name {
             return self.neighbours(at, me, fill);
@@ -411,8 +410,8 @@ impl RaceDetector {
         }
     }
 
-    /// A next-neighbour ring has another fill: the context that runs on the one side has
-    /// put something, or the one on the other has taken it.
+    /// Handles a new level of a next-neighbour ring: the context running on one side has put
+    /// something, or the one on the other side has taken it.
     fn neighbours(&mut self, at: Cycle, me: u8, fill: u32) {
         let running = |contexts: &[ContextAccesses], me: usize| {
             let all = me * EACH..((me + 1) * EACH).min(contexts.len());
@@ -438,7 +437,7 @@ impl RaceDetector {
         }
     }
 
-    /// A signal of a context is raised, by another or by a command of another.
+    /// Handles a signal that another context, or a command of another context, raises.
     fn signal(&mut self, at: Cycle, (me, context): (u8, u8), signals: u16, cause: Cause) {
         let Some((from, by, pc)) = cause.place() else {
             return;
@@ -461,7 +460,7 @@ impl RaceDetector {
         context.signals.raise(signals, sent);
     }
 
-    /// A context changes its state.
+    /// Handles a context's change of state.
     fn change(&mut self, (me, context): (u8, u8), doing: ContextState, pc: u16) {
         let who = number(me, context);
         let Some(it) = self.contexts.get_mut(who) else {
@@ -469,7 +468,7 @@ impl RaceDetector {
         };
         match doing {
             ContextState::Waiting { signals, .. } => it.signals.wait(signals),
-            // It need not wait for what had come already.
+            // It need not wait for signals that had already arrived.
             ContextState::Ready if it.executing => {
                 it.signals.wait(self.takers[usize::from(me)].awaited(pc));
             }
@@ -553,12 +552,12 @@ impl Observer for RaceDetector {
     }
 }
 
-/// The number of a context among those of all microengines.
+/// The index of a context among those of all microengines.
 fn number(me: u8, context: u8) -> usize {
     usize::from(me) * EACH + context_index(context)
 }
 
-/// Whether an atomic operation gives the old value.
+/// Whether an atomic operation returns the old value.
 fn returns(op: CommandOp) -> bool {
     op.is_atomic() && op.info().pushes
 }

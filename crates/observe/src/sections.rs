@@ -1,20 +1,20 @@
-//! Sections of programs that one context at a time goes through, since it holds something of
-//! which there is one: a turn passed on as a signal, the only token of a ring or a queue, a
-//! lock. How long each was held and handed over, and from which line to which.
+//! Critical sections: parts of programs that one context at a time passes through, since it holds
+//! something that exists only once: a turn passed on as a signal, the only token of a ring or a
+//! queue, or a lock. For each: how long it was held and handed over, and from which line to which.
 //!
-//! A **turn** is a signal that a context takes and then sends on under the same number. From
-//! when it is taken until it is sent it is held, from there until it arrives it is handed over,
-//! and where the next context has not come to wait for it, it is idle.
+//! A **turn** is a signal that a context takes and then sends on under the same number. It is held
+//! from when it is taken until it is sent, handed over from then until it arrives, and idle if the
+//! next context is not yet waiting for it.
 //!
-//! A **token** is what a context gets from a ring or queue and puts back there, and a **lock** a
-//! longword that it changes with an atomic operation that returns the old value (`test_and_set`),
-//! or polls until its number is there, and clears or writes later. The last try of a context before it gives the thing back is the
-//! one that succeeded. If another context tried meanwhile, the time to the next hold is a
-//! handover, else nothing waited.
+//! A **token** is what a context gets from a ring or queue and puts back there. A **lock** is a
+//! longword that a context changes with an atomic operation that returns the old value
+//! (`test_and_set`), or polls until its number is there, and clears or writes later. The last try
+//! of a context before it gives the thing back is the one that succeeded. If another context tried
+//! meanwhile, the time to the next hold is a handover, otherwise nothing waited.
 //!
-//! A turn also stands idle because the context that it came to has not been through something
-//! else: contexts that take a lock in any order and leave in order wait for the one that got it
-//! last. That part of the turn's idle time counts for what the context tried for or held.
+//! A turn also stands idle when the context that it came to is still occupied with something else:
+//! contexts that take a lock in any order and leave in order wait for the one that got it last.
+//! That part of the turn's idle time is attributed to what the context tried for or held.
 
 mod holds;
 mod turns;
@@ -37,32 +37,33 @@ use crate::profile::chain;
 use holds::Holds;
 use turns::Turns;
 
-/// Exclusive resources that are distinguished; what comes later is not followed.
+/// Maximum number of exclusive resources; later ones are not tracked.
 const MOST: usize = 64;
 
-/// Of which there is one.
+/// Something that exists only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exclusive {
-    /// A signal passed from context to context: a microengine that takes it, and its number.
+    /// A signal passed from context to context: a microengine that takes it, and the signal's
+    /// number.
     Turn {
         /// The microengine.
         me: u8,
-        /// The number.
+        /// The signal's number.
         signal: u8,
     },
     /// The token of a ring or queue.
     Token(RingName),
-    /// A longword of scratch or SRAM, at an address of commands.
+    /// A longword of scratch or SRAM, by its command address.
     Lock {
-        /// It is in SRAM.
+        /// Whether it is in SRAM.
         sram: bool,
-        /// The address, for SRAM with the channel.
+        /// The address; for SRAM it includes the channel.
         address: u32,
     },
 }
 
 impl Exclusive {
-    /// A longword as commands of a unit address it.
+    /// A longword by its address in commands to a unit.
     pub(crate) fn lock(unit: Unit, address: u32) -> Option<Self> {
         let (sram, mask) = match unit {
             Unit::Scratch => (false, 0x3ffc),
@@ -73,7 +74,7 @@ impl Exclusive {
         Some(Self::Lock { sram, address })
     }
 
-    /// A number of its own for each.
+    /// A unique number.
     fn number(self) -> u64 {
         let (kind, a, b): (u64, u64, u64) = match self {
             Self::Turn { me, signal } => (0, me.into(), signal.into()),
@@ -86,51 +87,53 @@ impl Exclusive {
     }
 }
 
-/// What is counted of a thing.
+/// What is counted for an exclusive resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Held,
     HandedOver,
     Idle,
     Sections,
-    /// Tries that did not succeed.
+    /// Failed tries.
     Failed,
-    /// It was held by two at a time, so there is more than one of it.
+    /// It was held by two contexts at a time, so it does not exist only once.
     Shared,
-    /// The turn of a microengine and signal waited for a context that tried for it or held it.
+    /// Cycles for which the turn of this microengine and signal waited for a context that tried for
+    /// the resource or held it.
     Delays(u8, u8),
 }
 
-/// Where a section begins and ends: microengine, and the addresses of the instructions that take
-/// and give.
+/// The bounds of a section: the microengine, and the addresses of the instructions that take and
+/// give back.
 type Bounds = (u8, u16, u16);
 
-/// A section that one context at a time went through.
+/// A section that one context at a time passed through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SerialSection {
-    /// What was held.
+    /// The exclusive resource that was held.
     pub held_by: Exclusive,
-    /// A turn's name in the program.
+    /// The name of a turn's signal in the program.
     pub signal: Option<String>,
     /// The microengines whose contexts held it.
     pub microengines: Vec<u8>,
-    /// How many contexts held it.
+    /// Number of contexts that held it.
     pub contexts: usize,
     /// Cycles in which it was held.
     pub held: Cycle,
-    /// Cycles from one hold to the next while a context waited.
+    /// Cycles from one hold to the next during which a context waited.
     pub handed_over: Cycle,
-    /// How often it was held.
+    /// Number of holds.
     pub sections: u64,
-    /// Tries that failed; of turns none are made.
+    /// Failed tries; there are none for turns.
     pub failed: u64,
-    /// The turn that waited longest for contexts that tried for it or held it, and for how long.
+    /// The turn that waited longest for contexts that tried for this or held it, and the cycles of
+    /// its wait.
     pub delays: Option<(String, Cycle)>,
-    /// The lines that take it and give it on, of the section that took most of the time.
+    /// The lines that take it and give it back, for the section that took the most time.
     pub lines: Option<(String, String)>,
 }
 
-/// Observes what is held by one context at a time.
+/// Observes what one context at a time holds.
 #[derive(Clone, Debug, Default)]
 pub struct SerialSections {
     turns: Turns,
@@ -139,12 +142,12 @@ pub struct SerialSections {
     images: Vec<Arc<Image>>,
 }
 
-/// What was counted.
+/// The counts.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     counts: CountsOverTime<(Exclusive, Part)>,
     holders: BTreeMap<Exclusive, BTreeSet<(u8, u8)>>,
-    /// When each context last tried for something first, and gave it back.
+    /// For each context and resource, the first try and the release of the last passage.
     passages: BTreeMap<(u8, u8), BTreeMap<Exclusive, (Cycle, Cycle)>>,
     bounds: BTreeMap<Exclusive, BTreeMap<Bounds, Cycle>>,
 }
@@ -170,7 +173,7 @@ impl Tally {
         }
     }
 
-    /// A context has held something until a cycle.
+    /// Counts a hold that ended. Returns false if the resource is not tracked.
     fn hold(
         &mut self,
         what: Exclusive,
@@ -193,8 +196,8 @@ impl Tally {
         true
     }
 
-    /// A context takes a turn that came to it earlier, and was not there since it was at something
-    /// else.
+    /// Attributes the delay of a turn that had arrived earlier, while the context that now takes it
+    /// was occupied with something else.
     fn delay(&mut self, (from, at): (Cycle, Cycle), (me, context): (u8, u8), signal: u8) {
         for (&what, &(first, last)) in self.passages.get(&(me, context)).into_iter().flatten() {
             let cycles = last.min(at).saturating_sub(first.max(from));
@@ -213,7 +216,7 @@ impl Tally {
 }
 
 impl SerialSections {
-    /// Nothing seen yet of a chip.
+    /// An observer for a chip, with nothing observed yet.
     #[must_use]
     pub fn new(chip: &Chip) -> Self {
         let images = { chip.microengines().iter() }.map(|core| core.program().image().clone());
@@ -226,7 +229,7 @@ impl SerialSections {
         }
     }
 
-    /// The sections of a part of the run that two contexts or more went through, one at a time.
+    /// The sections that two or more contexts passed through, one at a time, between two cycles.
     #[must_use]
     pub fn between(&self, from: Cycle, to: Cycle) -> Vec<SerialSection> {
         let (before, after) = (
@@ -243,7 +246,7 @@ impl SerialSections {
             let (held, handed_over) = (sum(Part::Held), sum(Part::HandedOver));
             let sections = sum(Part::Sections);
             let cycles = to.saturating_sub(from);
-            // Of a single thing the times add up to no more than the time.
+            // The times of something that exists only once add up to no more than the elapsed time.
             let times = held + handed_over + sum(Part::Idle);
             if sections == 0
                 || sum(Part::Shared) * 20 > sections
@@ -276,7 +279,7 @@ impl SerialSections {
         sections.collect()
     }
 
-    /// The turn that waited longest because of something.
+    /// The turn that waited longest because of a resource.
     fn delays(&self, what: Exclusive, count: impl Fn(Part) -> u64) -> Option<(String, Cycle)> {
         let turns = self.turns.groups(self.tally.holders.keys()).into_iter();
         let turns = turns.filter(|group| matches!(group[..], [Exclusive::Turn { .. }, ..]));
@@ -306,7 +309,7 @@ impl SerialSections {
         Some(quoted.unwrap_or(name))
     }
 
-    /// The lines of the author's source: where a macro is used, not where it is defined.
+    /// The lines in the author's source: where a macro is used, not where it is defined.
     fn lines(&self, (me, taken, given): Bounds) -> Option<(String, String)> {
         let image = self.images.get(usize::from(me))?;
         let line = |pc: u16| {

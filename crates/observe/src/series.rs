@@ -1,9 +1,9 @@
-//! How a run went over time: counters and depths, sampled at even intervals.
+//! Counters and depths over time, sampled at regular intervals.
 //!
 //! Sampling changes nothing: a chip that runs in steps goes through the same
-//! states as one that runs through. The number of samples that are kept is
-//! bounded; when they are too many, neighbours are joined and the interval
-//! doubles, so a series covers a run of any length with the same memory.
+//! states as one that runs straight through. The number of samples is bounded;
+//! when there are too many, neighbours are joined and the interval doubles, so
+//! a series covers a run of any length in the same memory.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -15,17 +15,17 @@ use npsim_inspect::stats::Stats;
 
 use npsim_project::Project;
 
-/// Cycles between the first samples.
+/// Initial interval between samples, in cycles.
 const FIRST_INTERVAL: Cycle = 1000;
-/// Samples that are kept; even, since they are joined in pairs.
+/// Maximum number of samples; even, since they are joined in pairs.
 const KEPT: usize = 512;
 
-/// What stands somewhere and can pile up.
+/// What can pile up at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeKind {
     /// Longwords on a scratch ring.
     Ring {
-        /// The number.
+        /// The ring's number.
         number: u8,
     },
     /// Entries of a queue, or longwords of a ring, in a Q-array entry.
@@ -62,41 +62,41 @@ pub enum ProbeKind {
     },
 }
 
-/// A place whose fill is sampled.
+/// A place whose fill level is sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OccupancyProbe {
-    /// Which.
+    /// The kind of place.
     pub kind: ProbeKind,
-    /// Name for people.
+    /// Display name.
     pub name: String,
-    /// What is counted: `longwords`, `elements`...
+    /// The unit of the level: `longwords`, `elements`...
     pub unit: &'static str,
-    /// How many it can hold, where that is bounded.
+    /// Maximum level, if it is bounded.
     pub capacity: Option<u64>,
-    /// From how many on it counts as full: nine tenths of what it can hold, or of
-    /// the level at which its status flag holds back those who would add more.
+    /// Level from which on it counts as full: nine tenths of its capacity, or
+    /// of the level at which its status flag applies back-pressure.
     pub full_at: Option<u64>,
 }
 
-/// What was found in a place during an interval.
+/// The levels of a place during an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fill {
-    /// Least.
+    /// Minimum.
     pub least: u64,
-    /// Most.
+    /// Maximum.
     pub most: u64,
     /// Sum over the samples.
     pub sum: u64,
-    /// How often it was sampled.
+    /// Number of samples.
     pub samples: u64,
-    /// How often it was full, by [`OccupancyProbe::full_at`].
+    /// Number of samples in which it was full, by [`OccupancyProbe::full_at`].
     pub full: u64,
-    /// How often there was nothing.
+    /// Number of samples in which it was empty.
     pub empty: u64,
 }
 
 impl Fill {
-    /// One sample.
+    /// A single sample.
     #[must_use]
     pub fn of(found: u64, full_at: Option<u64>) -> Self {
         let full = full_at.is_some_and(|level| found >= level);
@@ -110,7 +110,7 @@ impl Fill {
         }
     }
 
-    /// The samples of both.
+    /// Combines the samples of both.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         if self.samples == 0 {
@@ -130,20 +130,20 @@ impl Fill {
     }
 }
 
-/// What was counted from the start of the run to a cycle, and what stood where
-/// since the sample before.
+/// The counts from the start of the run to a cycle, and the levels since the
+/// previous sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// The cycle.
     pub cycle: Cycle,
     /// All counters at this cycle.
     pub stats: Stats,
-    /// One entry a place of [`Series::places`].
+    /// The levels, one for each of [`Series::places`].
     pub fills: Vec<Fill>,
 }
 
 impl Sample {
-    /// Frames lost at the media interface and by the microcode until now.
+    /// Frames lost so far at the media interface and in the microcode.
     #[must_use]
     pub fn dropped(&self) -> (u64, u64) {
         let media = self.stats.media.drops.iter().map(|drop| drop.frames).sum();
@@ -151,7 +151,7 @@ impl Sample {
         (media, counters.map(|counter| counter.value).sum())
     }
 
-    /// Frames that began to arrive, and frames that left.
+    /// Frames that have begun to arrive, and frames that have left.
     #[must_use]
     pub fn frames(&self) -> (u64, u64) {
         let ports = self.stats.ports.iter();
@@ -171,14 +171,15 @@ pub struct Series {
 }
 
 impl Series {
-    /// No samples yet of a run of this project.
+    /// An empty series for a run of this project.
     #[must_use]
     pub fn new(project: &Project) -> Self {
         Self::with(places(project), FIRST_INTERVAL, KEPT)
     }
 
-    /// No samples yet: `interval` is the first one in cycles, `kept` bounds the
-    /// samples; it is at least 2 and taken as even.
+    /// An empty series: `interval` is the initial one in cycles, `kept` the
+    /// maximum number of samples, at least 2 and rounded down to an even
+    /// number.
     #[must_use]
     pub fn with(places: Vec<OccupancyProbe>, interval: Cycle, kept: usize) -> Self {
         Self {
@@ -189,25 +190,25 @@ impl Series {
         }
     }
 
-    /// What is sampled besides the counters.
+    /// The places that are sampled besides the counters.
     #[must_use]
     pub fn places(&self) -> &[OccupancyProbe] {
         &self.places
     }
 
-    /// What was found, oldest first.
+    /// The samples, oldest first.
     #[must_use]
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
 
-    /// Cycles between samples as they are now.
+    /// Current interval between samples, in cycles.
     #[must_use]
     pub fn interval(&self) -> Cycle {
         self.interval
     }
 
-    /// Adds the chip as it stands.
+    /// Samples the chip in its present state.
     fn take(&mut self, chip: &Chip) {
         let fills = self.places.iter().map(|place| {
             let found = found(chip, place);
@@ -221,7 +222,7 @@ impl Series {
         self.push(sample);
     }
 
-    /// Samples the chip at the end of a run, unless this was just done.
+    /// Samples the chip at the end of a run, unless it has just been sampled.
     pub fn end(&mut self, chip: &Chip) {
         if self
             .samples
@@ -232,7 +233,7 @@ impl Series {
         }
     }
 
-    /// Adds a sample that is later than those before.
+    /// Adds a sample that is later than the previous ones.
     pub fn push(&mut self, sample: Sample) {
         if self.samples.len() == self.kept {
             self.halve();
@@ -313,8 +314,8 @@ fn found(chip: &Chip, place: &OccupancyProbe) -> u64 {
     }
 }
 
-/// What can pile up in a project: rings and queues in the order of their
-/// numbers, buffers, the media interface.
+/// The places of a project where something can pile up: rings and queues in the
+/// order of their numbers, buffers, the media interface.
 fn places(project: &Project) -> Vec<OccupancyProbe> {
     let boot = &project.boot;
     let profile = &project.profile;
@@ -459,7 +460,7 @@ mod tests {
         assert_eq!(series.due(), 100);
         series.push(sample(100, 1));
         assert_eq!(series.due(), 200);
-        // A run that went on from another place falls back into step.
+        // A run that continues from somewhere else falls back into step.
         series.push(sample(250, 1));
         assert_eq!(series.due(), 300);
     }

@@ -1,5 +1,5 @@
-//! What is to be observed of a run as plain data, and the observers that come of
-//! it: the same for a command, a study and a program of one's own.
+//! The choice of observers for a run as plain data, and the observers created
+//! from it: the same for a command, a study and a program of one's own.
 
 use std::io;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::series::Series;
 use crate::timeline::{Recorder, TimeWindow};
 use npsim_project::whole_file::WholeFile;
 
-/// What is to be observed.
+/// What to observe.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -32,25 +32,26 @@ use npsim_project::whole_file::WholeFile;
 pub struct ObserverConfig {
     /// Where the cycles go.
     pub profile: bool,
-    /// What happens when, in a window of the run, written to a file as it goes.
+    /// What happens when, in a window of the run, written to a file as the run proceeds.
     pub timeline: Option<(PathBuf, TimeWindow)>,
-    /// How counters and depths go over time.
+    /// Counters and depths over time.
     pub series: bool,
     /// The flow of work between microengines.
     pub flow: bool,
-    /// What every context does in the moments of interest, which the series finds.
+    /// The activity of every context at the moments of interest, which the series finds.
     pub lanes: bool,
-    /// Memory that two contexts update with nothing that keeps them apart.
+    /// Memory that two contexts update without synchronisation.
     pub races: bool,
-    /// The packets' rows, written to a file as the run goes; `-` is the standard
-    /// output. Flows and order are known as far as they are given.
+    /// The packet table, written to a file as the run proceeds; `-` is the
+    /// standard output. Flow and order are only included for frames whose flow
+    /// is announced.
     pub packets: Option<(PathBuf, Flows)>,
     /// The packets to follow, by number.
     pub follow: Vec<u64>,
 }
 
 impl ObserverConfig {
-    /// What a page and a word on the bottleneck need.
+    /// Adds what a report page and a verdict on the bottleneck need.
     #[must_use]
     pub fn and_report(self) -> Self {
         Self {
@@ -61,10 +62,10 @@ impl ObserverConfig {
         }
     }
 
-    /// The observers, for a chip that a run begins or goes on with.
+    /// Creates the observers, for a chip whose run begins or continues.
     ///
     /// # Errors
-    /// The timeline cannot be written where it is to be.
+    /// Returns an error if an output file cannot be written.
     pub fn open(&self, project: &Project, chip: &Chip) -> Result<ObserverSet, Problem> {
         let timeline = match &self.timeline {
             Some((path, window)) => {
@@ -101,8 +102,8 @@ impl ObserverConfig {
     }
 }
 
-/// The observers of a run. Without any of them, the run is not observed and costs
-/// no more than if there were none.
+/// The observers of a run. Without any, the run is not observed and there is no
+/// overhead.
 #[derive(Debug, Default)]
 pub struct ObserverSet {
     profile: Option<Collector>,
@@ -121,38 +122,38 @@ pub struct ObserverSet {
 pub struct Followed {
     /// The number.
     pub number: u64,
-    /// How many packets came in all.
+    /// Number of packets that arrived in total.
     pub came: u64,
-    /// What happened to it; nothing if it did not come.
+    /// Its stations; none if it did not arrive.
     pub stations: Vec<Station>,
 }
 
-/// What a set has seen of a run that is over.
+/// The observations of a run that is over.
 #[derive(Debug, Default)]
 pub struct Observations {
     /// Where the cycles went.
     pub profile: Option<Profile>,
-    /// How counters and depths went over time.
+    /// Counters and depths over time.
     pub series: Option<Series>,
     /// The flow of work between microengines.
     pub flow: Option<TrafficFlow>,
-    /// What one context at a time went through.
+    /// The critical sections.
     pub sections: Option<SerialSections>,
     /// The moments of interest.
     pub moments: Option<CapturePoints>,
     /// Races, in the order of their first occurrence.
     pub races: Option<Vec<Race>>,
-    /// Whether the timeline's file became whole, if one was to be written.
+    /// Whether the timeline was completely written, if one was requested.
     pub timeline: Option<io::Result<()>>,
-    /// Whether the table of packets became whole, if one was to be written.
+    /// Whether the packet table was completely written, if one was requested.
     pub packets: Option<io::Result<()>>,
     /// The packets that were followed.
     pub followed: Vec<Followed>,
 }
 
 impl ObserverSet {
-    /// What was seen, when the run has come to its end; the timeline's file takes
-    /// its name.
+    /// Returns the observations at the end of the run; the output files get
+    /// their final names.
     #[must_use]
     pub fn finish(self, chip: &Chip) -> Observations {
         let end = chip.now();
@@ -183,7 +184,7 @@ impl ObserverSet {
 }
 
 impl ObserverSet {
-    /// The observers of trace events; series are sampled.
+    /// The observers of trace events; series are sampled instead.
     fn observers(&self) -> [&dyn Observer; 8] {
         let Self {
             profile,

@@ -1,5 +1,5 @@
 //! Where programs take signals: by waiting for them, with a branch that tests them, or by reading
-//! the CSR that has those that have come.
+//! the CSR that contains the signals that have arrived.
 
 use std::collections::BTreeMap;
 
@@ -43,26 +43,25 @@ impl SignalTakers {
         !self.tests.is_empty()
     }
 
-    /// The cycles, counted from that of the first, at which instructions in line test signals,
-    /// and which.
+    /// The tests in a straight line of instructions: the cycle, counted from that of the first
+    /// instruction, and the signals.
     pub fn tests(&self, first: u16, count: u16) -> impl Iterator<Item = (Cycle, u16)> {
         let tests = self.tests.range(first..first.saturating_add(count));
         tests.map(move |(at, signals)| (Cycle::from(at - first), *signals))
     }
 
-    /// Whether it reads which signals a context has through the CSR that may be another's.
+    /// Whether it reads signals through the CSR that can refer to another context.
     pub fn reads_of_others(&self) -> bool {
         self.reads_of_others
     }
 
-    /// The signals that a context waits for behind the instruction with which it gave up the
-    /// pipeline.
+    /// The signals that a context waits for at the instruction with which it gave up the pipeline.
     pub fn awaited(&self, pc: u16) -> u16 {
         let Some(instruction) = self.flow.instruction(pc) else {
             return u16::MAX;
         };
         match (instruction, instruction.completion()) {
-            // A mask that a CSR holds is not known.
+            // A mask held in a CSR is unknown.
             (Instruction::CtxArb(arb), _) if arb.keep_mask => u16::MAX,
             (Instruction::CtxArb(arb), _) => arb.mask,
             (_, Some(Completion::CtxSwap { signal, .. })) => 1 << (signal & 15),

@@ -1,4 +1,4 @@
-//! What contexts read and write: reads that may begin updates, and the last writes.
+//! The accesses of contexts: reads that may begin updates, and the last writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Write {
     pub atomic: bool,
 }
 
-/// What is known of a longword.
+/// What is known about a longword.
 #[derive(Clone, Debug, Default)]
 pub struct LongwordState {
     pub writes: Vec<Write>,
@@ -40,13 +40,13 @@ pub struct ContextAccesses {
     pub clock: Arc<VectorClock>,
     pub signals: RaisedSignals,
     pub reads: BTreeMap<Longword, PendingRead>,
-    /// What each instruction read last in local memory.
+    /// The last local-memory longword read by each instruction.
     pub loaded: BTreeMap<u16, Longword>,
     pub executing: bool,
 }
 
 impl ContextAccesses {
-    /// Hears of moments.
+    /// Learns of moments.
     pub fn learn(&mut self, moments: &[Moment]) {
         for moment in moments {
             Arc::make_mut(&mut self.clock).learn(moment);

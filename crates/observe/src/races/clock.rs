@@ -1,33 +1,33 @@
-//! What a context knows of all others: up to which cycle it has heard of what each did.
+//! A context's knowledge of all others: up to which cycle it knows what each did.
 
 use std::sync::Arc;
 
 use npsim_chip::Cycle;
 
-/// A vector clock. Its times are cycles: what a context did before that cycle is known, and so
-/// what it has only asked for is not.
+/// A vector clock. Its times are cycles: a context's actions before that cycle are known, but not
+/// the commands that it has only issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorClock(Vec<Cycle>);
 
 impl VectorClock {
-    /// The clock of a context that has synchronised with no other, one of so many.
+    /// The clock of one of `count` contexts that has not synchronised with any other.
     pub fn new(count: usize) -> Self {
         Self(vec![0; count])
     }
 
-    /// The first cycle of a context that this one has not heard of.
+    /// The first cycle of a context that this clock does not know.
     pub fn of(&self, who: usize) -> Cycle {
         self.0.get(who).copied().unwrap_or(0)
     }
 
-    /// Knows what the other knows.
+    /// Adds the knowledge of another clock.
     pub fn join(&mut self, other: &Self) {
         for (time, other) in self.0.iter_mut().zip(&other.0) {
             *time = (*time).max(*other);
         }
     }
 
-    /// Hears of a moment, and of all that had happened before it.
+    /// Learns of a moment, and of everything that had happened before it.
     pub fn learn(&mut self, moment: &Moment) {
         self.join(&moment.known);
         if let Some(time) = self.0.get_mut(moment.who) {
@@ -36,20 +36,20 @@ impl VectorClock {
     }
 }
 
-/// A moment in the life of a context, and what the context knew when it caused it: a signal that
-/// it sent, a command of it that reached its unit.
+/// An action of a context with the context's knowledge when it caused the action: a signal that it
+/// sent, or a command of it that reached its unit.
 #[derive(Clone, Debug)]
 pub struct Moment {
     /// The number of the context.
     pub who: usize,
     /// The cycle.
     pub at: Cycle,
-    /// What the context knew.
+    /// The context's knowledge.
     pub known: Arc<VectorClock>,
 }
 
 impl Moment {
-    /// Whether a context with this clock has heard of it.
+    /// Whether a context with this clock knows of the moment.
     pub fn is_known_to(&self, clock: &VectorClock) -> bool {
         clock.of(self.who) > self.at
     }
@@ -73,7 +73,7 @@ mod tests {
         own.learn(&moment(1, 20, &none));
         assert!(moment(1, 20, &none).is_known_to(&own));
         assert!(!moment(1, 21, &none).is_known_to(&own));
-        // What the other knew is known as well.
+        // The knowledge of the other is passed on as well.
         let mut third = VectorClock::new(3);
         third.learn(&moment(0, 30, &own));
         assert!(moment(1, 20, &none).is_known_to(&third));

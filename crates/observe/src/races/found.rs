@@ -1,10 +1,10 @@
-//! The races that were found, each pair of places once.
+//! The races found, each pair of places once.
 
 use npsim_chip::Cycle;
 
 use super::race::{Race, Update};
 
-/// Different pairs of places that are remembered.
+/// Maximum number of distinct pairs of places.
 const MOST: usize = 256;
 
 /// Races by their places, in the order of their first occurrence.
@@ -16,12 +16,12 @@ pub struct FoundRaces {
 #[derive(Clone, Debug)]
 struct FoundRace {
     race: Race,
-    /// The cycles of the two writes that were counted last.
+    /// The cycles of the two most recently counted writes.
     last: (Cycle, Cycle),
 }
 
 impl FoundRaces {
-    /// Two updates race. Longwords that one command writes are one update.
+    /// Adds a race between two updates. Longwords written by one command are one update.
     pub fn add(&mut self, race: Race) {
         let places = |race: &Race| {
             let pc = |update: &Update| (update.me, update.read.map(|it| it.1), update.written.1);
@@ -33,7 +33,7 @@ impl FoundRaces {
             Some(known) => {
                 let count = known.race.count + u64::from(known.last != last);
                 known.last = last;
-                // One that was lost says more than one that might have been.
+                // A lost update is better evidence than a possible one.
                 if race.has_lost() && !known.race.has_lost() {
                     known.race = race;
                 }

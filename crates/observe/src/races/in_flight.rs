@@ -1,4 +1,4 @@
-//! Commands in flight, with what their contexts knew when they issued them.
+//! Commands in flight, with the knowledge of their contexts at issue.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ pub struct IssuedCommand {
     /// The number of its context.
     pub who: usize,
     pub pc: u16,
-    /// When it was issued.
+    /// The cycle of issue.
     pub at: Cycle,
-    /// What its context knew then.
+    /// The knowledge of its context at that time.
     pub known: Arc<VectorClock>,
-    /// When it reached its unit.
+    /// The cycle at which it reached its unit.
     pub arrived: Option<Cycle>,
-    /// What its context knows by it, once it is done.
+    /// What its context learns by it, once it is done.
     pub learned: Vec<Moment>,
-    /// It is done: a unit may tell that before it tells when it served the command.
+    /// Whether it is done: a unit may report that before it reports the service of the command.
     pub done: bool,
 }
 
 impl IssuedCommand {
-    /// When and with what knowledge it reached its unit, which serves it now.
+    /// Its arrival at the unit, which serves it now, with the context's knowledge.
     pub fn moment(&self, now: Cycle) -> Moment {
         Moment {
             who: self.who,
@@ -35,7 +35,7 @@ impl IssuedCommand {
     }
 }
 
-/// All commands in flight, by slot; what is done stays until the slot has another.
+/// All commands in flight, by slot; completed ones stay until the slot is reused.
 #[derive(Clone, Debug, Default)]
 pub struct CommandsInFlight {
     slots: Vec<Option<IssuedCommand>>,
@@ -53,7 +53,7 @@ impl CommandsInFlight {
         self.slots.get_mut(slot)?.as_mut()
     }
 
-    /// The command that a context issued first of those of an instruction.
+    /// The earliest command in flight that a context issued at an instruction.
     pub fn first_of(&self, who: usize, pc: u16) -> Option<&IssuedCommand> {
         let commands = self.slots.iter().flatten();
         let own = commands.filter(|it| (it.who, it.pc) == (who, pc) && !it.done);

@@ -1,11 +1,11 @@
-//! Two updates that race, and the fault that says so.
+//! Two updates that race, and the fault that reports them.
 
 use std::fmt;
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::check::{Also, Check, Fault};
 
-/// A memory that contexts share.
+/// A memory shared by contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SharedMemory {
     /// The scratchpad.
@@ -17,7 +17,7 @@ pub enum SharedMemory {
 }
 
 impl SharedMemory {
-    /// What keeps updates of it apart.
+    /// Advice on how to serialise updates of it.
     const fn remedy(self) -> &'static str {
         match self {
             Self::Scratch | Self::Sram(_) => {
@@ -43,7 +43,7 @@ impl fmt::Display for SharedMemory {
 /// A longword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Longword {
-    /// Where it is.
+    /// The memory that contains it.
     pub memory: SharedMemory,
     /// Byte address in the memory.
     pub address: u32,
@@ -56,38 +56,37 @@ pub struct Update {
     pub me: u8,
     /// Context.
     pub context: u8,
-    /// When and where it read, if it did.
+    /// Cycle and address of the instruction that read it, if there was a read.
     pub read: Option<(Cycle, u16)>,
-    /// When and where it wrote.
+    /// Cycle and address of the instruction that wrote it.
     pub written: (Cycle, u16),
 }
 
-/// Two updates of which neither knows of the other.
+/// Two updates neither of which knows about the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The longword.
     pub longword: Longword,
-    /// Whose write was first.
+    /// The update whose write came first.
     pub first: Update,
-    /// Whose was second.
+    /// The update whose write came second.
     pub second: Update,
-    /// How often the same places raced.
+    /// How often these places raced.
     pub count: u64,
-    /// A program of the two reads which signals have come to a context that is not known
-    /// (`INDIRECT_CTX_SIG_EVENTS`), so that order may come from signals that are not followed.
+    /// Whether one of the two programs reads the signals of an arbitrary context
+    /// (`INDIRECT_CTX_SIG_EVENTS`), so that ordering may come from signals that are not tracked.
     pub unfollowed: bool,
 }
 
 impl Race {
-    /// Whether the first write lies between read and write of the second, so that it
+    /// Whether the first write lies between the read and the write of the second update, so that it
     /// is lost.
     #[must_use]
     pub fn has_lost(&self) -> bool {
         { self.second.read }.is_some_and(|(read, _)| read < self.first.written.0)
     }
 
-    /// The race as a fault, at the second write; `name` is what the project calls the
-    /// longword.
+    /// The race as a fault, at the second write; `name` is the project's name for the longword.
     #[must_use]
     pub fn fault(&self, name: Option<&str>) -> Fault {
         let (first, second) = (&self.first, &self.second);

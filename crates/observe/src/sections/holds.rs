@@ -1,5 +1,5 @@
-//! Tokens of rings and locks in memory: what a context takes with a command and gives back with
-//! another.
+//! Tokens of rings and locks in memory: things that a context takes with one command and gives back
+//! with another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,43 +15,44 @@ use super::{Exclusive, Part, Tally};
 use crate::polling_reads::polling_reads;
 use crate::ring_command::ring_of;
 
-/// Tries that are remembered; where there are more, things are taken that are no locks.
+/// Maximum number of remembered tries; programs with more use such commands for other purposes than
+/// locks.
 const TRIES: usize = 4096;
 
-/// A context that tries, by microengine and number.
+/// A context that tries: microengine and context.
 type Trier = (u8, u8);
 
 /// What contexts take and give back with commands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holds {
-    /// The tries of each context since it last gave the thing back.
+    /// The tries of each context since it last gave the resource back.
     tries: BTreeMap<(Exclusive, Trier), Tries>,
-    /// What each context tried for with its last command, if it did.
+    /// The resource that each context tried for with its last command, if any.
     spins: BTreeMap<Trier, Exclusive>,
     given_back: BTreeMap<Exclusive, Release>,
-    /// Reads with which each microengine's program waits for a value: the number whose turn it is.
+    /// Polling reads of each microengine's program: it waits for a value, such as its turn number.
     polls: Vec<BTreeSet<u16>>,
 }
 
-/// Tries of a context for something, with no other command of it between them.
+/// Consecutive tries of a context for a resource, with no other command in between.
 #[derive(Clone, Copy, Debug)]
 struct Tries {
     first: Cycle,
-    /// When the last one was, and by which instruction.
+    /// The cycle and the instruction of the last one.
     last: (Cycle, u16),
 }
 
-/// The last time that something was given back.
+/// The last release of a resource.
 #[derive(Clone, Copy, Debug, Default)]
 struct Release {
     at: Cycle,
-    /// Tries since then.
+    /// Number of tries since then.
     tries: u64,
-    /// A try had failed before.
+    /// Whether a try had failed by then.
     wanted: bool,
 }
 
-/// What a command does to something that is held.
+/// What a command does with an exclusive resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HoldStep {
     Try,
@@ -70,7 +71,7 @@ impl Holds {
         Kinds::of(&[TraceEventKind::Served])
     }
 
-    /// Goes through what events change.
+    /// Visits the state that events change.
     pub fn recur(&mut self, state: &mut RecurringState<'_>) {
         state.value(self.tries.len() as u64);
         for ((what, (me, context)), tries) in &mut self.tries {
@@ -157,7 +158,7 @@ impl Holds {
     }
 }
 
-/// What a command does to what is held, and to what; `polls` says whether a read waits for a value.
+/// What a command does, and with which resource; `polls` is whether a read polls for a value.
 fn step(command: &BusCommand, polls: bool) -> Option<(HoldStep, Exclusive)> {
     use CommandOp as Op;
     let unit = command.op.info().unit;

@@ -12,17 +12,17 @@ use npsim_isa::{CONTEXTS, context_index};
 use super::{Exclusive, Part, Tally};
 use crate::signal_takers::SignalTakers;
 
-/// Contexts of a microengine; their numbers follow each other.
+/// Contexts per microengine; their numbers are consecutive.
 const EACH: usize = CONTEXTS as usize;
 
-/// What a context has to do with a signal.
+/// The state of a signal at a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SignalPhase {
     #[default]
     Away,
-    /// It has come and is not taken.
+    /// It has arrived and is not taken, since a cycle.
     Raised(Cycle),
-    /// It was taken, by an instruction.
+    /// It was taken, at a cycle and by an instruction.
     Taken(Cycle, u16),
 }
 
@@ -31,15 +31,15 @@ struct TurnContext {
     signals: [SignalPhase; 16],
     executing: bool,
     awaited: u16,
-    /// Since when it waits.
+    /// The first cycle of its wait.
     waits: Option<Cycle>,
-    /// Tests that were issued: cycle, instruction, and which signals.
+    /// Issued tests: cycle, instruction, and signals.
     tests: VecDeque<(Cycle, u16, u16)>,
 }
 
 impl TurnContext {
-    /// It has waited for signals until now. Where a turn came last, what else it holds is held
-    /// by that turn's holders: it counts for that turn alone.
+    /// Ends a wait for signals. If a turn was the last to arrive, the wait is caused by that turn's
+    /// holders: it counts for that turn alone, not for other turns held meanwhile.
     fn wait_for_turn(&mut self, since: Cycle, now: Cycle, awaited: u16) {
         let woken = { (1..16).zip(&self.signals[1..]) }.any(|(signal, phase)| {
             awaited >> signal & 1 == 1 && *phase == SignalPhase::Raised(now)
@@ -58,7 +58,7 @@ pub(super) struct Turns {
     contexts: Vec<TurnContext>,
     takers: Vec<SignalTakers>,
     latency: Cycle,
-    /// A turn was sent from one microengine to another: its number and both.
+    /// Turns sent from one microengine to another: the signal's number and both microengines.
     passed: BTreeSet<(u8, u8, u8)>,
 }
 
@@ -80,7 +80,7 @@ impl Turns {
         kinds
     }
 
-    /// Goes through what events change.
+    /// Visits the state that events change.
     pub fn recur(&mut self, state: &mut RecurringState<'_>) {
         state.value(self.passed.len() as u64);
         for context in &mut self.contexts {
@@ -153,7 +153,7 @@ impl Turns {
         }
     }
 
-    /// A signal that a context sent has arrived.
+    /// Handles the arrival of a signal that a context sent.
     fn send(&mut self, at: Cycle, signal: u8, (me, context, pc): (u8, u8, u16), tally: &mut Tally) {
         let sent = at.saturating_sub(self.latency);
         self.settle((me, context), sent + 1, tally);
@@ -171,7 +171,7 @@ impl Turns {
         }
     }
 
-    /// A context changes its state.
+    /// Handles a context's change of state.
     fn change(
         &mut self,
         at: Cycle,
@@ -205,7 +205,7 @@ impl Turns {
         }
     }
 
-    /// Tests before a cycle have taken what had come.
+    /// Takes the signals found by tests before a cycle.
     fn settle(&mut self, (me, context): (u8, u8), before: Cycle, tally: &mut Tally) {
         while let Some((at, pc, signals)) = { self.contexts.get_mut(number(me, context)) }
             .and_then(|it| it.tests.pop_front_if(|test| test.0 < before))
@@ -214,7 +214,7 @@ impl Turns {
         }
     }
 
-    /// A context takes those of some signals that have come.
+    /// Takes those of some signals that have arrived at a context.
     fn take(
         &mut self,
         (me, context): (u8, u8),
@@ -236,8 +236,8 @@ impl Turns {
         }
     }
 
-    /// Things that are one: the signals of a number in microengines that send it to each other.
-    /// All others stand alone.
+    /// Groups what belongs together: the signals with one number in microengines that send it to
+    /// each other. Everything else forms a group of its own.
     pub fn groups<'a>(&self, all: impl Iterator<Item = &'a Exclusive>) -> Vec<Vec<Exclusive>> {
         let mut groups: BTreeMap<Exclusive, Vec<Exclusive>> = BTreeMap::new();
         for &what in all {
@@ -253,7 +253,7 @@ impl Turns {
         groups.into_values().collect()
     }
 
-    /// The first of the microengines among which a turn goes.
+    /// The first of the microengines that pass a turn to each other.
     fn first_of(&self, me: u8, signal: u8) -> u8 {
         let mut known = BTreeSet::from([me]);
         loop {
