@@ -1,17 +1,21 @@
-//! The general-purpose core as a thread of the debugger: what its program is at, and where a run has it stop.
+//! The general-purpose core as a thread of the debugger: where its program is, and where a run
+//! stops in it.
 //!
-//! A program of the core is the task [`Processor`], found among the chip's tasks by its type; that is all the
-//! debugger needs to know of tasks. The thread is [`Thread::CORE`](crate::Thread::CORE), `core`.
+//! The core's program is run by the task [`Processor`], found among the chip's tasks by its type;
+//! the debugger needs to know nothing else about tasks. The thread is
+//! [`Thread::CORE`](crate::Thread::CORE), `core`.
 //!
-//! **Where it stops.** The core makes the instructions of a job in one cycle of the chip. A [`TimePoint`] of the
-//! core therefore has the number of an instruction beside the cycle, and a debugger that stands there shows a copy of the chip whose
-//! job was cut before that instruction (see [`Probe`]). The rest of the chip is shown at the end of that cycle. The run
-//! itself stands before the cycle and goes on from there, so that neither stops nor steps change a byte of it; for the same
-//! reason nothing can be changed there by hand.
+//! **Where it stops.** The core executes the instructions of a job in one cycle of the chip. A
+//! [`TimePoint`] of the core therefore has the number of an instruction besides the cycle, and a
+//! debugger at that point shows a copy of the chip whose job was cut before that instruction (see
+//! [`Probe`]). The rest of the chip is shown at the end of that cycle. The run itself stays before
+//! the cycle and continues from there, so that neither stops nor steps change a byte of it; for the
+//! same reason nothing can be changed manually there.
 //!
-//! **Steps** by instruction go from the one with a number to that with the next or the last, which may be many cycles away if the
-//! program sleeps. **Breakpoints** are noted in the jobs of the stretch that is searched. Laps of a loop that sleeps are not
-//! simulated, and breakpoints in them are met when it begins and when it wakes.
+//! **Steps** by instruction go to the instruction with the next or the previous number, which may
+//! be many cycles away if the program sleeps. **Breakpoints** are recorded in the jobs of the
+//! stretch that is being searched. Iterations of an idle loop are not simulated; breakpoints in
+//! such a loop are hit when it begins and when it wakes.
 //!
 //! [`TimePoint`]: crate::timeline::TimePoint
 
@@ -27,32 +31,32 @@ use npsim_xscale::{LineRow, Pass, Place, Probe, Processor, Setup};
 use crate::error::DebugError;
 use crate::source::SourceFrame;
 
-/// Names of registers by their number.
+/// Register names by number.
 pub const REGISTERS: [&str; 16] = [
     "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr",
     "pc",
 ];
 
-/// The number of the instruction that the core's program makes next.
+/// The number of the next instruction of the core's program.
 pub(crate) fn next_instruction(chip: &Chip) -> Option<u64> {
     let processor = chip.gpp().task::<Processor>()?;
     Some(processor.cpu().instructions())
 }
 
-/// Has the core look for something from here on.
+/// Makes the core look for something from here on.
 pub(crate) fn look_for(chip: &mut Chip, probe: Probe) {
     if let Some(processor) = chip.gpp_mut().task_mut::<Processor>() {
         processor.look_for(probe);
     }
 }
 
-/// What the core came by first.
+/// The first thing that the core found.
 pub(crate) fn first_pass(chip: &Chip) -> Option<Pass> {
     let processor = chip.gpp().task::<Processor>()?;
     processor.probe().passes.first().copied()
 }
 
-/// What the core came by before a cycle of what it was to look for, which it does no more.
+/// What the core found before a cycle; it stops looking.
 pub(crate) fn passes(chip: &mut Chip, end: Cycle) -> Vec<Pass> {
     let Some(processor) = chip.gpp_mut().task_mut::<Processor>() else {
         return Vec::new();
@@ -64,12 +68,12 @@ pub(crate) fn passes(chip: &mut Chip, end: Cycle) -> Vec<Pass> {
     probe.passes
 }
 
-/// Whether a check finds mistakes of the core's program.
+/// Whether a check finds errors of the core's program.
 pub(crate) fn finds(check: Check) -> bool {
     check.name().starts_with("core-")
 }
 
-/// The core and its program as they stand.
+/// The core and its program in their present state.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreView<'c> {
     chip: &'c Chip,
@@ -77,12 +81,12 @@ pub struct CoreView<'c> {
     setup: &'c Arc<Setup>,
 }
 
-/// An instruction as text.
+/// A disassembled instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisassembledInstruction {
     /// Its address.
     pub address: u32,
-    /// What it does.
+    /// The instruction's text.
     pub text: String,
 }
 
@@ -104,7 +108,7 @@ impl<'c> CoreView<'c> {
         &self.setup.name
     }
 
-    /// What it does, in words.
+    /// A description of its state.
     #[must_use]
     pub fn doing(&self) -> &'static str {
         self.processor.doing()
@@ -136,31 +140,31 @@ impl<'c> CoreView<'c> {
         }
     }
 
-    /// The place in the sources to which an address belongs.
+    /// The source location of an address.
     #[must_use]
     pub fn place(&self, address: u32) -> Place {
         self.setup.program.place(address)
     }
 
-    /// The program, with all that the project says of it.
+    /// The program, with its settings from the project.
     #[must_use]
     pub fn setup(&self) -> Arc<Setup> {
         Arc::clone(self.setup)
     }
 
-    /// The lines of its sources that have instructions, in the order of addresses.
+    /// The source lines that have instructions, in order of address.
     #[must_use]
     pub fn rows(&self) -> Vec<LineRow> {
         self.setup.program.rows()
     }
 
-    /// The number of the instruction that is next.
+    /// The number of the next instruction.
     #[must_use]
     pub fn next_instruction(&self) -> u64 {
         self.cpu().instructions()
     }
 
-    /// The line that the program is at.
+    /// The program's current line.
     #[must_use]
     pub fn frame(&self) -> Option<SourceFrame> {
         let place = self.place(self.cpu().pc());
@@ -175,14 +179,15 @@ impl<'c> CoreView<'c> {
         })
     }
 
-    /// A file of the program's sources as it can be opened.
+    /// The path under which a source file of the program can be opened.
     #[must_use]
     pub fn path(&self, file: &str) -> String {
         let folder = std::path::Path::new(&self.setup.folder);
         folder.join(file).to_string_lossy().into_owned()
     }
 
-    /// The longword in which an address lies, as a load reads it without the effects of one; `None` where there is no memory.
+    /// The longword that contains an address, read without side effects; `None` if there is no
+    /// memory.
     #[must_use]
     pub fn word(&self, address: u32) -> Option<u32> {
         let units = self.chip.units();
@@ -193,7 +198,7 @@ impl<'c> CoreView<'c> {
         }
     }
 
-    /// The bytes from an address on, as far as there is memory.
+    /// The bytes from an address to the end of the memory.
     pub fn bytes(&self, address: u32) -> impl Iterator<Item = u8> + '_ {
         (address..=u32::MAX).map_while(move |address| {
             let at = address % 4;
@@ -202,7 +207,7 @@ impl<'c> CoreView<'c> {
         })
     }
 
-    /// Instructions from an address on, as far as there is memory.
+    /// Disassembles instructions from an address on, up to the end of the memory.
     #[must_use]
     pub fn disassembly(&self, first: u32, count: u32) -> Vec<DisassembledInstruction> {
         let thumb = self.cpu().thumb();
@@ -222,10 +227,10 @@ impl<'c> CoreView<'c> {
         lines.collect()
     }
 
-    /// The value of a register, a function or a number, which is an address mostly.
+    /// The value of a register, a function or a number, usually an address.
     ///
     /// # Errors
-    /// It is none of them.
+    /// Returns an error if the text is none of these.
     pub fn value(&self, text: &str) -> Result<u32, DebugError> {
         let cpu = self.cpu();
         if let Some(number) = REGISTERS.iter().position(|it| *it == text) {
@@ -249,7 +254,8 @@ impl<'c> CoreView<'c> {
         })
     }
 
-    /// Whether a text names a function of the program, or a line of one of its files, and no place of microcode.
+    /// Whether a text names a function of the program or a line of one of its files, rather than a
+    /// place in microcode.
     #[must_use]
     pub fn knows(&self, text: &str) -> bool {
         let program = &self.setup.program;
@@ -261,11 +267,11 @@ impl<'c> CoreView<'c> {
             })
     }
 
-    /// The addresses of a place: a function, `*ADDRESS`, or a line with or without its file, of which the next with
-    /// instructions is taken.
+    /// The addresses of a place: a function, `*ADDRESS`, or a line with or without its file; if the
+    /// line has no instructions, the next one that does is used.
     ///
     /// # Errors
-    /// There is no such place.
+    /// Returns an error if there is no such place.
     pub fn addresses(&self, text: &str) -> Result<(Vec<u32>, String), DebugError> {
         let program = &self.setup.program;
         if let Some(address) = text.strip_prefix('*') {
@@ -300,7 +306,7 @@ impl<'c> CoreView<'c> {
         let mut addresses: Vec<u32> = Vec::new();
         let function = |address| program.place(address).function.map(|it| it.0);
         for address in rows.into_iter().map(|it| it.address) {
-            // A line whose instructions are scattered stops where it begins in each function.
+            // A line with scattered instructions stops at its beginning in each function.
             if addresses
                 .iter()
                 .all(|it| function(*it) != function(address))

@@ -1,8 +1,9 @@
-//! Steps of the core's program by lines, as conditions of a search.
+//! Steps of the core's program by lines, as search conditions.
 //!
-//! What the program does is looked at instruction by instruction. Functions that a line calls are left out where the step goes over
-//! them: forward from the instruction at which a function begins with the link register behind the one before, to where that
-//! leads; backward from where a function returns to, to the call before that. Interrupts are left out in any case.
+//! The execution of the program is examined instruction by instruction. When stepping over calls,
+//! the called functions are skipped: forward, from the instruction at which a function begins with
+//! the link register just after the previous instruction, to the return; backward, from the return
+//! of a function to the instruction before the call. Interrupts are always skipped.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,20 +16,21 @@ use crate::core::CoreView;
 use crate::search::{Candidate, Condition, STEP};
 use crate::timeline::TimePoint;
 
-/// The bits of the status that say the mode.
+/// The mode bits of the status register.
 const MODE: u32 = 0x1f;
 
-/// An instruction that the program makes.
+/// An executed instruction of the program.
 #[derive(Clone, Copy, Debug)]
 struct Made {
-    /// When; of the one at which the step begins it does not matter.
+    /// The point in time; not needed for the instruction at which the step begins.
     moment: Option<TimePoint>,
     address: u32,
     frame: Frame,
 }
 
 impl Made {
-    /// Bytes of an instruction in the state that the processor is in here. BL of Thumb is two instructions.
+    /// The size of an instruction in the processor's present state, in bytes. A Thumb BL is two
+    /// instructions.
     const fn bytes(self) -> u32 {
         if self.frame.status & T == 0 { 4 } else { 2 }
     }
@@ -40,18 +42,19 @@ pub(crate) struct CoreLines {
     rows: Vec<LineRow>,
     into: bool,
     back: bool,
-    /// Where the step begins.
+    /// The instruction at which the step begins.
     from: Made,
-    /// The instruction that was looked at last.
+    /// The last examined instruction.
     last: Made,
-    /// Instructions up to one of which others are left out, and the stack pointer there.
+    /// The end of the skipped function: instructions of which one ends it, and the stack pointer
+    /// there.
     until: Option<(Range<u32>, u32)>,
-    /// What a stretch had, in order.
+    /// The instructions of a stretch, in order.
     seen: Vec<Made>,
 }
 
 impl CoreLines {
-    /// From where the core stands; into functions that are called or over them.
+    /// A step from the present position of the core, into called functions or over them.
     pub fn new(core: &CoreView<'_>, into: bool, back: bool) -> Self {
         let cpu = core.cpu();
         let from = Made {
@@ -71,7 +74,7 @@ impl CoreLines {
         }
     }
 
-    /// Whether there are lines to step by.
+    /// Whether there is any line information to step by.
     pub fn has_lines(&self) -> bool {
         !self.rows.is_empty()
     }
@@ -83,7 +86,7 @@ impl CoreLines {
         (made.address - row.address < row.bytes).then_some((row.file.as_str(), row.line))
     }
 
-    /// Whether an instruction is within a function that is left out.
+    /// Whether an instruction lies within a skipped function.
     fn is_within(&mut self, made: Made) -> bool {
         let Some((ends, stack)) = &self.until else {
             return false;
@@ -94,7 +97,7 @@ impl CoreLines {
         self.until.is_some()
     }
 
-    /// Looks at the next instruction, forward.
+    /// Examines the next instruction, forward.
     fn forward(&mut self, made: Made, candidates: &mut Vec<Candidate>) {
         if self.is_within(made) {
             return;
@@ -103,7 +106,8 @@ impl CoreLines {
         let behind = before.address.wrapping_add(before.bytes());
         let program = &self.setup.program;
         if !self.into && made.frame.link & !1 == behind && program.begins_function(made.address) {
-            // The switch helpers of Thumb compilers return to a case of their caller, not behind the call.
+            // The switch helpers of Thumb compilers return to a case of their caller, not to the
+            // instruction after the call.
             let caller = program.span(before.address);
             let ends = if caller.contains(&made.address) {
                 behind..behind.saturating_add(1)
@@ -113,14 +117,14 @@ impl CoreLines {
             self.until = Some((ends, before.frame.stack));
             return;
         }
-        // Code without lines is passed through.
+        // Code without line information is passed through.
         let line = self.line(made);
         if line.is_some() && line != self.line(self.from) {
             candidates.extend(candidate(made));
         }
     }
 
-    /// Looks at the instruction before, backward.
+    /// Examines the previous instruction, backward.
     fn backward(&mut self, made: Made, candidates: &mut Vec<Candidate>) {
         if self.is_within(made) {
             return;

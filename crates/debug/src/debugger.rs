@@ -1,4 +1,4 @@
-//! The debugger: a run and a context of it that is looked at.
+//! The debugger: a run and the selected context.
 
 pub mod standpoint;
 mod stopping;
@@ -24,52 +24,52 @@ use crate::step::Step;
 use crate::thread::Thread;
 use crate::timeline::{TimePoint, Timeline};
 
-/// Why the run stands where it does.
+/// Why the run stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopCause {
     /// The run has not begun.
     Entry,
-    /// A step is done.
+    /// A step is complete.
     Step,
     /// The user went to this cycle.
     Goto,
-    /// Breakpoints.
+    /// Breakpoints were hit.
     Breakpoint(Vec<BreakpointHit>),
-    /// A check stops the run.
+    /// A check stopped the run.
     Fault(Box<Fault>),
-    /// The run ends otherwise.
+    /// The run ended for another reason.
     End(Ending),
     /// The run was moved back to its beginning.
     Beginning,
-    /// The user interrupted.
+    /// The user interrupted the run.
     Interrupted,
 }
 
-/// Where the run has come to and why.
+/// Where the run has stopped and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// Why.
+    /// The reason.
     pub reason: StopCause,
-    /// The context that is looked at.
+    /// The selected context.
     pub thread: Thread,
-    /// What log points said on the way.
+    /// Output of log points on the way.
     pub said: Vec<LogOutput>,
 }
 
 /// A context that can run.
 #[derive(Clone, Debug)]
 pub struct ThreadView {
-    /// Which.
+    /// The context's number.
     pub thread: Thread,
-    /// What the project calls its microengine's stage.
+    /// The project's name of its microengine's stage.
     pub stage: String,
-    /// What it does.
+    /// Its state.
     pub view: ContextView,
     /// The instruction at which it is, or with which it went to sleep.
     pub pc: u16,
 }
 
-/// A step that was made, so that it can be taken back.
+/// A completed step, recorded so that it can be reversed.
 #[derive(Clone, Copy, Debug)]
 struct Made {
     step: Step,
@@ -78,7 +78,7 @@ struct Made {
     to: Selection,
 }
 
-/// Where the debugger looks.
+/// The position of the debugger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Selection {
     moment: TimePoint,
@@ -87,13 +87,13 @@ struct Selection {
     level: usize,
 }
 
-/// Words as microengine and address, and the file and line that has them.
+/// Words as microengine and address, and the file and line that they belong to.
 pub type WordsOfLine = (Vec<(u8, u16)>, String, u32);
 
-/// Steps that can be taken back one by one.
+/// Maximum number of steps that can be reversed one by one.
 const MOST_MADE: usize = 100_000;
 
-/// What a debugger is made of besides its [timeline](crate::timeline::Setup).
+/// A debugger for a [timeline](crate::timeline::Setup).
 #[derive(Debug)]
 pub struct Debugger {
     timeline: Timeline,
@@ -103,13 +103,13 @@ pub struct Debugger {
     made: Vec<Made>,
     allowed: Vec<Check>,
     reason: StopCause,
-    /// Polled for whether to interrupt.
+    /// Polled to find out whether to interrupt.
     stop: Option<InterruptCheck>,
     /// Whether the console has a command that ends it.
     ends: bool,
 }
 
-/// Whether to interrupt.
+/// A callback that decides whether to interrupt.
 struct InterruptCheck(Box<dyn FnMut(Cycle) -> bool + Send>);
 
 impl std::fmt::Debug for InterruptCheck {
@@ -119,10 +119,11 @@ impl std::fmt::Debug for InterruptCheck {
 }
 
 impl Debugger {
-    /// A run at its beginning. `allowed` are the checks that it passes over.
+    /// A debugger at the beginning of a run. `allowed` are the checks that do
+    /// not stop it.
     ///
     /// # Errors
-    /// The budget of memory is too small.
+    /// Returns an error if the memory budget is too small.
     pub fn new(
         setup: crate::timeline::Setup,
         project: &Project,
@@ -153,14 +154,14 @@ impl Debugger {
         Ok(debugger)
     }
 
-    /// Makes long searches interruptible: `asked` is called between stretches of a search with
-    /// the cycle it has come to.
+    /// Makes long searches interruptible: `asked` is called between stretches of a search with the
+    /// cycle that it has reached.
     pub fn ask(&mut self, asked: impl FnMut(Cycle) -> bool + Send + 'static) {
         self.stop = Some(InterruptCheck(Box::new(asked)));
     }
 
-    /// Takes the command `quit` out of the console: where that is a part of a page, nothing
-    /// ends with it.
+    /// Removes the command `quit` from the console: if the console is part of a page, there is
+    /// nothing to quit.
     pub const fn cannot_end(&mut self) {
         self.ends = false;
     }
@@ -175,12 +176,12 @@ impl Debugger {
         &self.timeline
     }
 
-    /// The run, for other searches. [`Self::goto`] sets the debugger's position.
+    /// The run, for other searches. [`Self::goto`] restores the debugger's position.
     pub(crate) fn timeline_mut(&mut self) -> &mut Timeline {
         &mut self.timeline
     }
 
-    /// The chip as it stands.
+    /// The chip in its present state.
     #[must_use]
     pub fn chip(&self) -> &Chip {
         self.timeline.chip()
@@ -192,33 +193,33 @@ impl Debugger {
         self.timeline.moment().cycle
     }
 
-    /// What the project calls things.
+    /// The project's names.
     #[must_use]
     pub fn names(&self) -> &ProjectNames {
         &self.names
     }
 
-    /// What was changed by hand, in order.
+    /// Manual changes, in order.
     pub(crate) fn edits(&self) -> &[Edit] {
         self.stops.edits()
     }
 
-    /// Why the run stands where it does.
+    /// Why the run stopped.
     #[must_use]
     pub fn reason(&self) -> &StopCause {
         &self.reason
     }
 
-    /// The context that is looked at.
+    /// The selected context.
     #[must_use]
     pub fn thread(&self) -> Thread {
         self.look.thread
     }
 
-    /// Looks at another context.
+    /// Selects another context.
     ///
     /// # Errors
-    /// It does not run.
+    /// Returns an error if the context does not run.
     pub fn select(&mut self, thread: Thread) -> Result<(), DebugError> {
         self.known(thread)?;
         if thread != self.look.thread {
@@ -238,7 +239,7 @@ impl Debugger {
             .help("`contexts` lists those that do"))
     }
 
-    /// The contexts that run or have given up, microengine by microengine.
+    /// The contexts that run or have exited, microengine by microengine.
     #[must_use]
     pub fn threads(&self) -> Vec<ThreadView> {
         let threads = Thread::running(self.chip()).into_iter();
@@ -254,7 +255,7 @@ impl Debugger {
         threads.collect()
     }
 
-    /// What can be selected: the contexts that run, and the core if it runs a program.
+    /// The threads that can be selected: the contexts that run, and the core if it runs a program.
     #[must_use]
     pub fn selectable(&self) -> Vec<Thread> {
         let core = self.core().map(|_| Thread::CORE);
@@ -268,7 +269,7 @@ impl Debugger {
         CoreView::of(self.chip())
     }
 
-    /// What the project calls the stage of a microengine, or the program's name.
+    /// The project's name for the stage of a microengine, or the program's name.
     #[must_use]
     pub fn stage(&self, me: u8) -> String {
         if me == Thread::CORE.me {
@@ -278,12 +279,12 @@ impl Debugger {
         self.names.stage(self.chip(), me)
     }
 
-    /// The files that the programs were made of, as the images name them, sorted.
+    /// The source files of the programs, by their names in the images, sorted.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         let cores = self.chip().microengines().iter();
         let files = cores.flat_map(|core| core.program().image().files.clone());
-        // What was defined on the command line stands in no file.
+        // Definitions from the command line do not belong to a file.
         let mut files: Vec<_> = files.filter(|file| !file.starts_with('<')).collect();
         files.sort();
         files.dedup();
@@ -310,8 +311,8 @@ impl Debugger {
         }
     }
 
-    /// The frames of a context, innermost first; of the core's program the line alone. Of the one that is looked at, macros that
-    /// were not stepped into are left out.
+    /// The frames of a context, innermost first; for the core's program, only the line. For the
+    /// selected context, macros that were not stepped into are left out.
     #[must_use]
     pub fn frames(&self, thread: Thread) -> Vec<SourceFrame> {
         if thread.is_core() {
@@ -328,7 +329,7 @@ impl Debugger {
         frames
     }
 
-    /// Whether macros at the place of the context that is looked at are closed.
+    /// Whether macros at the position of the selected context are closed.
     #[must_use]
     pub fn has_closed(&self) -> bool {
         let thread = self.look.thread;
@@ -336,14 +337,14 @@ impl Debugger {
         image.is_some_and(|image| source::depth(image, self.pc(thread)) > self.look.level)
     }
 
-    /// Shows all macros at the place that is looked at.
+    /// Opens all macros at the current position.
     fn open_all(&mut self) {
         let thread = self.look.thread;
         let pc = self.pc(thread);
         self.look.level = self.image(thread.me).map_or(0, |it| source::depth(it, pc));
     }
 
-    /// Where expressions are looked at.
+    /// The scope in which expressions are evaluated for a context.
     #[must_use]
     pub fn scope(&self, thread: Thread) -> EvaluationScope<'_> {
         EvaluationScope {
@@ -356,7 +357,7 @@ impl Debugger {
         }
     }
 
-    /// Where the names of a context are looked up: before the instruction that it is about
+    /// The point at which a context's names are looked up: before the instruction that it is about
     /// to execute, or after the one with which it went to sleep.
     #[must_use]
     pub fn point(&self, thread: Thread) -> ProgramPoint {
@@ -376,10 +377,11 @@ impl Debugger {
         }
     }
 
-    /// The value of an expression for a context; for the core a register or function of its program may stand there.
+    /// The value of an expression for a context; for the core, the name of a register or a function
+    /// of its program is also accepted.
     ///
     /// # Errors
-    /// It is no expression, or names something that is not there.
+    /// Returns an error if the text is not an expression, or names something that does not exist.
     pub fn evaluate(&self, text: &str, thread: Thread) -> Result<u64, DebugError> {
         let value = || text.parse::<Expression>()?.value(&self.scope(thread));
         if let Some(core) = self.core().filter(|_| thread.is_core()) {
@@ -394,7 +396,8 @@ impl Debugger {
     /// The value of an expression for a register or a longword.
     ///
     /// # Errors
-    /// As for [`Self::evaluate`], or it needs more than 32 bits.
+    /// Returns an error in the same cases as [`Self::evaluate`], or if the
+    /// value needs more than 32 bits.
     pub fn evaluate_word(&self, text: &str, thread: Thread) -> Result<u32, DebugError> {
         let value = self.evaluate(text, thread)?;
         u32::try_from(value).map_err(|_| {

@@ -1,4 +1,4 @@
-//! All breakpoints as one condition of a search.
+//! All breakpoints as a single search condition.
 
 use std::collections::BTreeMap;
 
@@ -20,49 +20,49 @@ use crate::search::{Candidate, CodePoint, Condition, Direction};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
-/// What a breakpoint looks like in a search.
+/// All breakpoints, with their state during a search.
 #[derive(Debug, Default)]
 pub struct BreakpointSet {
     points: Vec<Breakpoint>,
     names: ProjectNames,
     last_id: u32,
-    /// Microengine, address and place of a breakpoint, sorted.
+    /// Microengine, address and index of code breakpoints, sorted.
     code: Vec<(u8, u16, usize)>,
-    /// The values of watchpoints as they were looked at last.
+    /// The values of watchpoints when they were last evaluated.
     values: Vec<Option<u64>>,
-    /// What changed in the stretch that is looked through: values before and after.
+    /// Changes in the stretch that is being searched: values before and after.
     changes: BTreeMap<(TimePoint, usize), (u64, u64)>,
-    /// What wrote a watched longword in the stretch that is looked through.
+    /// The writers of watched longwords in the stretch that is being searched.
     authors: BTreeMap<(TimePoint, usize), Vec<Author>>,
-    /// Why an expression could not be computed where the run stops for it.
+    /// Why an expression could not be evaluated, for stops caused by that.
     failures: BTreeMap<(TimePoint, usize), String>,
-    /// What was changed by hand, in order.
+    /// Manual changes, in order.
     edits: Vec<Edit>,
     direction: Option<Direction>,
-    /// Only what this context does at an instruction stops the run.
+    /// If set, only code breakpoints hit by this context stop the run.
     only: Option<Thread>,
-    /// Hits are counted without stopping the run.
+    /// Whether hits are counted without stopping the run.
     counts: bool,
     said: Vec<LogOutput>,
 }
 
-/// A breakpoint that stops the run.
+/// A hit breakpoint that stops the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreakpointHit {
-    /// Its number.
+    /// The breakpoint's number.
     pub number: u32,
-    /// The value before and after, if one is watched and has changed.
+    /// The value before and after, if a watched value has changed.
     pub change: Option<(u64, u64)>,
-    /// What wrote the longword, if one is watched.
+    /// The writers of the longword, if one is watched.
     pub by: Vec<Author>,
-    /// Why its expression could not be computed, which stops the run as well.
+    /// Why its expression could not be evaluated, which also stops the run.
     pub failure: Option<String>,
 }
 
-/// What a log point said.
+/// The output of a log point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogOutput {
-    /// When.
+    /// The point in time.
     pub moment: TimePoint,
     /// The context.
     pub place: Option<CodePoint>,
@@ -86,7 +86,7 @@ impl BreakpointSet {
         &self.points
     }
 
-    /// Adds one and gives its number.
+    /// Adds a breakpoint and returns its number.
     pub fn add(&mut self, mut point: Breakpoint) -> u32 {
         self.last_id += 1;
         point.id = self.last_id;
@@ -95,10 +95,10 @@ impl BreakpointSet {
         self.last_id
     }
 
-    /// Takes one away.
+    /// Removes a breakpoint.
     ///
     /// # Errors
-    /// There is none with this number.
+    /// Returns an error if there is no breakpoint with this number.
     pub fn remove(&mut self, id: u32) -> Result<(), DebugError> {
         let at = self.position(id)?;
         self.points.remove(at);
@@ -106,10 +106,10 @@ impl BreakpointSet {
         Ok(())
     }
 
-    /// Puts one into force or out of it.
+    /// Enables or disables a breakpoint.
     ///
     /// # Errors
-    /// There is none with this number.
+    /// Returns an error if there is no breakpoint with this number.
     pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), DebugError> {
         let at = self.position(id)?;
         self.points[at].enabled = enabled;
@@ -135,7 +135,7 @@ impl BreakpointSet {
         self.values = vec![None; self.points.len()];
     }
 
-    /// Gets ready for a search.
+    /// Prepares for a search.
     pub(crate) fn begin(&mut self, direction: Direction, only: Option<Thread>) {
         self.direction = Some(direction);
         self.only = only;
@@ -145,24 +145,26 @@ impl BreakpointSet {
         self.failures.clear();
     }
 
-    /// What was changed by hand, in order.
+    /// Manual changes, in order.
     pub(crate) fn edits(&self) -> &[Edit] {
         &self.edits
     }
 
-    /// Notes what was changed by hand. What was later is another run's.
+    /// Records manual changes. Earlier records from after `now` belong to a discarded run and are
+    /// dropped.
     pub(crate) fn edited(&mut self, edits: Vec<Edit>, now: Cycle) {
         self.edits.retain(|it| it.cycle <= now);
         self.edits.extend(edits);
     }
 
-    /// Gets ready to count hits alone.
+    /// Prepares for counting hits only.
     pub(crate) fn begin_to_count(&mut self) {
         self.begin(Direction::Back, None);
         self.counts = true;
     }
 
-    /// From when on hits have to be counted, for all to be known up to a moment.
+    /// The point from which hits have to be counted so that all are known up to `now`; `None` if
+    /// they are known.
     pub(crate) fn uncounted(&self, now: TimePoint) -> Option<TimePoint> {
         let counting = self
             .points
@@ -172,7 +174,7 @@ impl BreakpointSet {
         through.min().filter(|through| *through < now)
     }
 
-    /// All hits up to a moment have been counted.
+    /// Notes that all hits up to a point have been counted.
     pub(crate) fn counted_through(&mut self, moment: TimePoint) {
         let counting = { self.points.iter_mut() }.filter(|it| it.enabled && it.hits.is_some());
         for point in counting {
@@ -180,7 +182,7 @@ impl BreakpointSet {
         }
     }
 
-    /// The run will be another one after a moment.
+    /// Forgets the hits after a point, from which the run will take a different course.
     pub(crate) fn forget_after(&mut self, moment: TimePoint) {
         for point in &mut self.points {
             point.counted.forget_after(moment);
@@ -188,7 +190,7 @@ impl BreakpointSet {
         }
     }
 
-    /// What log points said since this was asked last.
+    /// Takes the output of log points since the last call.
     pub(crate) fn take_said(&mut self) -> Vec<LogOutput> {
         std::mem::take(&mut self.said)
     }
@@ -198,7 +200,7 @@ impl BreakpointSet {
         self.points.get(candidate.mark)
     }
 
-    /// A candidate that stops the run, as a breakpoint that does.
+    /// The stop for a candidate, with the details of its breakpoint.
     pub(crate) fn hit(&self, candidate: &Candidate) -> Option<BreakpointHit> {
         let at = (candidate.moment, candidate.mark);
         Some(BreakpointHit {
@@ -240,7 +242,7 @@ impl BreakpointSet {
         })
     }
 
-    /// Longwords that are watched, and registers that may be changed by hand.
+    /// The watched locations: longwords, and registers that may be changed manually.
     fn locations(&self) -> impl Iterator<Item = (usize, Lvalue, Access, Thread)> + '_ {
         let points = self.points.iter().enumerate();
         points.filter_map(|(at, point)| match &point.what {
@@ -254,7 +256,7 @@ impl BreakpointSet {
         })
     }
 
-    /// Longwords of memories that are watched.
+    /// The watched longwords of memories.
     fn words(&self) -> impl Iterator<Item = (usize, (Memory, u32), Access)> + '_ {
         self.locations()
             .filter_map(|(mark, location, access, _)| match location {
@@ -290,7 +292,7 @@ impl BreakpointSet {
         }
     }
 
-    /// A command that reads is done.
+    /// Handles the completion of a command that reads.
     fn done(&self, at: Cycle, command: &BusCommand, out: &mut Vec<Candidate>) {
         for (mark, (memory, address), access) in self.words() {
             let place = CodePoint {
@@ -310,7 +312,7 @@ impl BreakpointSet {
         }
     }
 
-    /// Longwords of a memory are written.
+    /// Handles a write of longwords of a memory.
     fn written(
         &mut self,
         at: Cycle,
@@ -331,7 +333,7 @@ impl BreakpointSet {
         }
         for (mark, access) in found {
             self.authors.entry((moment, mark)).or_default().push(author);
-            // What changes is seen in the memory itself.
+            // Changes are detected in the memory itself.
             if access != Access::Change {
                 out.push(Candidate {
                     moment,
@@ -342,7 +344,7 @@ impl BreakpointSet {
         }
     }
 
-    /// Whether a breakpoint is for what is done at a place, or by no context.
+    /// Whether a breakpoint applies to an action at a place, or to one without a context.
     fn is_for(&self, mark: usize, place: Option<CodePoint>) -> bool {
         let point = &self.points[mark];
         place.map_or(point.threads.is_empty(), |place| {
@@ -353,7 +355,7 @@ impl BreakpointSet {
         })
     }
 
-    /// Names what was changed by hand between two moments.
+    /// Adds candidates for manual changes between two points.
     fn see_edits(&mut self, from: TimePoint, to: TimePoint, out: &mut Vec<Candidate>) {
         let mut found = Vec::new();
         for (mark, location, access, thread) in self.locations() {
@@ -486,15 +488,15 @@ impl Condition for BreakpointSet {
         self.only.is_none() && self.watches().any(|it| counting(&it))
     }
 
-    /// Evaluates every watched expression at a cycle and names a candidate for each that has
-    /// changed since the call before.
+    /// Evaluates every watched expression at a cycle and adds a candidate for each that has changed
+    /// since the previous call.
     ///
-    /// Calls come in the order of time within a stretch of the run (`look_through` of
-    /// `search.rs`); `begins` is the first of one, which only has the values to compare with.
-    /// `values` is by breakpoint: none where the expression cannot be computed, which is a
-    /// candidate where it could be before. `changes` keeps before and after for the message,
-    /// should the candidate become the stop, and `failures` why there is no value. They are
-    /// taken out of `self` while the breakpoints are borrowed.
+    /// Calls come in order of time within a stretch of the run (`look_through` of `search.rs`); the
+    /// first one of a stretch, with `begins`, only records the values to compare with. `values` is
+    /// indexed by breakpoint, with `None` if the expression cannot be evaluated, which is a
+    /// candidate if it could be before. `changes` keeps the values before and after for the
+    /// message, should the candidate become the stop, and `failures` why there is no value. They
+    /// are taken out of `self` while the breakpoints are borrowed.
     fn look(&mut self, at: Cycle, begins: bool, chip: &Chip, candidates: &mut Vec<Candidate>) {
         if begins {
             self.changes.clear();
@@ -571,7 +573,7 @@ impl Condition for BreakpointSet {
             match condition.value(scope) {
                 Ok(0) => return false,
                 Ok(_) => {}
-                // Neither true nor false: the user is to see it.
+                // Neither true nor false: leave it to the user.
                 Err(complaint) => {
                     let failure = format!("`{condition}`: {}", complaint.message);
                     self.failures.insert((candidate.moment, mark), failure);
@@ -604,15 +606,15 @@ impl Condition for BreakpointSet {
     }
 
     fn covered(&mut self, from: TimePoint, to: TimePoint, candidates: &mut Vec<Candidate>) {
-        // Of other stretches nothing more is asked.
+        // Other stretches are no longer needed.
         self.authors.retain(|at, _| (from..=to).contains(&at.0));
         let cycles = from.cycle..=to.cycle;
         self.changes.retain(|at, _| cycles.contains(&at.0.cycle));
         if self.only.is_none() {
             self.see_edits(from, to, candidates);
         }
-        // A search forward goes on to the next stretch when all of the one before was judged.
-        // A step looks at part of the breakpoints only.
+        // A forward search moves to the next stretch once all of the previous one has been judged.
+        // A step only considers some of the breakpoints.
         if self.direction == Some(Direction::Forward) && self.only.is_none() {
             self.counted_through(from);
         }

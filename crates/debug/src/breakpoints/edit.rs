@@ -1,4 +1,4 @@
-//! What the user has changed by hand.
+//! Manual changes by the user.
 
 use npsim_chip::Cycle;
 
@@ -7,23 +7,23 @@ use crate::names::Memory;
 use crate::register::PhysicalRegister;
 use crate::thread::Thread;
 
-/// A register or a longword that was given another value at a stop.
+/// A manual change of a register or a longword at a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The cycle before which that was.
+    /// The cycle before which the change was made.
     pub cycle: Cycle,
-    /// What was changed.
+    /// The changed location.
     pub location: Lvalue,
-    /// The context whose register it is, or of whose microengine the local memory.
+    /// The context whose register it is, or whose microengine's local memory.
     pub thread: Thread,
-    /// Its value before.
+    /// The value before the change.
     pub before: u32,
-    /// Its value from then on.
+    /// The value after the change.
     pub value: u32,
 }
 
 impl Edit {
-    /// Whether it is of a place, as a context names it.
+    /// Whether the change is of this location, as named by a context.
     #[must_use]
     pub fn is_of(&self, location: Lvalue, thread: Thread) -> bool {
         match (self.location, location) {

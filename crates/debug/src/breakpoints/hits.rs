@@ -1,18 +1,18 @@
-//! Which hit it is: a number of the run, the same however one came there.
+//! Hit numbers: a property of the run, the same however the debugger got there.
 
 use std::str::FromStr;
 
 use crate::error::DebugError;
 use crate::timeline::TimePoint;
 
-/// Which hits count, by their number from the beginning of the run, 1 for the first.
+/// Which hits count, by their number in the run, 1 for the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hits {
-    /// The hit of this number.
+    /// The hit with this number.
     Exactly(u64),
-    /// The hit of this number and all after it.
+    /// The hit with this number and all later ones.
     From(u64),
-    /// Every hit of a multiple.
+    /// Every hit whose number is a multiple.
     Every(u64),
 }
 
@@ -68,11 +68,11 @@ impl std::fmt::Display for Hits {
     }
 }
 
-/// The hits of the run from its beginning up to a moment.
+/// The hits of the run from its beginning up to some point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HitCount {
     hits: Vec<TimePoint>,
-    /// All at or before this moment are known.
+    /// All hits at or before this point are known.
     through: TimePoint,
 }
 
@@ -81,12 +81,12 @@ impl HitCount {
         self.through
     }
 
-    /// All at or before a moment are known now.
+    /// Notes that all hits at or before a point are known.
     pub fn known_through(&mut self, moment: TimePoint) {
         self.through = self.through.max(moment);
     }
 
-    /// There is a hit, after all that are known or among them; its number.
+    /// Records a hit, after all known ones or among them, and returns its number.
     pub fn note(&mut self, moment: TimePoint) -> u64 {
         let place = self.hits.partition_point(|it| *it < moment);
         if self.hits.get(place) != Some(&moment) {
@@ -95,12 +95,12 @@ impl HitCount {
         place as u64 + 1
     }
 
-    /// How many are known at or before a moment.
+    /// The number of known hits at or before a point.
     pub fn until(&self, moment: TimePoint) -> usize {
         self.hits.partition_point(|it| *it <= moment)
     }
 
-    /// The run will be another one after a moment.
+    /// Forgets the hits after a point, from which the run will take a different course.
     pub fn forget_after(&mut self, moment: TimePoint) {
         let keep = self.until(moment);
         self.hits.truncate(keep);

@@ -1,4 +1,4 @@
-//! What a log point says: text with expressions in braces.
+//! The output of log points: text with expressions in braces.
 
 use std::str::FromStr;
 
@@ -52,7 +52,7 @@ impl std::fmt::Display for Template {
 }
 
 impl Template {
-    /// The expressions in it.
+    /// The expressions in the text.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.parts.iter().filter_map(|part| match part {
             LogPart::Value(expression, _) => Some(expression),
@@ -60,7 +60,8 @@ impl Template {
         })
     }
 
-    /// The text with values; what names nothing here says so.
+    /// The text with values filled in; expressions without a value are replaced by an error
+    /// message.
     #[must_use]
     pub fn filled(&self, scope: &EvaluationScope<'_>) -> String {
         let text = |part: &LogPart| match part {

@@ -1,5 +1,5 @@
-//! Where a run stops: breakpoints, watchpoints, log points. They belong to the debugger
-//! and not to the chip, so no way through time loses them.
+//! Where a run stops: breakpoints, watchpoints, log points. They belong to the debugger rather than
+//! to the chip, so they survive any movement through time.
 
 mod breakpoint_set;
 mod edit;
@@ -19,20 +19,20 @@ use crate::expression::{Expression, Lvalue};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
-/// What a watchpoint looks for.
+/// What triggers a watchpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Another value than before.
+    /// A change of the value.
     Change,
-    /// A command that writes the longword, whatever was there.
+    /// A command that writes the longword, even with the same value.
     Write,
     /// A command that reads it.
     Read,
-    /// Both.
+    /// A command that writes or reads it.
     Any,
 }
 
-/// What is looked for.
+/// What triggers a breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// Instructions that are about to execute: microengine and address.
@@ -41,52 +41,53 @@ pub enum What {
     Watch {
         /// The watched expression, with its names bound.
         value: Expression,
-        /// Where it lies, if it is no more than a name; for accesses a longword.
+        /// Its location, if it is just a name; for accesses, a longword.
         location: Option<Lvalue>,
-        /// What is to happen to it.
+        /// The access that triggers it.
         access: Access,
-        /// The context whose registers are meant.
+        /// The context whose registers are used.
         thread: Thread,
-        /// Where names were looked up.
+        /// The point at which names were looked up.
         point: ProgramPoint,
     },
-    /// Instructions of the core's program that are about to be made, by address.
+    /// Instructions of the core's program that are about to execute, by address.
     Core(Vec<u32>),
-    /// A longword that changes, by its address in the core's memory map. The core looks at it after each of its
-    /// instructions; a search stops behind the one that changes it, backward before it.
+    /// A longword that changes, by its address in the core's memory map. It is checked after each
+    /// of the core's instructions; a forward search stops after the one that changes it, a backward
+    /// search before it.
     CoreWord(u32),
 }
 
 /// A breakpoint, watchpoint or log point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakpoint {
-    /// By which it is named.
+    /// Its number.
     pub id: u32,
-    /// As it was asked for.
+    /// Its description as entered.
     pub title: String,
-    /// What it looks for.
+    /// What triggers it.
     pub what: What,
-    /// File and line of the breakpoint, if it is on one: that of a macro's use is shown
-    /// with the macro closed.
+    /// File and line of the breakpoint, if it is set on a line: on a line that uses a macro, the
+    /// stop is shown with the macro closed.
     pub line: Option<(String, u32)>,
-    /// The contexts that it is for; none for all.
+    /// The contexts that it applies to; all if empty.
     pub threads: Vec<Thread>,
-    /// What must hold as well.
+    /// An additional condition.
     pub condition: Option<Expression>,
-    /// Which of the hits count.
+    /// The hits that count.
     pub hits: Option<Hits>,
-    /// What is said instead of stopping.
+    /// The text to output instead of stopping.
     pub log: Option<Template>,
-    /// Whether it is in force.
+    /// Whether it is enabled.
     pub enabled: bool,
-    /// Hits from the beginning of the run on, as far as they are known.
+    /// Known hits from the beginning of the run on.
     counted: hits::HitCount,
-    /// Moments for which the line was said.
+    /// The points for which its text has been output.
     said: BTreeSet<TimePoint>,
 }
 
 impl Breakpoint {
-    /// For all contexts, without a condition.
+    /// A breakpoint for all contexts, without a condition.
     #[must_use]
     pub fn new(title: impl Into<String>, what: What) -> Self {
         Self {
@@ -104,7 +105,7 @@ impl Breakpoint {
         }
     }
 
-    /// What it does not see although its title may promise it, in words for its user.
+    /// What it does not detect although its title may suggest so, as a message for the user.
     #[must_use]
     pub fn unseen(&self) -> Option<&'static str> {
         match self.what {

@@ -1,4 +1,4 @@
-//! What may stand where the cursor is.
+//! Completion at the cursor.
 
 use npsim_chip::kernel::check::Check;
 
@@ -6,8 +6,7 @@ use super::table::{Completes, commands, find};
 use crate::debugger::Debugger;
 use crate::names::live_at;
 
-/// The words that the last word of a line, up to the cursor, can be made; with where that
-/// word begins, in bytes.
+/// The completions of the last word of a line, up to the cursor, and the byte offset of that word.
 #[must_use]
 pub fn completions(debugger: &Debugger, line: &str) -> (usize, Vec<String>) {
     let after = |last: Option<usize>| {

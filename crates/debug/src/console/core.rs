@@ -1,4 +1,4 @@
-//! Commands while the core is selected.
+//! Commands when the core is selected.
 
 use super::table::Verb;
 use super::{Call, Reply, last_count};
@@ -6,15 +6,15 @@ use crate::core::{CoreView, REGISTERS};
 use crate::error::DebugError;
 use crate::thread::Thread;
 
-/// Longwords of a line.
+/// Longwords per line.
 const PER_LINE: usize = 4;
-/// Longwords or instructions that are shown at most.
+/// Maximum number of longwords or instructions shown.
 const MOST: u32 = 4096;
-/// Instructions that are shown if no number is given.
+/// Number of instructions shown by default.
 const INSTRUCTIONS: u32 = 8;
 
 impl Call<'_, '_> {
-    /// What a command does if the core is selected and the command is about what is selected.
+    /// Executes a command that refers to the selected thread, if the core is selected.
     pub(super) fn of_core(&self, verb: Verb) -> Option<Result<Reply, DebugError>> {
         if !self.debugger.thread().is_core() {
             return None;

@@ -1,4 +1,4 @@
-//! Commands that show what there is.
+//! Commands that show state.
 
 use npsim_chip::core::IndexName;
 use npsim_image::TransferDirection as Side;
@@ -12,12 +12,12 @@ use crate::error::DebugError;
 use crate::expression::{Expression, Lvalue};
 use crate::names::{NamedRegister, Ring, live_at, owner_text};
 
-/// Longwords of a line.
+/// Longwords per line.
 const PER_LINE: usize = 4;
-/// Longwords that are shown at most.
+/// Maximum number of longwords shown.
 const MOST_WORDS: u32 = 4096;
 
-/// What makes a register of a file by its number.
+/// Makes the operand for a register of a file from its number.
 type RegisterOfFile = fn(u8) -> Operand;
 
 fn value(value: u32) -> String {
@@ -59,7 +59,7 @@ impl Call<'_, '_> {
         }))
     }
 
-    /// The index of a microengine on which something runs.
+    /// Parses the index of a microengine with a program.
     fn microengine(&self, text: &str) -> Result<u8, DebugError> {
         let threads = self.debugger.threads();
         let mut those: Vec<u8> = threads.iter().map(|it| it.thread.me).collect();
@@ -338,7 +338,7 @@ impl Call<'_, '_> {
         Ok(lines)
     }
 
-    /// What the inlets are called to which commands go: `scratch`, `sram0`, `sram1`.
+    /// The names of the inlets that commands are sent to: `scratch`, `sram0`, `sram1`.
     fn targets(&self) -> Vec<String> {
         let profile = self.debugger.chip().profile();
         let channels = |unit: &str| {
@@ -441,7 +441,7 @@ impl Call<'_, '_> {
         let mut lines: Vec<_> = csrs
             .map(|it| format!("{:<28} {:08x}", it.name, it.value))
             .collect();
-        // Writes on their way are those of the context that executes.
+        // Pending writes belong to the executing context.
         if view.executing() == Some(thread.context) {
             let writes = view.index_writes().into_iter().map(|it| {
                 let (name, what) = match it.index {

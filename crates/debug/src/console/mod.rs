@@ -1,4 +1,4 @@
-//! Commands as text: what a script, a terminal and the console of an editor take.
+//! Text commands, as used by scripts, terminals and the consoles of editors.
 
 mod complete;
 mod core;
@@ -24,16 +24,16 @@ use crate::step::Step;
 use crate::thread::Thread;
 use table::{Verb, find, reversed};
 
-/// What a command gives.
+/// The result of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Lines to show.
     pub lines: Vec<String>,
-    /// Where the run stands now, if the command went anywhere.
+    /// The new position of the run, if the command moved it.
     pub stop: Option<Stop>,
-    /// Breakpoints were set or taken away.
+    /// Whether breakpoints were added or removed.
     pub breakpoints: bool,
-    /// The user wants to end.
+    /// Whether the user asked to quit.
     pub quits: bool,
 }
 
@@ -50,16 +50,16 @@ impl Reply {
     }
 }
 
-/// Where the text of sources comes from, by the path that the image has.
+/// Provides the text of a source by its path in the image.
 pub type Sources<'s> = &'s dyn Fn(&str) -> Option<String>;
 
-/// Steps that one command makes at most.
+/// Maximum number of steps per command.
 const MOST_STEPS: u64 = 1_000_000;
 
-/// Does what a line says. Empty lines and those that begin with `;` or `//` do nothing.
+/// Executes a command line. Empty lines and those that begin with `;` or `//` do nothing.
 ///
 /// # Errors
-/// The line is no command, or what it asks for is not there.
+/// Returns an error if the line is not a command, or what it refers to does not exist.
 pub fn execute(
     debugger: &mut Debugger,
     sources: Sources<'_>,
@@ -111,8 +111,7 @@ fn first_word(line: &str) -> (&str, &str) {
     (word, rest.trim())
 }
 
-/// The last word of a text as a number, and what is before it, unless all of it is one
-/// expression.
+/// Splits a count off the end of a text, unless all of the text is a single expression.
 fn last_count(text: &str, default: u32) -> (&str, u32) {
     if text.parse::<Expression>().is_ok() {
         return (text, default);
@@ -184,7 +183,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The context that is named, or the one that is looked at.
+    /// The context given as argument, or the selected one.
     fn thread(&self) -> Result<Thread, DebugError> {
         if self.rest.is_empty() {
             return Ok(self.debugger.thread());
@@ -287,7 +286,7 @@ impl Call<'_, '_> {
                 _ => time(text)?,
             },
         };
-        // Without an end the run would go on for ever.
+        // Without a limit the run could go on forever.
         let patience = self
             .debugger
             .timeline()

@@ -1,4 +1,4 @@
-//! Where a breakpoint is asked for: `ring.uc:12 in 4.3,5 hit 2 if fill > 3`.
+//! Parses breakpoint specifications: `ring.uc:12 in 4.3,5 hit 2 if fill > 3`.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use crate::expression::Expression;
 use crate::source;
 use crate::thread::Thread;
 
-/// A breakpoint as it was written.
+/// A breakpoint specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreakpointText {
     /// The place or the expression.
@@ -29,10 +29,10 @@ impl FromStr for BreakpointText {
     }
 }
 
-/// Microengines and addresses, a title, and the line.
+/// Microengines and addresses, a title, and the line if there is one.
 type ResolvedPlace = (Vec<(u8, u16)>, String, Option<(String, u32)>);
 
-/// What stands before and after a word between blanks.
+/// Splits a text at a word that stands between blanks.
 fn around<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
     let mut from = 0;
     while let Some(at) = text[from..].find(word).map(|at| at + from) {
@@ -47,10 +47,11 @@ fn around<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
 }
 
 impl BreakpointText {
-    /// The parts of a text; a value is not asked for of contexts.
+    /// Parses a specification; a watched value cannot be restricted to
+    /// contexts.
     ///
     /// # Errors
-    /// One of them is wrong.
+    /// Returns an error if a part of it is invalid.
     pub fn of(text: &str, value: bool) -> Result<Self, DebugError> {
         let (text, condition) = around(text, "if");
         let (text, hits) = around(text, "hit");
@@ -74,10 +75,10 @@ impl BreakpointText {
         })
     }
 
-    /// The breakpoint, or the log point that says a text.
+    /// The breakpoint, or the log point that outputs `say`.
     ///
     /// # Errors
-    /// There is no such place.
+    /// Returns an error if there is no such place.
     pub fn breakpoint(
         &self,
         debugger: &Debugger,
@@ -89,7 +90,7 @@ impl BreakpointText {
             let (addresses, title) = core.addresses(&self.what)?;
             let line = addresses.first().and_then(|it| core.place(*it).line);
             let mut point = Breakpoint::new(title, What::Core(addresses));
-            // Of a function or an address it is the instruction that matters.
+            // For a function or an address, the instruction matters, not the line.
             let of_line =
                 self.what.ends_with(|c: char| c.is_ascii_digit()) && !self.what.starts_with('*');
             point.line = line
@@ -116,7 +117,8 @@ impl BreakpointText {
         Ok(point)
     }
 
-    /// Whether the place is one of the core's program: of a line or an address without more, if the core is selected.
+    /// Whether the place lies in the core's program: a plain line or address does if the core is
+    /// selected.
     fn is_of_core(&self, debugger: &Debugger, core: &CoreView<'_>) -> bool {
         let what = self.what.as_str();
         debugger.thread().is_core() && !what.contains([':', '#']) || core.knows(what)
@@ -125,7 +127,7 @@ impl BreakpointText {
     /// The watchpoint.
     ///
     /// # Errors
-    /// It names nothing.
+    /// Returns an error if the expression does not name anything.
     pub fn watchpoint(
         &self,
         debugger: &Debugger,
@@ -185,7 +187,7 @@ impl BreakpointText {
         Ok(())
     }
 
-    /// The words, how the place is called, and the line if it is one.
+    /// The words, a title for the place, and the line if it is one.
     fn places(&self, debugger: &Debugger) -> Result<ResolvedPlace, DebugError> {
         let what = self.what.as_str();
         let thread = debugger.thread();

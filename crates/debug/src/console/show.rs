@@ -1,4 +1,4 @@
-//! Answers as lines of text; equal runs give equal lines.
+//! Answers as lines of text; identical runs give identical lines.
 
 use std::fmt::Write as _;
 
@@ -17,10 +17,10 @@ use crate::source::SourceFrame;
 use crate::thread::Thread;
 use crate::view::{self, ContextActivity, StopReason};
 
-/// Lines of a source before and after the one that is shown.
+/// Source lines shown before and after the current one.
 const AROUND: u32 = 4;
 
-/// A cycle as a time: `20.575us`.
+/// A cycle as time: `20.575us`.
 #[must_use]
 pub fn time_text(cycle: Cycle, hertz: u64) -> String {
     let ps = u128::from(cycle) * 1_000_000_000_000 / u128::from(hertz.max(1));
@@ -53,7 +53,7 @@ fn reason_text(reason: &StopReason) -> Vec<String> {
     }
 }
 
-/// A breakpoint that stops the run, and what it found.
+/// Describes a hit breakpoint and its details.
 fn hit_text(hit: &view::Hit) -> String {
     let mut text = format!("{}: {}", hit.number, hit.title);
     if let Some((before, now)) = hit.change {
@@ -71,7 +71,7 @@ fn hit_text(hit: &view::Hit) -> String {
     text
 }
 
-/// Where the run has come to and why, with the line.
+/// Describes where the run has stopped and why, with the source line.
 #[must_use]
 pub fn stop_text(debugger: &Debugger, stop: &Stop, sources: Sources<'_>) -> Vec<String> {
     let mut lines = Vec::new();
@@ -95,7 +95,7 @@ pub fn stop_text(debugger: &Debugger, stop: &Stop, sources: Sources<'_>) -> Vec<
     lines
 }
 
-/// The core and where its program is.
+/// Describes the core and the position of its program.
 fn core_text(core: &CoreView<'_>) -> String {
     format!(
         "core {} {} at {}, {} mode",
@@ -106,7 +106,7 @@ fn core_text(core: &CoreView<'_>) -> String {
     )
 }
 
-/// A context and the line that it is at.
+/// Describes a context and its current line.
 fn header(debugger: &Debugger, thread: Thread) -> String {
     if thread.is_core()
         && let Some(core) = debugger.core()
@@ -135,7 +135,7 @@ fn header(debugger: &Debugger, thread: Thread) -> String {
     )
 }
 
-/// What a context does, in a word or two.
+/// A context's state in a word or two.
 fn doing(debugger: &Debugger, thread: Thread) -> String {
     match ContextActivity::of(debugger.chip(), thread) {
         None => "absent".to_owned(),
@@ -150,7 +150,7 @@ fn doing(debugger: &Debugger, thread: Thread) -> String {
     }
 }
 
-/// The line of a source and as many around it, if the source is known.
+/// A source line with `around` lines on either side, if the source is available.
 #[must_use]
 pub fn source_lines(sources: Sources<'_>, file: &str, line: u32, around: u32) -> Vec<String> {
     let Some(text) = sources(file) else {
@@ -172,7 +172,7 @@ pub fn source_lines(sources: Sources<'_>, file: &str, line: u32, around: u32) ->
         .collect()
 }
 
-/// The source around a line, as `list` shows it.
+/// The source around a line, for the `list` command.
 pub(super) fn listed(sources: Sources<'_>, file: &str, line: u32) -> Vec<String> {
     source_lines(sources, file, line, AROUND)
 }
@@ -196,7 +196,7 @@ pub(super) fn where_text(debugger: &Debugger, thread: Thread) -> Vec<String> {
     if thread.is_core()
         && let Some(core) = debugger.core()
     {
-        // Bit 0 says Thumb.
+        // Bit 0 indicates Thumb state.
         let caller = core.place(core.cpu().register(14) & !1);
         lines.push(format!("  the link register leads to {caller}"));
         return lines;
@@ -208,7 +208,7 @@ pub(super) fn where_text(debugger: &Debugger, thread: Thread) -> Vec<String> {
     lines
 }
 
-/// What the next instructions of a context are the defer slots of.
+/// Describes whose defer slots the next instructions of a context are.
 fn defer_text(debugger: &Debugger, thread: Thread) -> Option<String> {
     let inspect = Inspect::new(debugger.chip());
     let view = inspect.microengine(thread.me)?;
@@ -232,7 +232,7 @@ fn defer_text(debugger: &Debugger, thread: Thread) -> Option<String> {
     ))
 }
 
-/// One line for each context.
+/// One line per context.
 pub(super) fn contexts_text(debugger: &Debugger, me: Option<u8>) -> Vec<String> {
     let threads = debugger.threads();
     let those = threads
@@ -263,7 +263,7 @@ pub(super) fn contexts_text(debugger: &Debugger, me: Option<u8>) -> Vec<String> 
         .collect()
 }
 
-/// The holder of an element of RBUF; nothing for one that is free.
+/// Describes the holder of an RBUF element; `None` if it is free.
 #[must_use]
 pub fn holder_text(holder: BufferHolder) -> Option<String> {
     Some(match holder {
@@ -276,7 +276,7 @@ pub fn holder_text(holder: BufferHolder) -> Option<String> {
     })
 }
 
-/// A breakpoint in a line.
+/// Describes a breakpoint in one line.
 pub(super) fn breakpoint_text(point: &Breakpoint) -> String {
     let mut text = format!("{}: ", point.id);
     if !point.enabled {

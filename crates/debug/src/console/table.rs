@@ -1,13 +1,13 @@
-//! The commands: one table for the parser, the help and the completion.
+//! The commands: a single table for the parser, the help and the completion.
 
-/// What stands where a word is typed.
+/// What the argument of a command can be completed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completes {
     /// Nothing is completed.
     Nothing,
-    /// Names that are live, memories, rings.
+    /// Live names, memories, rings.
     Expression,
-    /// Files of the programs.
+    /// Source files of the programs.
     File,
     /// Contexts.
     Context,
@@ -24,39 +24,39 @@ pub enum Completes {
 pub struct ConsoleCommand {
     /// The name.
     pub name: &'static str,
-    /// Shorter ones.
+    /// Shorter names.
     pub aliases: &'static [&'static str],
-    /// The arguments as they are written.
+    /// The syntax of the arguments.
     pub arguments: &'static str,
-    /// What it does.
+    /// A description.
     pub help: &'static str,
-    /// How it is used.
+    /// An example of its use.
     pub example: &'static str,
     /// The group under which it is listed.
     pub group: CommandGroup,
-    /// What its argument may be.
+    /// How its argument is completed.
     pub completes: Completes,
-    /// What it is in the program.
+    /// The operation that it invokes.
     pub(super) verb: Verb,
 }
 
-/// What commands are about.
+/// The topics of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandGroup {
-    /// Going through time.
+    /// Moving through time.
     Time,
-    /// Where the run stops.
+    /// Setting where the run stops.
     BreakpointSet,
-    /// What there is.
+    /// Inspecting the state.
     Look,
-    /// The past and the future of a packet.
+    /// Questions about the past and the future.
     Questions,
     /// The rest.
     Other,
 }
 
 impl CommandGroup {
-    /// All, in the order in which they are listed.
+    /// All groups, in the order in which they are listed.
     pub const ALL: [Self; 5] = [
         Self::Time,
         Self::BreakpointSet,
@@ -223,13 +223,13 @@ Other:
     "quit" ["q"], "", Nothing, Quit, "Ends", "quit";
 }
 
-/// The commands of a console; one that its user cannot end has no `quit`.
+/// The commands of a console, without `quit` if the user cannot end it.
 pub fn commands(ends: bool) -> impl Iterator<Item = &'static ConsoleCommand> {
     let known = COMMANDS.iter();
     known.filter(move |it| ends || it.verb != Verb::Quit)
 }
 
-/// A command by its name, an alias, or the only beginning of a name that it can be.
+/// Finds a command by its name, an alias, or an unambiguous prefix of its name.
 pub(super) fn find(word: &str, ends: bool) -> Result<&'static ConsoleCommand, Vec<&'static str>> {
     let exact = |it: &&ConsoleCommand| it.name == word || it.aliases.contains(&word);
     if let Some(found) = commands(ends).find(exact) {
@@ -244,7 +244,7 @@ pub(super) fn find(word: &str, ends: bool) -> Result<&'static ConsoleCommand, Ve
     }
 }
 
-/// A command that goes the other way, by `r` and the letter of the one that it reverses.
+/// Finds the command whose reverse is `r` followed by its letter.
 pub(super) fn reversed(word: &str) -> Option<&'static ConsoleCommand> {
     let letter = word.strip_prefix('r')?;
     COMMANDS

@@ -1,4 +1,4 @@
-//! Where a run is looked at within a cycle.
+//! The position of a debugger within a cycle.
 
 use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
@@ -7,22 +7,21 @@ use super::{Debugger, Selection, Stop};
 use crate::search::CodePoint;
 use crate::timeline::TimePoint;
 
-/// Where a run is looked at within a cycle: with the cycle and the context it says which place in
-/// the source is shown, so that another debugger can show the same.
+/// The position of a debugger within a cycle: together with the cycle and the context it determines
+/// the displayed source location, so that another debugger can show the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standpoint {
-    /// What of the cycle comes first ([`TimePoint::rank`]).
+    /// What comes next within the cycle ([`TimePoint::rank`]).
     pub rank: u8,
-    /// The instruction that the context is shown at; none if it is the one at which the chip has
-    /// it.
+    /// The instruction at which the context is shown; `None` if it is the chip's own.
     pub pc: Option<u16>,
-    /// How many uses of macros around the instruction are open.
+    /// The number of open macro uses around the instruction.
     pub level: usize,
 }
 
 impl Debugger {
-    /// Where in its cycle the run is looked at; nothing within the job of the core.
+    /// The current position within its cycle; `None` within a job of the core.
     #[must_use]
     pub fn standpoint(&self) -> Option<Standpoint> {
         let Selection {
@@ -40,8 +39,8 @@ impl Debugger {
         })
     }
 
-    /// Goes to a cycle and looks at the context as from there. What is not in the run (no such
-    /// microengine, instruction or macro) is left out.
+    /// Goes to a cycle and restores a position within it. Parts that do not exist in the run
+    /// (microengine, instruction or macro) are ignored.
     pub fn goto_standpoint(&mut self, cycle: Cycle, standpoint: Standpoint) -> Stop {
         let thread = self.look.thread;
         let cores = self.chip().microengines().len();

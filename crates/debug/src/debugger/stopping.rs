@@ -1,4 +1,4 @@
-//! Where the run stops: breakpoints, watchpoints, and the checks that are passed over.
+//! Where the run stops: breakpoints, watchpoints, and the checks that are allowed.
 
 use npsim_chip::kernel::check::Check;
 use npsim_image::ProgramPoint;
@@ -18,10 +18,11 @@ impl Debugger {
         self.stops.points()
     }
 
-    /// Adds a breakpoint and gives its number.
+    /// Adds a breakpoint and returns its number.
     ///
     /// # Errors
-    /// Its condition or its text names something that is not there.
+    /// Returns an error if its condition or its text names something that does
+    /// not exist.
     pub fn add(&mut self, mut point: Breakpoint) -> Result<u32, DebugError> {
         let texts = point.log.iter().flat_map(Template::expressions);
         let expressions: Vec<_> = point.condition.iter().chain(texts).collect();
@@ -46,14 +47,14 @@ impl Debugger {
         };
         for expression in expressions {
             let mut results = places.iter().map(|it| check(expression, *it));
-            // What is live at one of the places is enough.
+            // It is enough if the names are live at one of the places.
             let first = results.next().unwrap_or(Ok(()));
             if first.is_err() && !results.any(|it| it == Ok(())) {
                 first?;
             }
         }
         if let (What::Code(places), Some(condition)) = (&point.what, &point.condition) {
-            // Where a name of the condition is not live it can never be computed.
+            // Where a name of the condition is not live, the condition can never be evaluated.
             let can =
                 |it: &&(u8, u16)| check(condition, (it.0, ProgramPoint::before(it.1))).is_ok();
             let places = places.iter().filter(can).copied().collect();
@@ -62,27 +63,27 @@ impl Debugger {
         Ok(self.stops.add(point))
     }
 
-    /// Takes a breakpoint away.
+    /// Removes a breakpoint.
     ///
     /// # Errors
-    /// There is none with this number.
+    /// Returns an error if there is no breakpoint with this number.
     pub fn remove(&mut self, id: u32) -> Result<(), DebugError> {
         self.stops.remove(id)
     }
 
-    /// Puts a breakpoint into force or out of it.
+    /// Enables or disables a breakpoint.
     ///
     /// # Errors
-    /// There is none with this number.
+    /// Returns an error if there is no breakpoint with this number.
     pub fn enable(&mut self, id: u32, enabled: bool) -> Result<(), DebugError> {
         self.stops.enable(id, enabled)
     }
 
-    /// The words of a line of a file on all microengines that have it, and the line that
-    /// has them: the next one that has words, if this one has none.
+    /// The words of a source line on all microengines that have it, and the line that they belong
+    /// to: the next one with words, if this one has none.
     ///
     /// # Errors
-    /// No program has such a file, or none has words behind the line.
+    /// Returns an error if no program has such a file, or none has words at or after the line.
     pub fn line(&self, file: &str, line: u32) -> Result<WordsOfLine, DebugError> {
         let mut known = false;
         let mut best: Option<(u32, String)> = None;
@@ -121,7 +122,8 @@ impl Debugger {
     /// A watchpoint on the value of an expression.
     ///
     /// # Errors
-    /// It names nothing here; or an access is asked for, and it is no longword of a memory.
+    /// Returns an error if the expression does not name anything here, or if it is not a longword
+    /// of a memory although accesses are to be watched.
     pub fn watch(&self, text: &str, access: Access, thread: Thread) -> Result<What, DebugError> {
         let value: Expression = text.parse()?;
         let scope = self.scope(thread);
@@ -150,13 +152,13 @@ impl Debugger {
         })
     }
 
-    /// The checks that are passed over.
+    /// The checks that do not stop the run.
     #[must_use]
     pub fn allowed(&self) -> &[Check] {
         &self.allowed
     }
 
-    /// Passes over these checks and no others, from the beginning of the run on.
+    /// Sets the checks that do not stop the run, from its beginning on, replacing any others.
     pub fn allow(&mut self, allowed: &[Check]) {
         self.allowed = allowed.to_vec();
         self.stops.forget_after(TimePoint::default());

@@ -1,4 +1,4 @@
-//! Through the run: to a moment, to the next stop, step by step, and back.
+//! Movement through the run: to a point in time, to the next stop, step by step, and back.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -22,7 +22,7 @@ impl Debugger {
         self.go(TimePoint::before(cycle), None)
     }
 
-    /// Goes to a moment at which a context is at an instruction.
+    /// Goes to a point in time at which a context is at an instruction.
     pub fn go(&mut self, moment: TimePoint, place: Option<CodePoint>) -> Stop {
         if !self.approach(moment.cycle) {
             self.land(None);
@@ -38,10 +38,10 @@ impl Debugger {
         self.stopped(reason)
     }
 
-    /// Runs close to a cycle that lies far ahead; false if interrupted.
+    /// Runs close to a cycle that lies far ahead. Returns false if interrupted.
     fn approach(&mut self, cycle: Cycle) -> bool {
         while self.timeline.ending().is_none() && self.timeline.end().is_none() {
-            // What was seen already is come to from a state that is kept.
+            // Cycles that were simulated before are reached from a snapshot.
             let next = (self.timeline).next_stop(self.timeline.recorded_to().max(self.cycle()));
             if next >= cycle {
                 break;
@@ -56,7 +56,7 @@ impl Debugger {
         true
     }
 
-    /// Goes on, forward or back, to where a breakpoint or a check stops the run.
+    /// Continues, forward or back, to where a breakpoint or a check stops the run.
     pub fn run(&mut self, direction: Direction) -> Stop {
         let found = self.look_for_stops(direction, None);
         self.arrived(&found, direction)
@@ -73,7 +73,7 @@ impl Debugger {
         found
     }
 
-    /// As [`Self::run`], but to this cycle at the most, where the run counts as interrupted.
+    /// Like [`Self::run`], but no further than this cycle, where the run counts as interrupted.
     pub fn run_within(&mut self, direction: Direction, limit: Cycle) -> Stop {
         let found = self.look_for_stops(direction, Some(TimePoint::before(limit)));
         let is_over = match direction {
@@ -88,11 +88,12 @@ impl Debugger {
         }
     }
 
-    /// Goes to where a context comes to one of these words next, or last, whatever
-    /// breakpoints lie on the way.
+    /// Goes to where a context next, or last, reaches one of these words,
+    /// ignoring breakpoints on the way.
     ///
     /// # Errors
-    /// It does not come there; the run is looked at where it was.
+    /// Returns an error if the context does not reach any; the position is
+    /// unchanged.
     pub fn come_to(
         &mut self,
         words: Vec<(u8, u16)>,
@@ -124,7 +125,7 @@ impl Debugger {
         }
     }
 
-    /// Makes a step of the context that is looked at.
+    /// Steps the selected context.
     pub fn step(&mut self, step: Step, direction: Direction) -> Stop {
         let from = self.here();
         if let Some(made) = self.made.last().copied() {
@@ -158,7 +159,7 @@ impl Debugger {
         stop
     }
 
-    /// Makes a step of the core's program: by lines if it has some, else by an instruction.
+    /// Steps the core's program: by lines if it has line information, otherwise by an instruction.
     fn step_core(&mut self, step: Step, direction: Direction) -> Stop {
         let back = direction == Direction::Back;
         let lines = match (step, self.core()) {
@@ -174,8 +175,8 @@ impl Debugger {
         self.arrived(&found, direction)
     }
 
-    /// Makes an instruction of the core's program, or takes the last one back. The one that is next is known by its
-    /// number, so that no breakpoint can lie in between.
+    /// Steps the core's program by one instruction, or back by one. The target is identified by its
+    /// number, so no breakpoint can lie in between.
     fn step_instruction(&mut self, direction: Direction) -> Stop {
         let next = core::next_instruction(self.chip()).unwrap_or(0);
         let number = match direction {
@@ -227,7 +228,7 @@ impl Debugger {
         stop
     }
 
-    /// Closes the macros that a step over lines from a place has not gone into.
+    /// Closes the macros that a step over lines has not entered.
     fn close(&mut self, before: &Stand, level: usize) {
         let thread = self.look.thread;
         let pc = self.pc(thread);
@@ -237,11 +238,11 @@ impl Debugger {
         }
     }
 
-    /// Steps backwards: to the last moment at which a step forward of this kind could have begun.
+    /// Steps backwards: to the last point at which a forward step of this kind could have begun.
     ///
-    /// `look.level` is how many uses of macros around the instruction are open: a line at that
-    /// level, with all that is expanded inside it, is one step ([`Stand`]). [`Behind`] of
-    /// `step.rs` has the beginnings of steps that came before, for a level.
+    /// `look.level` is the number of open macro uses around the instruction: a line at that level,
+    /// with everything expanded inside it, is one step ([`Stand`]). [`Behind`] of `step.rs` finds
+    /// the beginnings of earlier steps at a level.
     ///
     /// | step | beginnings that count | level afterwards |
     /// | --- | --- | --- |
@@ -253,7 +254,7 @@ impl Debugger {
     ///
     /// `arrived` opens all macros around the place (`land`); `Line` and `Out` close them again.
     ///
-    /// A breakpoint or the beginning of the run in between ends the step there.
+    /// If a breakpoint or the beginning of the run comes first, the step ends there.
     fn step_back(&mut self, step: Step) -> Stop {
         let thread = self.look.thread;
         let (pc, level) = (self.pc(thread), self.look.level);
@@ -264,14 +265,14 @@ impl Debugger {
         let (mut behind, level) = match step {
             Step::Instruction => (Behind::instruction(thread, moment), level),
             Step::Line => (Behind::line(thread, moment, image, level), level),
-            // Into the macro that was used before, from its end.
+            // Into the previously used macro, from its end.
             Step::Into => {
                 let innermost = usize::MAX;
                 (Behind::line(thread, moment, image, innermost), innermost)
             }
             Step::Out => {
                 let outer = level.saturating_sub(1);
-                // What is before this instruction begins the use of the macro, or this one does.
+                // The use of the macro begins at an earlier instruction, or at this one.
                 let later = TimePoint {
                     rank: moment.rank.saturating_add(1),
                     ..moment
@@ -302,7 +303,7 @@ impl Debugger {
         self.stopped(StopCause::Step)
     }
 
-    /// Goes back to where the line begins, if a macro was left backwards by its end.
+    /// Goes back to where the line begins, if a macro was left backwards.
     fn begin_line(&mut self, level: usize) {
         let Selection {
             thread,
@@ -335,7 +336,7 @@ impl Debugger {
         self.arrived(&found, direction)
     }
 
-    /// Searches for a step's end; breakpoints that this context meets come before it.
+    /// Searches for a step's end; breakpoints hit by this context on the way take precedence.
     fn seek(&mut self, step: &mut dyn Condition, direction: Direction) -> SearchResult {
         self.count_hits();
         self.stops.begin(direction, Some(self.look.thread));
@@ -350,7 +351,7 @@ impl Debugger {
         found
     }
 
-    /// Goes to where a condition holds next or last, for questions.
+    /// Goes to where a condition next, or last, holds, for answering questions.
     pub(crate) fn find(
         &mut self,
         condition: &mut dyn Condition,
@@ -364,7 +365,7 @@ impl Debugger {
         found
     }
 
-    /// Counts the hits before now of breakpoints that need their number.
+    /// Counts the hits up to now of breakpoints that depend on the number of hits.
     fn count_hits(&mut self) {
         let now = self.timeline.moment();
         let Some(from) = self.stops.uncounted(now) else {
@@ -372,7 +373,7 @@ impl Debugger {
         };
         self.timeline.goto_point(from);
         self.stops.begin_to_count();
-        // The condition never holds.
+        // While counting, the condition never holds.
         let stops = &mut self.stops;
         let forward = Direction::Forward;
         self.timeline
@@ -381,7 +382,7 @@ impl Debugger {
         self.timeline.goto_point(now);
     }
 
-    /// What a search came to, as a stop.
+    /// Turns the result of a search into a stop.
     pub(crate) fn arrived(&mut self, found: &SearchResult, direction: Direction) -> Stop {
         let reason = match found {
             SearchResult::Hit(hits) => {
@@ -405,7 +406,7 @@ impl Debugger {
         self.stopped(reason)
     }
 
-    /// Closes the macros behind the line of a breakpoint that is met.
+    /// Closes the macros inside the line of a breakpoint that was hit.
     fn close_to_line(&mut self, hits: &[Candidate]) {
         let points = hits.iter().filter(|it| it.mark != STEP);
         let mut lines = points.filter_map(|it| self.stops.point(it)?.line.clone());
@@ -434,13 +435,13 @@ impl Debugger {
         }
     }
 
-    /// Why the run ends here, if it does; the context at fault is looked at then.
+    /// Why the run ends here, if it does; selects the context at fault.
     fn ended(&mut self) -> Option<StopCause> {
         match self.timeline.ending()?.clone() {
             Ending::Fault(fault) => {
                 if let (Some(me), Some(context)) = (fault.me, fault.context) {
-                    // What is found when a run is over is reported for an instruction that may be long
-                    // past; where a context sleeps, it knows itself.
+                    // A fault found when the run is over may be reported for an instruction that
+                    // executed long ago; if the context sleeps, its own position is used.
                     let core = self.chip().microengines().get(usize::from(me));
                     let sleeps =
                         core.is_some_and(|it| it.context(context).phase == ContextPhase::Sleeping);
@@ -459,7 +460,7 @@ impl Debugger {
         }
     }
 
-    /// Looks at whatever context is at a place.
+    /// Selects the context at a place.
     fn land(&mut self, place: Option<CodePoint>) {
         self.look.moment = self.timeline.moment();
         self.look.place = place;
@@ -484,7 +485,7 @@ impl Debugger {
         }
     }
 
-    /// Changes the chip here and now; what comes after will be otherwise.
+    /// Changes the chip at the present point, from which the run will take a different course.
     pub(crate) fn change(&mut self, edits: Vec<Edit>, change: impl FnOnce(&mut Chip)) {
         let moment = self.timeline.moment();
         self.timeline.change(change);

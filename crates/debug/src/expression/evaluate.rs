@@ -1,4 +1,4 @@
-//! The value of an expression on a chip as it stands.
+//! Evaluation of expressions on a chip in its present state.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -14,12 +14,12 @@ use super::{Binary, Expression, ExpressionNode, Lvalue, RingField, RunNumber, Un
 use crate::error::DebugError;
 use crate::names::{Memory, NamedRegister, ProjectNames, Ring, argument, named};
 
-/// Where an expression is looked at: a chip, and a context of it at an instruction.
+/// The scope of an evaluation: a chip, and a context at an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct EvaluationScope<'a> {
     /// The chip.
     pub chip: &'a Chip,
-    /// What the project calls things.
+    /// The project's names.
     pub names: &'a ProjectNames,
     /// The cycle before which everything has happened.
     pub cycle: Cycle,
@@ -27,8 +27,8 @@ pub struct EvaluationScope<'a> {
     pub me: u8,
     /// Context.
     pub context: u8,
-    /// Where names are looked up: before the instruction that is about to execute, or
-    /// after the one with which the context went to sleep.
+    /// Where names are looked up: before the instruction that is about to execute, or after the one
+    /// with which the context went to sleep.
     pub point: ProgramPoint,
 }
 
@@ -36,16 +36,16 @@ impl Expression {
     /// The value.
     ///
     /// # Errors
-    /// It names something that is not there.
+    /// Returns an error if the expression names something that does not exist.
     pub fn value(&self, scope: &EvaluationScope<'_>) -> Result<u64, DebugError> {
         scope.value(&self.node)
     }
 
-    /// The expression with all names replaced by what they stand for now, so that its meaning
-    /// stays wherever the context goes.
+    /// The expression with all names replaced by what they currently refer to, so that its meaning
+    /// is independent of where the context goes.
     ///
     /// # Errors
-    /// It names something that is not there.
+    /// Returns an error if the expression names something that does not exist.
     pub fn bound(&self, scope: &EvaluationScope<'_>) -> Result<Self, DebugError> {
         scope.value(&self.node)?;
         Ok(Self {
@@ -54,10 +54,11 @@ impl Expression {
         })
     }
 
-    /// Where that lies which it names, if it is no more than a name.
+    /// The location that the expression refers to, if it is just a name.
     ///
     /// # Errors
-    /// It is more than that, or names something that is not there.
+    /// Returns an error if the expression is computed, or names something that
+    /// does not exist.
     pub fn location(&self, scope: &EvaluationScope<'_>) -> Result<Lvalue, DebugError> {
         scope.value(&self.node)?;
         match scope.bound(&self.node)? {
@@ -76,10 +77,10 @@ impl Expression {
         }
     }
 
-    /// Whether names in it can mean something at a point.
+    /// Checks that all names in the expression can have a meaning at a point.
     ///
     /// # Errors
-    /// One cannot.
+    /// Returns an error if one cannot.
     pub fn check(
         &self,
         image: &Image,
@@ -139,7 +140,7 @@ fn memory(names: &ProjectNames, name: &str) -> Result<(Memory, u32, u32), DebugE
     })
 }
 
-/// The number of a signal by name or number.
+/// The number of a signal, given by name or number.
 fn signal(image: &Image, name: &str, point: ProgramPoint) -> Result<u8, DebugError> {
     if let Ok(number @ 1..=15) = name.parse() {
         return Ok(number);
@@ -163,13 +164,13 @@ impl EvaluationScope<'_> {
         Ok(self.core()?.program().image())
     }
 
-    /// A register of the context.
+    /// The value of a register of the context.
     ///
     /// # Errors
-    /// The chip has no such microengine.
+    /// Returns an error if the chip has no such microengine.
     pub fn register(&self, operand: Operand, side: TransferDirection) -> Result<u32, DebugError> {
         let core = self.core()?;
-        // Contexts are 16 registers apart, also where every other one has 32.
+        // Contexts are 16 registers apart, even if every other one has 32.
         let out = |kind, number: u8| {
             let register = Context::wrapping(self.context).absolute_register(number);
             core.read_out_register(kind, register)
@@ -181,10 +182,10 @@ impl EvaluationScope<'_> {
         })
     }
 
-    /// A longword of a memory.
+    /// The value of a longword of a memory.
     ///
     /// # Errors
-    /// There is no memory at this address.
+    /// Returns an error if there is no memory at this address.
     pub fn word(&self, memory: Memory, address: u32) -> Result<u32, DebugError> {
         let units = self.chip.units();
         let address = address & !3;
@@ -203,7 +204,7 @@ impl EvaluationScope<'_> {
         word.ok_or_else(|| DebugError::new(format!("{} ends before {address:#x}", memory.name())))
     }
 
-    /// The address of a longword.
+    /// The value of an expression as the address of a longword.
     fn address(&self, memory: Memory, node: &ExpressionNode) -> Result<u32, DebugError> {
         let address = self.value(node)?;
         let name = memory.name();
@@ -224,7 +225,7 @@ impl EvaluationScope<'_> {
         Ok(address)
     }
 
-    /// Longwords or entries on a ring or queue.
+    /// Number of longwords or entries on a ring or queue.
     #[must_use]
     pub fn fill(&self, ring: Ring) -> u32 {
         let units = self.chip.units();
@@ -237,7 +238,7 @@ impl EvaluationScope<'_> {
         }
     }
 
-    /// The frame in the RBUF element that the context has.
+    /// The frame in the context's RBUF element.
     fn packet(&self) -> Result<u64, DebugError> {
         let (me, context) = (self.me, self.context);
         let inspect = Inspect::new(self.chip);
@@ -317,7 +318,7 @@ impl EvaluationScope<'_> {
         })
     }
 
-    /// A name of the program, of the project, or a register by number.
+    /// Resolves a name of the program or the project, or a register by number.
     fn of_name(&self, name: &str) -> Result<ExpressionNode, DebugError> {
         match named(self.image()?, name, self.point) {
             Ok(NamedRegister::Register(symbol, side)) => {
@@ -410,7 +411,7 @@ impl EvaluationScope<'_> {
             _ => {}
         }
         let b = self.value(b)?;
-        // What a cycle is computed with keeps all its bits.
+        // Computations with cycles keep all bits.
         let long = a.max(b) > u64::from(u32::MAX);
         let cut = |value: u64| {
             if long { value } else { u64::from(value as u32) }

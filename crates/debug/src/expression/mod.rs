@@ -1,5 +1,5 @@
-//! The language of conditions, watches and prints: C operators over registers by name,
-//! memories, rings and the run's own numbers.
+//! The expression language of conditions, watchpoints and `print`: C operators over named
+//! registers, memories, rings and numbers of the run.
 //!
 //! ```text
 //! bytes > 64 && port == 2          names that are live where the context is
@@ -9,8 +9,8 @@
 //! cycle, packet, me, context, pc
 //! ```
 //!
-//! Values have 32 bits and no sign, and addresses are those of bytes; `cycle` and what is
-//! computed with it are not cut off.
+//! Values are unsigned 32-bit numbers, and addresses are byte addresses; `cycle` and values
+//! computed from it are not truncated.
 
 mod evaluate;
 mod parse;
@@ -23,7 +23,7 @@ use crate::names::Memory;
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
-    /// As it was written.
+    /// The expression as entered.
     pub text: String,
     node: ExpressionNode,
 }
@@ -33,7 +33,7 @@ impl std::str::FromStr for Expression {
 
     fn from_str(text: &str) -> Result<Self, DebugError> {
         let node = parse::whole(text)?;
-        // Nothing but a cycle or a packet's number can be as large.
+        // Only a cycle or a packet number can be that large.
         if let Some(number) = node.too_large().filter(|_| !node.is_long()) {
             return Err(DebugError::new(format!(
                 "{number:#x} needs more than 32 bits, and values here have 32"
@@ -53,10 +53,10 @@ impl std::fmt::Display for Expression {
     }
 }
 
-/// What an expression names that has a place of its own.
+/// A named location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lvalue {
-    /// A longword: the memory and the address of its first byte.
+    /// A longword: the memory and its byte address.
     Word(Memory, u32),
     /// A register of a context.
     Register(npsim_isa::Operand, npsim_image::TransferDirection),
@@ -64,7 +64,7 @@ pub enum Lvalue {
     Signal(u8),
 }
 
-/// A number of the run or of the context that is looked at.
+/// A number of the run or of the selected context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RunNumber {
     Cycle,
@@ -103,7 +103,7 @@ enum Binary {
     Rest,
 }
 
-/// What is written as `name(argument).field`.
+/// A field written as `name(argument).field`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RingField {
     /// `ring(NAME).fill`
@@ -135,7 +135,7 @@ enum ExpressionNode {
 }
 
 impl ExpressionNode {
-    /// The expressions that it is made of.
+    /// The subexpressions.
     fn parts(&self) -> Vec<&Self> {
         match self {
             Self::Constant(_)
@@ -155,7 +155,7 @@ impl ExpressionNode {
         }
     }
 
-    /// A number in it that no register and no longword can have.
+    /// A constant that is too large for any register or longword.
     fn too_large(&self) -> Option<u64> {
         match self {
             Self::Constant(value) => Some(*value).filter(|it| *it > u64::from(u32::MAX)),
@@ -163,7 +163,7 @@ impl ExpressionNode {
         }
     }
 
-    /// Whether it has a number of the run that may be as large.
+    /// Whether it contains a number of the run that may be that large.
     fn is_long(&self) -> bool {
         matches!(self, Self::Own(RunNumber::Cycle | RunNumber::Packet))
             || self.parts().into_iter().any(Self::is_long)

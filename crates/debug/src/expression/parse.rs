@@ -1,4 +1,4 @@
-//! Text to an expression.
+//! The parser of expressions.
 
 use npsim_image::TransferDirection;
 use npsim_isa::{Bank, Operand, csr as local_csr};
@@ -7,16 +7,16 @@ use super::{Binary, ExpressionNode, RingField, RunNumber, Unary};
 use crate::error::DebugError;
 use crate::names::Memory;
 
-/// How deep expressions may be nested.
+/// Maximum nesting depth of expressions.
 const DEEPEST: usize = 64;
-/// How many names, numbers and operators an expression may have: a row of operators is
-/// nested too, one in the other.
+/// Maximum number of names, numbers and operators in an expression: a chain of operators is nested
+/// too.
 const LONGEST: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ExpressionToken {
     Number(u64),
-    /// With its `$`, `$$` or `@`.
+    /// A name, including its `$`, `$$` or `@`.
     Name(String),
     Mark(&'static str),
 }
@@ -26,7 +26,7 @@ const MARKS: &[&str] = &[
     "%", "!", "~", "(", ")", "[", "]", ".", "?", ":",
 ];
 
-/// The operators from the weakest binding on.
+/// The operators, from weakest to strongest binding.
 const BINDING: &[&[(&str, Binary)]] = &[
     &[("||", Binary::Or)],
     &[("&&", Binary::And)],
@@ -49,7 +49,7 @@ const BINDING: &[&[(&str, Binary)]] = &[
     ],
 ];
 
-/// A whole text.
+/// Parses a whole text.
 pub(super) fn whole(text: &str) -> Result<ExpressionNode, DebugError> {
     let tokens = tokens(text)?;
     if tokens.is_empty() {
@@ -276,7 +276,7 @@ impl ExpressionParser<'_> {
         })
     }
 
-    /// The text of one name or number between parentheses.
+    /// The text between parentheses, which is one name or number.
     fn argument(&mut self) -> Result<String, DebugError> {
         let from = self.tokens.get(self.next).map(|it| it.0);
         while self.next < self.tokens.len()
@@ -349,7 +349,7 @@ impl ExpressionParser<'_> {
     }
 }
 
-/// Which side of a register is meant where nothing is said.
+/// The side of a register that is meant by default.
 fn side_in(operand: Operand) -> TransferDirection {
     match operand {
         Operand::STransfer(_) | Operand::DTransfer(_) => TransferDirection::Read,
@@ -357,8 +357,8 @@ fn side_in(operand: Operand) -> TransferDirection {
     }
 }
 
-/// `$3`, `$$3`, `@a3`, `@b3`. What has no sigil can be a name as well and is looked up
-/// later.
+/// `$3`, `$$3`, `@a3`, `@b3`. Names without a sigil may also be defined by the program and are
+/// looked up later.
 fn numbered(name: &str) -> Option<Operand> {
     let below = |digits: &str, limit: u8| -> Option<u8> {
         let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -378,7 +378,7 @@ fn numbered(name: &str) -> Option<Operand> {
     below(digits, 128).map(|number| Operand::GprAbsolute(bank, number))
 }
 
-/// `a3` or `b3`, which is also what a program may call something.
+/// `a3` or `b3`, which may also be a name in the program.
 pub(super) fn relative(name: &str) -> Option<Operand> {
     let (bank, digits) = bank(name)?;
     let number = digits.parse().ok().filter(|number| *number < 32)?;
