@@ -1,4 +1,4 @@
-//! What reads and writes the longwords of memories.
+//! Reads and writes of the longwords of memories.
 
 use npsim_chip::kernel::fabric::BusCommand;
 use npsim_chip::kernel::trace_event::{MemoryName, Writer};
@@ -7,17 +7,17 @@ use npsim_isa::{CommandOp, Unit};
 use crate::names::Memory;
 use crate::search::CodePoint;
 
-/// What has written a longword.
+/// What wrote a longword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
     /// A command or a task of the core.
     Chip(Writer),
-    /// The debugger itself, at the user's command.
+    /// The debugger itself, at the user's request.
     Hand,
 }
 
 impl Author {
-    /// The context, if one did it, and the instruction.
+    /// The context and the instruction, if a context did it.
     #[must_use]
     pub const fn place(self) -> Option<CodePoint> {
         match self {
@@ -29,8 +29,7 @@ impl Author {
     }
 }
 
-/// Whether longwords that are written, from a byte address of a memory on, are a longword of
-/// a memory among others.
+/// Whether a write of longwords, from a byte address of a memory on, covers a particular longword.
 #[must_use]
 pub fn writes(
     (written, first, words): (MemoryName, u32, u16),
@@ -45,8 +44,7 @@ pub fn writes(
     of_it && address.wrapping_sub(first) / 4 < u32::from(words)
 }
 
-/// Whether a command reads a longword that its address names; those of rings and queues are
-/// named by none.
+/// Whether a command reads a longword by its address; commands on rings and queues do not count.
 #[must_use]
 pub fn reads(command: &BusCommand, memory: Memory, address: u32) -> bool {
     use CommandOp as Op;

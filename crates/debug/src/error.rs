@@ -1,20 +1,20 @@
-//! What is wrong with something that was asked for.
+//! Errors in the user's requests.
 
 use std::fmt;
 
 use npsim_asm::spelling::closest;
 
-/// A mistake of the user, in words.
+/// A user error, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DebugError {
     /// What is wrong.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
 impl DebugError {
-    /// Without help.
+    /// An error without help.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -23,14 +23,14 @@ impl DebugError {
         }
     }
 
-    /// With help.
+    /// Adds help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// With help if there is none yet.
+    /// Adds help if there is none yet.
     #[must_use]
     pub fn or_help(self, help: &str) -> Self {
         if self.help.is_some() {
@@ -40,7 +40,7 @@ impl DebugError {
         }
     }
 
-    /// With a name that was perhaps meant.
+    /// Adds a similar name as a suggestion.
     #[must_use]
     pub fn or_similar<'a>(self, name: &str, names: impl Iterator<Item = &'a str>) -> Self {
         match closest(name, names) {

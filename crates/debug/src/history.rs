@@ -1,4 +1,4 @@
-//! What happened over the last cycles.
+//! The events of the last cycles.
 
 use std::collections::BTreeMap;
 
@@ -17,26 +17,26 @@ use crate::debugger::Debugger;
 pub enum Fate {
     /// The packet is in the chip or on its way in.
     Inside,
-    /// The packet has left by a port.
+    /// The packet has left through a port.
     Left {
-        /// Which.
+        /// The port.
         port: u8,
         /// The cycle of its last bit.
         at: Cycle,
     },
     /// The packet was lost at the media interface.
     Lost {
-        /// Why, in words.
+        /// The reason in words.
         reason: String,
-        /// When.
+        /// The cycle of the loss.
         at: Cycle,
     },
 }
 
-/// A packet that came, left or was lost.
+/// A packet that arrived, left or was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PacketRecord {
-    /// Port, bytes and first bit, if it came in these cycles.
+    /// Port, bytes and first bit, if it arrived in these cycles.
     pub came: Option<(u8, u32, Cycle)>,
     /// The packet's fate.
     pub fate: Fate,
@@ -45,9 +45,9 @@ pub struct PacketRecord {
 /// The last cycles of a run.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// What each context did.
+    /// The activity of each context.
     pub lanes: ContextLanes,
-    /// Packets that came, left or were lost, by number.
+    /// Packets that arrived, left or were lost, by number.
     pub packets: BTreeMap<u64, PacketRecord>,
 }
 
@@ -58,7 +58,8 @@ struct HistoryRecorder {
 }
 
 impl History {
-    /// From the cycle `from` to where the debugger stands: the cycles are run once more.
+    /// The history from the cycle `from` to the debugger's position; these cycles are run once
+    /// more.
     #[must_use]
     pub fn of(debugger: &Debugger, from: Cycle) -> Self {
         let until = debugger.cycle();
@@ -97,7 +98,7 @@ impl Observer for HistoryRecorder {
 
     fn see(&mut self, at: Cycle, event: &TraceEvent) {
         self.lanes.see(at, event);
-        // A microengine runs ahead, so its trace events may lie beyond the end.
+        // Microengines run ahead, so their trace events may lie beyond the end.
         if at >= self.until {
             return;
         }

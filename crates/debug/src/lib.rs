@@ -1,8 +1,8 @@
-//! The time-travel debugger, without input and output: a run that can be gone to at any
-//! cycle, and questions about it.
+//! The time-travel debugger, without input and output: a run that can be moved to any cycle, and
+//! questions about it.
 //!
-//! A terminal, an editor or a script that shows it holds a [`Debugger`] and asks that.
-//! Commands as text are [`console`]'s.
+//! A terminal, an editor or a script that presents it owns a [`Debugger`] and calls its methods.
+//! Text commands are handled by [`console`].
 
 pub mod access;
 pub mod breakpoints;

@@ -1,4 +1,4 @@
-//! What things are called: by the project, and by the programs where a name is live.
+//! The names of things: those of the project, and those of the programs where they are live.
 
 use std::cmp::Ordering;
 
@@ -11,14 +11,14 @@ use npsim_project::Project;
 
 use crate::error::DebugError;
 
-/// A memory of the chip. Addresses are those of bytes.
+/// A memory of the chip. Addresses are byte addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Memory {
     /// The scratchpad.
     Scratch,
     /// A channel of SRAM.
     Sram(u8),
-    /// DRAM, whatever its channels.
+    /// DRAM, with all its channels.
     Dram,
     /// The local memory of a microengine.
     Local,
@@ -36,7 +36,7 @@ impl Memory {
         }
     }
 
-    /// The memory of this name.
+    /// The memory with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -65,7 +65,7 @@ pub enum Ring {
     },
 }
 
-/// What the project calls rings, queues and memories.
+/// The project's names for rings, queues and memories.
 #[derive(Clone, Debug, Default)]
 pub struct ProjectNames {
     rings: Vec<(String, Ring)>,
@@ -86,7 +86,7 @@ impl ProjectNames {
                 }
                 _ => return None,
             };
-            // The freelist is shown by what is in use, and has a name of its own.
+            // The free list is displayed as the buffers in use, and has its own name.
             let named = match ring {
                 Ring::Queue { channel, entry } => {
                     let mut queues = project.boot.queues.iter();
@@ -103,8 +103,8 @@ impl ProjectNames {
                 continue;
             };
             for region in space.regions() {
-                // A region is described as "memory `NAME`" or "coprocessor `NAME`" by
-                // `npsim-project` (`resolve/`); regions without a name have no backquotes.
+                // `npsim-project` (`resolve/`) describes a region as "memory `NAME`" or
+                // "coprocessor `NAME`"; regions without a name have no backquotes.
                 if let Some(name) = region.name.split('`').nth(1) {
                     let bytes = region.end - region.start;
                     memories.push((name.to_owned(), memory, region.start as u32, bytes as u32));
@@ -118,7 +118,7 @@ impl ProjectNames {
         }
     }
 
-    /// What the project calls the stage of a microengine, or the name of its program.
+    /// The project's name for the stage of a microengine, or the name of its program.
     #[must_use]
     pub fn stage(&self, chip: &Chip, me: u8) -> String {
         let stage = self.stages.iter().find(|it| it.1.contains(&me));
@@ -139,20 +139,20 @@ impl ProjectNames {
         &self.rings
     }
 
-    /// All named memories: name, where, first byte, bytes.
+    /// All named memories: name, memory, first byte, length in bytes.
     #[must_use]
     pub fn memories(&self) -> &[(String, Memory, u32, u32)] {
         &self.memories
     }
 
-    /// What a ring or queue is called.
+    /// The project's name for a ring or queue.
     #[must_use]
     pub fn of_ring(&self, ring: Ring) -> Option<&str> {
         let found = self.rings.iter().find(|it| it.1 == ring);
         found.map(|it| it.0.as_str())
     }
 
-    /// What a ring or queue is called, by the project or by its number.
+    /// The name of a ring or queue, from the project or by its number.
     #[must_use]
     pub fn ring_text(&self, ring: Ring) -> String {
         let named = self.of_ring(ring).map(ToOwned::to_owned);
@@ -162,10 +162,10 @@ impl ProjectNames {
         })
     }
 
-    /// The ring or queue of a name or number (`3`, `sram0:5`).
+    /// The ring or queue with a name or number (`3`, `sram0:5`).
     ///
     /// # Errors
-    /// There is none.
+    /// Returns an error if there is none.
     pub fn ring(&self, name: &str) -> Result<Ring, DebugError> {
         if let Some((_, ring)) = self.rings.iter().find(|it| it.0 == name) {
             return Ok(*ring);
@@ -187,7 +187,7 @@ impl ProjectNames {
         )
     }
 
-    /// Where a named memory is: its memory, first byte and bytes.
+    /// The location of a named memory: memory, first byte, length in bytes.
     #[must_use]
     pub fn memory(&self, name: &str) -> Option<(Memory, u32, u32)> {
         let found = self.memories.iter().find(|it| it.0 == name);
@@ -195,8 +195,8 @@ impl ProjectNames {
     }
 }
 
-/// For what a transfer register of a microengine is kept: the command that has it with the
-/// place where that is, or data that come unasked.
+/// What a microengine's transfer register is reserved for: a command and its present location, or
+/// unsolicited data.
 #[must_use]
 pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &TransferOwner) -> String {
     inspect.flight_of(me, owner).map_or_else(
@@ -205,17 +205,17 @@ pub fn owner_text(inspect: &Inspect<'_>, me: u8, owner: &TransferOwner) -> Strin
     )
 }
 
-/// A register or signal behind a name.
+/// The register or signal with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedRegister<'a> {
-    /// A register, and which side of a transfer register.
+    /// A register, and the side if it is a transfer register.
     Register(&'a RegisterSymbol, TransferDirection),
     /// A signal.
     Signal(&'a SignalSymbol),
 }
 
 impl NamedRegister<'_> {
-    /// What it is called.
+    /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -225,8 +225,8 @@ impl NamedRegister<'_> {
     }
 }
 
-/// All names that are live at a point and mean what they do there, by name. An image
-/// that knows no live ranges has all its names everywhere.
+/// All names that are live and visible at a point, sorted. In an image without live ranges all
+/// names are valid everywhere.
 #[must_use]
 pub fn live_at(image: &Image, point: ProgramPoint) -> Vec<NamedRegister<'_>> {
     let mut found: Vec<NamedRegister<'_>> = Vec::new();
@@ -250,7 +250,8 @@ pub fn live_at(image: &Image, point: ProgramPoint) -> Vec<NamedRegister<'_>> {
     found
 }
 
-/// The order of names in which `$i[10]` comes after `$i[9]`: numbers in them count as such.
+/// The order of names by which `$i[10]` comes after `$i[9]`: embedded numbers are compared as
+/// numbers.
 fn by_number(a: &str, b: &str) -> Ordering {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let (mut left, mut right) = (a, b);
@@ -281,8 +282,8 @@ fn by_number(a: &str, b: &str) -> Ordering {
     left.len().cmp(&right.len()).then_with(|| a.cmp(b))
 }
 
-/// What a parameter of the macro that an instruction is in stands for in this use: a name,
-/// a number or another text. None if nothing is called so.
+/// What a parameter of the macro around an instruction stands for in this use: a name, a number or
+/// other text. `None` if there is no such parameter.
 #[must_use]
 pub fn argument<'a>(image: &'a Image, name: &str, point: ProgramPoint) -> Option<&'a str> {
     let innermost = image.frames(point.address).first()?.used?;
@@ -290,10 +291,11 @@ pub fn argument<'a>(image: &'a Image, name: &str, point: ProgramPoint) -> Option
     Some(found.1.trim())
 }
 
-/// What a name means at a point. In a macro a parameter means what it stands for.
+/// The meaning of a name at a point. In a macro, a parameter means what it
+/// stands for.
 ///
 /// # Errors
-/// Nothing is called so, or not there.
+/// Returns an error if the name does not exist, or not at this point.
 pub fn named<'a>(
     image: &'a Image,
     name: &str,
@@ -307,7 +309,7 @@ pub fn named<'a>(
         return Ok(NamedRegister::Signal(symbol));
     }
     let here = live_at(image, point);
-    // Without live ranges a name is itself.
+    // Without live ranges, names are looked up literally.
     if let Some(it) = here.iter().find(|it| it.name() == name) {
         return Ok(*it);
     }

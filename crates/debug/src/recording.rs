@@ -1,7 +1,7 @@
-//! The frames of a run in memory, so that it can be run again from anywhere.
+//! The frames of a run in memory, so that it can be rerun from anywhere.
 //!
-//! Frames are read from their source when the run first asks for them. A frame is found by its
-//! number, so going back costs nothing however long the run is.
+//! Frames are read from their source when the run first requests them. They are indexed by number,
+//! so going back costs nothing however long the run is.
 
 use std::fmt;
 use std::io;
@@ -12,17 +12,17 @@ use npsim_net::LineFrame;
 use npsim_net::capture::CaptureError;
 use npsim_session::links::Frames;
 
-/// Frames that can be had again from any number on.
+/// Frames that can be replayed from any number on.
 #[derive(Clone)]
 pub(crate) struct Recording(Arc<Mutex<Tape>>);
 
 struct Tape {
-    /// Where more come from.
+    /// The source of further frames.
     source: Option<Frames>,
     frames: Vec<LineFrame>,
-    /// Why there are no more, if that is a mistake.
+    /// The error that ended the source, if any.
     failure: Option<String>,
-    /// Bytes of all frames.
+    /// Total length of all frames in bytes.
     bytes: usize,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Debug for Recording {
 }
 
 impl Recording {
-    /// A recording that has read nothing yet.
+    /// A recording that has not read any frame.
     pub fn new(source: Frames) -> Self {
         Self(Arc::new(Mutex::new(Tape {
             source: Some(source),
@@ -54,19 +54,19 @@ impl Recording {
         })
     }
 
-    /// Bytes of memory that the frames take.
+    /// Memory taken by the frames in bytes.
     pub fn bytes(&self) -> usize {
         let tape = self.tape();
         tape.bytes + tape.frames.len() * size_of::<LineFrame>()
     }
 
-    /// A frame that was asked for already.
+    /// A frame that has already been requested.
     pub fn frame(&self, number: u64) -> Option<LineFrame> {
         let number = usize::try_from(number).ok()?;
         self.tape().frames.get(number).cloned()
     }
 
-    /// A frame is whole or absent, whatever became of another thread.
+    /// Locks the tape. Frames are either complete or absent, even if another thread has panicked.
     fn tape(&self) -> MutexGuard<'_, Tape> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

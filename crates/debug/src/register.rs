@@ -1,10 +1,10 @@
-//! Registers as the hardware numbers them.
+//! Registers by their hardware numbers.
 
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_image::TransferDirection as Side;
 use npsim_isa::{Bank, Context, Operand};
 
-/// The side of a transfer register: IN unless OUT is said.
+/// The side of a transfer register: IN unless OUT is specified.
 const fn in_or_out(side: Side) -> Side {
     match side {
         Side::Write => Side::Write,
@@ -12,7 +12,7 @@ const fn in_or_out(side: Side) -> Side {
     }
 }
 
-/// A register as the hardware numbers it.
+/// A register by its hardware number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PhysicalRegister {
     Gpr(Bank, u8),
@@ -21,7 +21,8 @@ pub(crate) enum PhysicalRegister {
 }
 
 impl PhysicalRegister {
-    /// The register that a context names so; none for what is no register of a file.
+    /// The register that an operand of a context refers to; `None` if it is not a register of a
+    /// file.
     pub fn of(operand: Operand, side: Side, context: u8) -> Option<Self> {
         let own = |number: u8| Context::wrapping(context).absolute_register(number);
         Some(match operand {

@@ -1,9 +1,9 @@
-//! Finding a moment: the first after this one, or the last before it, at which a
-//! condition holds. Forward and back are one piece of code, so that they cannot disagree.
+//! Searches for a point in time: the first after the present one, or the last before it, at which a
+//! condition holds. Both directions share one implementation, so that they cannot disagree.
 //!
-//! The run is looked through stretch by stretch, in copies. While a stretch runs, the
-//! condition names *candidates*: moments that may be it. Those of which it has to see the
-//! chip are then visited in order in another copy.
+//! The run is searched stretch by stretch, in copies. While a stretch runs, the condition names
+//! *candidates*: points that may match. Candidates for which it has to examine the chip are then
+//! visited in order in another copy.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -19,7 +19,7 @@ use crate::timeline::{STRETCH, TimePoint, Timeline};
 /// The mark of candidates that end a step.
 pub(crate) const STEP: usize = usize::MAX;
 
-/// Cycles that a search for the next instruction of the core runs at first.
+/// Cycles of the first stretch of a search for the next instruction of the core.
 const SHORTEST: Cycle = 64;
 
 /// Into the future or into the past.
@@ -32,7 +32,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other one.
+    /// The opposite direction.
     #[must_use]
     pub const fn reverse(self) -> Self {
         match self {
@@ -53,79 +53,80 @@ pub struct CodePoint {
     pub pc: u16,
 }
 
-/// A moment that may be what is looked for.
+/// A point in time that may match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
-    /// When.
+    /// The point.
     pub moment: TimePoint,
-    /// The condition's own mark.
+    /// An identifier chosen by the condition.
     pub mark: usize,
-    /// The instruction that makes the candidate, if a context does.
+    /// The instruction that causes the candidate, if a context does.
     pub place: Option<CodePoint>,
 }
 
-/// What is looked for.
+/// A search condition.
 pub trait Condition {
     /// The kinds of events that lead to candidates.
     fn wants(&self) -> Kinds {
         Kinds::NONE
     }
 
-    /// Something happens at a cycle.
+    /// Handles an event at a cycle.
     fn see(&mut self, at: Cycle, event: &TraceEvent, candidates: &mut Vec<Candidate>) {
         let _ = (at, event, candidates);
     }
 
-    /// What it has the core look for within its jobs, from here on.
+    /// What the core should look for within its jobs, from here on.
     fn probes(&self, chip: &Chip) -> Option<Probe> {
         let _ = chip;
         None
     }
 
-    /// The core has come by something that it [looked for](Self::probes).
+    /// Handles something that the core [looked for](Self::probes) and found.
     fn pass(&mut self, pass: &Pass, candidates: &mut Vec<Candidate>) {
         let _ = (pass, candidates);
     }
 
-    /// Whether it looks at the chip after each cycle in which something happens.
+    /// Whether it examines the chip after each cycle in which something happens.
     fn looks(&self) -> bool {
         false
     }
 
-    /// The chip as it stands before a cycle, later in each call but the first of a
-    /// stretch (`begins`), which comes before all that is compared with it.
+    /// Examines the chip as it is before a cycle. Cycles increase from call to
+    /// call; the first call of a stretch (`begins`) provides the state to
+    /// compare with.
     fn look(&mut self, at: Cycle, begins: bool, chip: &Chip, candidates: &mut Vec<Candidate>) {
         let _ = (at, begins, chip, candidates);
     }
 
-    /// Whether it has to see the chip at a candidate to decide.
+    /// Whether it has to examine the chip at a candidate to decide.
     fn must_judge(&self, candidate: &Candidate) -> bool {
         let _ = candidate;
         false
     }
 
-    /// Whether a candidate is what is looked for; called in the order of moments, with
-    /// the chip at that moment where it [must be seen](Self::must_judge).
+    /// Whether a candidate matches; called in order of time, with the chip at that point if it
+    /// [must be examined](Self::must_judge).
     fn judge(&mut self, candidate: &Candidate, chip: Option<&Chip>) -> bool {
         let _ = (candidate, chip);
         true
     }
 
-    /// All candidates between two moments, the first included, have been named in order;
-    /// told before any of them is judged. Others may be added, also for later moments.
+    /// Notes that all candidates between two points, the first included, have been added in order;
+    /// called before any of them is judged. Further ones may be added, also for later points.
     fn covered(&mut self, from: TimePoint, to: TimePoint, candidates: &mut Vec<Candidate>) {
         let _ = (from, to, candidates);
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchResult {
-    /// The timeline is there: what was found, all marks of this moment.
+    /// Found: the timeline is at the match, with all candidates there.
     Hit(Vec<Candidate>),
-    /// There is no such moment; the timeline is at the end or the beginning of the run.
+    /// No match: the timeline is at the end or the beginning of the run.
     Nothing,
-    /// The search was interrupted; the timeline is where it had come to.
+    /// Interrupted: the timeline is where the search had arrived.
     Interrupted,
 }
 
@@ -144,7 +145,7 @@ impl<C: Condition + ?Sized> Observer for Spotter<'_, C> {
     }
 }
 
-/// What is looked through at once.
+/// A stretch of the run that is searched at once.
 struct Stretch {
     /// Its end.
     to: Cycle,
@@ -154,9 +155,9 @@ struct Stretch {
 impl<C: ?Sized> Sampler for Spotter<'_, C> {}
 
 impl Timeline {
-    /// Goes to the next or last moment for which the condition holds, but this one.
-    /// `limit` is the last moment to look at; `stop` is asked between stretches whether
-    /// to break off.
+    /// Goes to the next or last point at which the condition holds, other than the present one.
+    /// `limit` is the last point to consider; `stop` is called between stretches and decides
+    /// whether to interrupt.
     pub fn search(
         &mut self,
         direction: Direction,
@@ -170,12 +171,12 @@ impl Timeline {
         }
     }
 
-    /// Searches from the present moment on, a stretch between two snapshots at a time.
+    /// Searches from the present point on, one stretch between two snapshots at a time.
     ///
-    /// A stretch runs in a copy of the chip; the timeline itself stays at its beginning. If
-    /// there is a hit, the timeline goes to it; if not, the copy becomes the timeline's own
-    /// run (`take_up`), so no cycle is simulated twice. The present moment is never a hit, or a
-    /// search could not be repeated.
+    /// A stretch runs in a copy of the chip; the timeline itself stays at its beginning. On a hit,
+    /// the timeline goes to it; otherwise the copy becomes the timeline's own run (`take_up`), so
+    /// no cycle is simulated twice. The present point is never a hit, or else a search could not be
+    /// repeated.
     fn search_forward(
         &mut self,
         condition: &mut dyn Condition,
@@ -222,7 +223,7 @@ impl Timeline {
     ) -> SearchResult {
         let from = self.moment();
         let last = limit.unwrap_or_default();
-        // What happens in the last cycle is seen when it is over.
+        // The events of the last cycle are only seen when it is over.
         let mut to = from.cycle + u64::from(from.rank > 0);
         let within = |moment: TimePoint| moment < from && moment >= last;
         loop {
@@ -232,7 +233,7 @@ impl Timeline {
             };
             let mut start = self.snapshot_before(before);
             if to - start > 2 * STRETCH {
-                // New snapshots are laid on the way.
+                // New snapshots are taken on the way.
                 self.goto(before);
                 start = self.snapshot_before(before);
             }
@@ -258,7 +259,7 @@ impl Timeline {
         }
     }
 
-    /// Goes to before the instruction of the core's program that has a number.
+    /// Goes to just before the instruction of the core's program with a number.
     pub(crate) fn search_instruction(
         &mut self,
         number: u64,
@@ -271,7 +272,7 @@ impl Timeline {
             let before = live.handled() - 1;
             let start = self.snapshot_before(before);
             if before - start > 2 * STRETCH {
-                // New snapshots are laid on the way.
+                // New snapshots are taken on the way.
                 self.goto(before);
             }
             live = self.fork_before(self.snapshot_before(before));
@@ -311,8 +312,8 @@ impl Timeline {
         }
     }
 
-    /// Looks through a stretch from where a copy stands: the first or the last moment
-    /// for which the condition holds, and the copy at the stretch's end.
+    /// Searches a stretch from the position of a copy. Returns the first or last point at which the
+    /// condition holds, and the copy at the stretch's end.
     fn look_through(
         &self,
         mut live: Node,
@@ -366,7 +367,7 @@ impl Timeline {
             mut candidates,
         } = spotter;
         let end = TimePoint::before(live.handled());
-        // What a microengine was to do after the end is no part of the run.
+        // Instructions that a microengine was to execute after the end are not part of the run.
         candidates.retain(|it| it.moment <= end);
         for pass in core::passes(live.chip_mut(), end.cycle) {
             if within(TimePoint::of_core(pass.cycle, pass.number)) {
@@ -383,10 +384,10 @@ impl Timeline {
         )
     }
 
-    /// Judges candidates in order: all of the first or last moment of which one is it.
+    /// Judges candidates in order, and returns all hits at the first or last point that has any.
     ///
-    /// The candidates are sorted by moment, so one copy of the chip, made when the first of them needs
-    /// it, can run from each to the next. Searching backwards judges all of them as well and
+    /// The candidates are sorted by time, so a single copy of the chip, made when the first of them
+    /// needs it, can run from each to the next. Searching backwards judges all of them as well and
     /// keeps the last hit: a copy cannot run back, and conditions count their hits in order.
     fn first_of(
         &self,

@@ -1,23 +1,23 @@
-//! States of the past within a budget of memory.
+//! Snapshots of the past within a memory budget.
 
 use npsim_chip::Cycle;
 use npsim_session::node::NodeCopy;
 
-/// What a state takes at least besides its memories, in bytes.
+/// Minimum size of a state besides its memories, in bytes.
 const LEAST: usize = 256 << 10;
 
 /// A state to start from.
 #[derive(Debug)]
 pub(crate) struct ReplicaState {
     pub node: NodeCopy,
-    /// The state cannot be had by running from an earlier one.
+    /// Whether the state cannot be reproduced by running from an earlier one.
     pub pinned: bool,
-    /// Bytes that the state takes beside the one before it.
+    /// Bytes that the state takes in addition to the previous one.
     bytes: usize,
 }
 
 impl ReplicaState {
-    /// All before this cycle has happened.
+    /// The cycle before which everything has happened.
     pub fn cycle(&self) -> Cycle {
         self.node.handled()
     }
@@ -28,25 +28,25 @@ impl ReplicaState {
 pub(crate) struct Snapshots {
     kept: Vec<ReplicaState>,
     budget: usize,
-    /// Bytes of a state but for its memories.
+    /// Size of a state without its memories, in bytes.
     body: usize,
     bytes: usize,
 }
 
-/// The budget does not hold the least that is needed.
+/// The budget is smaller than the minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{budget} bytes do not hold two states of this chip, which take {needed} bytes at the start"
 )]
 pub struct BudgetTooSmall {
-    /// What was given, in bytes.
+    /// The given budget in bytes.
     pub budget: usize,
-    /// What is needed at least, in bytes.
+    /// The minimum in bytes.
     pub needed: usize,
 }
 
 impl Snapshots {
-    /// The first one, at cycle 0.
+    /// The snapshots of a run, starting with one at cycle 0.
     pub fn new(node: NodeCopy, budget: usize) -> Result<Self, BudgetTooSmall> {
         let memories = node.chip().host_bytes(None);
         let saved = node.chip().save().map_or(0, |bytes| bytes.len());
@@ -65,30 +65,30 @@ impl Snapshots {
         Ok(snapshots)
     }
 
-    /// Bytes of all of them.
+    /// Total size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many there are.
+    /// Number of snapshots.
     pub fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// The newest one at or before a cycle; the first is always there.
+    /// The latest snapshot at or before a cycle; the first is always there.
     pub fn at_or_before(&self, cycle: Cycle) -> &ReplicaState {
         let after = self.kept.partition_point(|it| it.cycle() <= cycle);
         &self.kept[after.saturating_sub(1)]
     }
 
-    /// The first one after a cycle that cannot be had from an earlier one.
+    /// The first snapshot after a cycle that cannot be reproduced from an earlier one.
     pub fn next_pinned(&self, cycle: Cycle) -> Option<&ReplicaState> {
         let after = self.kept.partition_point(|it| it.cycle() <= cycle);
         self.kept[after..].iter().find(|it| it.pinned)
     }
 
-    /// Lays one, or puts it into the place of another. Whichever is needed least at `focus`
-    /// goes while they take more than the budget.
+    /// Adds a snapshot, or replaces the one at its cycle. While they exceed the budget, the one
+    /// least needed near `focus` is dropped.
     pub fn lay(&mut self, node: NodeCopy, pinned: bool, focus: Cycle) {
         let cycle = node.handled();
         let place = self.kept.partition_point(|it| it.cycle() < cycle);
@@ -112,7 +112,7 @@ impl Snapshots {
         }
     }
 
-    /// Forgets all after a cycle.
+    /// Forgets all snapshots after a cycle.
     pub fn forget_after(&mut self, cycle: Cycle) {
         let keep = self.kept.partition_point(|it| it.cycle() <= cycle);
         for gone in self.kept.drain(keep.max(1)..) {
@@ -120,14 +120,14 @@ impl Snapshots {
         }
     }
 
-    /// Changes all that are left after forgetting those from a cycle on.
+    /// Changes all remaining snapshots, once later ones have been forgotten.
     pub fn change_all(&mut self, mut change: impl FnMut(&mut NodeCopy)) {
         for snapshot in &mut self.kept {
             change(&mut snapshot.node);
         }
     }
 
-    /// Counts anew what one takes beside the one before it.
+    /// Recomputes what a snapshot takes in addition to the previous one.
     fn weigh(&mut self, place: usize) {
         let Some(snapshot) = self.kept.get(place) else {
             return;
@@ -138,8 +138,8 @@ impl Snapshots {
         self.kept[place].bytes = bytes;
     }
 
-    /// The one without which the gap is smallest, measured by how far it lies from
-    /// `focus`: gaps grow with the distance, so that they double where it does.
+    /// The snapshot whose removal leaves the smallest gap relative to its
+    /// distance from `focus`: gaps grow in proportion to the distance.
     fn least_needed(&self, focus: Cycle) -> Option<usize> {
         let inner = 1..self.kept.len().checked_sub(1)?;
         let free = inner.filter(|&at| !self.kept[at].pinned);

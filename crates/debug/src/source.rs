@@ -1,14 +1,14 @@
-//! Source lines and the words that came from them.
+//! Source lines and the words generated from them.
 
 use npsim_image::{Image, Origin, same_file};
 use serde::Serialize;
 
-/// A line of a source.
+/// A source line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceLine {
     /// Index into [`Image::files`].
     pub file: u32,
-    /// From 1.
+    /// Line, from 1.
     pub line: u32,
 }
 
@@ -21,15 +21,14 @@ impl SourceLine {
     }
 }
 
-/// A line on the way from the program to a word: in the program, or in a macro that was
-/// used there.
+/// A line on the path from the program to a word: in the program, or in a macro used there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceFrame {
     /// The macro, or the program.
     pub name: String,
-    /// What its parameters stand for, none for the program.
+    /// The macro's arguments by parameter; empty for the program.
     pub arguments: Vec<(String, String)>,
-    /// File, as the image names it.
+    /// File, as named in the image.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -37,7 +36,7 @@ pub struct SourceFrame {
     pub column: u32,
 }
 
-/// The uses of macros around a word, the outermost first, as indices into
+/// The macro uses around a word, outermost first, as indices into
 /// [`Image::expansions`].
 #[must_use]
 pub fn uses(image: &Image, pc: u16) -> Vec<u32> {
@@ -50,14 +49,14 @@ pub fn uses(image: &Image, pc: u16) -> Vec<u32> {
     uses
 }
 
-/// How many macros a word is in.
+/// The number of macros around a word.
 #[must_use]
 pub fn depth(image: &Image, pc: u16) -> usize {
     uses(image, pc).len()
 }
 
-/// The frames of a word, innermost first; the last one is the program's. Without a source
-/// there is one frame without a line.
+/// The frames of a word, innermost first; the last one is the program's. Without a source there is
+/// one frame without a line.
 #[must_use]
 pub fn frames(image: &Image, pc: u16) -> Vec<SourceFrame> {
     let program = image.name.rsplit(['/', '\\']).next().unwrap_or(&image.name);
@@ -84,28 +83,27 @@ pub fn frames(image: &Image, pc: u16) -> Vec<SourceFrame> {
     }]
 }
 
-/// File and line of the program at which a word with a label stands, all macros closed that
-/// are used there. None for a label of a macro, whose name has the number of its use behind a
-/// dot: that stands where the macro has it.
+/// File and line in the program of a label's word, with all macros closed. `None` for a label
+/// inside a macro, whose name ends in a dot and the number of the use: its line is in the macro.
 #[must_use]
 pub fn label_line(image: &Image, label: &str, pc: u16) -> Option<(String, u32)> {
     let outermost = frames(image, pc).pop()?;
     (!label.contains('.') && outermost.line > 0).then_some((outermost.file, outermost.line))
 }
 
-/// What a step at a depth takes for one: the macro uses down to it, and the line there.
+/// What a step at a depth treats as one: the macro uses down to that depth, and the line there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stand {
-    /// The outermost uses of macros.
+    /// The outermost macro uses.
     uses: Vec<u32>,
-    /// The line in the last of them; none where there is no source.
+    /// The line in the innermost of them; `None` if there is no source.
     line: Option<SourceLine>,
-    /// The word itself, where there is no source.
+    /// The word itself, if there is no source.
     pc: Option<u16>,
 }
 
 impl Stand {
-    /// Where a word stands, with no more than `depth` macros around it opened.
+    /// The position of a word, with at most `depth` macros around it open.
     #[must_use]
     pub fn of(image: &Image, pc: u16, depth: usize) -> Self {
         let Some(origin) = image.origins.get(usize::from(pc)) else {
@@ -128,7 +126,7 @@ impl Stand {
         }
     }
 
-    /// How many of the macros that are opened both have in common.
+    /// The number of open macros that both have in common.
     #[must_use]
     pub fn common(&self, other: &Self) -> usize {
         let both = self.uses.iter().zip(&other.uses);
@@ -136,7 +134,7 @@ impl Stand {
     }
 }
 
-/// The files of an image that a path can name.
+/// The files of an image that a path may refer to.
 #[must_use]
 pub fn files(image: &Image, path: &str) -> Vec<u32> {
     let named = (0..).zip(&image.files);
@@ -144,8 +142,7 @@ pub fn files(image: &Image, path: &str) -> Vec<u32> {
     found.map(|(index, _)| index).collect()
 }
 
-/// The words at which a line begins to execute: those that it has itself, and the first
-/// one of each use of a macro that it has.
+/// The words at which a line begins to execute: its own, and the first one of each macro use on it.
 #[must_use]
 pub fn addresses(image: &Image, line: SourceLine) -> Vec<u16> {
     let count = image.origins.len().min(usize::from(u16::MAX)) as u16;
@@ -160,7 +157,7 @@ pub fn addresses(image: &Image, line: SourceLine) -> Vec<u16> {
             .chain([&image.origins[usize::from(pc)]])
             .map(SourceLine::of)
             .collect();
-        // How deep the line is, if the word is of it.
+        // The depth of the line, if the word belongs to it.
         let at = lines.iter().position(|it| *it == line);
         let stand = at.map(|depth| Stand::of(image, pc, depth));
         if stand.is_some() && stand != before {
@@ -171,7 +168,7 @@ pub fn addresses(image: &Image, line: SourceLine) -> Vec<u16> {
     found
 }
 
-/// The first line of a file at or after one that has words, if there is one.
+/// The first line at or after this one in its file that has words, if any.
 #[must_use]
 pub fn next_line(image: &Image, line: SourceLine) -> Option<SourceLine> {
     lines(image, line.file)
@@ -183,7 +180,7 @@ pub fn next_line(image: &Image, line: SourceLine) -> Option<SourceLine> {
         })
 }
 
-/// The lines of a file that have words, themselves or through a macro, ascending.
+/// The lines of a file that have words, directly or through a macro, ascending.
 #[must_use]
 pub fn lines(image: &Image, file: u32) -> Vec<u32> {
     let calls = image.expansions.iter().map(|it| &it.call);

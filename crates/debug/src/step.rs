@@ -1,4 +1,4 @@
-//! Steps of one context, as conditions of a search.
+//! Steps of a context, as search conditions.
 
 use std::collections::HashMap;
 
@@ -11,32 +11,32 @@ use crate::source::{Stand, uses};
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
-/// A way to go on.
+/// A kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// To the next instruction of the context.
     Instruction,
-    /// To the next line of the context, over the macros that the line uses.
+    /// To the next line of the context, over the macros used on the line.
     Line,
-    /// Into the macro that the line uses, or to the next line if it uses none.
+    /// Into the macro used on the line, or to the next line if there is none.
     Into,
-    /// Out of the macro that the context is in.
+    /// Out of the macro around the context's instruction.
     Out,
-    /// To when the context gets the pipeline again.
+    /// To where the context gets the pipeline again.
     Run,
-    /// To when any context of the microengine gets the pipeline.
+    /// To where any context of the microengine gets the pipeline.
     Any,
 }
 
-/// The instructions of a context among which a step ends at the first that is wanted.
+/// A forward step, which ends at the first wanted instruction of a context.
 pub(crate) struct Ahead {
     thread: Thread,
-    /// By address.
+    /// Whether an instruction is wanted, by address.
     wanted: Vec<bool>,
 }
 
 impl Ahead {
-    /// To the next instruction.
+    /// A step to the next instruction.
     pub fn instruction(thread: Thread, image: &Image) -> Self {
         Self {
             thread,
@@ -44,7 +44,7 @@ impl Ahead {
         }
     }
 
-    /// To another line than that of `pc`, with `depth` macros open.
+    /// A step to another line than that of `pc`, with `depth` macros open.
     pub fn line(thread: Thread, image: &Image, pc: u16, depth: usize) -> Self {
         let from = Stand::of(image, pc, depth);
         let words = 0..image.words.len() as u16;
@@ -56,7 +56,7 @@ impl Ahead {
         }
     }
 
-    /// Out of the innermost of `depth` macros around `pc`.
+    /// A step out of the innermost of `depth` macros around `pc`.
     pub fn out(thread: Thread, image: &Image, pc: u16, depth: usize) -> Self {
         let mut around = uses(image, pc);
         around.truncate(depth);
@@ -70,7 +70,7 @@ impl Ahead {
     }
 }
 
-/// The instructions of a context in an event, each with its cycle.
+/// The instructions of a context in an event, each with its point in time.
 fn issued(
     event: &TraceEvent,
     at: Cycle,
@@ -117,22 +117,23 @@ impl Condition for Ahead {
     }
 }
 
-/// The beginnings of lines, or of instructions, that a context executed before a moment.
+/// A backward step: the beginnings of lines, or instructions, that a context executed before a
+/// point.
 pub(crate) struct Behind {
     thread: Thread,
     before: TimePoint,
-    /// A number by address; addresses of one step have one number.
+    /// A number for each address; addresses of the same step share a number.
     stands: Vec<usize>,
-    /// What a stretch had, in order.
+    /// The instructions of a stretch, in order.
     seen: Vec<(TimePoint, CodePoint)>,
-    /// The first instruction of the stretch after the one that comes next: whether it begins a
-    /// line is not known before that is.
+    /// The first instruction of the later stretch: whether it begins a line is only known once the
+    /// previous instruction is.
     pending: Option<(TimePoint, CodePoint)>,
     every: bool,
 }
 
 impl Behind {
-    /// All instructions before a moment.
+    /// A step to any instruction before a point.
     pub fn instruction(thread: Thread, before: TimePoint) -> Self {
         Self {
             thread,
@@ -144,7 +145,7 @@ impl Behind {
         }
     }
 
-    /// The beginnings of lines with `depth` macros open.
+    /// A step to the beginning of a line, with `depth` macros open.
     pub fn line(thread: Thread, before: TimePoint, image: &Image, depth: usize) -> Self {
         let mut known = HashMap::new();
         let mut number = |pc| {
@@ -198,7 +199,7 @@ impl Condition for Behind {
     }
 }
 
-/// When a context, or any of a microengine, gets the pipeline.
+/// The cycles at which a context, or any context of a microengine, gets the pipeline.
 pub(crate) struct PipelineTurns {
     pub me: u8,
     pub context: Option<u8>,
@@ -225,7 +226,7 @@ impl Condition for PipelineTurns {
     }
 }
 
-/// A step and breakpoints together: whatever comes first.
+/// A step combined with breakpoints: whichever comes first.
 pub(crate) struct Both<'a> {
     pub step: &'a mut dyn Condition,
     pub stops: &'a mut dyn Condition,

@@ -20,7 +20,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The general-purpose core, if it runs a program: the thread `core`, which is no context.
+    /// The general-purpose core, if it runs a program: the thread `core`, which is not a context.
     pub const CORE: Self = Self {
         me: u8::MAX,
         context: 0,
@@ -32,7 +32,7 @@ impl Thread {
         self.me == Self::CORE.me
     }
 
-    /// The contexts of a chip that run or have given up, microengine by microengine.
+    /// The contexts of a chip that run or have exited, microengine by microengine.
     #[must_use]
     pub fn running(chip: &Chip) -> Vec<Self> {
         let cores = chip.microengines().iter();

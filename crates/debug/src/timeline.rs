@@ -1,8 +1,8 @@
-//! The time timeline: a run that can be gone to at any cycle.
+//! The timeline: a run that can be moved to any cycle.
 //!
-//! *At cycle T* means that everything before T has happened and nothing of T. A state is
-//! had by running from the newest snapshot at or before it, so it is
-//! the state of a run to that cycle, in every field.
+//! *At cycle T* means that everything before T has happened and nothing of T. A state is obtained
+//! by running from the latest snapshot at or before it, so it equals the state of a run to that
+//! cycle in every field.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -19,33 +19,31 @@ use crate::core;
 use crate::recording::Recording;
 use crate::snapshots::{BudgetTooSmall, ReplicaState, Snapshots};
 
-/// Cycles between two snapshots that are laid.
+/// Cycles between two snapshots.
 pub const STRETCH: Cycle = 20_000;
-/// Stretches that are run at once while nothing comes or goes, so that the chip sees how
+/// Stretches that are run at once while no frame comes or goes, so that the chip can find out how
 /// much time it could skip.
 const QUIET: Cycle = 16;
 /// Stretches that are run at once while time is skipped.
 const SKIPPED: Cycle = 64;
 
-/// A place in the order of all that happens.
+/// A point in the order of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimePoint {
-    /// All before this cycle has happened.
+    /// Everything before this cycle has happened.
     pub cycle: Cycle,
-    /// Of this cycle, what comes first: 0 all of it, 1 + n the instruction of
-    /// microengine n; at last the job of the core. The state is the same for all but the
-    /// last.
+    /// What comes next within this cycle: 0 for all of it, 1 + n for the instruction of microengine
+    /// n; last is the job of the core. The state is the same for all but the last.
     pub rank: u8,
-    /// The instruction of the core's program before which its job is looked at, by its
-    /// number.
+    /// The number of the core program's instruction before which its job is examined.
     pub instruction: Option<u64>,
 }
 
-/// The rank of what happens within the job of the core.
+/// The rank of events within the job of the core.
 const CORE: u8 = u8::MAX;
 
 impl TimePoint {
-    /// Before all of a cycle.
+    /// The point before everything in a cycle.
     #[must_use]
     pub const fn before(cycle: Cycle) -> Self {
         Self {
@@ -55,7 +53,7 @@ impl TimePoint {
         }
     }
 
-    /// Before an instruction of the core's program, in its job at a cycle.
+    /// The point before an instruction of the core's program, in its job at a cycle.
     #[must_use]
     pub const fn of_core(cycle: Cycle, instruction: u64) -> Self {
         Self {
@@ -65,13 +63,13 @@ impl TimePoint {
         }
     }
 
-    /// The instruction of the core's program before which this is.
+    /// The number of the core program's instruction that comes next, within a job.
     #[must_use]
     pub const fn core(self) -> Option<u64> {
         self.instruction
     }
 
-    /// Before the instruction of a microengine in a cycle.
+    /// The point before the instruction of a microengine in a cycle.
     #[must_use]
     pub const fn of(cycle: Cycle, me: u8) -> Self {
         Self {
@@ -82,20 +80,20 @@ impl TimePoint {
     }
 }
 
-/// Where the run ends.
+/// The end of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
-    /// The last cycle that can be gone to.
+    /// The last reachable cycle.
     pub cycle: Cycle,
     /// Why it ends there.
     pub ending: Ending,
 }
 
-/// What a run has done so far, as far as it decides how far it goes at once.
+/// The progress of a run, which determines how far it is run at once.
 #[derive(Clone, Copy, Debug)]
 struct RunProgress {
     at: Cycle,
-    /// Frames that came, left and were lost.
+    /// Frames that arrived, left and were lost.
     frames: u64,
     skipped: Cycle,
 }
@@ -109,22 +107,22 @@ fn done(node: &Node) -> RunProgress {
     }
 }
 
-/// What a timeline is made of.
+/// The parameters of a timeline.
 #[derive(Debug)]
 pub struct Setup {
     /// The chip, at cycle 0.
     pub simulation: Simulation,
-    /// What comes in.
+    /// The incoming frames.
     pub frames: NoDebug<Frames>,
     /// The last cycle of the run.
     pub until: Option<Cycle>,
-    /// Frequency of the microengines.
+    /// Frequency of the microengines in hertz.
     pub hertz: u64,
-    /// Bytes of memory for states of the past.
+    /// Memory for snapshots in bytes.
     pub budget: usize,
 }
 
-/// A value without a `Debug` output of its own.
+/// A value that is left out of `Debug` output.
 pub struct NoDebug<T>(pub T);
 
 impl<T> std::fmt::Debug for NoDebug<T> {
@@ -133,14 +131,14 @@ impl<T> std::fmt::Debug for NoDebug<T> {
     }
 }
 
-/// A run through which one goes forward and back.
+/// A run that can be moved forward and back.
 #[derive(Debug)]
 pub struct Timeline {
     recording: Recording,
     hertz: u64,
     snapshots: Snapshots,
     live: Node,
-    /// The chip where the moment lies within a job of the core.
+    /// The chip, if the present point lies within a job of the core.
     within_job: Option<Box<Node>>,
     moment: TimePoint,
     end: Option<RunEnd>,
@@ -150,10 +148,10 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// A run at its beginning.
+    /// A timeline at the beginning of a run.
     ///
     /// # Errors
-    /// The budget does not hold two states of the chip.
+    /// Returns an error if the budget is too small for two states of the chip.
     pub fn new(setup: Setup) -> Result<Self, BudgetTooSmall> {
         let Setup {
             simulation,
@@ -181,44 +179,44 @@ impl Timeline {
         })
     }
 
-    /// Where the run is looked at.
+    /// The present point.
     #[must_use]
     pub fn moment(&self) -> TimePoint {
         self.moment
     }
 
-    /// The chip at this moment.
+    /// The chip at the present point.
     #[must_use]
     pub fn chip(&self) -> &Chip {
         let node = self.within_job.as_deref().unwrap_or(&self.live);
         node.chip()
     }
 
-    /// What came and went on the lines before this moment.
+    /// Counts of what came and went on the lines before the present cycle.
     #[must_use]
     pub fn traffic(&self) -> &Traffic {
         self.live.traffic()
     }
 
-    /// Where the lines stand.
+    /// The state of the lines.
     #[must_use]
     pub fn lines(&self) -> LinksState {
         self.live.lines()
     }
 
-    /// A frame that the chip has known of at some cycle so far.
+    /// A frame that the chip has been given at some cycle so far.
     #[must_use]
     pub fn frame(&self, number: u64) -> Option<LineFrame> {
         self.recording.frame(number)
     }
 
-    /// Frequency of the microengines.
+    /// Frequency of the microengines in hertz.
     #[must_use]
     pub fn hertz(&self) -> u64 {
         self.hertz
     }
 
-    /// The end of the run, once it was seen.
+    /// The end of the run, once it has been reached.
     #[must_use]
     pub fn end(&self) -> Option<&RunEnd> {
         self.end.as_ref()
@@ -230,28 +228,28 @@ impl Timeline {
         self.live.ending()
     }
 
-    /// The newest cycle that was seen.
+    /// The latest cycle that has been simulated.
     #[must_use]
     pub fn recorded_to(&self) -> Cycle {
         self.recorded_to
     }
 
-    /// Bytes that states of the past take, and how many there are.
+    /// Bytes taken by snapshots and recorded frames, and the number of snapshots.
     #[must_use]
     pub fn memory(&self) -> (usize, usize) {
         let frames = self.recording.bytes();
         (self.snapshots.bytes() + frames, self.snapshots.len())
     }
 
-    /// Goes to a cycle, or to the end of the run if that comes before.
+    /// Goes to a cycle, or to the end of the run if that comes first.
     pub fn goto(&mut self, cycle: Cycle) {
         self.goto_point(TimePoint::before(cycle));
     }
 
-    /// Goes to a moment, or to the end of the run if that comes before.
+    /// Goes to a point in time, or to the end of the run if that comes first.
     ///
-    /// Where the run ends is not known until it is reached. It is then recorded in `end`, and from
-    /// then on no target lies behind it.
+    /// The end of the run is not known until it is reached. It is then recorded in `end`, and from
+    /// then on no target lies beyond it.
     pub fn goto_point(&mut self, moment: TimePoint) {
         let mut target = moment.cycle;
         loop {
@@ -261,10 +259,10 @@ impl Timeline {
             self.approach(target);
             self.recorded_to = self.recorded_to.max(self.live.handled());
             match self.live.ending() {
-                // Microengines run ahead of the chip, as far as the run was asked to go on: at a
-                // fault, or where no event is left, they may have passed the end. So the run is
-                // repeated from the snapshot before, with the end as its target: the state is then
-                // that of a run to exactly there.
+                // Microengines run ahead of the chip, up to the target of the run: at a fault, or
+                // if no event is left, they may have passed the end. So the run is repeated from
+                // the previous snapshot with the end as its target: the state is then that of a run
+                // to exactly this cycle.
                 Some(ending) if self.end.is_none() => {
                     self.end = Some(RunEnd {
                         cycle: self.live.handled(),
@@ -305,7 +303,7 @@ impl Timeline {
         copy
     }
 
-    /// Brings the live run to a cycle or to its end, and lays snapshots on the way.
+    /// Brings the live run to a cycle or to its end, and takes snapshots on the way.
     fn approach(&mut self, target: Cycle) {
         let start = self.snapshots.at_or_before(target);
         if self.live.handled() > target || start.cycle() > self.live.handled() {
@@ -321,8 +319,8 @@ impl Timeline {
         }
     }
 
-    /// Where nothing comes and goes the run goes further at once, and much further where the
-    /// chip has skipped most of the time: a short stretch is over before that could pay.
+    /// If no frame comes or goes, the run goes further at once, and much further if the chip has
+    /// skipped most of the time: in a short stretch, skipping would not pay off.
     fn set_pace(&mut self, before: RunProgress) {
         let now = done(&self.live);
         let quiet = now.frames == before.frames;
@@ -340,7 +338,7 @@ impl Timeline {
         };
     }
 
-    /// The next cycle after one where a snapshot is laid or has to be taken up.
+    /// The next cycle after `from` at which a snapshot is taken or has to be loaded.
     pub(crate) fn next_stop(&self, from: Cycle) -> Cycle {
         let next = (from / STRETCH)
             .saturating_add(self.pace)
@@ -349,7 +347,7 @@ impl Timeline {
         pinned.map_or(next, |it| it.cycle().min(next))
     }
 
-    /// Where the live run has come to, a snapshot is laid or taken up.
+    /// Takes or loads a snapshot at the cycle that the live run has reached.
     fn rest(&mut self, focus: Cycle) {
         if self.live.ending().is_some() {
             return;
@@ -370,7 +368,7 @@ impl Timeline {
         self.snapshots.lay(self.live.fork(), pinned, focus);
     }
 
-    /// A run that goes on from a snapshot.
+    /// A run that continues from a snapshot.
     pub(crate) fn fork(&self, from: &ReplicaState) -> Node {
         self.resume(from.node.clone())
     }
@@ -380,7 +378,7 @@ impl Timeline {
         copy.resume(rest, self.hertz)
     }
 
-    /// Goes on with a copy that has run ahead and has not ended.
+    /// Adopts a copy that has run ahead and has not ended.
     pub(crate) fn take_up(&mut self, live: Node) {
         let at = live.handled();
         let before = done(&self.live);
@@ -392,20 +390,18 @@ impl Timeline {
         self.moment = TimePoint::before(at);
     }
 
-    /// A run of its own from the newest snapshot at or before a cycle, which changes
-    /// nothing here.
+    /// A separate run from the latest snapshot at or before a cycle. It changes nothing here.
     pub(crate) fn fork_before(&self, cycle: Cycle) -> Node {
         self.fork(self.snapshots.at_or_before(cycle))
     }
 
-    /// A run of its own that goes on from here.
+    /// A separate run that continues from here.
     pub(crate) fn fork_here(&self) -> Node {
         self.resume(self.live.fork())
     }
 
-    /// Runs a copy through the cycles from `from` to here once more and shows them to a
-    /// watcher, which is made of the chip as it stood then. Begins with the last
-    /// [change](Self::change) if that came later.
+    /// Reruns a copy from the cycle `from` to here, observed by a watcher that is created from the
+    /// chip as it was then. Starts at the last [change](Self::change) if that is later.
     pub fn replay<W: Watcher>(&self, from: Cycle, watcher: impl FnOnce(&Chip) -> W) -> W {
         let to = self.live.handled();
         let change = self.changes().into_iter().rfind(|it| *it <= to);
@@ -417,13 +413,13 @@ impl Timeline {
         watcher
     }
 
-    /// The newest snapshot at or before a cycle.
+    /// The cycle of the latest snapshot at or before a cycle.
     pub(crate) fn snapshot_before(&self, cycle: Cycle) -> Cycle {
         self.snapshots.at_or_before(cycle).cycle()
     }
 
-    /// Changes the chip here and now. What was seen after this moment is forgotten, since
-    /// it will be otherwise; what was before stays as it was.
+    /// Changes the chip at the present point. Everything recorded about later times is forgotten,
+    /// since the run will take a different course; what came before is unaffected.
     pub fn change(&mut self, change: impl FnOnce(&mut Chip)) {
         let at = self.live.handled();
         if self.within_job.take().is_some() {
@@ -448,11 +444,11 @@ impl Timeline {
         changes
     }
 
-    /// Lets these checks pass and no others, from the beginning of the run. Gives the
-    /// cycle to which the run has come then: the end of the run may lie elsewhere.
+    /// Sets the checks that do not stop the run, from its beginning on, replacing any others.
+    /// Returns the cycle that the run has reached then: its end may have moved.
     pub fn set_allowed(&mut self, allowed: &[Check]) -> Cycle {
         let moment = self.moment;
-        // What was passed over before would have ended the run.
+        // Faults that were ignored before may now end the run earlier.
         let changes = self.changes();
         let last = changes.last().copied().unwrap_or(0);
         self.snapshots.forget_after(last);

@@ -1,8 +1,8 @@
-//! What there is to see where the run stands, as data: the terminal, the debug adapter and
-//! pages are drawn from it, so that they cannot disagree.
+//! The visible state at a stop, as data: the terminal, the debug adapter and pages are rendered
+//! from it, so that they cannot disagree.
 //!
-//! [`StopView`] has all of it and can be serialized. Its parts are made one by one where a
-//! screen shows only some of them.
+//! [`StopView`] contains all of it and can be serialized. Screens that show only a part can obtain
+//! the parts separately.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -21,26 +21,26 @@ use crate::thread::Thread;
 /// The state of a run at a stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StopView {
-    /// The cycle before which everything has happened, of the microengines' clock.
+    /// The cycle before which everything has happened, in cycles of the microengines' clock.
     pub cycle: Cycle,
-    /// Frequency of that clock.
+    /// Frequency of that clock in hertz.
     pub hertz: u64,
-    /// Why the run stands here.
+    /// Why the run stopped.
     pub reason: StopReason,
-    /// The context that is selected.
+    /// The selected context.
     pub selected: Thread,
     /// The contexts that run or have exited, microengine by microengine.
     pub contexts: Vec<ContextAtStop>,
     /// Rings and queues, by the project's names, then next-neighbour rings in use.
     pub rings: Vec<RingAtStop>,
-    /// Packets that came, left or were lost over the last cycles, or are in buffers of the
-    /// media interface, by number.
+    /// Packets that arrived, left or were lost over the last cycles, or are in buffers of the media
+    /// interface, by number.
     pub packets: Vec<PacketAtStop>,
-    /// What each of [`Self::contexts`] did over the last cycles.
+    /// The activity of each of [`Self::contexts`] over the last cycles.
     pub lanes: Vec<Lane>,
 }
 
-/// Why a run stands where it does.
+/// Why a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum StopReason {
@@ -48,31 +48,31 @@ pub enum StopReason {
     Entry,
     /// The run was moved back to its beginning.
     Beginning,
-    /// A step is done.
+    /// A step is complete.
     Step,
     /// The user went here.
     Goto,
-    /// The user broke a search off.
+    /// The user interrupted a search.
     Interrupted,
     /// Breakpoints were hit.
     Breakpoint {
-        /// Which, in the order of their numbers.
+        /// The breakpoints, in the order of their numbers.
         hits: Vec<Hit>,
     },
-    /// A check stops the run.
+    /// A check stopped the run.
     Fault {
-        /// The check's name, `fault` for what no chip could do.
+        /// The check's name; `fault` for operations that no chip could perform.
         name: &'static str,
         /// What is wrong.
         message: String,
-        /// More about it.
+        /// Additional details.
         notes: Vec<String>,
-        /// What helps.
+        /// How to fix it.
         help: Option<String>,
     },
-    /// The run ends.
+    /// The run ended.
     End {
-        /// Why, in words.
+        /// The reason in words.
         text: String,
     },
 }
@@ -80,36 +80,36 @@ pub enum StopReason {
 /// A breakpoint that was hit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hit {
-    /// The number.
+    /// The breakpoint's number.
     pub number: u32,
-    /// What it stands at.
+    /// The breakpoint's title.
     pub title: String,
-    /// Of a watchpoint the value before and after.
+    /// The value before and after, for a watchpoint.
     pub change: Option<(u64, u64)>,
-    /// Of a watched longword what wrote it, in words.
+    /// Descriptions of the writers, for a watched longword.
     pub by: Vec<String>,
-    /// Why its expression could not be computed, which stops the run as well.
+    /// Why its expression could not be evaluated, which also stops the run.
     pub failure: Option<String>,
 }
 
-/// A context, where it stands and what it waits for.
+/// A context, its position and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContextAtStop {
-    /// Which.
+    /// The context's number.
     pub thread: Thread,
-    /// What the project calls its microengine's stage.
+    /// The project's name of its microengine's stage.
     pub stage: String,
-    /// What it does.
+    /// Its state.
     pub activity: ContextActivity,
-    /// Since which cycle.
+    /// The cycle at which the state began.
     pub since: Cycle,
     /// The instruction at which it is, or with which it went to sleep.
     pub pc: u16,
-    /// The place in the source, the innermost macro first.
+    /// The source location, innermost macro first.
     pub frames: Vec<SourceFrame>,
 }
 
-/// What a context does.
+/// The state of a context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum ContextActivity {
@@ -123,15 +123,15 @@ pub enum ContextActivity {
     Killed,
     /// The context sleeps.
     Waiting {
-        /// Signals that have not come, in words.
+        /// Descriptions of the signals that have not arrived.
         missing: Vec<String>,
-        /// Whether one of them is enough.
+        /// Whether any one of them is enough.
         any: bool,
     },
 }
 
 impl ContextActivity {
-    /// What a context of the chip does; nothing if there is no such microengine.
+    /// The state of a context of the chip; `None` if there is no such microengine.
     #[must_use]
     pub fn of(chip: &Chip, thread: Thread) -> Option<Self> {
         let core = chip.microengines().get(usize::from(thread.me))?;
@@ -151,13 +151,13 @@ impl ContextActivity {
     }
 }
 
-/// What a ring or queue is.
+/// The kind of a ring or queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum RingKind {
     /// A scratch ring of the project.
     Scratch {
-        /// Longwords that it holds.
+        /// Its capacity in longwords.
         size: u32,
     },
     /// A queue of the project.
@@ -169,21 +169,21 @@ pub enum RingKind {
     },
 }
 
-/// A ring or queue with what is on it.
+/// A ring or queue with its contents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RingAtStop {
-    /// What the project calls it, or `to ME` and the microengine.
+    /// The project's name for it, or `to ME` and the microengine.
     pub name: String,
-    /// What it is.
+    /// The kind.
     #[serde(flatten)]
     pub kind: RingKind,
     /// Longwords on a ring, entries on a queue.
     pub fill: u32,
-    /// The longwords, of a queue its buffers' handles, the oldest first.
+    /// The longwords, oldest first; for a queue, the handles of its buffers.
     pub words: Vec<u32>,
 }
 
-/// A packet, its place and its fate.
+/// A packet, its location and its fate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PacketAtStop {
     /// The number.
@@ -191,23 +191,23 @@ pub struct PacketAtStop {
     /// The arrival and the fate.
     #[serde(flatten)]
     pub packet: PacketRecord,
-    /// The buffers of the media interface that have parts of it, in words.
+    /// A description of the media interface buffers that hold parts of it.
     pub buffers: Option<String>,
 }
 
-/// What one context did over the last cycles, in order of time.
+/// The activity of one context over the last cycles, in order of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lane {
-    /// Which context.
+    /// The context.
     pub thread: Thread,
-    /// First cycle, first cycle after it, and what it did. Aborted and stalled stretches lie
-    /// over the executing ones that they are part of.
+    /// First cycle, first cycle after it, and activity. Aborted and stalled stretches overlap the
+    /// executing ones that they are part of.
     pub stretches: Vec<(Cycle, Cycle, &'static str)>,
 }
 
 impl StopView {
-    /// Where a debugger stands. `history` is what happened over the last cycles, and gives
-    /// packets and lanes.
+    /// The state at a debugger's position. `history` is that of the last cycles, for packets and
+    /// lanes.
     #[must_use]
     pub fn of(debugger: &Debugger, history: &History) -> Self {
         let threads = debugger.threads();
@@ -232,7 +232,7 @@ impl StopView {
     }
 }
 
-/// Why a run ended, in words.
+/// Describes why a run ended.
 #[must_use]
 pub fn end_text(ending: &Ending) -> String {
     match ending {
@@ -248,7 +248,7 @@ pub fn end_text(ending: &Ending) -> String {
     }
 }
 
-/// Why the run stands where it does.
+/// Why the run stopped.
 #[must_use]
 pub fn reason(debugger: &Debugger, reason: &StopCause) -> StopReason {
     match reason {
@@ -342,7 +342,7 @@ pub fn rings(chip: &Chip, names: &ProjectNames) -> Vec<RingAtStop> {
     named.chain(neighbours).collect()
 }
 
-/// Packets of the last cycles and of the buffers of the media interface, by number.
+/// Packets of the last cycles and in buffers of the media interface, by number.
 #[must_use]
 pub fn packets(debugger: &Debugger, history: &History) -> Vec<PacketAtStop> {
     let mut all: std::collections::BTreeMap<u64, PacketAtStop> = { history.packets.iter() }
@@ -398,7 +398,7 @@ pub fn packets(debugger: &Debugger, history: &History) -> Vec<PacketAtStop> {
     all.into_values().collect()
 }
 
-/// The frames whose packet buffers are on rings and queues, but for the list of free ones.
+/// The frames whose packet buffers are on rings and queues, except for the list of free ones.
 fn on_rings(debugger: &Debugger) -> Vec<(u64, String)> {
     let chip = debugger.chip();
     let Some(buffers) = &chip.fabric().buffers else {

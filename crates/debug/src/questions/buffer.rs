@@ -1,4 +1,4 @@
-//! Where a packet buffer is.
+//! Locates packet buffers and the holders of their handles.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -14,32 +14,32 @@ use crate::questions::Deed;
 use crate::search::{Candidate, CodePoint, Condition, Direction, SearchResult};
 use crate::timeline::TimePoint;
 
-/// Bits of a handle: the longword address of the buffer's descriptor.
+/// The bits of a handle that are the longword address of the buffer's descriptor.
 const HANDLE: u32 = 0x00ff_ffff;
 
-/// Something that has a buffer's handle.
+/// A holder of a buffer's handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// What has it, in words.
+    /// A description of the holder.
     pub what: String,
-    /// The context, if one has it in a register.
+    /// The context, if the handle is in a register.
     pub place: Option<CodePoint>,
 }
 
-/// The place of a buffer, and its holders.
+/// A buffer and its holders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferView {
     /// The handle.
     pub handle: u32,
-    /// The number among the packet buffers, if the handle is one.
+    /// The buffer's number, if the handle is that of a packet buffer.
     pub number: Option<usize>,
     /// The present holders of the handle.
     pub held: Vec<Holding>,
-    /// The commands that carried the handle last, the last first.
+    /// The last commands that carried the handle, latest first.
     pub carried: Vec<Deed>,
 }
 
-/// Commands that carry a handle to a ring or queue or from one.
+/// Commands that carry a handle to or from a ring or queue.
 struct Carries {
     handle: u32,
     seen: Vec<(TimePoint, CommandOp)>,
@@ -65,7 +65,7 @@ impl Condition for Carries {
                 | Op::ScratchGet
         );
         if carries {
-            // The command still stands with its data before this cycle.
+            // Before this cycle, the command and its data are still present.
             let moment = TimePoint::before(at);
             self.seen.push((moment, command.op));
             candidates.push(Candidate {
@@ -98,7 +98,7 @@ impl Condition for Carries {
 }
 
 impl Debugger {
-    /// Where the buffer of a handle is, and the last `most` commands that carried it.
+    /// Finds the holders of a handle, and the last `most` commands that carried it.
     pub fn buffer(&mut self, handle: u32, most: usize) -> BufferView {
         let handle = handle & HANDLE;
         let buffers = self.chip().fabric().buffers.as_ref();

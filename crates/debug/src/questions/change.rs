@@ -1,4 +1,4 @@
-//! Changing the chip, which makes another future.
+//! Changes to the chip, after which the run takes a different course.
 
 use npsim_chip::chip::Chip;
 use npsim_image::TransferDirection as Side;
@@ -12,11 +12,11 @@ use crate::names::Memory;
 use crate::thread::Thread;
 
 impl Debugger {
-    /// Gives a register or a longword another value here and now. What was seen of later
-    /// times is forgotten.
+    /// Sets a register or a longword at the present point. Everything recorded about later times is
+    /// forgotten.
     ///
     /// # Errors
-    /// The expression names nothing that can be written from outside.
+    /// Returns an error if the expression does not name anything that can be written from outside.
     pub fn set(&mut self, text: &str, value: u32, thread: Thread) -> Result<(), DebugError> {
         self.can_change()?;
         let expression: Expression = text.parse()?;
@@ -53,7 +53,8 @@ impl Debugger {
         }
     }
 
-    /// Within a job of the core a copy is looked at, from which no run goes on.
+    /// Checks that the chip can be changed: within a job of the core, only a copy is shown, from
+    /// which no run continues.
     fn can_change(&self) -> Result<(), DebugError> {
         if self.timeline().moment().core().is_none() {
             return Ok(());
@@ -64,7 +65,7 @@ impl Debugger {
         )
     }
 
-    /// What is about to be changed here and now.
+    /// A change that is about to be made at the present point.
     fn edit(&self, location: Lvalue, thread: Thread, value: u32) -> Edit {
         let scope = self.scope(thread);
         let before = match location {
@@ -84,7 +85,8 @@ impl Debugger {
     /// Writes longwords of a memory from a byte address on.
     ///
     /// # Errors
-    /// There is no memory at an address; nothing is written then.
+    /// Returns an error if there is no memory at an address; nothing is written
+    /// then.
     pub fn write(
         &mut self,
         memory: Memory,
@@ -102,7 +104,7 @@ impl Debugger {
             self.edit(location, thread, *word)
         });
         let edits = edits.collect();
-        // One change, since each keeps a state of the chip.
+        // A single change, since each keeps a state of the chip.
         self.change(edits, |chip| {
             for (at, word) in (0..).zip(words) {
                 put(chip, memory, address + 4 * at, *word, thread.me);
@@ -112,7 +114,7 @@ impl Debugger {
     }
 }
 
-/// Puts a longword into a memory, for local memory that of a microengine.
+/// Writes a longword of a memory; local memory is that of microengine `me`.
 fn put(chip: &mut Chip, memory: Memory, address: u32, value: u32, me: u8) {
     let units = chip.units_mut();
     match memory {

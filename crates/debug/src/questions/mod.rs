@@ -1,4 +1,4 @@
-//! Questions that only a run that can be gone through both ways answers.
+//! Questions whose answers require moving through the run in both directions.
 
 mod buffer;
 mod change;
@@ -43,7 +43,7 @@ impl Debugger {
         }
     }
 
-    /// Why a context does not go on, in sentences, the most important first.
+    /// Why a context does not go on, in sentences, most important first.
     #[must_use]
     pub fn why(&self, thread: crate::Thread) -> Vec<String> {
         let inspect = Inspect::new(self.chip());

@@ -1,4 +1,4 @@
-//! The way of a packet through the chip.
+//! The path of a packet through the chip.
 
 use std::collections::BTreeMap;
 
@@ -14,49 +14,49 @@ use crate::search::{Candidate, CodePoint, Condition, Direction, STEP, SearchResu
 use crate::thread::Thread;
 use crate::timeline::TimePoint;
 
-/// Picoseconds of a second.
+/// Picoseconds per second.
 const PICO: u128 = 1_000_000_000_000;
-/// Parts of a second for which a packet is looked for that was not seen to leave.
+/// Fraction of a second for which a packet that was not seen leaving is followed.
 const PATIENCE: u64 = 1000;
 
-/// Something that happens to a packet.
+/// An event of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Station {
-    /// When.
+    /// The cycle.
     pub cycle: Cycle,
-    /// What.
+    /// A description of the event.
     pub what: String,
-    /// The context that does it, if one does, and its instruction.
+    /// The context that caused it, if any, and its instruction.
     pub place: Option<CodePoint>,
 }
 
 /// The stations of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trail {
-    /// The number of the frame.
+    /// The frame's number.
     pub packet: u64,
-    /// In order.
+    /// The stations, in order.
     pub stations: Vec<Station>,
-    /// Whether it has left or was lost. Else nothing was seen of it before `until`.
+    /// Whether it has left or was lost. Otherwise neither was observed before `until`.
     pub over: bool,
-    /// How far was looked.
+    /// The cycle up to which it was followed.
     pub until: Cycle,
 }
 
-/// Microengine, context, and the unit to which it has sent a command that does it.
+/// Microengine, context, and the unit of the command that causes the event.
 type CommandIssuer = (u8, u8, Option<Unit>);
 
 struct PacketFollower {
     packet: u64,
     stations: Vec<Station>,
-    /// Where contexts are.
+    /// The current instructions of contexts.
     at: BTreeMap<Thread, u16>,
-    /// The commands of contexts that each unit dealt with last.
+    /// The last command of each context that each unit handled.
     commands: BTreeMap<(Thread, Unit), BusCommand>,
 }
 
 impl PacketFollower {
-    /// Where a context is, or the command is with which it does something in a unit.
+    /// The current instruction of a context, or that of its command at a unit.
     fn place(&self, (me, context, unit): CommandIssuer) -> CodePoint {
         let thread = Thread { me, context };
         let command = unit.and_then(|unit| self.commands.get(&(thread, unit)));
@@ -189,7 +189,7 @@ impl Condition for PacketFollower {
     }
 }
 
-/// What a step says of a frame in an element of the RBUF, and which command made it.
+/// Describes a step of a frame in an RBUF element, and the issuer that caused it.
 fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<CommandIssuer>) {
     match step {
         RbufStep::Filled { bytes, .. } => {
@@ -210,7 +210,7 @@ fn rbuf_station(element: u8, step: RbufStep) -> (String, Option<CommandIssuer>) 
     }
 }
 
-/// The next arrival of a frame.
+/// The arrival of a frame.
 struct Comes(u64);
 
 impl Condition for Comes {
@@ -230,10 +230,10 @@ impl Condition for Comes {
 }
 
 impl Debugger {
-    /// The way of a frame through the chip, by its number in the order of arrivals from 0.
+    /// The path of a frame through the chip, by its number in order of arrival, from 0.
     ///
     /// # Errors
-    /// No such frame comes.
+    /// Returns an error if no such frame arrives.
     pub fn packet(&mut self, packet: u64) -> Result<Trail, DebugError> {
         let start = self.timeline().moment();
         let trail = self.follow(packet);
@@ -241,12 +241,12 @@ impl Debugger {
         trail
     }
 
-    /// Runs the timeline along with a packet, from the cycle at which its first bit comes until
-    /// it is gone, and collects its stations; the caller goes back to where the timeline stood.
+    /// Moves the timeline along with a packet, from the cycle at which its first bit arrives until
+    /// it is gone, and collects its stations; the caller restores the timeline's position.
     ///
-    /// When a packet comes is known once the run has been there (`Timeline::frame`), so one that
-    /// is still to come is searched for first. One that never leaves is followed for 1 ms
-    /// ([`PATIENCE`]), or to where the run has been already if that is later.
+    /// The arrival of a packet is known once the run has been there (`Timeline::frame`), so a later
+    /// one is searched for first. A packet that never leaves is followed for 1 ms ([`PATIENCE`]),
+    /// or to the end of what has already been run if that is later.
     fn follow(&mut self, packet: u64) -> Result<Trail, DebugError> {
         if self.timeline().frame(packet).is_none() {
             let recorded_to = self.timeline().recorded_to();

@@ -1,4 +1,4 @@
-//! What wakes a context that sleeps.
+//! Finds what wakes a sleeping context.
 
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
@@ -13,11 +13,11 @@ use crate::timeline::TimePoint;
 /// What woke a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Woken {
-    /// Since when it slept.
+    /// The cycle at which it went to sleep.
     pub since: Cycle,
-    /// When it could go on.
+    /// The cycle at which it could go on.
     pub at: Cycle,
-    /// The signals that came meanwhile, in order: when, which (bit s: signal s), from what.
+    /// The signals that arrived meanwhile, in order: cycle, mask (bit s: signal s), cause.
     pub signals: Vec<(Cycle, u16, Cause)>,
 }
 
@@ -56,12 +56,12 @@ impl Condition for Wakes {
 }
 
 impl Debugger {
-    /// Runs ahead to the moment at which a context that sleeps can go on, and says what
-    /// woke it; nothing if it sleeps to the end of the run, or to where the search was
-    /// interrupted, which is then the reason of the stop.
+    /// Runs ahead to where a sleeping context can go on, and returns what woke it; `None` if it
+    /// sleeps to the end of the run, or to where the search was interrupted, which is then the
+    /// reason of the stop.
     ///
     /// # Errors
-    /// The context does not sleep.
+    /// Returns an error if the context does not sleep.
     pub fn wake(&mut self, thread: Thread) -> Result<(Option<Woken>, Stop), DebugError> {
         self.select(thread)?;
         let view = self.chip().microengines()[usize::from(thread.me)].context(thread.context);
@@ -88,7 +88,7 @@ impl Debugger {
             SearchResult::Nothing | SearchResult::Interrupted => None,
         };
         let mut stop = self.arrived(&found, Direction::Forward);
-        // The context has not got the pipeline yet: it still stands where it waited.
+        // The context does not have the pipeline yet: its position is still where it waited.
         if woken.is_some() {
             stop.reason = crate::StopCause::Goto;
         }

@@ -1,4 +1,5 @@
-//! The writers of a register or a longword, or the raisers of a signal: the last one, and those before.
+//! The writers of a register or a longword, or the raisers of a signal: the last one, and those
+//! before.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -23,25 +24,25 @@ use crate::timeline::TimePoint;
 /// An event, and the context that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deed {
-    /// The cycle in which it was done.
+    /// The cycle of the event.
     pub cycle: Cycle,
-    /// A moment to go to: before the instruction, or after what a unit did.
+    /// The point to go to: before the instruction, or after the action of a unit.
     pub moment: TimePoint,
     /// The context that caused it, if one did.
     pub place: Option<CodePoint>,
-    /// What was done: `sram.write`, `instruction`, `mpacket`.
+    /// The kind of event: `sram.write`, `instruction`, `mpacket`.
     pub what: String,
     /// The value after it, if there is one.
     pub value: Option<u64>,
 }
 
-/// What was seen of a deed.
+/// An observed event.
 struct SeenDeed {
     what: String,
-    /// An instruction of the microengine did it; else the chip, for all of whose deeds in a
-    /// cycle a stop behind the cycle comes later.
+    /// Whether an instruction of the microengine caused it. Otherwise the chip did: all its events
+    /// of a cycle share a stop after the cycle.
     instruction: bool,
-    /// The instruction writes the transfer register that `T_INDEX` names in this cycle.
+    /// Whether the instruction writes the transfer register selected by `T_INDEX` in this cycle.
     indexed: bool,
 }
 
@@ -50,20 +51,20 @@ struct SeenDeed {
 enum Writes {
     Never,
     Always,
-    /// If `T_INDEX` names it.
+    /// Only if `T_INDEX` selects it.
     Indexed,
 }
 
-/// Writes of one place.
+/// The writes of one location.
 struct Deeds {
     location: Lvalue,
     thread: Thread,
     physical: Option<PhysicalRegister>,
     /// By context and address: whether the instruction writes the register.
     writers: Vec<Vec<Writes>>,
-    /// What the tasks of the core are called.
+    /// The names of the core's tasks.
     tasks: Vec<&'static str>,
-    /// What was seen; a candidate's mark is its place here.
+    /// The observed events; a candidate's mark is an index into this list.
     seen: Vec<SeenDeed>,
 }
 
@@ -76,7 +77,7 @@ impl Deeds {
         let writes = |context: u8, pc: u16| {
             let uses = image.registers_used(pc);
             let mut written = uses.iter().filter(|it| it.point.after && !it.implied);
-            // What a command brings is written when it comes.
+            // Data of a command is written when it arrives.
             let always = written.any(|it| {
                 let own = PhysicalRegister::of(it.operand, it.side, context);
                 own.is_some() && own == physical && it.side != Side::Read
@@ -122,7 +123,7 @@ impl Deeds {
         self.push(TimePoint::of(at, place.me), seen, Some(place), candidates);
     }
 
-    /// Something that the chip does in a cycle. The state has it behind the cycle, and so at a
+    /// Adds an event of the chip in a cycle. Its effect is visible after the cycle, and so at a
     /// stop there.
     fn chip(
         &mut self,
@@ -224,7 +225,7 @@ impl Condition for Deeds {
             } => {
                 if let Some(PhysicalRegister::Transfer(own, Side::Read, number)) = self.physical
                     && (me, kind) == (self.thread.me, own)
-                    // They go on at the beginning of their file.
+                    // The registers wrap around to the beginning of their file.
                     && number.wrapping_sub(register) & 127 < words
                 {
                     let what = match cause {
@@ -274,7 +275,7 @@ impl Condition for Deeds {
     }
 }
 
-/// The file of the transfer register that an instruction writes by `T_INDEX`, if it does.
+/// The file of the transfer register that an instruction writes through `T_INDEX`, if it does.
 fn indexed_destination(image: &Image, pc: u16) -> Option<TransferKind> {
     let instruction = image.instruction(pc)?;
     let mut operands = instruction.register_operands();
@@ -285,7 +286,7 @@ fn indexed_destination(image: &Image, pc: u16) -> Option<TransferKind> {
     })
 }
 
-/// What writes a memory, in words.
+/// Describes the writer of a memory.
 fn writer_text(by: Writer, tasks: &[&'static str]) -> String {
     match by {
         Writer::Command { op, .. } => names::operation(op),
@@ -296,7 +297,7 @@ fn writer_text(by: Writer, tasks: &[&'static str]) -> String {
     }
 }
 
-/// What the user did.
+/// Describes a manual change.
 fn hand_text() -> String {
     "the user, in the debugger".to_owned()
 }
@@ -307,7 +308,7 @@ impl Debugger {
         tasks.map(|task| task.name()).collect()
     }
 
-    /// What has written a longword, with its place.
+    /// Describes the author of a write, with its place.
     #[must_use]
     pub fn author_text(&self, author: Author) -> String {
         let what = match author {
@@ -320,12 +321,14 @@ impl Debugger {
         }
     }
 
-    /// Who wrote that which an expression names, or raised the signal: at most so many, the
-    /// last before this moment first. With none it was as it is from the beginning of the run.
+    /// Finds the last writers of the location that an expression names, or raisers of the signal,
+    /// at most `most`, latest first. If there are none, it has not changed since the beginning of
+    /// the run.
     ///
     /// # Errors
-    /// The expression names nothing that is written, or of whose writes nothing is recorded;
-    /// or the search was broken off before it found one.
+    /// Returns an error if the expression does not name anything that is written, or names
+    /// something whose writes are not recorded; or if the search was interrupted before it found
+    /// one.
     pub fn who(
         &mut self,
         text: &str,
@@ -385,14 +388,15 @@ impl Debugger {
                     },
                     place: hit.place,
                     what: seen.what.clone(),
-                    // Of several in one cycle the last one's is seen.
+                    // Of several writes in one cycle, only the last one's value is visible.
                     value: value.filter(|_| nth == 0),
                 });
             }
             deeds.seen.clear();
             self.timeline_mut().goto_point(moment);
         }
-        // What was changed by hand is known from the cycle on to which the search has come.
+        // After an interruption, only manual changes from the cycle that the search has reached are
+        // reported.
         let known = broken_off.unwrap_or(0);
         let later = by_hand.iter().rev().filter(|it| it.cycle >= known);
         found.extend(later.map(done_by_hand));
