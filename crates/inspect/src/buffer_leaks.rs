@@ -1,14 +1,14 @@
-//! Packet buffers that are lost: off their freelist, with no handle left anywhere.
+//! Packet buffers that are lost: not on their free list, with no handle left anywhere.
 //!
-//! A buffer that is not on its freelist when a run has come to rest may be kept on
-//! purpose: on another queue, on a ring, by a task of the core, in memory that microcode
-//! looks at, or in a register whose value a context may still use. So all of these are looked
-//! through, and what is in none of them is lost. What a buffer leaves behind in a register counts
-//! for nothing if the program only overwrites or tests it from there on.
+//! A buffer that is not on its free list when a run has come to rest may be kept on purpose: on
+//! another queue, on a ring, by a task of the core, in memory that microcode reads, or in a
+//! register whose value a context may still use. So all of these are searched, and a buffer found
+//! in none of them is lost. A handle left behind in a register does not count if the program only
+//! overwrites or tests the register from there on.
 //!
-//! Microcode may also keep a list of its own, linked through any memory, by any form of
-//! the handle. It fills it before packets come, so buffers that were taken then are not
-//! asked for.
+//! Microcode may also keep a list of its own, linked through any memory, with any form of the
+//! handle. It fills such a list before packets arrive, so buffers taken at that time are not
+//! reported.
 
 mod uses;
 
@@ -26,14 +26,14 @@ use npsim_chip::kernel::trace_event::ContextState;
 
 use uses::{Register, is_used};
 
-/// Groups of lost buffers that a message names.
+/// Maximum number of groups of lost buffers in a message.
 const GROUPS_SHOWN: usize = 5;
 
-/// Where [`lost_buffers`] looks, and where it does not.
+/// Describes where [`lost_buffers`] searches, and where it does not.
 const SEARCHED: &str = "searched were rings, queues, scratch, local memory, commands in flight, tasks and programs of the core and registers that are still used; tables in SRAM and DRAM were not";
 
-/// How many packet buffers there are, and how many are on their freelist, if the boot plan
-/// has some and their freelist is in the Q-array.
+/// The number of packet buffers, and how many are on their free list; `None` unless the boot plan
+/// has buffers and their free list is in the Q-array.
 #[must_use]
 pub fn free_buffers(chip: &Chip) -> Option<(u32, u32)> {
     let setup = chip.fabric().buffers.as_ref()?.setup();
@@ -41,12 +41,12 @@ pub fn free_buffers(chip: &Chip) -> Option<(u32, u32)> {
     Some((setup.count, free.len() as u32))
 }
 
-/// The buffers that are lost, in order of their numbers: for the end of a run at rest.
+/// The lost buffers, in order of their numbers, at the end of a run that has come to rest.
 ///
-/// Each place where a handle can be marks what it has in `kept`, by number of the buffer. A
-/// place that this function does not know makes it report a buffer that is not lost, so a new
-/// unit, device or task that keeps handles needs a line here. `keep` takes a word as a whole
-/// handle, `keep_any` also as a part of what microcode makes of one.
+/// Each place that can hold a handle marks its buffers in `kept`, by number. A place that this
+/// function does not know makes it report a buffer that is not lost, so a new unit, device or task
+/// that keeps handles needs a line here. `keep` treats a word as a whole handle, `keep_any` also as
+/// a value that microcode derived from one.
 #[must_use]
 pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
     let Some(buffers) = &chip.fabric().buffers else {
@@ -103,8 +103,8 @@ pub fn lost_buffers(chip: &Chip) -> Vec<BufferTrail> {
         .collect()
 }
 
-/// Raises [`Check::BufferLeak`] for buffers that are lost: for the end
-/// of a run at rest.
+/// Raises [`Check::BufferLeak`] for lost buffers, at the end of a run that has
+/// come to rest.
 pub fn raise_buffer_leaks(chip: &mut Chip) {
     let lost = lost_buffers(chip);
     let mut groups: BTreeMap<_, u32> = BTreeMap::new();
@@ -112,7 +112,7 @@ pub fn raise_buffer_leaks(chip: &mut Chip) {
         let (Some(taken), last) = (way.taken.place(), way.last.place()) else {
             continue;
         };
-        // The places matter, not which context it was.
+        // The places matter, not the contexts.
         let last = last.map(|(me, _, pc)| (me, pc));
         *groups.entry(((taken.0, taken.2), last)).or_default() += 1;
     }
@@ -195,8 +195,8 @@ fn keep(kept: &mut [bool], buffers: &Buffers, word: u32) {
     }
 }
 
-/// The numbers of the buffers of a value that microcode may have made of a handle: the handle as it
-/// is, or an address in the buffer's DRAM.
+/// The numbers of the buffers that a value may refer to: as a handle, or as an address in the
+/// buffer's DRAM.
 fn numbers_of(buffers: &Buffers, value: u32) -> impl Iterator<Item = usize> {
     let setup = buffers.setup();
     let stride = setup.descriptor_longwords.max(1);
@@ -206,14 +206,14 @@ fn numbers_of(buffers: &Buffers, value: u32) -> impl Iterator<Item = usize> {
     buffers.number_of(value).into_iter().chain(addressed)
 }
 
-/// Marks the buffers of a value that microcode may have made of a handle.
+/// Marks the buffers that a value may refer to.
 fn keep_any(kept: &mut [bool], buffers: &Buffers, value: u32) {
     for number in numbers_of(buffers, value) {
         kept[number] = true;
     }
 }
 
-/// The values of a buffer, in registers of a context, that it may still use.
+/// The values in a context's registers that refer to a buffer and may still be used.
 fn values_in_use(
     core: &dyn Core,
     flow: &FlowGraph,
@@ -252,7 +252,7 @@ fn values_in_use(
     let own = { general.chain(transfer) }
         .filter(|&(register, value)| is_buffers(value) && is_used(flow, context, view.pc, register))
         .map(|(_, value)| value);
-    // Registers of all contexts, wherever one of them may read them.
+    // Registers shared by all contexts, wherever one of them may read them.
     let count = core.program().image().contexts.registers();
     let shared = shared_registers(flow, count).into_iter();
     let shared = shared.map(|operand| core.read_register(operand, context));
@@ -260,7 +260,7 @@ fn values_in_use(
 }
 
 /// The registers of a microengine that its program reads for all contexts: absolute ones, and those
-/// of the next-neighbour ring, of which each context has so many.
+/// of the next-neighbour ring, of which each context has `count`.
 fn shared_registers(flow: &FlowGraph, count: u8) -> BTreeSet<Operand> {
     let instructions = flow.addresses().filter_map(|at| flow.instruction(at));
     let operands = instructions.flat_map(|it| {

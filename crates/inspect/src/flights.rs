@@ -1,4 +1,4 @@
-//! Commands in flight, and where each of them is.
+//! Commands in flight and their locations.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -6,68 +6,69 @@ use npsim_chip::kernel::event::Event;
 use npsim_chip::kernel::fabric::{BusCommand, CommandId};
 use npsim_chip::kernel::target::CommandTarget;
 
-/// Where a command is.
+/// The location of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandLocation {
     /// In its microengine's command FIFO, before the command bus.
     Fifo {
-        /// Since when.
+        /// The cycle since which it waits.
         since: Cycle,
         /// The commands before it in the FIFO, oldest first.
         before: Vec<CommandId>,
     },
     /// On the command bus.
     CommandBus {
-        /// When it reaches its unit's inlet.
+        /// The cycle in which it reaches its unit's inlet.
         arrives: Cycle,
     },
     /// In the inlet of its unit or a queue behind it.
     Queue {
-        /// The commands that are served before it. In SRAM a command whose data, port or bus is not there
-        /// at its turn lets others pass, but none that concerns the same longwords or the same entry of
-        /// the Q-array.
+        /// The commands that are served before it. In SRAM, a command whose data, port or bus is
+        /// not available at its turn lets others pass, except those on the same longwords or the
+        /// same Q-array entry.
         before: Vec<CommandId>,
-        /// When the data is there that the unit has asked its OUT registers for.
+        /// The cycle in which the data arrives that the unit has requested from the OUT registers.
         data: Option<Cycle>,
     },
-    /// In its unit, which takes data from the OUT registers, and has kept no place in the queue for it.
+    /// In its unit, which takes data from the OUT registers and has not reserved a place in the
+    /// queue for it.
     Data {
-        /// When the last longword is taken.
+        /// The cycle in which the last longword is taken.
         until: Cycle,
     },
-    /// In service, or booked behind commands of the unit that are not done.
+    /// In service, or booked behind unfinished commands of the unit.
     Served {
-        /// When it acts.
+        /// The cycle in which it takes effect.
         until: Cycle,
-        /// The commands of the same unit that act before it.
+        /// The commands of the same unit that take effect before it.
         before: Vec<CommandId>,
     },
     /// Past its unit: the data or the signal is on the way to the microengine.
     Result {
-        /// When the last longword is in the IN registers and the signal is raised.
+        /// The cycle in which the last longword is in the IN registers and the signal is raised.
         until: Cycle,
     },
-    /// With its unit, which has not booked the next step yet.
+    /// In its unit, which has not booked the next step yet.
     Unit,
 }
 
 /// A command in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flight {
-    /// The number, by which other commands name it; reused after the command's end.
+    /// Its number, by which other commands refer to it; reused after the command's end.
     pub slot: CommandId,
     /// The command.
     pub command: BusCommand,
-    /// No instruction issued it: a unit pushes data on its own, as the media interface
-    /// does to a thread on a freelist.
+    /// Whether no instruction issued it: a unit pushes data on its own, as the media interface does
+    /// to a thread on a freelist.
     pub unasked: bool,
     /// The cycle at which it was issued.
     pub issued: Cycle,
-    /// The inlet that it goes to.
+    /// The inlet that it is sent to.
     pub target: CommandTarget,
-    /// Where it is.
+    /// Its location.
     pub location: CommandLocation,
-    /// The data that it has with it: pulled from OUT registers, or on its way to IN
+    /// The data that it carries: pulled from OUT registers, or on its way to IN
     /// registers.
     pub data: Vec<u32>,
 }
@@ -81,7 +82,7 @@ impl Flight {
             && (command.pull_signals | command.push_signals) >> signal & 1 == 1
     }
 
-    /// The cycle that is known of its next step.
+    /// The known cycle of its next step.
     #[must_use]
     pub const fn due(&self) -> Option<Cycle> {
         match self.location {
@@ -94,7 +95,7 @@ impl Flight {
         }
     }
 
-    /// The commands that are known to come before it.
+    /// The commands known to come before it.
     #[must_use]
     pub fn before(&self) -> &[CommandId] {
         match &self.location {
@@ -105,7 +106,7 @@ impl Flight {
         }
     }
 
-    /// Where it is, in words: `in the queue of sram0, 3 before it`.
+    /// Describes its location: `in the queue of sram0, 3 before it`.
     #[must_use]
     pub fn location_text(&self) -> String {
         let target = self.target.name();
@@ -141,7 +142,7 @@ impl Flight {
         }
     }
 
-    /// What it is, in words: `sram[read, 2] of ME 4 context 3, issued 31 cycles ago`.
+    /// Describes the command: `sram[read, 2] of ME 4 context 3, issued 31 cycles ago`.
     #[must_use]
     pub fn text(&self, now: Cycle) -> String {
         let command = &self.command;
@@ -161,7 +162,7 @@ impl Flight {
     }
 }
 
-/// The events that a command waits for.
+/// The pending events of a command.
 #[derive(Clone, Copy, Default)]
 struct Steps {
     arrive: Option<Cycle>,
@@ -170,7 +171,7 @@ struct Steps {
     push: Option<Cycle>,
 }
 
-/// All commands in flight, those issued first at the front.
+/// All commands in flight, in order of issue.
 pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
     let fabric = &chip.fabric();
     let mut flights: Vec<Flight> = fabric
@@ -189,7 +190,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
             }
         })
         .collect();
-    // The flights are still ascending by slot.
+    // The flights are still sorted by slot.
     let mut steps = vec![Steps::default(); flights.len()];
     let at =
         |flights: &[Flight], slot: CommandId| flights.binary_search_by_key(&slot, |it| it.slot);
@@ -224,7 +225,7 @@ pub(crate) fn of(chip: &Chip, pending: &[(Cycle, Event)]) -> Vec<Flight> {
         .collect();
     for (flight, steps) in flights.iter_mut().zip(&steps) {
         if steps.pull.is_some() {
-            // The data has been requested and is not there.
+            // The data has been requested and has not arrived.
             flight.data.clear();
         }
         if matches!(flight.location, CommandLocation::Fifo { .. }) {

@@ -1,4 +1,4 @@
-//! The view of a chip that stands: what it holds and what is in flight on it.
+//! The view of a chip at rest: its state and everything in flight.
 
 use std::cell::OnceCell;
 
@@ -11,26 +11,26 @@ use npsim_chip::kernel::trace_event::Cause;
 use crate::flights::{self, Flight};
 use crate::liveness::{Outlook, Senders};
 
-/// A chip as it stands.
+/// A chip in its present state.
 ///
-/// Microengines run ahead of the chip while it runs. Where a run has ended at a cycle
-/// ([`Stop::Reached`](npsim_chip::chip::Stop::Reached)) all of it is the state at that cycle;
-/// at a pause the microengines may stand later than [`Self::now`].
+/// Microengines run ahead of the chip while it runs. If a run has ended at a cycle
+/// ([`Stop::Reached`](npsim_chip::chip::Stop::Reached)), all of the state is that at this cycle; at
+/// a pause the microengines may be later than [`Self::now`].
 #[derive(Debug)]
 pub struct Inspect<'a> {
     chip: &'a Chip,
-    /// All that will happen as far as it is known, in its order; found when it is first
-    /// asked for, since most questions are about registers and memory.
+    /// All events known so far, in order; computed on first use, since most questions concern
+    /// registers and memory.
     pending: OnceCell<Vec<(Cycle, Event)>>,
     flights: OnceCell<Vec<Flight>>,
-    /// What contexts may still raise for others, for each outlook. All programs are searched for
-    /// it, so it is kept.
+    /// What contexts may still raise for others, for each outlook. Computing it searches all
+    /// programs, so it is kept.
     senders_at_rest: OnceCell<Senders>,
     senders_if_it_goes_on: OnceCell<Senders>,
 }
 
 impl<'a> Inspect<'a> {
-    /// The chip as it stands.
+    /// A view of the chip in its present state.
     #[must_use]
     pub const fn new(chip: &'a Chip) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl<'a> Inspect<'a> {
         self.chip
     }
 
-    /// The events that are pending, in their order.
+    /// The pending events, in order.
     pub(crate) fn pending(&self) -> &[(Cycle, Event)] {
         self.pending.get_or_init(|| {
             let mut events = self.chip.fabric().events.in_order();
@@ -57,8 +57,8 @@ impl<'a> Inspect<'a> {
         })
     }
 
-    /// Whether an event is a signal that is yet to be sent. Microengines may have gone on beyond
-    /// the cycle at which the chip stands, and what they sent there has not happened.
+    /// Whether an event is a signal that is yet to be sent. Microengines may have run beyond the
+    /// chip's cycle, and what they sent there has not happened yet.
     fn is_unsent(&self, due: Cycle, event: Event) -> bool {
         let Event::Signal { by, .. } = event else {
             return false;
@@ -67,14 +67,13 @@ impl<'a> Inspect<'a> {
         matches!(by.cause(), Cause::Thread { .. }) && due > self.now() + latency
     }
 
-    /// The cycle at which it stands: where it pauses, if it does, which may be later than its last
-    /// event.
+    /// The current cycle: at a pause, that of the pause, which may be later than the last event.
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.chip.counted_to()
     }
 
-    /// All commands in flight, those issued first at the front.
+    /// All commands in flight, in order of issue.
     #[must_use]
     pub fn flights(&self) -> &[Flight] {
         self.flights

@@ -1,10 +1,10 @@
-//! A chip read from outside: statistics, the state that a debugger shows, and the analyses for the
-//! end of a run.
+//! Inspection of a chip from outside: statistics, the state that a debugger shows, and analyses for
+//! the end of a run.
 //!
 //! Everything here borrows a [`Chip`](npsim_chip::chip::Chip) between two runs and costs a run
-//! nothing. [`Inspect`] has registers and their owners, memories, rings and queues, commands in
-//! flight, buffers of the media interface, and [why](Inspect::why) a context does not go on.
-//! [`stats::Stats`] is what the chip has counted. [`liveness`] finds contexts that nothing can wake
+//! nothing. [`Inspect`] provides registers and their owners, memories, rings and queues, commands
+//! in flight, buffers of the media interface, and [why](Inspect::why) a context does not go on.
+//! [`stats::Stats`] contains the chip's counts. [`liveness`] finds contexts that nothing can wake
 //! any more, [`buffer_leaks`] packet buffers that are lost.
 
 pub mod buffer_leaks;

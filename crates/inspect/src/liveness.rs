@@ -1,17 +1,17 @@
 //! Contexts that wait for a signal that nothing can raise any more.
 //!
-//! A context that waits for a signal goes on if something in flight raises it (a command, a
-//! timer, a frame that may come), or another context that can still go on. So the search marks
-//! as live the contexts that are awake and those that wait for what is in flight, and then,
-//! until nothing changes, those that wait for what an instruction raises that a live context
-//! may still reach. The others are deadlocked, however busy the rest of the chip is.
+//! A context that waits for a signal goes on if something in flight raises it (a command, a timer,
+//! a frame that may arrive), or another context that can still go on. So the search marks as live
+//! the contexts that are awake and those that wait for something in flight, and then, until nothing
+//! changes, those that wait for a signal raised by an instruction that a live context may still
+//! reach. The others are deadlocked, however busy the rest of the chip is.
 //!
-//! Whatever is unknown counts as possible: the value of a register, the way a branch
-//! goes, where a computed jump leads. So a context that is named here is deadlocked;
-//! one that is not named may be. Where a run has come to rest, two things are taken from what
-//! has happened: a command gives its signals to another context by `indirect_ref`, and a
-//! context puts another one on a freelist, only if some have done so in the run. Where it
-//! is interrupted they count as possible too.
+//! Whatever is unknown counts as possible: the value of a register, the direction of a branch, the
+//! target of a computed jump. So a reported context is certainly deadlocked, while one that is not
+//! reported may be. If a run has come to rest, two conclusions are drawn from what has happened in
+//! it: a command gives its signals to another context by `indirect_ref`, and a context puts another
+//! one on a freelist, only if some have done so in the run. If the run is interrupted, both count
+//! as possible too.
 
 mod program;
 mod raise;
@@ -31,28 +31,28 @@ pub(crate) use search::Senders;
 pub use search::{Outlook, SignalSender};
 use search::{Search, threads};
 
-/// Places that a message names.
+/// Maximum number of places in a message.
 const PLACES_SHOWN: usize = 4;
 
-/// Contexts of a microengine that wait at the same instruction for the same signals, which
-/// nothing raises any more.
+/// Contexts of a microengine that wait at the same instruction for the same signals, which nothing
+/// raises any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlocked {
     /// Index of the microengine.
     pub me: u8,
     /// The contexts, ascending.
     pub contexts: Vec<u8>,
-    /// The cycle since which all of them wait.
+    /// The cycle since which all of them have been waiting.
     pub since: Cycle,
     /// Address of the instruction that waits.
     pub at: u16,
-    /// The place in the source.
+    /// The source location.
     pub place: String,
     /// Bit s: signal s is missing and nothing raises it.
     pub signals: u16,
-    /// Any one of the signals would wake them.
+    /// Whether any one of the signals would wake them.
     pub any: bool,
-    /// The signals by the names that the program gives them.
+    /// The names of the signals in the program.
     pub names: Vec<String>,
 }
 
@@ -74,15 +74,14 @@ impl Deadlocked {
     }
 }
 
-/// The deadlocked contexts of a chip, by microengine and place. It searches the programs, so it
-/// is for the end of a run.
+/// The deadlocked contexts of a chip, by microengine and place. This searches the programs, so it
+/// is meant for the end of a run.
 #[must_use]
 pub fn deadlocked(chip: &Chip, outlook: Outlook) -> Vec<Deadlocked> {
     search_for_deadlocked(chip, outlook).map_or_else(Vec::new, |(_, groups)| groups)
 }
 
-/// The deadlocked contexts with the search that has found them; `None` where nothing had to be
-/// searched.
+/// The deadlocked contexts with the search that found them; `None` if no search was necessary.
 fn search_for_deadlocked(chip: &Chip, outlook: Outlook) -> Option<(Search<'_>, Vec<Deadlocked>)> {
     if chip.gpp().tasks().iter().any(|task| task.signals_threads()) {
         return None;
@@ -124,8 +123,8 @@ fn search_for_deadlocked(chip: &Chip, outlook: Outlook) -> Option<(Search<'_>, V
     Some((search, groups))
 }
 
-/// The deadlocked contexts as a fault of [`Check::NeverWoken`] at the present cycle; `None` where
-/// there are none.
+/// The deadlocked contexts as a [`Check::NeverWoken`] fault at the present cycle; `None` if there
+/// are none.
 #[must_use]
 pub fn never_woken_fault(chip: &Chip, outlook: Outlook) -> Option<Fault> {
     let (search, groups) = search_for_deadlocked(chip, outlook)?;
@@ -165,16 +164,16 @@ pub fn never_woken_fault(chip: &Chip, outlook: Outlook) -> Option<Fault> {
     })
 }
 
-/// Raises [`Check::NeverWoken`] for deadlocked contexts: for a run that has come to rest.
+/// Raises [`Check::NeverWoken`] for deadlocked contexts, at the end of a run that has come to rest.
 pub fn raise_never_woken(chip: &mut Chip) {
     if let Some(fault) = never_woken_fault(chip, Outlook::AtRest) {
         chip.raise(fault);
     }
 }
 
-/// Adds to the fault of a chip in which every context sleeps ([`Check::Deadlock`]) where its
-/// programs raise what the context waits for. Gives the fault; `None` where none stands. Other
-/// faults stay what they are, and one that has the note keeps it.
+/// If every context of a chip sleeps ([`Check::Deadlock`]), adds to its fault the places at which
+/// programs raise what the context waits for. Returns the chip's fault; `None` if there is none.
+/// Other faults are left unchanged, and the note is not added twice.
 pub fn explain_deadlock(chip: &mut Chip) -> Option<&Fault> {
     let note = chip.fault().and_then(|fault| deadlock_note(chip, fault));
     if let (Some(note), Some(fault)) = (note, chip.fault_mut())
@@ -196,8 +195,8 @@ fn deadlock_note(chip: &Chip, fault: &Fault) -> Option<String> {
     Some(raisers_note(&search, me, &[context], missing))
 }
 
-/// The places at which programs have an instruction that raises what these contexts miss, in
-/// words.
+/// Describes the places at which programs have an instruction that raises what these contexts wait
+/// for.
 fn raisers_note(search: &Search<'_>, me: u8, contexts: &[u8], signals: u16) -> String {
     let mut places = search.places_that_raise(me, contexts, signals);
     let raised = !places.is_empty();
@@ -212,13 +211,13 @@ fn raisers_note(search: &Search<'_>, me: u8, contexts: &[u8], signals: u16) -> S
     }
 }
 
-/// The places at which the program of a microengine asks for signals that nothing else raises.
+/// The places at which the program of a microengine requests signals that nothing else raises.
 pub(crate) fn request_places(chip: &Chip, me: u8, signals: u16) -> Vec<String> {
     let program = FlowProgram::of(chip.microengines()[usize::from(me)].as_ref());
     shorten(requests(&program, signals, false))
 }
 
-/// Places in order without repetition, and no more than fit a message.
+/// Sorts and deduplicates places, and limits them to what fits a message.
 fn shorten(mut places: Vec<String>) -> Vec<String> {
     places.sort_unstable();
     places.dedup();

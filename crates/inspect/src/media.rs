@@ -9,23 +9,23 @@ use npsim_chip::units::msf::tbuf::ControlWord;
 /// An element of RBUF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RbufView {
-    /// The place among the elements.
+    /// Its index.
     pub element: usize,
-    /// The number by which microcode knows it.
+    /// The element number used by microcode.
     pub number: u8,
     /// The present holder.
     pub holder: BufferHolder,
-    /// Port that its mpacket came from.
+    /// The port on which its mpacket arrived.
     pub port: u8,
     /// Bytes in it.
     pub bytes: u16,
-    /// First mpacket of its frame.
+    /// Whether it is the first mpacket of its frame.
     pub sop: bool,
-    /// Last mpacket of its frame.
+    /// Whether it is the last mpacket of its frame.
     pub eop: bool,
-    /// The arrival's number, where it holds anything.
+    /// The frame's number, if the element holds anything.
     pub frame: Option<u64>,
-    /// Last bit of the frame on the line.
+    /// Arrival of the frame's last bit on the line.
     pub arrived: Cycle,
     /// The contents, as longwords.
     pub words: Vec<u32>,
@@ -34,24 +34,24 @@ pub struct RbufView {
 /// An element of TBUF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TbufView {
-    /// The place among the elements.
+    /// Its index.
     pub element: usize,
-    /// The number by which microcode knows it.
+    /// The element number used by microcode.
     pub number: u32,
     /// Whether the element is sent next.
     pub next: bool,
-    /// Since when it is valid; none while microcode has it.
+    /// The cycle since which it has been valid; `None` while microcode owns it.
     pub valid_since: Option<Cycle>,
     /// The control words, as last written.
     pub control: [u32; 2],
-    /// The arrival whose data it got last.
+    /// The frame whose data it received last.
     pub frame: Option<u64>,
     /// The contents, as longwords.
     pub words: Vec<u32>,
 }
 
 impl TbufView {
-    /// What its control word says.
+    /// The fields of its first control word.
     #[must_use]
     pub const fn fields(&self) -> ControlWord {
         ControlWord(self.control[0])
@@ -63,14 +63,14 @@ impl TbufView {
 pub struct ListedThread {
     /// Number of the freelist.
     pub list: usize,
-    /// How many are before it on the list.
+    /// Number of threads before it on the list.
     pub before: usize,
     /// The thread, its registers and its signal.
     pub waiter: FreelistEntry,
 }
 
 impl Inspect<'_> {
-    /// The elements of RBUF in their order.
+    /// The elements of RBUF, in order.
     pub fn rbuf(&self) -> impl Iterator<Item = RbufView> + '_ {
         let rbuf = &self.chip().units().msf.receive.rbuf;
         let elements = rbuf.elements().iter().enumerate();
@@ -91,7 +91,7 @@ impl Inspect<'_> {
         })
     }
 
-    /// The elements of TBUF in their order.
+    /// The elements of TBUF, in order.
     pub fn tbuf(&self) -> impl Iterator<Item = TbufView> + '_ {
         let tbuf = &self.chip().units().msf.transmit.tbuf;
         (0..tbuf.elements()).map(move |element| TbufView {
@@ -105,7 +105,7 @@ impl Inspect<'_> {
         })
     }
 
-    /// The threads on the freelists, list by list, the next first.
+    /// The threads on the freelists, list by list, next one first.
     pub fn freelists(&self) -> impl Iterator<Item = ListedThread> + '_ {
         let receive = &self.chip().units().msf.receive;
         let lists = (0..).zip(receive.waiting_threads());

@@ -3,7 +3,7 @@
 use crate::inspect::Inspect;
 use npsim_chip::units::hash::HashWidth;
 
-/// A memory with addresses that microcode uses.
+/// A memory with its addresses as used by microcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Memory {
     /// The scratchpad, by byte addresses.
@@ -22,11 +22,11 @@ pub struct RingView {
     pub number: u8,
     /// Byte address of its first longword in the scratchpad.
     pub address: u32,
-    /// Longwords that it can hold.
+    /// Its capacity in longwords.
     pub size: u32,
-    /// The status bit, as the ring itself has it.
+    /// The ring's status bit.
     pub status: bool,
-    /// The longwords on it, the oldest first.
+    /// The longwords on it, oldest first.
     pub words: Vec<u32>,
 }
 
@@ -37,14 +37,14 @@ pub struct NeighbourRing {
     pub get: u8,
     /// The position of the next put.
     pub put: u8,
-    /// The longwords that have arrived, the oldest first.
+    /// The longwords that have arrived, oldest first.
     pub words: Vec<u32>,
     /// Longwords that were put and have not arrived.
     pub under_way: u8,
 }
 
-/// A Q-array entry that was loaded or used: a queue, a ring or a journal. The hardware
-/// does not know which, so both are given.
+/// A Q-array entry that was loaded or used: a queue, a ring or a journal. The hardware does not
+/// know which, so both views are provided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueView {
     /// SRAM channel.
@@ -53,17 +53,17 @@ pub struct QueueView {
     pub entry: u8,
     /// Packets or buffers of a queue, longwords of a ring or journal.
     pub count: u32,
-    /// Head, tail and count longwords; none where memory alone has it.
+    /// Head, tail and count longwords; `None` for those that are only in memory.
     pub descriptor: [Option<u32>; 3],
-    /// Taken as a queue: its buffers, first to last, as longword addresses in the
-    /// channel; none where its head is in memory alone.
+    /// As a queue: its buffers, first to last, as longword addresses in the
+    /// channel; `None` if its head is only in memory.
     pub buffers: Option<Vec<u32>>,
-    /// Taken as a ring or journal: its longwords, the oldest first.
+    /// As a ring or journal: its longwords, oldest first.
     pub words: Vec<u32>,
 }
 
 impl Inspect<'_> {
-    /// The longword at an address, whose lowest two bits do not count; `None` where
+    /// The longword at an address, whose lowest two bits are ignored; `None` if
     /// there is none.
     #[must_use]
     pub fn word(&self, memory: Memory, address: u32) -> Option<u32> {
@@ -75,7 +75,7 @@ impl Inspect<'_> {
         }
     }
 
-    /// Longwords from an address on; `None` where one of them is not there.
+    /// Longwords from an address on; `None` if one of them does not exist.
     #[must_use]
     pub fn words(&self, memory: Memory, address: u32, count: u32) -> Option<Vec<u32>> {
         let each = (0..count).map(|at| {
@@ -85,7 +85,7 @@ impl Inspect<'_> {
         each.collect()
     }
 
-    /// A scratch ring; `None` above 15.
+    /// A scratch ring; `None` for numbers above 15.
     #[must_use]
     pub fn ring(&self, number: u8) -> Option<RingView> {
         if number > 15 {
@@ -114,7 +114,7 @@ impl Inspect<'_> {
         let ring = self.chip().fabric().nn_rings.get(usize::from(me))?;
         let core = self.chip().microengines().get(usize::from(me))?;
         let word = |at: u8| {
-            // By a context's own registers, 16 apart.
+            // Addressed through the contexts' own registers, 16 apart.
             let (context, number) = (at / 16, at % 16);
             core.read_register(npsim_isa::Operand::Nn(number), context)
         };
@@ -127,7 +127,7 @@ impl Inspect<'_> {
         })
     }
 
-    /// A Q-array entry; `None` where there is none.
+    /// A Q-array entry; `None` if it does not exist.
     #[must_use]
     pub fn queue(&self, channel: u8, entry: u8) -> Option<QueueView> {
         let sram = &self.chip().units().sram;

@@ -1,4 +1,4 @@
-//! One microengine: contexts, registers and their owners, local memory, CAM, CSRs.
+//! A microengine: contexts, registers and their owners, local memory, CAM, CSRs.
 
 use npsim_image::{Image, TransferDirection};
 use npsim_isa::{CONTEXTS, Context, Operand, csr};
@@ -12,15 +12,14 @@ use npsim_chip::core::{
 use npsim_chip::kernel::fabric::TransferKind;
 use npsim_chip::kernel::target::CommandTarget;
 
-/// A register as it stands.
+/// A register in its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterView {
-    /// What it holds. While a command that fills it is in flight this is what it held
-    /// before.
+    /// Its value. While a command that fills it is in flight, this is the previous value.
     pub value: u32,
-    /// Whether anything has ever been written to it; none where the core does not say.
+    /// Whether it has ever been written; `None` if the core does not track this.
     pub initialised: Option<bool>,
-    /// The command that has it, of a transfer register.
+    /// The command that owns it, for a transfer register.
     pub owner: Option<TransferOwner>,
 }
 
@@ -29,14 +28,15 @@ pub struct RegisterView {
 pub struct NamedCsr {
     /// The name.
     pub name: &'static str,
-    /// The address, as instructions give it.
+    /// The address, as used in instructions.
     pub address: u16,
-    /// What an instruction of the context would read, but for what reading changes:
-    /// `PSEUDO_RANDOM_NUMBER` is the one that was read last.
+    /// The value that an instruction of the context would read, without the
+    /// side effects of reading: for `PSEUDO_RANDOM_NUMBER`, the number last
+    /// read.
     pub value: u32,
 }
 
-/// A microengine as it stands.
+/// A microengine in its present state.
 #[derive(Clone, Copy, Debug)]
 pub struct MicroengineView<'a> {
     inspect: &'a Inspect<'a>,
@@ -44,7 +44,7 @@ pub struct MicroengineView<'a> {
 }
 
 impl Inspect<'_> {
-    /// A microengine by its index; `None` where there is none.
+    /// A microengine by its index; `None` if there is none.
     #[must_use]
     pub fn microengine(&self, me: u8) -> Option<MicroengineView<'_>> {
         let core = self.chip().microengines().get(usize::from(me))?;
@@ -54,15 +54,15 @@ impl Inspect<'_> {
         })
     }
 
-    /// The microengines that have a program, by their index.
+    /// The microengines that have a program, in order of their indices.
     pub fn microengines(&self) -> impl Iterator<Item = MicroengineView<'_>> {
         let all = 0..self.chip().microengines().len() as u8;
         let views = all.filter_map(|me| self.microengine(me));
         views.filter(|view| !view.image().words.is_empty())
     }
 
-    /// The command that has transfer registers of a microengine, or that puts their thread on a
-    /// receive freelist; `None` where the data is still to come, as that of a frame.
+    /// The command that owns transfer registers of a microengine, or that puts their thread on a
+    /// receive freelist; `None` if the data is still to come, such as that of a frame.
     #[must_use]
     pub fn flight_of(&self, me: u8, owner: &TransferOwner) -> Option<&Flight> {
         self.flights().iter().find(|it| {
@@ -84,7 +84,7 @@ impl<'a> MicroengineView<'a> {
         self.core.index()
     }
 
-    /// What the chip knows it as.
+    /// The chip's own view of it.
     #[must_use]
     pub const fn core(&self) -> &'a dyn Core {
         self.core
@@ -96,7 +96,7 @@ impl<'a> MicroengineView<'a> {
         self.core.program().image()
     }
 
-    /// A context: what it does and since when, its address, its signals.
+    /// A context: its state and since when, its address, its signals.
     #[must_use]
     pub fn context(&self, context: u8) -> ContextView {
         self.core.context(context)
@@ -108,15 +108,15 @@ impl<'a> MicroengineView<'a> {
         (0..CONTEXTS).find(|context| self.context(*context).phase == ContextPhase::Executing)
     }
 
-    /// The cycle of its next instruction. It lies before [`Inspect::now`] where all
-    /// contexts sleep.
+    /// The cycle of its next instruction. It lies before [`Inspect::now`] if
+    /// all contexts sleep.
     #[must_use]
     pub fn local_time(&self) -> Cycle {
         self.core.local_time()
     }
 
-    /// Since when it waits for room in its command FIFO, and the unit that is to blame;
-    /// no unit where the command bus is.
+    /// The cycle since which it waits for room in its command FIFO, and the unit that causes the
+    /// wait; no unit if the command bus does.
     #[must_use]
     pub fn held(&self) -> Option<(Cycle, Option<CommandTarget>)> {
         self.inspect.chip().fabric().buses.stalled(self.index())
@@ -128,9 +128,9 @@ impl<'a> MicroengineView<'a> {
         self.core.probe()?.defer_slots()
     }
 
-    /// A register as an instruction of a context names it: general-purpose, transfer,
-    /// next-neighbour; of a transfer register `TransferDirection::Write` is the OUT side.
-    /// `None` for other operands.
+    /// A register as named by an instruction of a context: general-purpose, transfer or
+    /// next-neighbour; for a transfer register, `TransferDirection::Write` is the OUT side. `None`
+    /// for other operands.
     #[must_use]
     pub fn register(
         &self,
@@ -162,13 +162,13 @@ impl<'a> MicroengineView<'a> {
         })
     }
 
-    /// Registers that a context has of each file: 16, or 32 with four contexts.
+    /// Number of registers of each file that a context has: 16, or 32 with four contexts.
     #[must_use]
     pub fn registers_each(&self) -> u8 {
         self.image().contexts.registers()
     }
 
-    /// Local memory, by longwords.
+    /// Local memory, as longwords.
     #[must_use]
     pub fn local_memory(&self) -> &'a [u32] {
         self.core.local_memory()
@@ -180,14 +180,14 @@ impl<'a> MicroengineView<'a> {
         Some(self.core.probe()?.pointers(context))
     }
 
-    /// `T_INDEX`, as a register's number.
+    /// `T_INDEX`, as a register number.
     #[must_use]
     pub fn transfer_index(&self) -> Option<u8> {
         Some(self.core.probe()?.transfer_index())
     }
 
-    /// `T_INDEX` as an instruction of a cycle finds it, from the state at the beginning of the
-    /// cycle: with the writes that take effect by then.
+    /// `T_INDEX` as seen by an instruction in a cycle, computed from the state at the beginning of
+    /// the cycle, including writes that take effect by then.
     #[must_use]
     pub fn transfer_index_at(&self, cycle: Cycle) -> Option<u8> {
         let due = { self.index_writes().into_iter().rev() }
@@ -195,7 +195,7 @@ impl<'a> MicroengineView<'a> {
         due.map_or_else(|| self.transfer_index(), |it| Some(it.value as u8 & 127))
     }
 
-    /// Writes of index registers on their way, of the context that executes.
+    /// Pending writes of index registers by the executing context.
     #[must_use]
     pub fn index_writes(&self) -> Vec<IndexWrite> {
         let probe = self.core.probe();
@@ -208,14 +208,14 @@ impl<'a> MicroengineView<'a> {
         std::array::from_fn(|entry| self.core.cam_entry(entry as u8))
     }
 
-    /// A local CSR by its address, as an instruction of the context would read it.
+    /// The value of a local CSR, by its address, as an instruction of the context would read it.
     #[must_use]
     pub fn csr(&self, address: u16, context: u8) -> Option<u32> {
         let (now, fabric) = (self.inspect.now(), &self.inspect.chip().fabric());
         self.core.probe()?.local_csr(address, context, now, fabric)
     }
 
-    /// All local CSRs with a name.
+    /// All named local CSRs.
     pub fn csrs(&self, context: u8) -> impl Iterator<Item = NamedCsr> + '_ {
         csr::all().iter().filter_map(move |it| {
             Some(NamedCsr {

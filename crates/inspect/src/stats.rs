@@ -1,4 +1,4 @@
-//! What a run counted, for people and machines: integers in a fixed order.
+//! The counts of a run, for people and machines: integers in a fixed order.
 //!
 //! Times are microengine cycles unless a name says otherwise.
 
@@ -28,21 +28,21 @@ pub struct Stats {
     pub cycles: u64,
     /// The simulated time in nanoseconds, rounded down.
     pub nanoseconds: u64,
-    /// Microengines in the order of their index.
+    /// Microengines, in order of their indices.
     pub microengines: Vec<MicroengineStats>,
-    /// Memories, hash unit, media interface and CSR proxy, one entry a channel.
+    /// Memories, hash unit, media interface and CSR proxy, one entry per channel.
     pub units: Vec<UnitStats>,
     /// Buses, summed over clusters.
     pub buses: Vec<BusStats>,
-    /// Ports in the order of their number.
+    /// Ports, in order of their numbers.
     pub ports: Vec<PortStats>,
     /// Media interface.
     pub media: MediaStats,
     /// Named counters of the microcode, in the order of the project file.
     pub counters: Vec<CounterStats>,
-    /// Scratch rings that are in use, as they stand.
+    /// Scratch rings in use, in their present state.
     pub rings: Vec<RingStats>,
-    /// Queues and rings in the Q-arrays of SRAM, as they stand.
+    /// Queues and rings in the Q-arrays of SRAM, in their present state.
     pub queues: Vec<QueueStats>,
     /// The packet buffers, if the boot plan has some.
     pub buffers: Option<BufferStats>,
@@ -52,7 +52,7 @@ pub struct Stats {
     pub gpp: GppStats,
     /// Chip-wide CSRs.
     pub cap: CapUses,
-    /// What is attached to SRAM channels, by kind.
+    /// Devices attached to SRAM channels, by kind.
     #[serde(flatten)]
     pub devices: Devices,
     /// Checks that were allowed and would have stopped the run.
@@ -78,20 +78,20 @@ pub struct MicroengineStats {
     pub swaps: u64,
     /// Commands issued.
     pub commands: u64,
-    /// Commands issued by unit, one entry a channel; none if nothing was issued.
+    /// Commands issued by unit, one entry per channel; empty if none were issued.
     pub references: Vec<ReferenceStats>,
     /// Thousandths of the run in which instructions were executed.
     pub executing_permille: u64,
-    /// Contexts.
+    /// The contexts.
     pub contexts: Vec<ContextStats>,
 }
 
 /// Commands of a microengine to one unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReferenceStats {
-    /// The unit, by the name that it has in [`Stats::units`].
+    /// The unit's name, as in [`Stats::units`].
     pub name: String,
-    /// How many it was sent.
+    /// Number of commands sent.
     pub count: u64,
 }
 
@@ -102,7 +102,7 @@ pub struct ContextStats {
     pub context: u64,
     /// The context had the pipeline.
     pub executing: u64,
-    /// The context was awake but not running, because another one ran.
+    /// The context was awake but not running, because another one was.
     pub ready: u64,
     /// The context was asleep, waiting for signals.
     pub waiting: u64,
@@ -119,26 +119,26 @@ pub struct UnitStats {
     pub commands: Vec<OperationStats>,
     /// Longwords moved.
     pub words: u64,
-    /// Cycles in which the unit was serving, both directions together.
+    /// Cycles in which the unit was serving, in both directions together.
     pub busy: u64,
-    /// Cycles in which it was reading; 0 where there are no directions.
+    /// Cycles in which it was reading; 0 if it has no directions.
     pub busy_reading: u64,
-    /// Cycles in which it was writing; 0 where there are no directions.
+    /// Cycles in which it was writing; 0 if it has no directions.
     pub busy_writing: u64,
-    /// What some unit counts of its own: each entry has the names of all, and 0 where it is
-    /// another unit's.
+    /// Counts specific to some units: each entry has the names of all, with 0 for those of other
+    /// units.
     #[serde(flatten)]
     pub own: Row,
     /// Thousandths of the run in which it was serving.
     pub busy_permille: u64,
-    /// Most commands that were in its queue at one time.
+    /// Maximum number of commands in its queue at one time.
     pub queue_peak: u64,
-    /// Sum over cycles of the commands that were in its queue.
+    /// Sum over cycles of the number of commands in its queue.
     pub queue_cycles: u64,
     /// Sum over commands of the cycles from arrival to start of service.
     pub waiting: u64,
-    /// Sum over commands of the cycles that they waited in microengines' FIFOs
-    /// because the unit was full.
+    /// Sum over commands of the cycles that they waited in the FIFOs of
+    /// microengines because the unit was full.
     pub held: u64,
     /// Cycles that microengines stalled because the unit was full.
     pub stalled_microengines: u64,
@@ -147,58 +147,58 @@ pub struct UnitStats {
 /// How often an operation was served.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OperationStats {
-    /// Name as in the assembler.
+    /// Assembler name.
     pub operation: String,
-    /// How often.
+    /// Number of times.
     pub count: u64,
 }
 
-/// One kind of bus.
+/// A kind of bus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BusStats {
     /// `command`, `s_push`, `s_pull`, `d_push`, `d_pull`.
     pub name: String,
     /// Busy cycles, summed over clusters.
     pub busy: u64,
-    /// Thousandths of the run, of all its instances together.
+    /// Busy thousandths of the run, over all of its instances.
     pub busy_permille: u64,
     /// Commands or bursts carried, summed over clusters.
     pub transfers: u64,
     /// Sum over commands or bursts of the cycles that they waited for the bus.
     pub waiting: u64,
-    /// Cycles that microengines stalled because of the bus alone; 0 for those
+    /// Cycles that microengines stalled because of the bus alone; 0 for buses
     /// that carry data.
     pub stalled_microengines: u64,
-    /// Each instance: one a cluster, or one for the chip.
+    /// The instances: one per cluster, or one for the chip.
     pub instances: Vec<BusInstanceStats>,
 }
 
 /// One bus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BusInstanceStats {
-    /// Cycles in which it carried something.
+    /// Cycles in which it was carrying something.
     pub busy: u64,
-    /// Thousandths of the run.
+    /// Busy thousandths of the run.
     pub busy_permille: u64,
     /// Commands or bursts carried.
     pub transfers: u64,
     /// Sum over commands or bursts of the cycles that they waited for it.
     pub waiting: u64,
-    /// Most that waited at one time: commands for a command bus, cycles booked
-    /// ahead for the others.
+    /// Maximum queue at one time: waiting commands for a command bus, cycles
+    /// booked ahead for the others.
     pub queue_peak: u64,
 }
 
-/// One port. Bytes are frames without preamble, gap and frame check sequence.
+/// A port. Byte counts exclude preamble, gap and frame check sequence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortStats {
     /// Number.
     pub port: u64,
-    /// Line rate.
+    /// Line rate in bits per second.
     pub bits_per_second: u64,
     /// Frames that started to arrive.
     pub received_frames: u64,
-    /// The bytes of received frames.
+    /// Bytes of received frames.
     pub received_bytes: u64,
     /// Frames whose last byte is in RBUF.
     pub delivered_frames: u64,
@@ -206,22 +206,22 @@ pub struct PortStats {
     pub overflow_frames: u64,
     /// Frames that are on the line or in the receive FIFO.
     pub waiting_frames: u64,
-    /// Most bytes in the receive FIFO.
+    /// Maximum number of bytes in the receive FIFO.
     pub receive_fifo_peak: u64,
     /// Frames that have left.
     pub sent_frames: u64,
-    /// The bytes of sent frames.
+    /// Bytes of sent frames.
     pub sent_bytes: u64,
     /// Frames given to the MAC whose last bit has not left.
     pub sending_frames: u64,
-    /// Most bytes in the transmit FIFO.
+    /// Maximum number of bytes in the transmit FIFO.
     pub transmit_fifo_peak: u64,
 }
 
 /// The media interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MediaStats {
-    /// Bytes of an RBUF element.
+    /// Size of an RBUF element in bytes.
     pub element_bytes: u64,
     /// RBUF elements filled and closed.
     pub rbuf_closed: u64,
@@ -231,11 +231,11 @@ pub struct MediaStats {
     pub rbuf_freed: u64,
     /// RBUF elements that are free.
     pub rbuf_free: u64,
-    /// Fewest RBUF elements that were free at one time.
+    /// Minimum number of free RBUF elements at one time.
     pub rbuf_free_lowest: u64,
-    /// Most closed elements that waited for a thread.
+    /// Maximum number of closed elements waiting for a thread.
     pub full_list_peak: u64,
-    /// Most threads that waited for an element.
+    /// Maximum number of threads waiting for an element.
     pub freelist_peak: u64,
     /// Null status words pushed because a freelist timed out.
     pub null_pushes: u64,
@@ -243,7 +243,7 @@ pub struct MediaStats {
     pub tbuf_sent: u64,
     /// TBUF elements skipped.
     pub tbuf_skipped: u64,
-    /// TBUF elements that are valid and wait.
+    /// TBUF elements that are valid and waiting.
     pub tbuf_valid: u64,
     /// Cycles in which the receive bus moved data.
     pub receive_bus_busy: u64,
@@ -252,16 +252,16 @@ pub struct MediaStats {
     /// Commands by operation.
     pub commands: Vec<OperationStats>,
     /// Frames lost at the media interface, by reason; reasons that never
-    /// happened are left out.
+    /// occurred are left out.
     pub drops: Vec<DropStats>,
 }
 
 /// Frames lost for one reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DropStats {
-    /// The reason, for people.
+    /// The reason in words.
     pub reason: String,
-    /// How many frames.
+    /// Number of frames.
     pub frames: u64,
 }
 
@@ -274,31 +274,31 @@ pub struct CounterStats {
     pub value: u64,
     /// Whether it counts frames that the microcode dropped.
     pub drop: bool,
-    /// What it counts, for people.
+    /// Description of what it counts.
     pub text: String,
 }
 
 /// A scratch ring.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RingStats {
-    /// What the project calls it; absent where it has no name.
+    /// The project's name for it; absent if it has none.
     pub name: Option<String>,
     /// The number.
     pub ring: u64,
     /// Byte address of its first longword.
     pub address: u64,
-    /// Longwords that it can hold.
+    /// Its capacity in longwords.
     pub size: u64,
     /// Longwords on it.
     pub level: u64,
-    /// Most longwords that were on it at one time.
+    /// Maximum number of longwords on it at one time.
     pub peak: u64,
 }
 
 /// A Q-array entry that was loaded or used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueStats {
-    /// What the project calls it; absent where it has no name.
+    /// The project's name for it; absent if it has none.
     pub name: Option<String>,
     /// SRAM channel.
     pub channel: u64,
@@ -311,58 +311,58 @@ pub struct QueueStats {
 /// The packet buffers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BufferStats {
-    /// How many there are.
+    /// Total number of buffers.
     pub count: u64,
-    /// How many are on their freelist.
+    /// Number of buffers on their free list.
     pub free: u64,
 }
 
-/// A longword whose bit 0 is a lock. A cycle is held, lost to a hand-over, or
-/// neither.
+/// A longword whose bit 0 is a lock. Each cycle is held, lost to a hand-over,
+/// or neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LockStats {
     /// Name in the project file.
     pub name: String,
     /// Operations that would set the bit.
     pub tries: u64,
-    /// Of these, the ones that took the lock.
+    /// Tries that took the lock.
     pub acquired: u64,
-    /// Of these, the ones that found it taken.
+    /// Tries that found it taken.
     pub failed: u64,
     /// Operations that cleared the bit.
     pub released: u64,
-    /// Cycles from acquisition to release, at the unit; the present one as far as
-    /// it has come.
+    /// Cycles from acquisition to release, at the unit; includes the current
+    /// hold so far.
     pub held_cycles: u64,
-    /// The longest of these times that is over.
+    /// The longest completed hold.
     pub held_longest: u64,
     /// Thousandths of the run in which it was held.
     pub held_permille: u64,
-    /// Acquisitions of a lock that another had failed to take before it was
-    /// released.
+    /// Acquisitions of a lock that another context had failed to take before
+    /// its release.
     pub handovers: u64,
-    /// Cycles from the release to these acquisitions; the present one as far as it
-    /// has come.
+    /// Cycles from the release to these acquisitions; includes the current
+    /// hand-over so far.
     pub handover_cycles: u64,
     /// The shortest of these times.
     pub handover_shortest: u64,
     /// The longest of these times.
     pub handover_longest: u64,
-    /// The holder when the numbers are taken; absent if it is free.
+    /// The current holder; absent if the lock is free.
     pub held_at_end: Option<HoldStats>,
 }
 
-/// A hold of a lock that is not over.
+/// A hold of a lock that is still in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HoldStats {
-    /// The microengine that took the lock; absent for the general-purpose core, and for a lock that was
-    /// held before the start.
+    /// The microengine that took the lock; absent for the general-purpose core, and for a lock that
+    /// was held before the start.
     pub microengine: Option<u8>,
     /// The context.
     pub context: Option<u8>,
     /// The cycle in which it was taken.
     pub since: u64,
-    /// Tries that have failed since.
+    /// Failed tries since then.
     pub failed_since: u64,
 }
 
@@ -371,27 +371,28 @@ pub struct HoldStats {
 pub struct GppStats {
     /// Cycles spent on bus accesses and work.
     pub busy: u64,
-    /// Longwords of routing table written before the start.
+    /// Longwords of routing tables written before the start.
     pub route_words: u64,
     /// Polls of the exception ring.
     pub polls: u64,
-    /// Interrupts that microengines raised, A and B.
+    /// Interrupts raised by microengines, A and B.
     pub interrupts: u64,
     /// Packets taken off the exception ring.
     pub exceptions: u64,
-    /// Packets that tasks made and sent.
+    /// Packets made and sent by tasks.
     #[serde(skip_serializing_if = "is_none")]
     pub made: u64,
     /// Packets by reason, in the order of the reason codes.
     pub reasons: Vec<DropStats>,
-    /// The tasks that go on while the chip runs, in the order of the project file.
+    /// The tasks that run alongside the chip, in the order of the project file.
     pub tasks: Vec<TaskStats>,
-    /// What tasks show of what they keep, by kind.
+    /// The data that tasks expose, by kind.
     #[serde(flatten)]
     pub rows: TaskRows,
 }
 
-/// Whether a count is left out of files, which are as they were before there was one.
+/// Whether a count is left out of files, so that runs without it have the same files as before it
+/// was introduced.
 #[allow(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands over a reference"
@@ -405,10 +406,10 @@ fn is_none(count: &u64) -> bool {
 pub struct TaskStats {
     /// The name of its kind, such as `exceptions`.
     pub name: String,
-    /// What it has done.
+    /// Its counts.
     #[serde(flatten)]
     pub counts: TaskCounts,
-    /// What the summary of a run says of it, a line each.
+    /// Its lines in the summary of a run.
     #[serde(skip)]
     pub summary: Vec<String>,
 }

@@ -14,35 +14,35 @@ use npsim_chip::kernel::target::CommandTarget;
 use npsim_chip::kernel::trace_event::ContextState;
 use npsim_chip::units::msf::may_list;
 
-/// Why a context does not go on, or that it does.
+/// Why a context does not go on, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// The context is not enabled.
     Inactive,
     /// The context has exited.
     Killed {
-        /// The instruction with which it did.
+        /// The instruction with which it exited.
         at: u16,
-        /// Since when.
+        /// The cycle in which it exited.
         since: Cycle,
     },
     /// The context has the pipeline.
     Executing {
-        /// Since when it waits for room in the command FIFO, and the unit that is to
-        /// blame; no unit where the command bus is.
+        /// The cycle since which it waits for room in the command FIFO, and the unit that causes
+        /// the wait; no unit if the command bus does.
         held: Option<(Cycle, Option<CommandTarget>)>,
-        /// A breakpoint stopped it.
+        /// Whether a breakpoint stopped it.
         halted: bool,
     },
     /// The context is ready for the pipeline.
     Ready {
-        /// Since when.
+        /// The cycle since which it is ready.
         since: Cycle,
-        /// The context that has it.
+        /// The context that has the pipeline.
         executing: Option<u8>,
-        /// The contexts that get it before this one if nothing changes.
+        /// The contexts that get the pipeline before this one if nothing changes.
         before: Vec<u8>,
-        /// The context is stalled by the user until this cycle.
+        /// The end of a deliberate stall by the user, if there is one.
         stalled_until: Option<Cycle>,
     },
     /// The context waits for signals.
@@ -52,27 +52,27 @@ pub enum Why {
 /// A context that waits for signals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asleep {
-    /// Since when.
+    /// The cycle since which it waits.
     pub since: Cycle,
     /// The instruction that waits.
     pub at: u16,
-    /// One of the signals is enough.
+    /// Whether any one of the signals is enough.
     pub any: bool,
-    /// Bit s: signal s has come and is waited for.
+    /// Bit s: signal s is awaited and has arrived.
     pub come: u16,
-    /// The signals that are missing, ascending.
+    /// The missing signals, ascending.
     pub missing: Vec<Missing>,
 }
 
-/// A signal that is missing.
+/// A missing signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// The number.
     pub signal: u8,
     /// Number and name: ``signal 3 (`read_done`)``.
     pub name: String,
-    /// What will raise it, or may, the surest first. With none, nothing that is under
-    /// flight and no program raises it.
+    /// What will raise it, or may, most certain first. If empty, nothing in flight and no program
+    /// raises it.
     pub sources: Vec<SignalOrigin>,
 }
 
@@ -80,48 +80,48 @@ impl Missing {
     /// Whether something may still raise it.
     #[must_use]
     pub fn may_come(&self) -> bool {
-        // With no source at all none of them may.
+        // If there is no source at all, it may not.
         let asleep =
             |it: &SignalOrigin| matches!(it, SignalOrigin::Sender(sender) if !sender.alive);
         !self.sources.iter().all(asleep)
     }
 }
 
-/// What raises a signal.
+/// A source of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalOrigin {
     /// The signal is on its way.
     OnTheWay {
-        /// When it comes.
+        /// The cycle of its arrival.
         due: Cycle,
-        /// Microengine, context and instruction that sent it or whose command raises it.
+        /// The microengine, context and instruction that sent it or whose command raises it.
         by: Option<(u8, u8, u16)>,
     },
     /// The context's timer.
     Timer {
-        /// When it comes.
+        /// The cycle of the signal.
         due: Cycle,
     },
-    /// A command in flight: it raises the signal when its data has moved, or sends it
-    /// from one context to another.
+    /// A command in flight: it raises the signal when its data has moved, or sends it from one
+    /// context to another.
     Command(CommandId),
     /// The next frame: the context is on a freelist.
     Frame {
         /// Number of the freelist.
         list: usize,
-        /// Threads before it on the list.
+        /// Number of threads before it on the list.
         before: usize,
     },
-    /// A command in flight that may put the context on a freelist or send it a signal:
-    /// what it writes is not known yet.
+    /// A command in flight that may put the context on a freelist or send it a signal: the value
+    /// that it writes is not known yet.
     Perhaps(CommandId),
     /// An instruction of another context.
     Sender(SignalSender),
 }
 
 impl Inspect<'_> {
-    /// Why a context does not go on; `None` where there is no such context. For one that
-    /// sleeps this may search through all programs.
+    /// Why a context does not go on; `None` if there is no such context. For a sleeping context
+    /// this may search all programs.
     #[must_use]
     pub fn why(&self, me: u8, context: u8) -> Option<Why> {
         let view = self.microengine(me).filter(|_| context < CONTEXTS)?;
@@ -147,8 +147,8 @@ impl Inspect<'_> {
         let core = self.chip().microengines()[usize::from(me)].as_ref();
         let it = core.context(context);
         let executing = (0..CONTEXTS).find(|at| core.context(*at).phase == ContextPhase::Executing);
-        // The arbiter looks at the contexts in round-robin order, from the one behind that which
-        // had the pipeline last.
+        // The arbiter examines the contexts in round-robin order, starting after the one that last
+        // had the pipeline.
         let last = executing.or_else(|| Some(core.probe()?.last()));
         let ready = |at: &u8| core.context(*at).phase == ContextPhase::Ready;
         let round = last
@@ -177,8 +177,8 @@ impl Inspect<'_> {
                 sources: self.under_way(me, context, signal),
             })
             .collect();
-        // What is in flight is the answer. Only without it are programs searched: first for
-        // what happens by what has been seen in the run, then for what is just possible.
+        // Sources in flight are the answer. Only if there are none are the programs searched: first
+        // for what is likely given what has been seen in the run, then for what is merely possible.
         for outlook in [Outlook::AtRest, Outlook::GoesOn] {
             let open = missing.iter().filter(|it| !it.may_come());
             let open = open.fold(0, |all, it| all | 1 << it.signal);
@@ -204,7 +204,7 @@ impl Inspect<'_> {
         }
     }
 
-    /// What is in flight that raises a signal of a context.
+    /// The sources in flight of a signal of a context.
     fn under_way(&self, me: u8, context: u8, signal: u8) -> Vec<SignalOrigin> {
         let mut sources = Vec::new();
         for (due, event) in self.pending() {
@@ -247,8 +247,8 @@ impl Inspect<'_> {
         sources
     }
 
-    /// A command in flight that sends the signal by what it writes, or may, or that lists
-    /// the context for a frame.
+    /// The source, if a command in flight sends or may send the signal by writing it, or lists the
+    /// context for a frame.
     fn writes_signal(
         &self,
         flight: &Flight,
@@ -257,7 +257,7 @@ impl Inspect<'_> {
         signal: u8,
     ) -> Option<SignalOrigin> {
         let command = &flight.command;
-        // What is on its way back has acted.
+        // A command on its way back has already taken effect.
         let acted = matches!(flight.location, CommandLocation::Result { .. });
         if flight.raises(me, context, signal) || flight.unasked || acted {
             return None;

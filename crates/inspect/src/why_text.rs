@@ -7,7 +7,7 @@ use crate::liveness::{SignalSender, request_places};
 use crate::why::{SignalOrigin, Why};
 
 impl Inspect<'_> {
-    /// An answer in sentences, the most important first.
+    /// An answer in sentences, most important first.
     #[must_use]
     pub fn why_text(&self, me: u8, context: u8, why: &Why) -> Vec<String> {
         let who = format!("ME {me} context {context}");
@@ -94,7 +94,7 @@ impl Inspect<'_> {
         }
     }
 
-    /// What raises a signal; more than one source where they are [`alike`].
+    /// Describes the source of a signal; `sources` has several elements if they are [`alike`].
     fn source_text(&self, sources: &[SignalOrigin], place: &dyn Fn(u8, u16) -> String) -> String {
         let source = sources[0];
         match source {
@@ -156,7 +156,7 @@ impl Inspect<'_> {
     }
 }
 
-/// Whether two sources are instructions of one context, of which one sentence can speak.
+/// Whether two sources are instructions of the same context, which one sentence can cover.
 fn alike(a: &SignalOrigin, b: &SignalOrigin) -> bool {
     let (SignalOrigin::Sender(a), SignalOrigin::Sender(b)) = (a, b) else {
         return false;

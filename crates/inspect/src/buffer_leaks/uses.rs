@@ -1,30 +1,30 @@
-//! Whether a program uses what a register holds: whether it comes, as it is or in what is computed
-//! of it, into a command, into memory of the microengine or into a CSR. A test alone uses nothing,
-//! and neither does an instruction that overwrites it, be it in parts.
+//! Whether a program uses the value of a register: whether the value, or anything computed from it,
+//! reaches a command, memory of the microengine or a CSR. A mere test is not a use, and neither is
+//! an instruction that overwrites the register, be it in part.
 
 use std::collections::BTreeSet;
 
 use npsim_image::{FlowGraph, Successors};
 use npsim_isa::{Access, Bank, CapAccess, Index, Instruction, Operand, TransferRegister};
 
-/// States of the search; with more the answer is not known.
+/// Maximum number of search states; beyond it the answer is unknown.
 const MOST: usize = 1 << 14;
-/// The bytes of a handle, as masks of `ld_field` count them: the fourth is free for other use.
+/// The bytes of a handle, as an `ld_field` mask: the fourth is free for other uses.
 const HANDLE_BYTES: u8 = 0b0111;
 
 /// A register of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Register {
-    /// A general-purpose register: whether in bank B, and its number.
+    /// A general-purpose register: whether it is in bank B, and its number.
     General(bool, u8),
-    /// A transfer register that commands write: whether a D register, and its number.
+    /// An IN transfer register, written by commands: whether it is a D register, and its number.
     In(bool, u8),
-    /// One that they read.
+    /// An OUT transfer register, read by commands: whether it is a D register, and its number.
     Out(bool, u8),
 }
 
 impl Register {
-    /// What an operand reads.
+    /// The register that an operand reads.
     fn read(operand: Operand) -> Option<Self> {
         match operand {
             Operand::STransfer(n) => Some(Self::In(false, n)),
@@ -33,7 +33,7 @@ impl Register {
         }
     }
 
-    /// What it writes.
+    /// The register that an operand writes.
     fn written(operand: Operand) -> Option<Self> {
         match operand {
             Operand::STransfer(n) => Some(Self::Out(false, n)),
@@ -50,11 +50,11 @@ impl Register {
     }
 }
 
-/// The registers that have the value or what was made of it, at an address.
+/// An address, and the registers that hold the value or something derived from it there.
 type State = (u16, BTreeSet<Register>);
 
-/// Whether a context that goes on at an address uses what a register holds. Where that cannot be
-/// known, behind a computed jump, it is taken to.
+/// Whether a context that continues at an address uses the value of a register. Where that cannot
+/// be determined, after a computed jump, it is assumed to.
 pub fn is_used(flow: &FlowGraph, context: u8, pc: u16, register: Register) -> bool {
     let mut seen = BTreeSet::new();
     let mut open: Vec<State> = vec![(pc, BTreeSet::from([register]))];
@@ -76,7 +76,7 @@ pub fn is_used(flow: &FlowGraph, context: u8, pc: u16, register: Register) -> bo
             known @ Successors::Known(_) => {
                 for next in known.addresses() {
                     let mut holding = holding.clone();
-                    // What stands in the slots is done on the way.
+                    // Instructions in defer slots are executed on the way.
                     let slots = (1..=u16::from(instruction.defer())).filter(|_| next != at + 1);
                     let mut slots = slots.filter_map(|slot| flow.instruction(at + slot));
                     if slots.any(|slot| execute(slot, &mut holding)) {
@@ -90,7 +90,7 @@ pub fn is_used(flow: &FlowGraph, context: u8, pc: u16, register: Register) -> bo
     false
 }
 
-/// Whether an instruction uses what registers hold; else which of them hold it behind it.
+/// Returns whether an instruction uses the value; otherwise updates the registers that hold it.
 fn execute(instruction: &Instruction, holding: &mut BTreeSet<Register>) -> bool {
     let held = |operand| Register::read(operand).is_some_and(|it| holding.contains(&it));
     let transfer = match instruction {
@@ -136,7 +136,7 @@ fn execute(instruction: &Instruction, holding: &mut BTreeSet<Register>) -> bool 
         return reads && !instruction.is_control_flow();
     };
     let Some(register) = Register::written(operand) else {
-        // Memory of the microengine, or nothing but the condition codes.
+        // Memory of the microengine, or only the condition codes.
         return reads && operand != Operand::None;
     };
     if reads {
@@ -147,7 +147,7 @@ fn execute(instruction: &Instruction, holding: &mut BTreeSet<Register>) -> bool 
     false
 }
 
-/// Whether an instruction that keeps a part of its destination keeps nothing of a handle there.
+/// Whether an instruction that keeps a part of its destination overwrites all of a handle there.
 fn overwrites_handle(instruction: &Instruction) -> bool {
     let Instruction::LdField { mask, .. } = *instruction else {
         return false;
@@ -165,14 +165,16 @@ struct Transfer {
 }
 
 impl Transfer {
-    /// Whether it reads what registers hold; else what it brings takes the place of that.
+    /// Returns whether it reads a register that holds the value; otherwise removes the registers
+    /// that its data overwrites.
     fn execute(&self, holding: &mut BTreeSet<Register>) -> bool {
         let (wide, first) = match self.register {
             TransferRegister::S(n) => (false, n),
             TransferRegister::D(n) => (true, n),
             TransferRegister::None => return false,
         };
-        // How many it reads, the unit and its kind of count decide: no more than these.
+        // The number of registers read depends on the unit and its kind of count, but is at most
+        // 16.
         let reads = |it: &Register| match *it {
             Register::Out(of, n) => {
                 of == wide && (self.indirect || (first..first.saturating_add(16)).contains(&n))

@@ -1,4 +1,4 @@
-//! A program as the search reads it.
+//! Programs as used by the search.
 
 use std::sync::Arc;
 

@@ -14,17 +14,17 @@ pub(super) const ALL_SIGNALS: u16 = 0xfffe;
 /// Signals that may reach contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Raise {
-    /// Index of the microengine; any if it is not known.
+    /// Index of the microengine; `None` if unknown, which means any.
     pub me: Option<u8>,
     pub contexts: ContextSet,
     /// Bit s: signal s.
     pub signals: u16,
-    /// Contexts that are disabled or have exited may go on, from anywhere.
+    /// Whether contexts that are disabled or have exited may resume, at any address.
     pub revives: bool,
 }
 
 impl Raise {
-    /// Whether it may reach a context.
+    /// Whether the signals may reach a context.
     pub fn reaches(self, me: u8, context: u8) -> bool {
         self.me.is_none_or(|it| it == me) && self.contexts.contains(Context::wrapping(context))
     }
@@ -35,7 +35,7 @@ impl Raise {
     }
 }
 
-/// Anything anywhere.
+/// Any signal to any context.
 const ANYTHING: Raise = Raise {
     me: None,
     contexts: ContextSet::ALL,
@@ -43,16 +43,16 @@ const ANYTHING: Raise = Raise {
     revives: false,
 };
 
-/// The context that executes an instruction, and what contexts of its chip have done.
+/// The context that executes an instruction, and what the chip's contexts have done.
 #[derive(Clone, Copy)]
 pub(super) struct Issuer<'a> {
     pub profile: &'a Profile,
     pub me: u8,
     pub context: u8,
-    /// Contexts have put others on a freelist, so that a write to the media interface may
-    /// wake another context in the end.
+    /// Whether contexts have put others on a freelist, so that a write to the media interface may
+    /// eventually wake another context.
     pub lists_others: bool,
-    /// Commands have given their signals to other contexts than their own.
+    /// Whether commands have given their signals to contexts other than their own.
     pub signals_others: bool,
 }
 
@@ -78,7 +78,7 @@ fn of_csr(program: &FlowProgram, csr: u16, src: Operand, issuer: Issuer<'_>) -> 
         csr::SAME_ME_SIGNAL => own,
         csr::NEXT_NEIGHBOR_SIGNAL => issuer.me.checked_add(1),
         csr::PREV_NEIGHBOR_SIGNAL => issuer.me.checked_sub(1),
-        // These CSRs change what other contexts have or wait for, or arm their timers.
+        // These CSRs change the signals or the wait of other contexts, or arm their timers.
         csr::CTX_ENABLES
         | csr::INDIRECT_CTX_STS
         | csr::INDIRECT_CTX_SIG_EVENTS
@@ -97,7 +97,7 @@ fn of_csr(program: &FlowProgram, csr: u16, src: Operand, issuer: Issuer<'_>) -> 
         }
         _ => return None,
     };
-    // Signals to a neighbour that is not there are lost.
+    // Signals to a neighbour that does not exist are lost.
     let me = me.filter(|&me| me < issuer.profile.microengines())?;
     let Some(value) = value_of(program, src) else {
         return Some(Raise {
@@ -134,7 +134,7 @@ fn of_interthread(value: u32, profile: &Profile) -> Option<Raise> {
 
 fn of_command(command: &Command, issuer: Issuer<'_>) -> Option<Raise> {
     match command.op {
-        // An address that is computed may be that of the signal register.
+        // A computed address may be that of the signal register.
         CommandOp::CapWrite | CommandOp::CapReflectWrite | CommandOp::CapReflectRead => {
             Some(ANYTHING)
         }
@@ -158,9 +158,9 @@ fn of_command(command: &Command, issuer: Issuer<'_>) -> Option<Raise> {
     }
 }
 
-/// The value of an operand, if it is the same wherever the program runs: a constant, or a
-/// general-purpose register whose initial values and `immed` instructions all agree. Anything
-/// else that writes the register makes it unknown.
+/// The value of an operand, if it is the same throughout the program: a constant, or a
+/// general-purpose register whose initial values and `immed` instructions all agree. Anything else
+/// that writes the register makes it unknown.
 ///
 /// An `immed` directly after a `local_csr_rd` loads the CSR, not its constant
 /// (`isa/mnemonics.toml`), so one of these makes the register unknown too.
@@ -169,7 +169,8 @@ fn value_of(program: &FlowProgram, operand: Operand) -> Option<u32> {
         return Some(u32::from(value));
     }
     operand.bank()?;
-    // A context without an initial value of it writes it before it reads it, or there is a fault.
+    // A context without an initial value for it writes it before reading it, or else there is a
+    // fault.
     let initial = program.image.initial_values.iter();
     let mut initial = initial.filter(|it| it.register == operand);
     let mut value = initial.next().map(|it| it.value);

@@ -1,13 +1,12 @@
-//! The places at which a program asks for what raises a signal of its own context.
+//! The places at which a program requests something that raises a signal of its own context.
 
 use npsim_isa::{Command, CommandOp, Completion, Instruction, Operand, csr, msf_csr};
 
 use super::program::FlowProgram;
 
-/// The places of instructions that ask for one of some signals: commands that name it. Where
-/// there are none and nothing `else_raises` it, those for which the number of a signal is data:
-/// writes that set a timer's signal, and writes to the media interface that may put the context on
-/// a freelist.
+/// The places of instructions that request one of some signals: commands that name it. If there are
+/// none and nothing `else_raises` it, instructions with the signal's number as data: writes that
+/// set a timer's signal, and writes to the media interface that may put the context on a freelist.
 pub(super) fn requests(program: &FlowProgram, signals: u16, else_raises: bool) -> Vec<String> {
     let places = |asks: &dyn Fn(&Instruction) -> bool| -> Vec<String> {
         let flow = &program.flow;
@@ -28,7 +27,7 @@ pub(super) fn requests(program: &FlowProgram, signals: u16, else_raises: bool) -
     })
 }
 
-/// The signals of which a command raises one or both: some raise a pair.
+/// The signals of which a command raises one or both: some commands raise a pair.
 fn names(command: &Command) -> u16 {
     match command.completion {
         Completion::Silent => 0,
@@ -38,8 +37,8 @@ fn names(command: &Command) -> u16 {
     }
 }
 
-/// Whether it may write one of `RX_THREAD_FREELIST_0` to `_2`: no operand says that it is
-/// another register.
+/// Whether it may write one of `RX_THREAD_FREELIST_0` to `_2`: no operand shows that it is another
+/// register.
 fn may_enlist(command: &Command) -> bool {
     let writes = matches!(
         command.op,

@@ -9,16 +9,17 @@ use npsim_isa::{CONTEXTS, Unit};
 use super::program::FlowProgram;
 use super::raise::{ALL_SIGNALS, Issuer, Raise, raise_at};
 
-/// What a run that ends leaves behind it.
+/// How a run that ends could continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outlook {
-    /// The run has come to rest: no frame moves, and an event that has not happened so far will not.
+    /// The run has come to rest: no frame moves, and kinds of event that have not happened so far
+    /// will not happen.
     AtRest,
-    /// The run could go on.
+    /// The run could continue.
     GoesOn,
 }
 
-/// An instruction that raises a signal for a context, and a context that may reach it.
+/// An instruction that raises a signal for a context, and a context that may reach the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalSender {
     /// Index of the microengine.
@@ -27,33 +28,33 @@ pub struct SignalSender {
     pub context: u8,
     /// Address of the instruction.
     pub pc: u16,
-    /// Bit s: it raises signal s, of those that were asked for.
+    /// Bit s: it raises signal s, out of the requested ones.
     pub signals: u16,
-    /// The receiver is computed at run time, so that it may be another context.
+    /// Whether the receiver is computed at run time, so that it may be another context.
     pub computed: bool,
-    /// The sending context may still go on; else it is deadlocked itself.
+    /// Whether the sending context may still go on; otherwise it is deadlocked itself.
     pub alive: bool,
 }
 
-/// A context as the search sees it.
+/// The state of a context in the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchThread {
     pub me: u8,
     pub context: u8,
-    /// Bit s: it waits for signal s, which has not come.
+    /// Bit s: it waits for signal s, which has not arrived.
     pub missing: u16,
-    /// Any one of the missing signals wakes it.
+    /// Whether any one of the missing signals wakes it.
     pub any: bool,
     /// Signals that may still reach it.
     pub possible: u16,
-    /// The context can still go on.
+    /// Whether the context can still go on.
     pub live: bool,
-    /// The context may go on from any address.
+    /// Whether the context may continue at any address.
     anywhere: bool,
 }
 
 impl SearchThread {
-    /// Whether signals that may still come are enough to wake it.
+    /// Whether the signals that may still arrive are enough to wake it.
     fn is_woken(self) -> bool {
         if self.any {
             self.missing & self.possible != 0
@@ -62,7 +63,7 @@ impl SearchThread {
         }
     }
 
-    /// Whether it waits, and nothing in flight will wake it.
+    /// Whether it waits and nothing in flight will wake it.
     pub fn is_open(self) -> bool {
         !self.live && self.missing != 0 && !self.is_woken()
     }
@@ -73,8 +74,8 @@ impl SearchThread {
     }
 }
 
-/// The contexts of all programs, with the signals that commands, events and frames that may come
-/// raise for them.
+/// The contexts of all programs, with the signals that commands, events and possible frames raise
+/// for them.
 pub(super) fn threads(chip: &Chip) -> Vec<SearchThread> {
     let cores = (0..).zip(chip.microengines());
     let running = cores.filter(|(_, core)| !core.program().image().words.is_empty());
@@ -102,11 +103,11 @@ pub(super) fn threads(chip: &Chip) -> Vec<SearchThread> {
     all
 }
 
-/// Adds to `possible` of each thread the signals that may still come without any context doing
-/// anything: from commands in flight, events of the queue, and frames.
+/// Adds to `possible` of each thread the signals that may still arrive without any context doing
+/// anything: from commands in flight, queued events, and frames.
 ///
-/// The set may be too large and must never be too small, or a run that goes on would be called
-/// deadlocked:
+/// The set may be too large but must never be too small, or else a run that goes on would be
+/// reported as deadlocked:
 ///
 /// | what is pending | what it may reach |
 /// | --- | --- |
@@ -160,7 +161,7 @@ fn add_in_flight(chip: &Chip, all: &mut [SearchThread]) {
 pub(super) struct Search<'a> {
     chip: &'a Chip,
     outlook: Outlook,
-    /// By microengine.
+    /// The programs by microengine.
     programs: Vec<FlowProgram>,
 }
 
@@ -179,7 +180,7 @@ impl<'a> Search<'a> {
         &self.programs[usize::from(me)]
     }
 
-    /// Marks the threads that can still go on, until that wakes no other.
+    /// Marks the threads that can still go on, until no more are woken.
     pub fn mark_live(&self, all: &mut [SearchThread]) {
         let mut done = vec![false; all.len()];
         loop {
@@ -204,7 +205,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What a thread may still raise once it is live.
+    /// The signals that a live thread may still raise.
     fn raised_by(&self, thread: SearchThread) -> Vec<Raise> {
         let mut raises: Vec<_> = { self.reached_by(thread).into_iter() }
             .filter_map(|at| self.raise(thread.me, thread.context, at))
@@ -221,7 +222,7 @@ impl<'a> Search<'a> {
             return flow.addresses().collect();
         }
         let view = self.chip.microengines()[usize::from(thread.me)].context(thread.context);
-        // A context that executes may be in the defer slots of a branch that lies before it.
+        // An executing context may be in the defer slots of a branch that lies before its address.
         let first = match view.phase {
             ContextPhase::Executing => view.pc.saturating_sub(3),
             _ => view.pc,
@@ -229,7 +230,7 @@ impl<'a> Search<'a> {
         flow.reachable(thread.context, first..=view.pc)
     }
 
-    /// What an instruction may raise for another context than the one that executes it.
+    /// The signals that an instruction may raise for contexts other than the one that executes it.
     fn raise(&self, me: u8, context: u8, at: u16) -> Option<Raise> {
         let goes_on = self.outlook == Outlook::GoesOn;
         let issuer = Issuer {
@@ -261,16 +262,15 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What contexts may still raise for others: searched once, then asked for each context that
-/// waits.
+/// What contexts may still raise for others: searched once, then queried for each waiting context.
 #[derive(Debug)]
 pub(crate) struct Senders(Vec<Sending>);
 
-/// A context that is live or waits; others are not enabled or have exited.
+/// A context that is live or waits; the others are not enabled or have exited.
 #[derive(Debug)]
 struct Sending {
     thread: SearchThread,
-    /// What it may raise, with the addresses, ascending.
+    /// The signals that it may raise, with the addresses, ascending.
     raises: Vec<(u16, Raise)>,
 }
 
@@ -291,7 +291,7 @@ impl Senders {
     }
 
     /// The other contexts that may reach an instruction that raises one of some signals of a
-    /// context: those whose receiver is known to be this context, or, where there are none, all
+    /// context: those whose receiver is known to be this context or, if there are none, all those
     /// whose receiver may be.
     pub fn to(&self, me: u8, context: u8, signals: u16) -> Vec<SignalSender> {
         let others =

@@ -1,4 +1,4 @@
-//! Reads the statistics out of a chip.
+//! Collects the statistics of a chip.
 
 use super::{
     BufferStats, BusInstanceStats, BusStats, CheckStats, ContextStats, CounterStats, DropStats,
@@ -19,7 +19,7 @@ use npsim_chip::units::msf::Msf;
 use npsim_chip::units::scratch::Scratch;
 
 impl Stats {
-    /// What a chip has counted until now.
+    /// Collects the counts of a chip so far.
     #[must_use]
     pub fn collect(chip: &Chip) -> Self {
         let profile = &chip.fabric().profile;
@@ -247,9 +247,9 @@ fn counters(gpp: &Gpp, scratch: &Scratch) -> Vec<CounterStats> {
     gpp.counters().iter().map(one).collect()
 }
 
-/// What a core has counted. A run that comes to rest ends with its last instruction,
-/// which has executed although its cycle is beyond the run's last: it counts in place of
-/// one of the slots lost with it. Where a fault stands, nothing of its cycle counts.
+/// The counts of a core. A run that comes to rest ends with its last instruction, which has
+/// executed although its cycle is beyond the run's last: it counts in place of one of the slots
+/// lost with it. If there is a fault, nothing in its cycle counts.
 fn counts(chip: &Chip, core: &dyn Core) -> MeStats {
     let now = chip.counted_to();
     let mut counts = core.stats_at(now);

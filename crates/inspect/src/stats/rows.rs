@@ -1,15 +1,15 @@
-//! Counters of tasks and devices, whose names are known only once their kinds are registered.
+//! Counters of tasks and devices, whose names are only known once their kinds are registered.
 
 use npsim_chip::kernel::row::Row;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// The rows of the tasks, by kind: a list for each kind that there is, even if no
-/// such task runs.
+/// The rows of the tasks, by kind: a list for each kind, even if no such task
+/// runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskRows(Vec<(String, Vec<Row>)>);
 
 impl TaskRows {
-    /// Empty lists for kinds of tasks of these names.
+    /// Empty lists for kinds of tasks with these names.
     pub(super) fn of_kinds(kinds: &[String]) -> Self {
         let mut rows = Self::default();
         for kind in kinds {
@@ -18,7 +18,7 @@ impl TaskRows {
         rows
     }
 
-    /// Adds rows of a task of a kind. In statistics its name has `_` for `-`.
+    /// Adds rows of a task of a kind. In statistics, `-` in its name becomes `_`.
     pub fn add(&mut self, kind: &str, rows: Vec<Row>) {
         let key = kind.replace('-', "_");
         match self.0.iter_mut().find(|(own, _)| *own == key) {
@@ -27,7 +27,7 @@ impl TaskRows {
         }
     }
 
-    /// The rows of tasks of a kind; none if there is no such kind.
+    /// The rows of tasks of a kind; empty if there is no such kind.
     #[must_use]
     pub fn of(&self, kind: &str) -> &[Row] {
         let key = kind.replace('-', "_");
@@ -53,16 +53,16 @@ pub struct DeviceStats {
     pub channel: u8,
     /// Byte address of its window in the channel.
     pub address: u32,
-    /// What it has counted.
+    /// Its counts.
     pub counts: Row,
     /// The counters of each of its modules, by the module's name.
     pub modules: Vec<(&'static str, Row)>,
-    /// What the summary of a run says of it, a line each.
+    /// Its lines in the summary of a run.
     pub summary: Vec<String>,
 }
 
 impl DeviceStats {
-    /// What a module has counted.
+    /// The counts of a module.
     #[must_use]
     pub fn module(&self, name: &str) -> Option<&Row> {
         let found = self.modules.iter().find(|(own, _)| *own == name);
@@ -84,8 +84,8 @@ impl Serialize for DeviceStats {
     }
 }
 
-/// The devices of a chip, channel by channel. In statistics each kind has an entry:
-/// an object for one device, a list for several.
+/// The devices of a chip, channel by channel. In statistics, each kind has an
+/// entry: an object for a single device, a list for several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Devices(pub Vec<DeviceStats>);
 

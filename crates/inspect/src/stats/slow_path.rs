@@ -1,11 +1,10 @@
-//! Reads the statistics of the general-purpose core and of devices beside SRAM out of
-//! a chip.
+//! Collects the statistics of the general-purpose core and of devices beside SRAM.
 
 use super::{DeviceStats, Devices, DropStats, GppStats, TaskRows, TaskStats};
 use npsim_chip::chip::Chip;
 use npsim_chip::gpp::Memories;
 
-/// What the core has done and what its tasks keep.
+/// The counts of the core and the data that its tasks expose.
 pub(super) fn gpp(chip: &Chip) -> GppStats {
     let (gpp, now) = (&chip.gpp(), chip.counted_to());
     let memories = Memories {
@@ -45,7 +44,7 @@ pub(super) fn gpp(chip: &Chip) -> GppStats {
     }
 }
 
-/// What is attached to SRAM channels.
+/// The devices attached to SRAM channels.
 pub(super) fn devices(chip: &Chip) -> Devices {
     let cycles = chip.counted_to();
     let devices = chip.units().sram.devices();
