@@ -1,4 +1,4 @@
-//! Edits that mend what a message is about.
+//! Edits that fix the problem of a message.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,22 +16,22 @@ use super::position::{Edit, Place};
 use super::text::Text;
 use super::workspace::Workspace;
 
-/// What can be done about a message.
+/// A quick fix for a message.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// What it does, in words.
+    /// A description of the fix.
     pub title: String,
     /// The changes.
     pub edits: Vec<Edit>,
-    /// What it is about.
+    /// The message that it fixes.
     pub diagnostic: Diagnostic,
-    /// The action that mends the problem in the way that is most likely meant.
+    /// Whether it is the most likely intended fix.
     pub preferred: bool,
 }
 
 impl Workspace {
-    /// What can be done about the messages that touch bytes of a file: what their patches
-    /// say, a declaration added or removed, and silence for warnings.
+    /// The fixes for the messages that touch a range of a file: the patches of the messages, a
+    /// declaration to add or remove, and ways to silence warnings.
     #[must_use]
     pub fn actions(&self, path: &Path, range: &Range<usize>) -> Vec<Action> {
         let mut found: Vec<Action> = Vec::new();
@@ -73,8 +73,8 @@ impl Workspace {
         found
     }
 
-    /// An unused name taken out of the text that declares it; none where another use of
-    /// that text, in a macro or an included file, needs it.
+    /// Removes an unused name from its declaration; `None` if another use of that text, in a macro
+    /// or an included file, needs it.
     fn removed(
         &self,
         analysis: &Analysis,
@@ -95,7 +95,7 @@ impl Workspace {
     }
 }
 
-/// Whether a program uses a symbol that the text at a place declares.
+/// Whether a program uses a symbol that is declared at a place.
 fn is_used(analysis: &Analysis, declared: &Place) -> bool {
     let index = &analysis.index;
     let here = |span| analysis.place(span).as_ref() == Some(declared);
@@ -104,8 +104,8 @@ fn is_used(analysis: &Analysis, declared: &Place) -> bool {
         .any(|it| index.references_to(it.symbol).any(|it| !it.declares))
 }
 
-/// The bytes to take out so that a name is not declared any more: the name with its size and
-/// the gap to its neighbour, or all of the line that declares nothing else.
+/// The bytes to delete so that a name is no longer declared: the name with its size and the gap to
+/// its neighbour, or the whole line if it declares nothing else.
 fn declaration(text: &Text, name: &Range<usize>) -> Option<Range<usize>> {
     let declares = |line: &&TextLine| line.tokens.iter().any(|it| place(it) == *name);
     let line = text.lines().iter().find(declares)?;
@@ -149,7 +149,7 @@ const fn touch(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start <= other.end && other.start <= one.end
 }
 
-/// The patches of a message; none if it has none, or one in no file.
+/// The patches of a message; `None` if it has none, or one that is not in a file.
 fn patched(analysis: &Analysis, message: &npsim_asm::Diagnostic) -> Option<Vec<Edit>> {
     let patches = message.patches.iter().map(|patch| {
         Some(Edit {
@@ -161,7 +161,7 @@ fn patched(analysis: &Analysis, message: &npsim_asm::Diagnostic) -> Option<Vec<E
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Text that comes in between at a byte of the file of a place.
+/// An insertion at a byte of a place's file.
 fn inserted(place: &Place, at: usize, text: String) -> Edit {
     Edit {
         place: Place::new(&place.path, &place.text, at..at),
@@ -169,7 +169,7 @@ fn inserted(place: &Place, at: usize, text: String) -> Edit {
     }
 }
 
-/// A name without a declaration, declared above the line that uses it.
+/// Declares an undeclared name above the line that uses it.
 fn declared(place: &Place, code: &str) -> Option<(String, Edit)> {
     let directive = match code {
         codes::UNDEFINED_REGISTER => ".reg",
@@ -193,7 +193,7 @@ fn declared(place: &Place, code: &str) -> Option<(String, Edit)> {
     Some((format!("declare `{directive} {name}`"), edit))
 }
 
-/// The warning switched off around the lines of a place.
+/// Disables a warning around the lines of a place.
 fn silenced(place: &Place, code: &str) -> Vec<Edit> {
     let before = place.text.line_start(place.range.start);
     let off = format!("#pragma warning(push)\n#pragma warning(disable:{code})\n");

@@ -1,4 +1,4 @@
-//! One root, with everything that questions about it need.
+//! A root with everything needed to answer questions about it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,40 +21,40 @@ use super::position::Place;
 use super::roots::Root;
 use super::text::Text;
 
-/// What is known of a root: what was read at once, and what the assembler says later.
+/// What is known about a root: what was read at once, and what the assembler reports later.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// Tells this reading from all others.
+    /// Identifies this reading among all others.
     pub number: u64,
     /// The root.
     pub root: Root,
-    /// What the assembler said; none until it has.
+    /// The assembler's results; `None` until they are available.
     assembled: Option<Assembled>,
     /// The texts that were read.
     pub sources: SourceMap,
-    /// The statements that they became.
+    /// The statements that they contain.
     pub lines: Vec<LogicalLine>,
     /// Registers, signals and labels.
     pub index: NameIndex,
-    /// Canonical path of each file of `sources`; none for the command line.
+    /// The canonical path of each file of `sources`; `None` for the command line.
     pub paths: Vec<Option<PathBuf>>,
     /// The texts of the files.
     pub texts: Vec<Rc<Text>>,
-    /// What conditions left out, outside of macros.
+    /// The parts left out by conditions, outside of macros.
     left_out: Vec<Span>,
-    /// Macros and names of each text, by its canonical path.
+    /// The macros and names of each text, by its canonical path.
     pub definitions: BTreeMap<PathBuf, Rc<Definitions>>,
 }
 
 impl Analysis {
-    /// Reads a root: preprocesses it and indexes its names; `None` if that panics, which is a
-    /// bug and must not end the server. `paths` and `texts` are by the number of a file
-    /// in `sources`. What assembling finds comes later ([`Self::complete`]).
+    /// Reads a root: preprocesses it and indexes its names; `None` if that panics, which is a bug
+    /// but must not end the server. `paths` and `texts` are indexed by the number of a file in
+    /// `sources`. The results of assembling are added later ([`Self::complete`]).
     #[must_use]
     pub fn new(number: u64, root: &Root, documents: &Documents) -> Option<Self> {
         let includes = FileIncludes::new(documents.files(), &root.include);
         let main = root.main.display().to_string();
-        // A text that is being typed must never end the server.
+        // Text that is being typed must never end the server.
         let run = || {
             let mut sources = SourceMap::default();
             let mut ignored = Vec::new();
@@ -103,12 +103,12 @@ impl Analysis {
         })
     }
 
-    /// Takes in what the assembler said.
+    /// Adds the assembler's results.
     pub fn complete(&mut self, assembled: Assembled) {
         self.assembled = Some(assembled);
     }
 
-    /// Whether the assembler has said what it has to say.
+    /// Whether the assembler's results are available.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.assembled.is_some()
@@ -120,13 +120,13 @@ impl Analysis {
         self.assembled.as_ref()?.image.as_ref()
     }
 
-    /// What the assembler said.
+    /// The assembler's messages.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         self.assembled.as_ref().map_or(&[], |it| &it.diagnostics)
     }
 
-    /// What each word costs on the project's chip; empty if that is not known.
+    /// The cost of each word on the project's chip; empty if unknown.
     #[must_use]
     pub fn costs(&self) -> &[Cost] {
         self.assembled.as_ref().map_or(&[], |it| &it.costs)
@@ -138,7 +138,7 @@ impl Analysis {
         self.definitions.contains_key(path)
     }
 
-    /// The file's numbers; a file that is included twice has two.
+    /// The numbers of a file; a file that is included twice has two.
     pub fn files(&self, path: &Path) -> impl Iterator<Item = FileId> {
         self.paths
             .iter()
@@ -153,7 +153,7 @@ impl Analysis {
         self.paths.get(span.file.0 as usize)?.as_deref()
     }
 
-    /// The place of a span; none for the command line.
+    /// The place of a span; `None` for the command line.
     #[must_use]
     pub fn place(&self, span: Span) -> Option<Place> {
         let text = self.texts.get(span.file.0 as usize)?;
@@ -167,8 +167,8 @@ impl Analysis {
         text.get(span.lo as usize..span.hi as usize).unwrap_or("")
     }
 
-    /// What conditions left out of each inclusion of a file: a line counts as left out
-    /// where all say so.
+    /// The parts left out by conditions in each inclusion of a file: a part counts as left out if
+    /// all of them agree.
     pub fn left_out(&self, path: &Path) -> Vec<BTreeSet<(u32, u32)>> {
         let in_file = |file: FileId| {
             let spans = self.left_out.iter().filter(|span| span.file == file);
@@ -177,7 +177,7 @@ impl Analysis {
         self.files(path).map(in_file).collect()
     }
 
-    /// The registers or numbers that stand for a register or signal, each once.
+    /// The registers or numbers allocated to a register or signal, each once.
     #[must_use]
     pub fn places(&self, symbol: usize) -> Vec<String> {
         let Some(image) = self.image() else {
@@ -203,7 +203,7 @@ impl Analysis {
         places
     }
 
-    /// Addresses of the words that come from a line, at once or through macros.
+    /// Addresses of the words that come from a line, directly or through macros.
     fn words_of(&self, image: &Image, path: &Path, line: u32) -> Vec<u16> {
         let here = |origin: &Origin| {
             let file = self.paths.get(origin.file as usize);
@@ -221,9 +221,9 @@ impl Analysis {
             .collect()
     }
 
-    /// What the allocator chose for a symbol, in words: the registers or the
-    /// number at a line, or all of them with the words where each is in use if
-    /// the line does not use it. Empty if the program has errors.
+    /// Describes the allocation of a symbol: the registers or the number at a
+    /// line or, if the line does not use it, all of them with the words where
+    /// each is in use. Empty if the program has errors.
     #[must_use]
     pub fn allocation(&self, symbol: usize, path: &Path, line: u32) -> Vec<String> {
         let Some(image) = self.image() else {
@@ -274,17 +274,17 @@ impl Analysis {
     }
 }
 
-/// A register or number that a name has in a part of a program.
+/// A register or number that a name has in part of a program.
 struct Row<'a> {
     text: String,
     name: &'a str,
     live: Vec<&'a LiveRange>,
 }
 
-/// Ranges of one register that are shown at most.
+/// Maximum number of ranges shown for a register.
 const MOST_RANGES: usize = 4;
 
-/// The rows that hold at some of the words, or all with their ranges.
+/// Describes the rows that apply to some of the words, or all rows with their ranges if none does.
 fn told(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
     let here = |row: &Row<'_>| {
         let mut live = row.live.iter();
@@ -296,7 +296,7 @@ fn told(mut rows: Vec<Row<'_>>, words: &[u16]) -> Vec<String> {
     let mut told: Vec<String> = rows
         .iter()
         .map(|row| {
-            // Where all is in one register its addresses say nothing.
+            // If a name has a single register, the addresses add nothing.
             let several = rows
                 .iter()
                 .any(|other| other.name == row.name && other.text != row.text);

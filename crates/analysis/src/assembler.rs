@@ -1,5 +1,5 @@
-//! What only the whole assembler knows. It takes longest, so that it can be found out on a thread
-//! of its own, for the newest version of a program alone.
+//! Results that require the whole assembler. This takes longest, so it can run on a thread of its
+//! own, and only for the newest version of a program.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,9 +14,9 @@ use npsim_project::files::Overlay;
 /// A program to assemble.
 #[derive(Debug)]
 pub struct Job {
-    /// Of the reading that asks for it.
+    /// The number of the reading that requested it.
     pub(crate) number: u64,
-    /// What is assembled.
+    /// The program's root.
     pub(crate) root: Root,
     /// The texts as they were read.
     pub(crate) files: Overlay,
@@ -29,16 +29,16 @@ pub struct Assembled {
     pub(crate) number: u64,
     /// The program, if it has no errors.
     pub(crate) image: Option<Image>,
-    /// What the assembler said.
+    /// The assembler's messages.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// What each word costs on the project's chip; empty if the program has errors or
-    /// the chip is not known.
+    /// The cost of each word on the project's chip; empty if the program has errors or the chip is
+    /// unknown.
     pub(crate) costs: Vec<Cost>,
 }
 
 impl Job {
-    /// Assembles the program. An assembler that panics, which is a bug, says nothing: a text that
-    /// is being typed must never end a server.
+    /// Assembles the program. If the assembler panics, which is a bug, the results are empty: text
+    /// that is being typed must never end a server.
     #[must_use]
     pub fn run(self) -> Assembled {
         let assembled = catch_unwind(AssertUnwindSafe(|| self.assembled()));

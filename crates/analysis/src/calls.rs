@@ -1,4 +1,4 @@
-//! Callers of a macro, and the macros that it uses.
+//! The callers of a macro, and the macros that it uses.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,16 +11,16 @@ use super::position::Place;
 use super::scan::word_at;
 use super::workspace::{Spot, Workspace};
 
-/// A macro, or a source as the user of macros that no macro uses.
+/// A macro, or a source as the top-level user of macros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallItem {
     /// `name(a, b)`, or the name of the source.
     pub title: String,
     /// The name of the macro's file, or of the source's project.
     pub detail: Option<String>,
-    /// The name of the macro; none for a source.
+    /// The name of the macro; `None` for a source.
     pub name: Option<String>,
-    /// The whole definition; the beginning of a source.
+    /// The whole definition, or the beginning of a source.
     pub place: Place,
     /// The bytes of the name in the definition.
     pub selection: Range<usize>,
@@ -29,14 +29,14 @@ pub struct CallItem {
 /// Uses of a macro.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The user, or what is used.
+    /// The user, or the used macro.
     pub item: CallItem,
     /// The uses in the text of the user.
     pub uses: Vec<Place>,
 }
 
 impl Workspace {
-    /// The macro at a place, wherever it is defined; a name may have several.
+    /// The macros whose name is at a place, wherever they are defined; a name may have several.
     #[must_use]
     pub fn macros_at(&self, spot: &Spot) -> Vec<CallItem> {
         let word = word_at(&spot.text, spot.offset);
@@ -65,7 +65,7 @@ impl Workspace {
         found
     }
 
-    /// Macros and sources that use a macro, in the programs that hold a file.
+    /// The macros and sources that use a macro, in the programs that contain a file.
     #[must_use]
     pub fn callers(&self, path: &Path, name: &str) -> Vec<Call> {
         let mut users: BTreeMap<String, (Vec<CallItem>, Vec<Place>)> = BTreeMap::new();
@@ -116,7 +116,7 @@ impl Workspace {
     }
 }
 
-/// The uses, once for each of the items.
+/// The uses, repeated for each of the items.
 fn calls((items, uses): (Vec<CallItem>, Vec<Place>)) -> impl Iterator<Item = Call> {
     items.into_iter().map(move |item| Call {
         item,
@@ -129,7 +129,7 @@ fn file_name(path: &Path) -> Option<String> {
     name.map(|name| name.to_string_lossy().into_owned())
 }
 
-/// The source in which a use stands, as the user.
+/// The source that contains a use, as its user.
 fn program(analysis: &Analysis, used: &Place) -> CallItem {
     let project = analysis.root.project.as_ref();
     CallItem {
@@ -141,7 +141,7 @@ fn program(analysis: &Analysis, used: &Place) -> CallItem {
     }
 }
 
-/// The name of the macro in which an expansion's use stands; none for plain text.
+/// The name of the macro that contains the use of an expansion; `None` for plain text.
 fn user<'a>(analysis: &'a Analysis, used: &Expansion) -> Option<&'a str> {
     let parent = analysis.sources.expansion(used.parent)?;
     (used.parent != ExpansionId::ROOT).then_some(parent.name.as_str())

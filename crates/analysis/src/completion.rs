@@ -1,4 +1,4 @@
-//! What can be written at a place.
+//! Completion: what can be written at a place.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::vocabulary::{self, Word};
 use super::workspace::{Spot, Workspace};
 
 impl Workspace {
-    /// What can be written at a place of a source or of a project file.
+    /// The completions at a place in a source or a project file.
     #[must_use]
     pub fn completion(&self, spot: &Spot) -> Completion {
         if project::is_project(self, spot) {
@@ -44,7 +44,7 @@ fn completion(workspace: &Workspace, spot: &Spot) -> Completion {
     if word.starts_with('#') && before.is_empty() {
         list.words(vocabulary::PREPROCESSOR, ItemKind::Keyword);
     } else if before.starts_with("#include") {
-        // The name of a file.
+        // The name of a file: no completion.
     } else if before.starts_with('#') {
         list.words(vocabulary::FUNCTIONS, ItemKind::Function);
         list.defines(workspace, spot);
@@ -86,7 +86,8 @@ fn typed(code: &str, offset: usize) -> Range<usize> {
 }
 
 fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
-    // A file of several programs may be for several chips; what one of them has is offered.
+    // A file shared by several programs may be for several chips; mnemonics of any of them are
+    // offered.
     let generation = workspace
         .about(&spot.path)
         .map(|analysis| analysis.root.options.generation)
@@ -115,7 +116,7 @@ fn statements(workspace: &Workspace, spot: &Spot, list: &mut List) {
     list.words(vocabulary::directives(), ItemKind::Keyword);
 }
 
-/// What an operand can be.
+/// The completions of an operand.
 fn inside(workspace: &Workspace, spot: &Spot, context: &Context, list: &mut List) {
     let first = context.depth == 1 && !context.closed;
     if context.inner == "inp_state" {
@@ -240,7 +241,7 @@ impl List {
         }
     }
 
-    /// Names that can be used at the place: signals, and if wanted all others.
+    /// Adds the names that can be used at the place: signals, and all others if `all`.
     fn symbols(&mut self, workspace: &Workspace, spot: &Spot, all: bool) {
         for analysis in workspace.about(&spot.path) {
             let scopes: BTreeSet<usize> = analysis

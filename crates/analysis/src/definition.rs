@@ -1,4 +1,4 @@
-//! From a use to what it means, and back.
+//! From a use to its definition, and back.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ impl Workspace {
         places(self, spot)
     }
 
-    /// All places where the symbol at a place is named.
+    /// All places that refer to the symbol at a place.
     #[must_use]
     pub fn references(&self, spot: &Spot) -> Vec<Place> {
         let mut found: Vec<Place> = Vec::new();
@@ -55,7 +55,7 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Place> {
     let word = &code[word];
     let stem = word.trim_end_matches('#');
     let all = workspace.definitions(&spot.path, &spot.text);
-    // A parameter of the macro around the place hides everything else.
+    // A parameter of the surrounding macro hides everything else.
     for known in all
         .iter()
         .filter(|(path, _)| *path == spot.path)
@@ -97,7 +97,7 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Place> {
     if uses.is_empty() {
         return keys(workspace, spot, word);
     }
-    // Of several macros of one name the one with as many parameters is meant.
+    // Of several macros with the same name, the one with as many parameters is meant.
     let exact = uses.iter().any(|(fits, _)| *fits);
     uses.into_iter()
         .filter(|(fits, _)| *fits || !exact)
@@ -105,7 +105,7 @@ fn places(workspace: &Workspace, spot: &Spot) -> Vec<Place> {
         .collect()
 }
 
-/// How many arguments the bracket at the beginning of a text holds.
+/// The number of arguments in the bracket at the beginning of a text.
 fn argument_count(text: &str) -> usize {
     let Some(inside) = text.trim_start_matches([' ', '\t']).strip_prefix('(') else {
         return 0;

@@ -1,4 +1,4 @@
-//! The macros and names that a text defines, with their comments, read without assembling it.
+//! The macros and names defined by a text, with their comments, read without assembling it.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub struct Macro {
     pub name: String,
     /// The parameters.
     pub parameters: Vec<String>,
-    /// Where the name stands.
+    /// The bytes of the name.
     pub place: Range<usize>,
     /// From the directive to its `#endm`.
     pub whole: Range<usize>,
@@ -36,22 +36,22 @@ pub struct Define {
     pub name: String,
     /// `(a, b)` if it takes arguments.
     pub parameters: Option<String>,
-    /// What it stands for.
+    /// Its replacement.
     pub value: String,
-    /// Where the name stands.
+    /// The bytes of the name.
     pub place: Range<usize>,
     /// The whole directive.
     pub whole: Range<usize>,
-    /// The comment in its line, or that before it.
+    /// The comment on its line, or the one before it.
     pub comment: String,
 }
 
-/// What a text defines.
+/// The definitions of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions {
-    /// Macros in the order of the text.
+    /// Macros, in order of the text.
     pub macros: Vec<Macro>,
-    /// Names in the order of the text.
+    /// Names, in order of the text.
     pub defines: Vec<Define>,
 }
 
@@ -60,12 +60,12 @@ pub(super) fn place(token: &Token) -> Range<usize> {
     token.span.lo as usize..token.span.hi as usize
 }
 
-/// All macros and names that a text with these lines defines, in live lines or not.
+/// All macros and names defined by a text with these lines, whether the lines are active or not.
 #[must_use]
 pub fn definitions(text: &str, lines: &[TextLine]) -> Definitions {
     let mut found = Definitions::default();
     let mut open: Vec<usize> = Vec::new();
-    // Pieces that begin behind a token begin in no comment.
+    // Pieces that begin after a token do not begin in a comment.
     let code = |piece: Range<usize>| without_comments(&text[piece]);
     for line in lines {
         let Some(directive) = &line.directive else {
@@ -93,7 +93,7 @@ pub fn definitions(text: &str, lines: &[TextLine]) -> Definitions {
                 }
             }
             (Some(Directive::Define | Directive::DefineEval), [name, value @ ..]) => {
-                // Only a bracket that touches the name makes parameters.
+                // Parameters require a bracket directly after the name.
                 let list = value.first().filter(|open| open.is("(") && open.joined);
                 let list = list
                     .filter(|_| kind == Some(Directive::Define))

@@ -1,4 +1,4 @@
-//! What the assembler and the projects say of the files.
+//! Messages of the assembler and the projects about files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,39 +13,39 @@ use super::paths;
 use super::position::{LineIndex, Place};
 use super::workspace::Workspace;
 
-/// A message about a part of a file.
+/// A message about part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What it is about; the beginning of the file if no part of it is meant.
+    /// The place that it is about; the beginning of the file if it is about no part of it.
     pub place: Place,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
-    /// The message repeats, at the text of a macro, a message about a use.
+    /// Whether it repeats, in the text of a macro, a message about a use of that macro.
     pub repeated: bool,
-    /// The name in `npsim codes`; none for a project file.
+    /// The name in `npsim codes`; `None` for a project file.
     pub code: Option<&'static str>,
-    /// What is wrong, with notes and help on lines of their own.
+    /// The text, with notes and help on separate lines.
     pub message: String,
-    /// Other places that belong to it, each with what it has to do with it.
+    /// Other related places, each with its relation.
     pub related: Vec<(Place, String)>,
 }
 
 impl Workspace {
-    /// What there is to say of the programs that hold open texts and of the projects in reach:
-    /// by file, and in a file from its beginning on.
+    /// The messages about the programs that contain open texts and about the projects in reach:
+    /// grouped by file, and in order of place within a file.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.gathered(self.analyses().iter(), |_| true)
     }
 
-    /// What there is to say of the programs that hold a file, or of it as a part of a project.
+    /// The messages about the programs that contain a file, or about the file as part of a project.
     #[must_use]
     pub fn diagnostics_about(&self, path: &Path) -> Vec<Diagnostic> {
         self.gathered(self.about(path), |place| place.contains(&path))
     }
 
-    /// Messages of these programs, and of projects that are chosen by their file and the file
-    /// that has the mistake.
+    /// The messages of these programs, and of projects selected by their file and the file that
+    /// contains the error.
     fn gathered<'a>(
         &self,
         analyses: impl Iterator<Item = &'a Analysis>,
@@ -59,7 +59,7 @@ impl Workspace {
             }
         };
         for analysis in analyses {
-            // An author of a library knows that it makes no program.
+            // Authors of a library know that it does not generate a program.
             let told = |d: &&npsim_asm::Diagnostic| {
                 d.code != npsim_asm::codes::EMPTY_PROGRAM || d.level != Severity::Note
             };
@@ -71,7 +71,7 @@ impl Workspace {
         }
         for (path, problems) in &self.projects.problems {
             for found in problems {
-                // A project may extend the file in which the mistake is.
+                // A project may extend the file that contains the error.
                 let file = found.excerpt.as_ref().map(|at| PathBuf::from(&at.path));
                 let file = file.filter(|file| self.documents.files().is_file(file));
                 let file = file.map_or_else(|| path.clone(), |file| paths::canonical(&file));
@@ -87,7 +87,7 @@ impl Workspace {
     }
 }
 
-/// A message with its notes and its help, each on a line.
+/// A message with its notes and its help, each on a separate line.
 fn whole(message: &str, notes: &[String], help: Option<&String>) -> String {
     let notes = notes.iter().map(|note| format!("\nnote: {note}"));
     let help = help.map(|help| format!("\nhelp: {help}"));
@@ -96,8 +96,8 @@ fn whole(message: &str, notes: &[String], help: Option<&String>) -> String {
         .fold(message.to_owned(), |all, it| all + &it)
 }
 
-/// A message of the assembler. One about a macro's text is shown where the macro is used, and as
-/// a hint in the macro.
+/// Converts a message of the assembler. A message about a macro's text is shown where the macro is
+/// used, and as a hint in the macro.
 pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec<Diagnostic> {
     let primary = &diagnostic.primary;
     let calls: Vec<_> = analysis
@@ -128,7 +128,7 @@ pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec
         relate(label.span, text);
     }
     let shown = |span: Span, repeated| Diagnostic {
-        // What comes from the command line and the like has no place in a text.
+        // Definitions from the command line and the like have no place in a text.
         place: { analysis.place(span) }.unwrap_or_else(|| beginning(&analysis.root.main)),
         severity: diagnostic.level,
         repeated,
@@ -142,7 +142,7 @@ pub fn converted(analysis: &Analysis, diagnostic: &npsim_asm::Diagnostic) -> Vec
     }
 }
 
-/// The place of a message about a file that is about no part of it.
+/// The place for a message about a file as a whole.
 fn beginning(path: &Path) -> Place {
     Place::new(path, &Arc::new(LineIndex::new("")), 0..0)
 }

@@ -1,4 +1,4 @@
-//! The open texts, laid over the files.
+//! The open texts, which take precedence over the files.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,12 +15,12 @@ use super::text::Text;
 pub struct Documents {
     open: BTreeMap<PathBuf, Rc<Text>>,
     files: Overlay,
-    /// Files as they were last read.
+    /// Files as last read.
     read: RefCell<BTreeMap<PathBuf, Rc<Text>>>,
 }
 
 impl Documents {
-    /// No open texts, over these files.
+    /// No open texts, with these files.
     #[must_use]
     pub fn over(files: Overlay) -> Self {
         Self {
@@ -29,14 +29,14 @@ impl Documents {
         }
     }
 
-    /// Enters a text, or another version of one.
+    /// Opens a text, or replaces it by a new version.
     pub fn open(&mut self, path: PathBuf, text: String) {
         let text = Text::new(text);
         self.files.insert(&path, text.index().text());
         self.open.insert(path, Rc::new(text));
     }
 
-    /// Forgets a text.
+    /// Closes a text.
     pub fn close(&mut self, path: &Path) {
         self.files.remove(path);
         self.open.remove(path);
@@ -47,7 +47,7 @@ impl Documents {
         self.open.keys()
     }
 
-    /// The text of a file: the open one, or else that of the files.
+    /// The text of a file: the open one, or otherwise that of the files.
     #[must_use]
     pub fn text(&self, path: &Path) -> Option<Rc<Text>> {
         match self.open.get(path) {
@@ -56,8 +56,7 @@ impl Documents {
         }
     }
 
-    /// The text of a file that has been read: what is known of it already, if it is the
-    /// same.
+    /// The `Text` for a file's content, reusing the known one if it is the same.
     #[must_use]
     pub fn known(&self, path: &Path, text: &str) -> Rc<Text> {
         let mut read = self.read.borrow_mut();
@@ -71,7 +70,7 @@ impl Documents {
         new
     }
 
-    /// The files as they will be when all open texts are saved.
+    /// The files as they will be once all open texts are saved.
     #[must_use]
     pub const fn files(&self) -> &Overlay {
         &self.files

@@ -1,4 +1,4 @@
-//! The text that a macro becomes.
+//! The expansion of macros.
 
 use npsim_asm::front::token::{spell, split_labels};
 use npsim_asm::source::ExpansionId;
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::analysis::Analysis;
 use super::workspace::{Spot, Workspace};
 
-/// What a use of a macro becomes.
+/// The expansion of a macro use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expanded {
     /// The macro's name.
     pub name: String,
-    /// The statements, one on each line.
+    /// The statements, one per line.
     pub expansion: String,
 }
 
 impl Workspace {
-    /// The innermost use of a macro at a place, expanded to the end.
+    /// The innermost macro use at a place, fully expanded.
     #[must_use]
     pub fn expansion(&self, spot: &Spot) -> Option<Expanded> {
         { self.about(&spot.path) }.find_map(|analysis| expanded(analysis, spot))

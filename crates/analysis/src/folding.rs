@@ -1,4 +1,4 @@
-//! What an editor can fold: blocks, macros, conditions, loops and runs of comments.
+//! Foldable ranges: blocks, macros, conditions, loops and runs of comments.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -8,20 +8,20 @@ use npsim_asm::front::token::split_labels;
 
 use super::workspace::{Workspace, is_toml};
 
-/// Lines that can be folded.
+/// A range of lines that can be folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
-    /// The lines, from 0; the first one stays in sight.
+    /// The lines, from 0; the first one stays visible.
     pub lines: RangeInclusive<usize>,
-    /// The lines are comments.
+    /// Whether the lines are comments.
     pub comment: bool,
 }
 
 impl Workspace {
-    /// What can be folded in a text, in order of the first lines; none for a project file.
+    /// The foldable ranges of a text, in order of their first lines; `None` for a project file.
     #[must_use]
     pub fn folds(&self, path: &Path) -> Option<Vec<Fold>> {
-        // Project files are of another language.
+        // Project files are in another language.
         let text = (!is_toml(path)).then(|| self.documents.text(path))??;
         let mut ranges = comments(&text);
         let mut open: Vec<(Block, usize)> = Vec::new();
@@ -46,9 +46,9 @@ impl Workspace {
             if !matches!(role, Role::Opens(_))
                 && let Some(at) = open.iter().rposition(|(known, _)| *known == block)
             {
-                // What was left open in it is not whole.
+                // Blocks left open inside it are incomplete.
                 let (_, from) = open.split_off(at).swap_remove(0);
-                // The closing line stays in sight.
+                // The closing line stays visible.
                 if here > from + 1 {
                     ranges.push(Fold {
                         lines: from..=here - 1,
@@ -65,11 +65,11 @@ impl Workspace {
     }
 }
 
-/// Runs of two comment lines or more.
+/// Runs of at least two comment lines.
 fn comments(text: &str) -> Vec<Fold> {
     let mut ranges = Vec::new();
     let mut from: Option<usize> = None;
-    // The line after the last ends every run.
+    // The extra line at the end terminates any run.
     for (number, line) in (0..).zip(text.split('\n').chain([""])) {
         let line = line.trim_start();
         let comment = line.starts_with(';') || line.starts_with("//");

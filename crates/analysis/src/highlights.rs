@@ -1,4 +1,4 @@
-//! Uses of a name in its own text, and the files that a text includes.
+//! Uses of a name in its own text, and the files included by a text.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use npsim_asm::source::FileId;
 
 use super::workspace::{Spot, Workspace};
 
-/// Where a name is used.
+/// A use of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The bytes of the name.
     pub range: Range<usize>,
-    /// The name is declared here.
+    /// Whether the name is declared here.
     pub declares: bool,
 }
 
@@ -22,12 +22,12 @@ pub struct Use {
 pub struct Link {
     /// The bytes of the name.
     pub range: Range<usize>,
-    /// The file that is meant.
+    /// The file that it refers to.
     pub target: PathBuf,
 }
 
 impl Workspace {
-    /// The places in the same text where the name at a place is used.
+    /// The uses, in the same text, of the name at a place.
     #[must_use]
     pub fn uses(&self, spot: &Spot) -> Vec<Use> {
         let mut found: Vec<Use> = Vec::new();
@@ -40,13 +40,13 @@ impl Workspace {
                 declares: it.declares,
             }));
         }
-        // What is named there first counts.
+        // If several references coincide, the first one counts.
         found.sort_by_key(|it| (it.range.start, it.range.end));
         found.dedup_by(|one, other| one.range == other.range);
         found
     }
 
-    /// The names of included files, each with the file that is meant.
+    /// The names of included files, each with the file that it refers to.
     #[must_use]
     pub fn links(&self, path: &Path) -> Option<Vec<Link>> {
         let text = self.documents.text(path)?;

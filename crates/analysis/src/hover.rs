@@ -1,4 +1,4 @@
-//! What a word means, as Markdown.
+//! The meaning of words, as Markdown.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use super::scan::{Context, context_at, first_word_at, word_at};
 use super::vocabulary;
 use super::workspace::{Spot, Workspace};
 
-/// Meanings of one text that are shown at most.
+/// Maximum number of meanings shown for one text.
 const MOST_USES: usize = 3;
 
-/// What a word means.
+/// The meaning of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
     /// The meaning, in Markdown.
@@ -28,7 +28,7 @@ pub struct Hover {
 }
 
 impl Workspace {
-    /// What the word at a place of a source or of a project file means; none if it means nothing.
+    /// The meaning of the word at a place in a source or a project file; `None` if it has none.
     #[must_use]
     pub fn hover(&self, spot: &Spot) -> Option<Hover> {
         let (text, range) = if project::is_project(self, spot) {
@@ -72,7 +72,7 @@ fn support(text: &mut String, evidence: &[Evidence], uncertain: Option<&str>) {
     text.push('.');
 }
 
-/// An instruction: its form, meaning and word.
+/// Describes an instruction: its form, meaning and word.
 #[must_use]
 pub fn mnemonic_text(info: &MnemonicInfo) -> String {
     let format = info.class.info();
@@ -114,8 +114,8 @@ pub fn mnemonic_text(info: &MnemonicInfo) -> String {
     text
 }
 
-/// A word that only its place makes one of the language: a command, an
-/// operator, an input state.
+/// Describes a word that is only part of the language in its context: a
+/// command, an operator, an input state.
 fn keyword(word: &str, context: &Context) -> Option<String> {
     if context.closed || context.depth != 1 {
         return (context.inner == "inp_state").then(|| state(word))?;
@@ -196,7 +196,7 @@ fn symbol(workspace: &Workspace, spot: &Spot) -> Option<String> {
             texts.push(text);
         }
     }
-    // A macro's own names stand for something else at each use.
+    // A macro's own names refer to something different at each use.
     let more = texts.len().saturating_sub(MOST_USES);
     texts.truncate(MOST_USES);
     if more > 0 {

@@ -1,10 +1,10 @@
-//! What can be written at a place, as data.
+//! Completion items, as data.
 
 use std::ops::Range;
 
 use npsim_asm::name_index::NameKind;
 
-/// What an [`Item`] is.
+/// The kind of an [`Item`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// A directive or an optional token.
@@ -29,28 +29,28 @@ pub enum ItemKind {
     Value,
 }
 
-/// Something that can be written.
+/// A completion item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// As it is listed.
+    /// The text in the list.
     pub label: String,
-    /// What it is.
+    /// The kind.
     pub kind: ItemKind,
-    /// A few words on it: its form, its value.
+    /// A short detail: its form, its value.
     pub detail: Option<String>,
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     pub doc: Option<String>,
-    /// What is written.
+    /// The text to insert.
     pub text: String,
-    /// What is compared with what has been typed, in place of the label.
+    /// The text to match against what has been typed, in place of the label.
     pub filter: Option<String>,
 }
 
-/// What can be written at a place.
+/// The completions at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// The bytes that have been typed of it and are replaced.
+    /// The bytes already typed, which are replaced.
     pub typed: Range<usize>,
-    /// Each of what fits.
+    /// The matching items.
     pub items: Vec<Item>,
 }

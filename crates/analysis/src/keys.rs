@@ -1,4 +1,4 @@
-//! From a name that the project defines to the key that makes it.
+//! From a name that the project defines to the key that defines it.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::position::Place;
 use super::workspace::{Spot, Workspace};
 
-/// The keys behind a word of a text, in the files of the projects that run it.
+/// The keys that define a word of a text, in the files of the projects that run it.
 #[must_use]
 pub fn keys(workspace: &Workspace, spot: &Spot, word: &str) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
@@ -31,8 +31,8 @@ pub fn keys(workspace: &Workspace, spot: &Spot, word: &str) -> Vec<Place> {
     found
 }
 
-/// Where a project file names a thing of which `word` is the name, or a part such as
-/// `RING_STATUS` of `RING`; or where it defines the word.
+/// The place where a project file names something that `word` is the name of, or a derived name
+/// such as `RING_STATUS` for `RING`; or where it defines the word.
 fn key(text: &str, word: &str) -> Option<Range<usize>> {
     let table = DeTable::parse(text).ok()?;
     let mut named: Vec<(usize, Range<usize>)> = Vec::new();
@@ -41,8 +41,8 @@ fn key(text: &str, word: &str) -> Option<Range<usize>> {
     Some(place)
 }
 
-/// Collects the places, each with how much of the word it accounts for. At the top the name
-/// is that of the project.
+/// Collects the places, each with the length of the word that it accounts for. At the top level,
+/// the name is that of the project.
 fn look(table: &DeTable<'_>, word: &str, top: bool, named: &mut Vec<(usize, Range<usize>)>) {
     for (name, value) in table {
         match (name.get_ref().as_ref(), value.get_ref()) {
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(shown("TX_RING"), Some("\"TX_RING\""));
         assert_eq!(shown("TX_RING_STATUS"), Some("\"TX_RING\""));
         assert_eq!(shown("TX_RING_DEPTH"), Some("TX_RING_DEPTH"));
-        // The name of the project is another thing.
+        // The name of the project is unrelated.
         assert_eq!(shown("TX_SEQUENCE"), None);
         assert_eq!(shown("TXT"), None);
         assert_eq!(key("[[", "TX"), None);

@@ -1,4 +1,4 @@
-//! Texts in the layout of `npsim fmt`.
+//! Formatting of texts as by `npsim fmt`.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,12 +9,12 @@ use super::position::Edit;
 use super::workspace::{Workspace, is_toml};
 
 impl Workspace {
-    /// The edits that lay out a text, or the lines of it that hold the bytes of `range`: one for
-    /// each line that changes, so that an editor keeps its place in the others. None for a project
+    /// The edits that format a text, or the lines of it that contain the bytes of `range`: one for
+    /// each changed line, so that an editor keeps its position in the others. `None` for a project
     /// file.
     #[must_use]
     pub fn layout(&self, path: &Path, range: Option<&Range<usize>>) -> Option<Vec<Edit>> {
-        // Project files are of another language.
+        // Project files are in another language.
         let text = (!is_toml(path)).then(|| self.documents.text(path))??;
         let formatted = format(&text);
         let asked = |start: usize| {
@@ -33,7 +33,7 @@ impl Workspace {
             .filter(|(start, (old, new))| old != new && asked(**start))
             .map(|(start, (old, new))| edit(*start..start + old.len(), new))
             .collect();
-        // What the last line lacks at its end.
+        // The missing newline at the end of the last line.
         let last = text.line_start(text.len());
         if last < text.len() && asked(last) {
             match edits.last_mut() {

@@ -1,15 +1,16 @@
-//! What can be said of sources while they are written: messages, meanings of words, completion,
-//! definitions and uses, new names, costs. An editor, a browser or a debugger asks, and gets plain
-//! data: bytes of texts, paths, Markdown.
+//! Language support for sources as they are written: messages, meanings of words, completion,
+//! definitions and uses, renaming, costs. An editor, a browser or a debugger queries it and gets
+//! plain data: bytes of texts, paths, Markdown.
 //!
-//! A [`Workspace`] holds the open texts, which count in place of the files, and the projects in
-//! reach; everything else is read from disk. Each of its questions is a file here. Programs are
-//! the sources of the projects (`roots`); each is read whole after a change, which takes
-//! milliseconds, so that nothing has to be kept in step. What only the whole assembler knows takes
-//! longer: [`Workspace::assemble`] waits for it, [`Workspace::job`] gives it to another thread.
+//! A [`Workspace`] contains the open texts, which take precedence over the files, and the projects
+//! in reach; everything else is read from disk. Each of its queries is a file here. Programs are
+//! the sources of the projects (`roots`); each is reread completely after a change, which takes
+//! milliseconds, so that nothing has to be kept in sync. Results that require the whole assembler
+//! take longer: [`Workspace::assemble`] waits for them, [`Workspace::job`] hands the work to
+//! another thread.
 //!
-//! [`explain`](mod@explain) is the cost of a line of an assembled program, [`vocabulary`] the words
-//! of the language.
+//! [`explain`](mod@explain) gives the cost of a line of an assembled program, [`vocabulary`] the
+//! words of the language.
 
 mod actions;
 mod analysis;

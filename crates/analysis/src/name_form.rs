@@ -1,6 +1,6 @@
-//! The forms of names: sigil and stem, and the names that registers have by number.
+//! The forms of names: sigil and stem, and the names of registers by number.
 
-/// A name as its sigil and the rest.
+/// Splits a name into its sigil and the rest.
 #[must_use]
 pub fn split_sigil(name: &str) -> (&str, &str) {
     for sigil in ["$$", "$", "n$", "@"] {

@@ -1,4 +1,4 @@
-//! What a text defines, for the editor's outline: macros and blocks with what stands in them.
+//! The definitions of a text for the editor's outline: macros and blocks with their contents.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -12,12 +12,12 @@ use npsim_asm::source::ExpansionId;
 use super::text::Text;
 use super::workspace::Workspace;
 
-/// What a text can define.
+/// The kind of a definition in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A macro.
     Macro,
-    /// A name that stands for a text.
+    /// A name that stands for text.
     Define,
     /// A block of names, or a subroutine.
     Block,
@@ -25,26 +25,26 @@ pub enum SymbolKind {
     Name(NameKind),
 }
 
-/// What a text defines.
+/// A definition in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineItem {
     /// The name.
     pub name: String,
     /// The form, value or declaration.
     pub detail: String,
-    /// What it is.
+    /// The kind.
     pub kind: SymbolKind,
-    /// The bytes of all of it.
+    /// The bytes of the whole definition.
     pub whole: Range<usize>,
     /// The bytes of the name.
     pub place: Range<usize>,
-    /// What stands in it.
+    /// The definitions inside it.
     pub children: Vec<OutlineItem>,
 }
 
 impl Workspace {
-    /// Macros, blocks of names, subroutines, names, registers, signals and labels of a file in
-    /// their order, each within what it stands in.
+    /// Macros, blocks of names, subroutines, names, registers, signals and labels of a file, in
+    /// order, each inside the item that contains it.
     #[must_use]
     pub fn outline(&self, path: &Path) -> Option<Vec<OutlineItem>> {
         let text = self.documents.text(path)?;
@@ -101,7 +101,7 @@ impl Workspace {
                 );
             }
         }
-        // What is around others comes before them.
+        // Outer items come before inner ones.
         rows.sort_by_key(|row| (row.whole.start, Reverse(row.whole.end)));
         Some(nested(rows))
     }
@@ -114,7 +114,7 @@ struct Part {
     name: String,
 }
 
-/// The blocks of a text in which names are declared, and its subroutines.
+/// The blocks of a text that declare names, and its subroutines.
 fn blocks(text: &Text) -> Vec<Part> {
     let mut found = Vec::new();
     let mut open: Vec<(Block, Part)> = Vec::new();
@@ -133,7 +133,7 @@ fn blocks(text: &Text) -> Vec<Part> {
             }
             Some(Role::Closes(block)) => {
                 if let Some(at) = open.iter().rposition(|(known, _)| *known == block) {
-                    // What was left open in it is no block.
+                    // Blocks left open inside it are dropped.
                     let (_, mut part) = open.split_off(at).swap_remove(0);
                     part.whole.end = bytes(first).end;
                     found.push(part);
@@ -145,10 +145,11 @@ fn blocks(text: &Text) -> Vec<Part> {
     found
 }
 
-/// Levels of an outline; what is deeper stands on the last. Editors get it as nested objects.
+/// Maximum depth of an outline; deeper items are put on the last level. Editors receive it as
+/// nested objects.
 const DEEPEST: usize = 64;
 
-/// Each row below the last one that holds it.
+/// Nests each row in the last one that contains it.
 fn nested(rows: Vec<OutlineItem>) -> Vec<OutlineItem> {
     let mut top = Vec::new();
     let mut open: Vec<OutlineItem> = Vec::new();

@@ -1,11 +1,11 @@
-//! Paths of files, and what they are called in links.
+//! File paths, and their URIs.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 pub use npsim_project::files::canonical;
 
-/// The `file:` URI of a path; none of a path that is not text.
+/// The `file:` URI of a path; `None` if the path is not valid text.
 #[must_use]
 pub fn file_uri(path: &Path) -> Option<String> {
     let text = path.to_str()?.replace('\\', "/");

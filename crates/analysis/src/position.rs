@@ -4,7 +4,7 @@ use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// A text with the bytes at which its lines begin, which are found when they are first asked for.
+/// A text with the byte offsets of its lines, which are computed on first use.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     text: Arc<str>,
@@ -27,7 +27,7 @@ impl LineIndex {
         Arc::clone(&self.text)
     }
 
-    /// The bytes at which the lines begin.
+    /// The byte offsets at which the lines begin.
     #[must_use]
     pub fn starts(&self) -> &[usize] {
         self.starts.get_or_init(|| {
@@ -42,14 +42,14 @@ impl LineIndex {
         self.starts().partition_point(|start| *start <= offset) - 1
     }
 
-    /// The first byte of the line of a byte.
+    /// The first byte of the line that contains a byte.
     #[must_use]
     pub fn line_start(&self, offset: usize) -> usize {
         self.starts()[self.line(offset)]
     }
 
-    /// The line of a byte, from 0, and the UTF-16 code units before the byte in it, as editors count;
-    /// a byte within a character counts as its first.
+    /// The line of a byte, from 0, and the UTF-16 code units before it on that line, as editors
+    /// count; a byte within a character counts as its first.
     #[must_use]
     pub fn units_at(&self, offset: usize) -> (usize, usize) {
         let at = self.floor_char_boundary(offset.min(self.len()));
@@ -57,8 +57,8 @@ impl LineIndex {
         (self.line(at), units)
     }
 
-    /// The byte at a line, from 0, and so many UTF-16 code units in it; places outside of the text
-    /// are moved to the nearest in it.
+    /// The byte at a line, from 0, and a number of UTF-16 code units in it; positions outside of
+    /// the text are moved to the nearest one inside.
     #[must_use]
     pub fn offset_of(&self, line: usize, units: usize) -> usize {
         let Some(&start) = self.starts().get(line) else {
@@ -92,12 +92,12 @@ pub struct Place {
     pub path: PathBuf,
     /// The text of the file.
     pub text: Arc<LineIndex>,
-    /// The bytes of the text.
+    /// The bytes of the part.
     pub range: Range<usize>,
 }
 
 impl Place {
-    /// Bytes of a file with this text.
+    /// A part of a file with this text.
     #[must_use]
     pub fn new(path: &Path, text: &Arc<LineIndex>, range: Range<usize>) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl Place {
     }
 }
 
-/// A file has one text, which is not compared.
+/// A file has only one text, so the text is not compared.
 impl PartialEq for Place {
     fn eq(&self, other: &Self) -> bool {
         self.range == other.range && self.path == other.path
@@ -126,9 +126,9 @@ impl Eq for Place {}
 /// A change of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced.
+    /// The replaced part.
     pub place: Place,
-    /// What stands there afterwards.
+    /// The replacement.
     pub text: String,
 }
 

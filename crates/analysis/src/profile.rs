@@ -1,5 +1,5 @@
-//! What the last profile of a run says of a program: how much of the time it and its macros
-//! took. `npsim run --profile=profile.json` beside the project leaves one.
+//! A program in the last profile of a run: how much of the time it and its macros took. `npsim run
+//! --profile=profile.json` beside the project writes one.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::analysis::Analysis;
 use super::workspace::Workspace;
 
-/// A profile, as far as it is shown.
+/// The displayed parts of a profile.
 #[derive(Debug, Deserialize)]
 struct File {
     cycles: u64,
@@ -19,7 +19,7 @@ struct File {
     stages: Vec<Stage>,
 }
 
-/// Cycles in which the pipeline was taken, of a microengine or of a macro.
+/// Cycles in which the pipeline was occupied, for a microengine or a macro.
 #[derive(Debug, Deserialize)]
 struct Spent {
     index: Option<u8>,
@@ -42,19 +42,19 @@ impl Spent {
     }
 }
 
-/// What the microengines of a program spent their time on.
+/// How the microengines of a program spent their time.
 #[derive(Debug)]
 pub struct Shares {
-    /// Cycles of all microengines that run it.
+    /// Total cycles of all microengines that run it.
     all: u64,
     busy: u64,
     macros: Vec<Spent>,
-    /// A text of the program was changed after the run.
+    /// Whether a text of the program was changed after the run.
     old: bool,
 }
 
 impl Shares {
-    /// Of a program; none without a profile that has it.
+    /// The shares of a program; `None` if there is no profile that contains it.
     #[must_use]
     pub fn of(workspace: &Workspace, analysis: &Analysis) -> Option<Self> {
         let path = workspace.projects.profile(&analysis.root)?;
@@ -91,13 +91,13 @@ impl Shares {
         format!("{}.{} % of the time{old}", permille / 10, permille % 10)
     }
 
-    /// What the program took.
+    /// The share of the program.
     #[must_use]
     pub fn program(&self) -> String {
         self.text(self.busy)
     }
 
-    /// What the uses of a macro took.
+    /// The share of a macro's uses.
     #[must_use]
     pub fn macro_uses(&self, name: &str) -> Option<String> {
         let mut all = self.macros.iter();

@@ -1,5 +1,5 @@
-//! New names for registers, signals and labels, where every use is known, and for what the
-//! preprocessor knows (`text_names.rs`).
+//! Renaming of registers, signals and labels, whose uses are all known, and of the preprocessor's
+//! names (`text_names.rs`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,10 +17,10 @@ use super::text_names;
 use super::workspace::{Spot, Workspace};
 
 impl Workspace {
-    /// The bytes of the name at a place, if it can be changed.
+    /// The bytes of the name at a place, if it can be renamed.
     ///
     /// # Errors
-    /// Says why it cannot.
+    /// Returns the reason if it cannot.
     pub fn renameable(&self, spot: &Spot) -> Result<Range<usize>, String> {
         if let Some(name) = text_names::at(self, spot) {
             name.check(self)?;
@@ -34,10 +34,10 @@ impl Workspace {
         Ok(range)
     }
 
-    /// The edits that give the symbol at a place another name, by file and in their order there.
+    /// The edits that rename the symbol at a place, by file and in order within a file.
     ///
     /// # Errors
-    /// Says why it cannot have that name.
+    /// Returns the reason if it cannot have that name.
     pub fn rename(&self, spot: &Spot, new: &str) -> Result<Vec<Edit>, String> {
         if let Some(name) = text_names::at(self, spot) {
             name.check(self)?;
@@ -84,7 +84,7 @@ fn symbols<'a>(
     })
 }
 
-/// All uses must be text that belongs to this symbol alone.
+/// Checks that all uses are text that belongs to this symbol alone.
 fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
     let index = &analysis.index;
     let symbol = &index.symbols[id];
@@ -130,7 +130,7 @@ fn check(analysis: &Analysis, id: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The new name in full, or why it is none for this kind of symbol.
+/// The new name in full, or the reason why it is invalid for this kind of symbol.
 fn new_name(analysis: &Analysis, id: usize, new: &str) -> Result<String, String> {
     let symbol = &analysis.index.symbols[id];
     let new = new.trim();
@@ -156,7 +156,7 @@ fn new_name(analysis: &Analysis, id: usize, new: &str) -> Result<String, String>
     Ok(new.to_owned())
 }
 
-/// The new name must not be taken where the old one is used.
+/// Checks that the new name is not taken where the old one is used.
 fn free(
     workspace: &Workspace,
     spot: &Spot,

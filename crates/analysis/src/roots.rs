@@ -1,5 +1,5 @@
-//! Which programs there are to check: the sources of all projects in reach, and
-//! single sources that no project knows.
+//! The programs to check: the sources of all projects in reach, and single
+//! sources that do not belong to a project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use super::documents::Documents;
 use super::paths::canonical;
 use super::settings::Settings;
 
-/// Folders are searched this deep for projects.
+/// Maximum depth at which folders are searched for projects.
 const DEEPEST: usize = 6;
-/// Folders that are looked into at most.
+/// Maximum number of folders that are searched.
 const MOST_FOLDERS: usize = 4000;
 
 /// A source that is assembled.
@@ -31,10 +31,10 @@ pub struct Root {
     pub include: Vec<PathBuf>,
     /// The assembler's options.
     pub options: Options,
-    /// The chip whose timing counts; none for a text that is no file.
+    /// The chip whose timing applies; `None` for a text that is not a file.
     pub profile: Option<Arc<Profile>>,
-    /// The files whose keys are its project: those that are extended, then the project file;
-    /// none without a project.
+    /// The files that make up its project: those that are extended, then the project file; empty
+    /// without a project.
     pub files: Vec<PathBuf>,
     /// The project that runs it and the microengine that is considered.
     pub project: Option<(String, u8)>,
@@ -46,14 +46,14 @@ pub struct Projects {
     folders: Vec<PathBuf>,
     settings: Settings,
     files: Vec<PathBuf>,
-    /// The sources that they run, each once for a project.
+    /// The sources that they run, each once per project.
     pub roots: Vec<Root>,
-    /// What is wrong with project files.
+    /// Errors in project files.
     pub problems: BTreeMap<PathBuf, Vec<Problem>>,
 }
 
 impl Projects {
-    /// Looks for projects in these folders and below.
+    /// Searches for projects in these folders and below.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>, settings: Settings, documents: &Documents) -> Self {
         let mut projects = Self {
@@ -65,12 +65,12 @@ impl Projects {
         projects
     }
 
-    /// Takes other settings, which count from the next search on.
+    /// Changes the settings, which take effect at the next search.
     pub fn set(&mut self, settings: Settings) {
         self.settings = settings;
     }
 
-    /// Looks again: project files may have come, gone or changed.
+    /// Searches again: project files may have been added, removed or changed.
     pub fn search(&mut self, documents: &Documents) {
         let on = documents.files();
         let mut budget = MOST_FOLDERS;
@@ -86,7 +86,7 @@ impl Projects {
             };
             canonical(&path)
         }));
-        // Projects that were found on the way up from a source are not below a folder.
+        // Projects that were found above a source are not below any of the folders.
         files.extend(self.files.iter().filter(|path| on.is_file(path)).cloned());
         files.sort();
         files.dedup();
@@ -94,7 +94,7 @@ impl Projects {
         self.load(documents);
     }
 
-    /// Takes in the projects of the folders above a source; says whether there
+    /// Adds the projects in the folders above a source. Returns whether there
     /// were new ones.
     pub fn reach(&mut self, source: &Path, documents: &Documents) -> bool {
         let mut found = false;
@@ -112,8 +112,8 @@ impl Projects {
         found
     }
 
-    /// Where the last profile of a program is: the one that is set, or `profile.json` in the
-    /// folder of its project, or in its own without a project.
+    /// The path of the last profile of a program: the configured one, or `profile.json` in the
+    /// folder of its project, or in its own folder without a project.
     #[must_use]
     pub fn profile(&self, root: &Root) -> Option<PathBuf> {
         let beside = || {
@@ -124,7 +124,7 @@ impl Projects {
         self.settings.profile.clone().or_else(beside)
     }
 
-    /// Reads the projects as they are in the editor, or else on the disk.
+    /// Reads the projects, from the editor's version if a file is open, otherwise from disk.
     pub fn load(&mut self, documents: &Documents) {
         let (overrides, registry) = (Overrides::default(), registry());
         self.roots.clear();
@@ -139,10 +139,10 @@ impl Projects {
         }
     }
 
-    /// A source that no project runs. Beside a project file it is taken for one that can
-    /// stand in the place of the project's first program. Any other is on its own: in the
-    /// default project, if it is a file. It includes from the folders that are set, from
-    /// those of the projects in reach, and from a `lib` beside it or above.
+    /// The root for a source that no project runs. Beside a project file, it is treated as if it
+    /// replaced the project's first program. Any other source is on its own: in the default
+    /// project, if it is a file. It includes from the configured folders, from those of the
+    /// projects in reach, and from a `lib` beside it or above.
     #[must_use]
     pub fn single(&self, source: &Path, documents: &Documents) -> Root {
         let beside = |root: &&Root| {
@@ -186,8 +186,8 @@ impl Projects {
     }
 }
 
-/// One root for each source of a project: microengines that run the same source
-/// see it with almost the same names, so the first one speaks for all.
+/// Adds one root for each source of a project: microengines that run the same
+/// source define almost the same names, so the first one represents all.
 fn add(roots: &mut Vec<Root>, project: &Project) {
     let first = roots.len();
     let files = if project.is_default {
@@ -212,7 +212,7 @@ fn add(roots: &mut Vec<Root>, project: &Project) {
     }
 }
 
-/// Whether a folder is there.
+/// Whether a folder exists.
 pub fn is_folder(on: &dyn Files, path: &Path) -> bool {
     on.kind(path).is_ok_and(|it| it == FileKind::Folder)
 }
@@ -233,7 +233,7 @@ fn find(on: &dyn Files, folder: &Path, depth: usize, budget: &mut usize, files: 
             continue;
         }
         let ours = !name.starts_with('.') && name != "target" && name != "node_modules";
-        // A link may lead back to where the search has been.
+        // A symbolic link may lead back to where the search has been.
         let is_link = || on.canonical(&path).ok() != Some(whole.join(&*name));
         if ours && is_folder(on, &path) && !is_link() {
             inner.push(path);

@@ -1,5 +1,5 @@
-//! What stands at a byte of a text, without assembling it: the word there and the
-//! statement around it. Works on any text, however broken.
+//! What is at a byte of a text, without assembling it: the word there and the
+//! surrounding statement. Works on any text, however broken.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use npsim_asm::front::token::{Token, TokenKind, split_labels};
 use super::definitions::place;
 use super::text::Text;
 
-/// The name at a byte, with a label's `#` or a directive's.
+/// The name at a byte, including the `#` of a label or directive.
 #[must_use]
 pub fn word_at(text: &Text, offset: usize) -> Option<Range<usize>> {
     word_in(text.code(), text.code_lines(), offset)
@@ -18,7 +18,7 @@ pub fn word_at(text: &Text, offset: usize) -> Option<Range<usize>> {
 fn word_in(text: &str, known: &[TextLine], offset: usize) -> Option<Range<usize>> {
     let tokens = known.iter();
     let tokens = tokens.flat_map(|line| line.directive.iter().chain(&line.tokens));
-    // A name that begins at the byte comes before one that ends there.
+    // A name that begins at the byte takes precedence over one that ends there.
     let token = tokens
         .filter(|token| token.kind != TokenKind::Punct)
         .filter(|token| (place(token).start..=place(token).end).contains(&offset))
@@ -32,25 +32,25 @@ fn word_in(text: &str, known: &[TextLine], offset: usize) -> Option<Range<usize>
     Some(place(token))
 }
 
-/// The first byte of a line that has anything on it.
+/// The first byte of a non-empty line.
 fn start(line: &TextLine) -> usize {
     let first = line.directive.as_ref().or_else(|| line.tokens.first());
     first.map_or(0, |token| place(token).start)
 }
 
-/// The statement that a byte stands in, up to that byte.
+/// The statement that contains a byte, up to that byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
-    /// The word before the first bracket, in lower case; what has been typed of
-    /// it if no bracket follows.
+    /// The word before the first bracket, in lower case; the part typed so far
+    /// if there is no bracket.
     pub head: String,
-    /// How deep in brackets the byte stands.
+    /// The bracket depth at the byte.
     pub depth: usize,
-    /// Commas of the first bracket before the byte, while in it.
+    /// The number of commas in the first bracket before the byte, while inside it.
     pub operand: usize,
-    /// The operands before, trimmed.
+    /// The previous operands, trimmed.
     pub operands: Vec<String>,
-    /// The first bracket has been closed.
+    /// Whether the first bracket has been closed.
     pub closed: bool,
     /// The name directly before the innermost open bracket, in lower case.
     pub inner: String,
@@ -59,13 +59,13 @@ pub struct Context {
 /// The context of a byte in a text.
 ///
 /// The assembler's lexer reads the code from the beginning of the statement to the byte, with a
-/// word appended: so a statement that has just begun has a token, and one that is complete does
-/// not swallow the byte. Tokens from the byte on are dropped again.
+/// word appended, so that a statement that has just begun has a token, and a complete one does not
+/// swallow the byte. Tokens from the byte on are dropped again.
 #[must_use]
 pub fn context_at(text: &Text, offset: usize) -> Context {
     let code = text.code();
     let offset = code.floor_char_boundary(offset.min(code.len()));
-    // What stands before the statement says nothing of it.
+    // Text before the statement is irrelevant.
     let known = text.code_lines();
     let after = known.partition_point(|line| start(line) <= offset);
     let from = after.checked_sub(1).map_or(0, |line| start(&known[line]));
@@ -114,8 +114,8 @@ pub fn context_at(text: &Text, offset: usize) -> Context {
     context
 }
 
-/// The mnemonic (or other first word) of a statement, if the byte stands in it.
-/// Mnemonics may hold `=` and `!`.
+/// The mnemonic (or other first word) of the statement, if the byte is in it.
+/// Mnemonics may contain `=` and `!`.
 #[must_use]
 pub fn first_word_at(text: &Text, offset: usize) -> Option<Range<usize>> {
     let word = |line: &TextLine| {

@@ -1,14 +1,14 @@
-//! What the user of an analysis has set.
+//! User settings of an analysis.
 
 use std::path::PathBuf;
 
-/// Where sources and projects are looked for beside the folders of the workspace.
+/// Where to look for sources and projects besides the folders of the workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Folders for `#include`, for sources of no project.
+    /// Folders for `#include`, for sources that do not belong to a project.
     pub include: Vec<PathBuf>,
-    /// A project file, or the folder of one, that counts wherever it is.
+    /// A project file, or its folder, that is used wherever it is.
     pub project: Option<PathBuf>,
-    /// The profile of a run, as `npsim run --profile=FILE.json` writes it.
+    /// The profile of a run, as written by `npsim run --profile=FILE.json`.
     pub profile: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The form of what is being written, with the operand that is next.
+//! The form of the statement that is being written, with the current operand.
 
 use std::ops::Range;
 
@@ -10,27 +10,27 @@ use super::workspace::{Spot, Workspace};
 /// A form of an instruction or a macro.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// The form as it is written.
+    /// The form as written.
     pub text: String,
-    /// What it means, in Markdown; may be empty.
+    /// Its meaning, in Markdown; may be empty.
     pub doc: String,
-    /// The bytes of each operand in the text.
+    /// The bytes of each operand in `text`.
     pub operands: Vec<Range<usize>>,
 }
 
-/// What is being written between brackets.
+/// The forms of the statement at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The forms that fit.
+    /// The matching forms.
     pub forms: Vec<Form>,
-    /// The one of them that fits best.
+    /// The index of the best match.
     pub active: usize,
-    /// The number of the operand that is next, from 0.
+    /// The number of the current operand, from 0.
     pub operand: usize,
 }
 
 impl Workspace {
-    /// The forms that fit a place; `None` outside of the brackets of an instruction or macro.
+    /// The matching forms at a place; `None` outside of the brackets of an instruction or macro.
     #[must_use]
     pub fn signature(&self, spot: &Spot) -> Option<Signature> {
         let context = context_at(&spot.text, spot.offset);
@@ -51,7 +51,7 @@ impl Workspace {
             let info = mnemonic(&context.head)?;
             forms.extend(info.syntax.split(" or ").map(|it| form(it, info.doc)));
         }
-        // Of several macros of one name the first that takes so many arguments.
+        // Of several macros with the same name, the first that takes this many arguments.
         let takes = |it: &Form| it.operands.len() > context.operand;
         Some(Signature {
             active: forms.iter().position(takes).unwrap_or(0),
@@ -69,7 +69,7 @@ fn form(text: &str, doc: &str) -> Form {
     }
 }
 
-/// The bytes of each operand of a form in its first bracket.
+/// The bytes of each operand in the first bracket of a form.
 fn operands(form: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let (mut depth, mut from) = (0_usize, 0);

@@ -1,26 +1,25 @@
-//! Names of all projects in reach.
+//! The names in all projects in reach.
 
 use super::outline::SymbolKind;
 use super::position::Place;
 use super::workspace::Workspace;
 
-/// Symbols that are shown at most: a user who asks for one letter wants to type on.
+/// Maximum number of symbols shown: a user who enters one letter wants to type on.
 const MOST: usize = 200;
 
-/// A macro, or a name that stands for a text.
+/// A macro, or a name that stands for text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// The kind.
     pub kind: SymbolKind,
     /// Where the name is defined.
     pub place: Place,
 }
 
 impl Workspace {
-    /// Macros and names whose letters contain those asked for in their order, the shortest
-    /// names first.
+    /// The macros and names that contain the letters of the query in order, shortest names first.
     #[must_use]
     pub fn symbols(&mut self, query: &str) -> Vec<Symbol> {
         let mut found = Vec::new();
@@ -45,7 +44,7 @@ impl Workspace {
     }
 }
 
-/// Whether a name has the letters of the query one after the other, in any case.
+/// Whether a name contains the letters of the query in order, ignoring case.
 fn has(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     { query.chars().flat_map(char::to_lowercase) }.all(|wanted| letters.any(|it| it == wanted))

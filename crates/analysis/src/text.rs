@@ -1,5 +1,5 @@
-//! A text with what can be read off it without assembling. Each of these is read when it
-//! is first asked for and then kept: a version of a text is asked about many times.
+//! A text with everything that can be derived from it without assembling. Each part is computed on
+//! first use and then kept, since a version of a text is queried many times.
 
 use std::cell::OnceCell;
 use std::ops::{Deref, Range};
@@ -23,7 +23,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text of which no line is read yet.
+    /// A text of which no line has been read yet.
     #[must_use]
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self {
@@ -35,13 +35,13 @@ impl Text {
         }
     }
 
-    /// The letters and lines alone, for another thread.
+    /// The characters and lines only, for another thread.
     #[must_use]
     pub const fn index(&self) -> &Arc<LineIndex> {
         &self.index
     }
 
-    /// Bytes of it, as a part of the file that it is the text of.
+    /// A part of the text as a place in its file.
     #[must_use]
     pub fn place(&self, path: &Path, range: Range<usize>) -> Place {
         Place::new(path, &self.index, range)
@@ -53,7 +53,7 @@ impl Text {
         self.lines.get_or_init(|| lines(self))
     }
 
-    /// The text with comments turned into spaces; every byte keeps its place.
+    /// The text with comments replaced by spaces; every byte keeps its offset.
     #[must_use]
     pub fn code(&self) -> &str {
         self.code.get_or_init(|| without_comments(self))
@@ -65,7 +65,7 @@ impl Text {
         self.code_lines.get_or_init(|| lines(self.code()))
     }
 
-    /// The macros and names that it defines.
+    /// The macros and names that the text defines.
     #[must_use]
     pub(crate) fn definitions(&self) -> &Rc<Definitions> {
         self.definitions

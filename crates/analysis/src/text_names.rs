@@ -1,5 +1,5 @@
-//! New names for macros, their parameters and defines: names that the preprocessor knows. They
-//! are texts, so all texts of the programs that hold the definition are looked through.
+//! Renaming of macros, their parameters and defines: names known to the preprocessor. They are
+//! plain text, so all texts of the programs that contain the definition are searched.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,11 +24,11 @@ pub(crate) struct TextName {
     pub range: Range<usize>,
     path: PathBuf,
     text: Rc<Text>,
-    /// The macro or define of which it is a parameter; none for a name that all texts know.
+    /// The macro or define that it is a parameter of; `None` for a global name.
     owner: Option<Range<usize>>,
 }
 
-/// The macro, parameter or define that is named at a place.
+/// The macro, parameter or define whose name is at a place.
 pub(crate) fn at(workspace: &Workspace, spot: &Spot) -> Option<TextName> {
     let mut range = word_at(&spot.text, spot.offset)?;
     let code = spot.text.code();
@@ -40,7 +40,7 @@ pub(crate) fn at(workspace: &Workspace, spot: &Spot) -> Option<TextName> {
         let all = workspace.definitions(&spot.path, &spot.text);
         all.iter().any(|(_, found)| defines(found, &name))
     };
-    // A label of the name of a define is another name.
+    // A label with the name of a define is a different name.
     if owner.is_none() && (is_label || !known()) {
         return None;
     }
@@ -59,7 +59,7 @@ fn defines(found: &Definitions, name: &str) -> bool {
         || found.defines.iter().any(|known| known.name == name)
 }
 
-/// The innermost macro or define around a byte that has a parameter of this name.
+/// The innermost macro or define around a byte that has a parameter with this name.
 fn owner(found: &Definitions, name: &str, at: usize) -> Option<Range<usize>> {
     hiding(found, name)
         .into_iter()
@@ -67,7 +67,7 @@ fn owner(found: &Definitions, name: &str, at: usize) -> Option<Range<usize>> {
         .min_by_key(Range::len)
 }
 
-/// The macros and defines that have a parameter of this name, from behind their own names on.
+/// The macros and defines that have a parameter with this name, from after their own names.
 fn hiding(found: &Definitions, name: &str) -> Vec<Range<usize>> {
     let macros = { found.macros.iter() }
         .filter(|known| known.parameters.iter().any(|it| it == name))
@@ -82,10 +82,10 @@ fn hiding(found: &Definitions, name: &str) -> Vec<Range<usize>> {
 }
 
 impl TextName {
-    /// Whether it can be renamed.
+    /// Checks that it can be renamed.
     ///
     /// # Errors
-    /// Says why it cannot.
+    /// Returns the reason if it cannot.
     pub fn check(&self, workspace: &Workspace) -> Result<(), String> {
         if self.owner.is_some() {
             return Ok(());
@@ -107,10 +107,10 @@ impl TextName {
         Ok(())
     }
 
-    /// The edits that give it another name, by file and in their order there.
+    /// The edits that rename it, by file and in order within a file.
     ///
     /// # Errors
-    /// Says why it cannot have that name.
+    /// Returns the reason if it cannot have that name.
     pub fn edits(&self, workspace: &Workspace, new: &str) -> Result<Vec<Edit>, String> {
         if !is_plain(new) {
             return Err(format!("`{new}` is no name: letters, digits and `_`"));
@@ -167,8 +167,9 @@ impl TextName {
 }
 
 /// The bytes of a text at which the preprocessor may read a name: words, also in single quotes,
-/// and stems of labels that are put together, of a parameter of all labels; of a parameter those
-/// in its macro or define alone, and those aside that are `hidden` by other parameters.
+/// and stems of labels (of all labels for a parameter, otherwise only of those that are pasted
+/// together). For a parameter, only those in its macro or define count. Those `hidden` by other
+/// parameters are left out.
 fn words(
     text: &Text,
     owner: Option<&Range<usize>>,
@@ -200,7 +201,7 @@ fn words(
     found
 }
 
-/// Where a quoted text has a name as a word.
+/// The occurrences of a name as a word in quoted text.
 fn in_quotes(text: &Text, quoted: Range<usize>, name: &str) -> Vec<Range<usize>> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let inside = &text[quoted.clone()];

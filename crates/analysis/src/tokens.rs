@@ -1,4 +1,4 @@
-//! What each word of a text is, for colours that no grammar can give.
+//! The kinds of the words of a text, for highlighting beyond what a grammar can do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,18 +13,18 @@ use npsim_isa::mnemonic;
 use super::definitions::Macro;
 use super::workspace::Workspace;
 
-/// What a word can be.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordKind {
     /// A mnemonic.
     Instruction,
-    /// A directive, also of the preprocessor.
+    /// A directive, including those of the preprocessor.
     Directive,
     /// The name of a macro.
     Macro,
     /// A parameter of the macro around it.
     Parameter,
-    /// A name that stands for a text.
+    /// A name that stands for text.
     Define,
     /// A general-purpose register.
     Register,
@@ -36,32 +36,32 @@ pub enum WordKind {
     Label,
     /// An import variable.
     Import,
-    /// What a condition leaves out in every program.
+    /// A part that conditions leave out in every program.
     LeftOut,
 }
 
-/// A word that means something.
+/// A word with a meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The bytes.
     pub range: Range<usize>,
-    /// What it is.
+    /// The kind.
     pub kind: WordKind,
-    /// The word is declared here.
+    /// Whether the word is declared here.
     pub declares: bool,
-    /// All contexts share it.
+    /// Whether all contexts share it.
     pub shared: bool,
 }
 
-/// A macro that stands in no other, with those in it.
+/// An outermost macro, with those inside it.
 struct Outer {
     start: usize,
     end: usize,
-    /// The macros' places in the list of macros.
+    /// The indices of these macros in the list of macros.
     macros: Range<usize>,
 }
 
-/// The macros of a text, which are in order, by those that stand in no other.
+/// Groups the macros of a text, which are in order, by their outermost macro.
 fn outermost(macros: &[Macro]) -> Vec<Outer> {
     let mut found: Vec<Outer> = Vec::new();
     for (number, known) in macros.iter().enumerate() {
@@ -78,7 +78,7 @@ fn outermost(macros: &[Macro]) -> Vec<Outer> {
 }
 
 impl Workspace {
-    /// The words of a text that mean something, in their order.
+    /// The words of a text that have a meaning, in order.
     #[must_use]
     pub fn words(&self, path: &Path) -> Option<Vec<Word>> {
         let text = self.documents.text(path)?;
@@ -155,8 +155,8 @@ impl Workspace {
     }
 }
 
-/// What stands where, by the byte of its beginning: its kind, whether it is declared there, and
-/// whether all contexts share it.
+/// The symbols by their first byte: the kind, whether it is declared there, and whether all
+/// contexts share it.
 fn symbols(workspace: &Workspace, path: &Path) -> BTreeMap<usize, (WordKind, bool, bool)> {
     let mut found = BTreeMap::new();
     for analysis in workspace.about(path) {

@@ -1,6 +1,6 @@
-//! The words of the language that no instruction table holds: directives, preprocessor
-//! directives, functions and optional tokens, from the assembler's tables. The editor
-//! support and its grammars are made from them.
+//! The words of the language that are in no instruction table: directives, preprocessor directives,
+//! functions and optional tokens, from the assembler's tables. The editor support and its grammars
+//! are generated from them.
 
 use npsim_asm::directives::{DirectiveName, GENERAL, PreprocessorDirective, StructuredDirective};
 use npsim_asm::vocabulary::{ConditionFunction, Function, OPTIONAL_TOKENS};
@@ -30,7 +30,7 @@ fn words() -> impl Iterator<Item = &'static Word> {
     directives().chain(others.into_iter().flatten())
 }
 
-/// The word of this name in any letter case.
+/// The word with this name, ignoring case.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Word> {
     if let Some((directive, _)) = DirectiveName::parse(name) {
@@ -39,8 +39,8 @@ pub fn find(name: &str) -> Option<&'static Word> {
     words().find(|word| word.name.eq_ignore_ascii_case(name))
 }
 
-/// Pages on the words for reading, after those of the instruction tables: titles
-/// and Markdown texts.
+/// Pages about the words, to follow those of the instruction tables: titles and
+/// Markdown texts.
 #[must_use]
 pub fn pages() -> Vec<(String, String)> {
     let cell = |text: &str| text.replace('|', "\\|");
@@ -61,7 +61,7 @@ pub fn pages() -> Vec<(String, String)> {
     ]
 }
 
-/// What there is to say about one word, as Markdown.
+/// The description of a word, as Markdown.
 #[must_use]
 pub fn entry(name: &str) -> Option<String> {
     let word = find(name)?;

@@ -1,4 +1,4 @@
-//! Open texts, projects and what is known of the programs that hold the texts.
+//! Open texts, projects and what is known about the programs that contain the texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::roots::{Projects, Root};
 use super::settings::Settings;
 use super::text::Text;
 
-/// Open texts and the projects in reach, with all that can be asked of them.
+/// Open texts and the projects in reach, with all queries about them.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// Open texts.
@@ -26,27 +26,27 @@ pub struct Workspace {
     /// Projects in reach.
     pub(crate) projects: Projects,
     analyses: Vec<Analysis>,
-    /// How many roots were read.
+    /// Number of roots read so far.
     readings: u64,
-    /// Files of each root of the projects, as far as they were read.
+    /// The files of each project root, as far as they have been read.
     files: BTreeMap<usize, BTreeSet<PathBuf>>,
     stale: Stale,
-    /// A text has changed that a project may be read from.
+    /// Whether a text has changed that a project may be read from.
     projects_stale: bool,
     changed: bool,
 }
 
-/// What has changed since programs were read.
+/// What has changed since the programs were read.
 #[derive(Debug, Default)]
 enum Stale {
     #[default]
     Nothing,
-    /// The open texts that are stale.
+    /// These open texts.
     Texts(BTreeSet<PathBuf>),
     Everything,
 }
 
-/// A place in an open text, with all that questions about it start from.
+/// A place in an open text, as the start of a query.
 #[derive(Debug)]
 pub struct Spot {
     /// The file.
@@ -58,13 +58,13 @@ pub struct Spot {
 }
 
 impl Workspace {
-    /// No open texts, and the projects in these folders of the disk.
+    /// No open texts, with the projects in these folders on disk.
     #[must_use]
     pub fn new(folders: Vec<PathBuf>, settings: Settings) -> Self {
         Self::over(Overlay::default(), folders, settings)
     }
 
-    /// No open texts, and the projects in these folders of files that need not be on the disk.
+    /// No open texts, with the projects in these folders of files that need not be on disk.
     #[must_use]
     pub fn over(files: Overlay, folders: Vec<PathBuf>, settings: Settings) -> Self {
         let documents = Documents::over(files);
@@ -76,13 +76,13 @@ impl Workspace {
         }
     }
 
-    /// Takes other settings.
+    /// Changes the settings.
     pub fn set(&mut self, settings: Settings) {
         self.projects.set(settings);
         self.search();
     }
 
-    /// Takes in a text that was changed; `path` is canonical, as everywhere here.
+    /// Updates a text that was changed; `path` is canonical, as everywhere here.
     pub fn change(&mut self, path: &Path, text: String) {
         self.documents.open(path.to_path_buf(), text);
         if is_toml(path) {
@@ -98,14 +98,14 @@ impl Workspace {
         }
     }
 
-    /// Forgets an open text: that on disk counts again.
+    /// Closes an open text: the file on disk is used again.
     pub fn close(&mut self, path: &Path) {
         self.documents.close(path);
         self.projects_stale |= is_toml(path);
         self.stale = Stale::Everything;
     }
 
-    /// Looks for projects again: files on disk have changed, project files perhaps among them.
+    /// Searches for projects again: files on disk have changed, perhaps project files.
     pub fn search(&mut self) {
         self.projects.search(&self.documents);
         self.projects_stale = false;
@@ -113,7 +113,7 @@ impl Workspace {
         self.stale = Stale::Everything;
     }
 
-    /// Takes in a text in place of its file; the projects above it are in reach now.
+    /// Opens a text, which replaces its file; the projects above it come into reach.
     pub fn open(&mut self, path: &Path, text: String) {
         self.documents.open(path.to_path_buf(), text);
         if self.projects.reach(path, &self.documents) {
@@ -123,14 +123,14 @@ impl Workspace {
         self.stale = Stale::Everything;
     }
 
-    /// Brings what is known up to date, but for what the assembler has to say.
+    /// Updates everything except the assembler's results.
     pub fn refresh(&mut self) {
         let touched = match std::mem::take(&mut self.stale) {
             Stale::Nothing => return,
             Stale::Texts(texts) => Some(texts),
             Stale::Everything => None,
         };
-        // A program none of whose texts has changed is what it was.
+        // A program is still valid if none of its texts has changed.
         let mut known = std::mem::take(&mut self.analyses);
         known.retain(|it| { touched.iter().flatten() }.all(|path| !it.has(path)));
         if touched.is_none() {
@@ -160,7 +160,7 @@ impl Workspace {
                 alone.push(self.projects.single(path, &self.documents));
             }
         }
-        // A library file that an open single source includes is seen through it.
+        // A library file that an open single source includes is analysed as part of that source.
         let mut analyses: Vec<Analysis> = Vec::new();
         for root in wanted {
             let found = &self.projects.roots[root];
@@ -177,7 +177,7 @@ impl Workspace {
         let by_another = |at: usize, analysis: &Analysis| {
             singles.iter().enumerate().any(|(other, by)| {
                 other != at && by.has(&analysis.root.main) && {
-                    // Of two that include each other the first stays.
+                    // Of two that include each other, the first one stays.
                     !analysis.has(&by.root.main) || other < at
                 }
             })
@@ -190,18 +190,18 @@ impl Workspace {
         self.analyses = analyses;
     }
 
-    /// Whether anything was brought up to date since this was last asked.
+    /// Whether anything was updated since the last call.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
     }
 
-    /// Whether the assembler has said of all programs what it has to say.
+    /// Whether the assembler's results for all programs are available.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.analyses.iter().all(Analysis::is_complete)
     }
 
-    /// Brings what is known up to date and assembles every program that holds an open text.
+    /// Updates everything and assembles every program that contains an open text.
     pub fn assemble(&mut self) {
         self.refresh();
         while let Some(job) = self.job() {
@@ -209,7 +209,7 @@ impl Workspace {
         }
     }
 
-    /// The next program that the assembler has said nothing of.
+    /// The next program without results from the assembler.
     #[must_use]
     pub fn job(&self) -> Option<Job> {
         let open = self.analyses.iter().find(|it| !it.is_complete())?;
@@ -220,7 +220,7 @@ impl Workspace {
         })
     }
 
-    /// Takes in what the assembler said, if the program is still as it was.
+    /// Adds the assembler's results, if the program is still the same.
     pub fn complete(&mut self, assembled: Assembled) {
         let mut analyses = self.analyses.iter_mut();
         if let Some(analysis) = analyses.find(|it| it.number == assembled.number) {
@@ -228,7 +228,7 @@ impl Workspace {
         }
     }
 
-    /// Whether the assembler has said of the programs that hold a file what it has to say.
+    /// Whether the assembler's results for the programs that contain a file are available.
     #[must_use]
     pub fn is_assembled(&self, path: &Path) -> bool {
         self.about(path).all(Analysis::is_complete)
@@ -242,20 +242,20 @@ impl Workspace {
             .or_insert_with(|| files(&roots[root], documents))
     }
 
-    /// What is known of all programs that hold an open text.
+    /// The analyses of all programs that contain an open text.
     #[must_use]
     pub(crate) fn analyses(&self) -> &[Analysis] {
         &self.analyses
     }
 
-    /// What is known of the programs that hold a file.
+    /// The analyses of the programs that contain a file.
     pub(crate) fn about(&self, path: &Path) -> impl Iterator<Item = &Analysis> {
         self.analyses
             .iter()
             .filter(move |analysis| analysis.has(path))
     }
 
-    /// The files of all programs in reach that hold a file, as far as they were read.
+    /// The files of all programs in reach that contain a file, as far as they have been read.
     pub(crate) fn files_with(&self, path: &Path) -> BTreeSet<PathBuf> {
         let of_roots = self.files.values().filter(|files| files.contains(path));
         let of_programs = self.about(path).flat_map(|it| it.definitions.keys());
@@ -264,8 +264,8 @@ impl Workspace {
         all
     }
 
-    /// The definitions that count for a file, each with the file that has it:
-    /// its own and those of the programs that hold it.
+    /// The definitions that apply to a file, each with the file that contains
+    /// it: its own and those of the programs that contain it.
     #[must_use]
     pub(crate) fn definitions(&self, path: &Path, text: &Text) -> Vec<(PathBuf, Rc<Definitions>)> {
         let mut all: BTreeMap<PathBuf, Rc<Definitions>> = BTreeMap::new();
@@ -278,7 +278,7 @@ impl Workspace {
         all.into_iter().collect()
     }
 
-    /// A text: the open one, or else the one on disk; none if there is none.
+    /// A text: the open one, or otherwise the one on disk; `None` if there is neither.
     #[must_use]
     pub fn text(&self, path: &Path) -> Option<Rc<Text>> {
         self.documents.text(path)
@@ -294,7 +294,7 @@ impl Workspace {
         })
     }
 
-    /// The symbols that stand at a place: program and index of the symbol.
+    /// The symbols at a place: the program and the index of the symbol.
     #[must_use]
     pub(crate) fn symbols_at(&self, spot: &Spot) -> Vec<(&Analysis, usize)> {
         let mut found: Vec<(&Analysis, usize)> = Vec::new();
@@ -318,8 +318,7 @@ impl Workspace {
         found
     }
 
-    /// The parts of a text that conditions leave out in every program that holds it, in
-    /// order.
+    /// The parts of a text that conditions leave out in every program that contains it, in order.
     #[must_use]
     pub(crate) fn left_out(&self, path: &Path) -> Vec<Range<usize>> {
         let mut all = self
@@ -345,7 +344,7 @@ impl Workspace {
         all
     }
 
-    /// What the text of an include in a file means.
+    /// The file that an include in another file refers to.
     #[must_use]
     pub(crate) fn included_by(&self, path: &Path, name: &str) -> Option<PathBuf> {
         use npsim_asm::Includes as _;
@@ -364,7 +363,7 @@ impl Workspace {
     }
 }
 
-/// The program of a root: the one that is `known`, or else read anew.
+/// The program of a root: the `known` one, or otherwise read anew.
 fn read(
     root: &Root,
     known: &mut Vec<Analysis>,
@@ -382,7 +381,7 @@ fn read(
     Analysis::new(*readings, root, documents)
 }
 
-/// Whether projects are read from a file.
+/// Whether a file is one that projects are read from.
 pub fn is_toml(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))

@@ -1,4 +1,4 @@
-//! What an instruction costs on a chip.
+//! The cost of instructions on a chip.
 
 use std::fmt::Write as _;
 
@@ -7,30 +7,30 @@ use npsim_isa::{CapAccess, CommandOp, FlowClass, Instruction, TransferKind, Unit
 use npsim_profile::Profile;
 use serde::Serialize;
 
-/// What an instruction costs in its microengine.
+/// The cost of an instruction in its microengine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cost {
-    /// Issue slots: an instruction takes one.
+    /// Issue slots: one per instruction.
     pub cycles: u64,
-    /// Slots that are thrown away when it is taken, without defer.
+    /// Slots that are discarded when it is taken, without defer slots.
     pub penalty: Option<u64>,
-    /// Defer slots that it asks for.
+    /// Defer slots that it uses.
     pub defer: u8,
-    /// Defer slots that it could ask for.
+    /// Defer slots that it could use.
     pub defer_limit: u8,
-    /// How many of the defer slots hold a `nop`.
+    /// Number of its defer slots that hold a `nop`.
     pub nops: u8,
-    /// Slots thrown away with its defer.
+    /// Slots that are discarded, given its defer slots.
     pub aborted: u64,
     /// Whether the context yields the microengine.
     pub swaps: bool,
     /// Whether it sets the condition codes.
     pub sets_codes: bool,
-    /// In a sentence.
+    /// The cost as a sentence.
     pub text: String,
 }
 
-/// A command and what it takes on an idle chip.
+/// A command and its cost on an idle chip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandCost {
     /// Unit.
@@ -41,16 +41,16 @@ pub struct CommandCost {
     pub pulled: u32,
     /// Longwords put into IN transfer registers.
     pub pushed: u32,
-    /// Cycles from issue to its last signal for the least amount of data, on an
-    /// idle chip; absent where the chip gives no figure.
+    /// Cycles from issue to its last signal for the minimum amount of data, on
+    /// an idle chip; absent if the chip has no such figure.
     pub idle_cycles: Option<u64>,
-    /// What it does.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
-/// What each instruction of a program costs; a word that is not a valid instruction
-/// costs nothing. A branch on condition codes is taken to be reached from the
-/// word before it.
+/// The cost of each instruction of a program; a word that is not a valid
+/// instruction costs nothing. A branch on condition codes is assumed to be
+/// reached from the previous word.
 #[must_use]
 pub fn costs(program: &FlowGraph, profile: &Profile) -> Vec<Cost> {
     let addresses = program.addresses();
@@ -103,7 +103,7 @@ pub(super) fn cost(program: &FlowGraph, profile: &Profile, at: u16) -> Cost {
     cost
 }
 
-/// What an instruction is called, for a remark.
+/// The name of an instruction's kind, for a remark.
 fn word_of(instruction: &Instruction) -> &'static str {
     match instruction.form().flow {
         _ if instruction.swaps() => "context swap",
@@ -209,7 +209,7 @@ pub(super) fn command(profile: &Profile, instruction: &Instruction) -> Option<Co
     }
 }
 
-/// The profile's idle latency of a command with the least amount of data.
+/// The profile's idle latency of a command with the minimum amount of data.
 fn idle_cycles(profile: &Profile, op: CommandOp) -> Option<u64> {
     use CommandOp as Op;
     let info = op.info();
@@ -241,7 +241,7 @@ fn idle_cycles(profile: &Profile, op: CommandOp) -> Option<u64> {
                 }
             }
             Unit::Cap if info.pushes || info.pulls => profile.cap_reflect(),
-            // What gives nothing back, and what the profile has no latency of.
+            // Commands that return nothing, and those without a latency in the profile.
             Unit::Scratch | Unit::Sram | Unit::Dram | Unit::Msf | Unit::Pci | Unit::Cap => {
                 return None;
             }

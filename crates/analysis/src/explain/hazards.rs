@@ -1,12 +1,12 @@
-//! What the hardware does not wait for: control registers that take effect
-//! late, results that another instruction must follow at once, codes that do
-//! not outlive a context swap.
+//! Hazards that the hardware does not interlock: control registers that take
+//! effect late, results that another instruction must use at once, codes that
+//! do not survive a context swap.
 
 use npsim_isa::{Completion, FlowClass, Instruction, Leaves, Takes, TransferRegister, csr};
 
 use super::DecodedProgram;
 
-/// How far back the origin of condition codes is looked for.
+/// Maximum distance at which the origin of condition codes is searched, in words.
 const REACH: usize = 24;
 
 pub(super) fn hazards(code: &DecodedProgram<'_>, address: usize) -> Vec<String> {
@@ -22,8 +22,8 @@ pub(super) fn hazards(code: &DecodedProgram<'_>, address: usize) -> Vec<String> 
     told
 }
 
-/// A local CSR that an instruction writes, and how many instructions must lie
-/// between the write and its effect.
+/// The local CSR that an instruction writes, and the number of instructions
+/// that must lie between the write and its effect.
 fn written(code: &DecodedProgram<'_>, instruction: &Instruction) -> Option<(&'static str, u8)> {
     let name = csr::name(instruction.csr_written()?)?;
     let gap = if name.contains("LM_ADDR") {
@@ -54,7 +54,7 @@ fn late_register(
     ));
 }
 
-/// Whether the instruction at an address goes through what another writes.
+/// Whether the instruction at an address uses an index that another one writes.
 fn uses(code: &DecodedProgram<'_>, at: usize, writer: &Instruction) -> bool {
     let Some(instruction) = code.at(at) else {
         return false;
@@ -132,14 +132,14 @@ fn at_once(
     }
 }
 
-/// Where the codes come from that a branch tests or an addition uses.
+/// Reports the origin of the condition codes that a branch tests or an addition uses.
 fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: &mut Vec<String>) {
     if instruction.form().flow != FlowClass::Codes {
         return;
     }
     for back in 1..=REACH.min(at) {
         let before = at - back;
-        // Past a label the codes may come from elsewhere.
+        // Beyond a label, the codes may come from elsewhere.
         if code.is_entered(before + 1) {
             told.push(format!(
                 "Control can come to {} from elsewhere, so the condition codes may have been set there.",
@@ -165,7 +165,7 @@ fn codes(code: &DecodedProgram<'_>, at: usize, instruction: &Instruction, told: 
     }
 }
 
-/// Registers that belong to a unit until a signal.
+/// Reports the registers that belong to a unit until a signal.
 fn in_flight(instruction: &Instruction, told: &mut Vec<String>) {
     let Instruction::Command(command) = instruction else {
         return;

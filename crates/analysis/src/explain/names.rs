@@ -1,23 +1,23 @@
-//! Registers and signals by the names that the source gave them.
+//! Registers and signals by their names in the source.
 
 use npsim_image::Image;
 use serde::Serialize;
 
-/// A name and what the assembler made of it.
+/// A name and its allocation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ExplainedName {
     /// The register or signal: `a5`, `$3`, `s7`.
     pub allocated: String,
-    /// The name; several where the image does not say which of them is live and
-    /// the line does not say either.
+    /// The name; several if neither the image nor the line determines which of
+    /// them is live.
     pub names: Vec<String>,
-    /// `read` or `written` where the word writes another name to the register
-    /// than it reads from it.
+    /// `read` or `written` if the word writes the register under another name
+    /// than it reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<&'static str>,
 }
 
-/// The registers that a word names or moves.
+/// The registers that a word names or transfers.
 pub(super) fn registers(image: &Image, address: u16, source: &[&str]) -> Vec<ExplainedName> {
     let mut named: Vec<ExplainedName> = Vec::new();
     for used in image.registers_used(address) {
@@ -51,7 +51,7 @@ pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<Expla
     let uses = image.signals_used(address).into_iter();
     uses.map(|used| {
         let signals = image.signal_at(used);
-        // The odd signal of a pair has its even one's name.
+        // The odd signal of a pair has the name of the even one.
         let second = signals.iter().all(|signal| signal.number != used.number);
         let mut names = chosen(signals.iter().map(|signal| signal.name.as_str()), source);
         if second {
@@ -68,7 +68,7 @@ pub(super) fn signals(image: &Image, address: u16, source: &[&str]) -> Vec<Expla
     .collect()
 }
 
-/// Names that the source line has, or all of them if it has none; each once.
+/// The names that occur on the source line, or all of them if none does; each once.
 fn chosen<'a>(names: impl Iterator<Item = &'a str>, source: &[&str]) -> Vec<String> {
     let mut all: Vec<&str> = names.collect();
     all.sort_unstable();
@@ -82,7 +82,7 @@ fn chosen<'a>(names: impl Iterator<Item = &'a str>, source: &[&str]) -> Vec<Stri
     chosen.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether a line has a name that is not part of a longer one.
+/// Whether a line contains a name that is not part of a longer one.
 fn has_word(line: &str, name: &str) -> bool {
     let part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
     line.match_indices(name).any(|(at, _)| {

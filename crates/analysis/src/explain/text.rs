@@ -1,4 +1,4 @@
-//! Explanations for people.
+//! Explanations as text.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ pub fn full(explanation: &Explanation) -> String {
     text
 }
 
-/// One line a word, below the source line that it comes from.
+/// One line per word, below its source line.
 #[must_use]
 pub fn listing(explanation: &Explanation) -> String {
     let mut text = String::new();
@@ -130,7 +130,7 @@ fn write_listing(out: &mut String, explanation: &Explanation) -> std::fmt::Resul
         writeln!(out, "{}:", heading(part))?;
         let mut last = None;
         for word in &part.words {
-            // The outermost place is where the reader of the file looks.
+            // The outermost place is the line in the reader's file.
             let here = word.way.first();
             let place = here.map(|step| (&step.file, step.line));
             if place != last

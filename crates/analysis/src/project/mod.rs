@@ -1,5 +1,5 @@
-//! Project files: what can be written in them and what their keys mean, from the schema
-//! that is made of the types which read them.
+//! Project files: what can be written in them and what their keys mean, from the schema derived
+//! from the types that read them.
 
 mod names;
 mod place;
@@ -14,8 +14,8 @@ use self::schema::{Node, root};
 use super::items::{Completion, Item, ItemKind};
 use super::workspace::{Spot, Workspace, is_toml};
 
-/// Whether a text is a project file: by its name, because a project is read from it, or by
-/// what it says.
+/// Whether a text is a project file: by its name, because a project is read from it, or by its
+/// content.
 #[must_use]
 pub fn is_project(workspace: &Workspace, spot: &Spot) -> bool {
     let Spot { path, text, .. } = spot;
@@ -34,7 +34,7 @@ pub fn is_project(workspace: &Workspace, spot: &Spot) -> bool {
     is_toml(path) && (named || of_project() || says())
 }
 
-/// What can be written at a place of a project file.
+/// The completions at a place in a project file.
 #[must_use]
 pub fn completion(workspace: &Workspace, spot: &Spot) -> Completion {
     let Some(place) = place(&spot.text, spot.offset) else {
@@ -62,8 +62,7 @@ fn item(label: String, text: String, kind: ItemKind, doc: &str) -> Item {
     }
 }
 
-/// The sections that there are: their names, whether they are of one table or of several,
-/// and what they mean.
+/// All sections: their names, whether they are arrays of tables, and their schema nodes.
 fn all_sections() -> Vec<(String, bool, Node)> {
     let mut found = Vec::new();
     let mut open = vec![(String::new(), root())];
@@ -82,7 +81,7 @@ fn all_sections() -> Vec<(String, bool, Node)> {
     found
 }
 
-/// Sections where one bracket is typed, or two.
+/// The completions of sections after one bracket, or after two.
 fn sections(spot: &Spot, place: &Place) -> Vec<Item> {
     let wanted = spot.text[..place.typed.start].ends_with("[[");
     let behind = spot.text[place.typed.end..].trim_start_matches(|it| is_bare(it) || it == '.');
@@ -114,7 +113,7 @@ fn keys(spot: &Spot, place: &Place) -> Vec<Item> {
     };
     let rest = spot.text[place.typed.end..].trim_start_matches(is_bare);
     let assigned = rest.trim_start().starts_with(['=', '.']) || place.quoted;
-    // A line can begin another section.
+    // A line can also begin another section.
     let line = spot.text.line_start(place.typed.start);
     let fresh = spot.text[line..place.typed.start].trim().is_empty() && !place.quoted && !assigned;
     let headers = all_sections()
@@ -134,7 +133,7 @@ fn keys(spot: &Spot, place: &Place) -> Vec<Item> {
         });
     let keys = node.keys().into_iter();
     let top = place.path.is_empty();
-    // At the top tables have sections of their own.
+    // At the top level, tables are written as sections.
     let keys = keys.filter(|(_, node)| !(top && node.section() != (false, false)));
     let keys = keys.map(|(key, node)| {
         let written = if assigned {
@@ -178,7 +177,7 @@ fn values(workspace: &Workspace, spot: &Spot, place: &Place) -> Vec<Item> {
     .collect()
 }
 
-/// What the key or the value at a place means, with the bytes of it.
+/// The meaning of the key or the value at a place, with its bytes.
 #[must_use]
 pub fn hover(spot: &Spot) -> Option<(String, Range<usize>)> {
     let rest = spot.text.get(spot.offset..)?;

@@ -1,4 +1,4 @@
-//! The names that can stand in a project file: of chips and boards, of what the project
+//! The names that can occur in a project file: of chips and boards, of things that the project
 //! itself names, of files.
 
 use std::collections::BTreeSet;
@@ -12,11 +12,11 @@ use super::super::documents::Documents;
 use super::super::roots::is_folder;
 use super::super::workspace::is_toml;
 
-/// The depth to which files that extend one another are read.
+/// Maximum depth of files that extend one another.
 const DEEPEST: usize = 8;
-/// Files are offered from so many folders below.
+/// Maximum depth of the folders whose files are offered.
 const DEEPEST_FOLDER: usize = 2;
-/// Files that are offered at most.
+/// Maximum number of files offered.
 const MOST: usize = 200;
 
 /// The names of a kind (`x-names` of the schema) in a file.
@@ -42,7 +42,7 @@ pub fn names(documents: &Documents, path: &Path, text: &str, kind: &str) -> Vec<
     }
 }
 
-/// What entries of a list are called, in a file and in those that it extends.
+/// Collects the names of the entries of a list, in a file and in those that it extends.
 fn collect(
     documents: &Documents,
     path: &Path,
@@ -63,7 +63,7 @@ fn collect(
     }
 }
 
-/// The sections of a text one by one, so that a mistake in one leaves the others.
+/// The sections of a text, separately, so that an error in one does not affect the others.
 fn sections(text: &str) -> impl Iterator<Item = &str> {
     let starts: Vec<usize> = std::iter::once(0)
         .chain(text.match_indices("\n[").map(|(at, _)| at + 1))
@@ -77,7 +77,7 @@ fn named(text: &str, list: &str) -> Vec<String> {
     let header = format!("[[{list}]]");
     let own = sections(text).filter(|it| it.starts_with(&header));
     let name = |section: &str| {
-        // A line that is being typed may be no TOML.
+        // A line that is being typed may not be valid TOML.
         let line = section.lines().find(|line| {
             let rest = line.trim_start().strip_prefix("name");
             rest.is_some_and(|rest| rest.trim_start().starts_with('='))
@@ -88,7 +88,7 @@ fn named(text: &str, list: &str) -> Vec<String> {
     own.filter_map(name).collect()
 }
 
-/// The files that a text extends. Other lines may be no TOML yet.
+/// The files that a text extends. Other lines may not be valid TOML yet.
 fn extended(text: &str) -> Vec<String> {
     let head = sections(text).next().unwrap_or_default();
     let mut at = 0;
@@ -100,7 +100,7 @@ fn extended(text: &str) -> Vec<String> {
     let Some((start, end, _)) = lines.find(|(_, _, line)| is_key(line)) else {
         return Vec::new();
     };
-    // A list may go over several lines.
+    // A list may span several lines.
     let ends = std::iter::once(end).chain(lines.map(|(_, end, _)| end));
     let table = ends
         .take(MOST)
@@ -113,7 +113,8 @@ fn extended(text: &str) -> Vec<String> {
     }
 }
 
-/// Files in a folder, those below and those of the folders beside it, as a project names them.
+/// Files in a folder and its subfolders, and in the folders beside it, as a project would name
+/// them.
 fn files(on: &dyn Files, folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     look(on, folder, "", DEEPEST_FOLDER, wanted, &mut found);

@@ -1,40 +1,40 @@
-//! Where in a project file a place is: in which section, at which key. The text is being
-//! typed, so that it need not be TOML yet; what is before the place decides.
+//! The position of a place in a project file: its section and its key. The text is being typed, so
+//! it need not be valid TOML yet; only what precedes the place is used.
 
 use std::ops::Range;
 
-/// What stands at a place.
+/// The kind of text at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// The name of a section, between brackets.
     Header,
     /// A key.
     Key,
-    /// A value, or an entry of one that is a list.
+    /// A value, or an entry of a list value.
     Value,
 }
 
 /// A place in a project file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What stands there.
+    /// The kind of text.
     pub at: At,
-    /// The keys above: of the section and of the tables around it; of a value its key too.
+    /// The keys above it: of the section and of the surrounding tables; for a value, also its own.
     pub path: Vec<String>,
-    /// The bytes of the word as far as it is typed, without quotes.
+    /// The bytes of the word typed so far, without quotes.
     pub typed: Range<usize>,
-    /// Whether a quote is before it.
+    /// Whether it is preceded by a quote.
     pub quoted: bool,
 }
 
-/// What a comma, or a bracket that closes, goes back to.
+/// The bracket that a comma or a closing bracket refers to.
 enum Open {
     List,
-    /// The keys up to the table's, which are shorter in what surrounds it.
+    /// A table, with the key path that leads to it.
     Table(Vec<String>),
 }
 
-/// The place of a byte; none in a comment or behind a value.
+/// The place of a byte; `None` in a comment or after a value.
 #[must_use]
 pub fn place(text: &str, offset: usize) -> Option<Place> {
     let mut scan = Scan {
@@ -54,10 +54,10 @@ struct Scan<'a> {
     text: &'a str,
     at: usize,
     section: Vec<String>,
-    /// The key below the section and tables that are open.
+    /// The key below the section and the open tables.
     key: Vec<String>,
     in_value: bool,
-    /// A value has been read, and nothing but a comma or an end can follow.
+    /// Whether a value has been read, so that only a comma or an end can follow.
     done: bool,
     open: Vec<Open>,
 }
@@ -137,7 +137,7 @@ impl Scan<'_> {
                 other => self.at += other.len_utf8(),
             }
         }
-        // Behind a key, with a blank between, comes `=`.
+        // After a key and a blank, `=` must follow.
         let behind_key = !self.in_value && {
             let depth = match self.open.last() {
                 Some(Open::Table(key)) => key.len(),
@@ -149,7 +149,7 @@ impl Scan<'_> {
         (!self.done && !behind_key).then(|| self.place(end..end, false))
     }
 
-    /// What a new line begins with.
+    /// Resets the state at the beginning of a line.
     fn fresh(&mut self) {
         self.key.clear();
         (self.in_value, self.done) = (false, false);
@@ -174,7 +174,7 @@ impl Scan<'_> {
             }
     }
 
-    /// Goes over a string; the bytes in it, or none if it does not end before the place.
+    /// Skips a string. Returns its bytes, or `None` if it does not end before the place.
     fn string(&mut self, quote: char) -> Option<Range<usize>> {
         let start = self.start_of_string(self.at);
         let long = start - self.at == 3;
@@ -186,7 +186,7 @@ impl Scan<'_> {
             } else if letter == '\\' && quote == '"' {
                 escaped = true;
             } else if letter == '\n' && !long {
-                // The text was not closed: another line follows.
+                // The string was not closed: another line follows.
                 self.at = at;
                 return Some(start..at);
             } else if letter == quote {
@@ -204,7 +204,7 @@ impl Scan<'_> {
         None
     }
 
-    /// Reads the name of a section; the place, if it is within.
+    /// Reads the name of a section. Returns the place if it lies inside the name.
     fn header(&mut self) -> Option<Place> {
         let line_end = self.text[self.at..].find('\n').map(|end| self.at + end);
         let line = &self.text[self.at..line_end.unwrap_or(self.text.len())];
@@ -235,7 +235,7 @@ pub fn path_of(name: &str) -> Vec<String> {
     name.split('.').map(clean).collect()
 }
 
-/// Letters of keys without quotes, and of numbers.
+/// Whether a character can occur in keys without quotes, or in numbers.
 pub fn is_bare(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '-' | '+' | ':')
 }
@@ -244,7 +244,7 @@ pub fn is_bare(letter: char) -> bool {
 mod tests {
     use super::{At, Place, place};
 
-    /// The place of `|` in a text.
+    /// The place marked by `|` in a text.
     fn of(text: &str) -> Option<(At, String, String)> {
         let offset = text.find('|').expect("a place");
         let Place {

@@ -1,26 +1,26 @@
-//! The schema of project files, asked by the path of a key.
+//! The schema of project files, queried by key path.
 
 use std::sync::LazyLock;
 
 use npsim_project::schema;
 use serde_json::Value;
 
-/// The schema of projects that the server reads.
+/// The schema of projects that the server can read.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema::schema(&npsim_protocols::registry()));
 
-/// A part of the schema: what a value may be, in one or several ways.
+/// A node of the schema: the possible forms of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Node(&'static Value);
 
-/// The whole file.
+/// The node of the whole file.
 #[must_use]
 pub fn root() -> Node {
     Node(&SCHEMA)
 }
 
 impl Node {
-    /// The node, what it refers to, and the ways in which it can be given. The entries
-    /// of a list have the path of the list.
+    /// The node, what it refers to, and its alternatives. The entries of a list have the path of
+    /// the list.
     fn ways(self) -> Vec<&'static Value> {
         let mut ways = self.ways_of_one();
         let mut at = 0;
@@ -33,7 +33,7 @@ impl Node {
         ways
     }
 
-    /// As [`Self::ways`], without what is in lists.
+    /// Like [`Self::ways`], without the entries of lists.
     fn ways_of_one(self) -> Vec<&'static Value> {
         let mut ways = vec![self.0];
         let mut at = 0;
@@ -61,20 +61,20 @@ impl Node {
             .collect()
     }
 
-    /// The part of a key below it.
+    /// The node of a key below it.
     #[must_use]
     pub fn key(self, name: &str) -> Option<Self> {
         let own = self.keys().into_iter().find(|(key, _)| *key == name);
         own.map(|(_, node)| node).or_else(|| {
             let mut ways = self.ways().into_iter();
-            // Keys that are names: of defines and import variables.
+            // Keys that are arbitrary names: of defines and import variables.
             let any =
                 ways.find_map(|it| it.get("additionalProperties").filter(|it| it.is_object()));
             any.map(Self)
         })
     }
 
-    /// The part that a path leads to.
+    /// The node at a path.
     #[must_use]
     pub fn at(self, path: &[String]) -> Option<Self> {
         path.iter().try_fold(self, |node, key| node.key(key))
@@ -87,7 +87,7 @@ impl Node {
         ways.find_map(|it| it.get("description")?.as_str())
     }
 
-    /// Whether it can be a section of one table, and of several.
+    /// Whether it can be a section of a single table, and of an array of tables.
     #[must_use]
     pub fn section(self) -> (bool, bool) {
         let is_table = |ways: &[&Value]| ways.iter().any(|it| it.get("properties").is_some());
@@ -97,14 +97,14 @@ impl Node {
         (is_table(&one), several)
     }
 
-    /// What a text in it is a name of (`x-names`).
+    /// The kind of thing that a text in it names (`x-names`).
     #[must_use]
     pub fn names(self) -> Option<&'static str> {
         let mut ways = self.ways().into_iter();
         ways.find_map(|it| it.get(schema::NAMES)?.as_str())
     }
 
-    /// The values that there are, as far as they are listed, each with what it means.
+    /// The possible values, if they are listed, each with its meaning.
     #[must_use]
     pub fn values(self) -> Vec<(String, &'static str)> {
         let mut values = Vec::new();
@@ -116,7 +116,7 @@ impl Node {
                 let value = value
                     .as_str()
                     .map_or_else(|| value.to_string(), str::to_owned);
-                // The text of a list of values is that of the key.
+                // The description of an enumeration is that of the key.
                 let own = if way.get("const").is_some() { text } else { "" };
                 values.push((value, own));
             }
@@ -127,7 +127,7 @@ impl Node {
         values
     }
 
-    /// Whether a value of it is written in quotes.
+    /// Whether its values are written in quotes.
     #[must_use]
     pub fn is_text(self) -> bool {
         let is = |it: &Value| {
@@ -141,7 +141,7 @@ impl Node {
             .any(|it| is(&it["type"]) || it.get("enum").is_some() || it.get("const").is_some())
     }
 
-    /// What kind of value it takes, in words.
+    /// A description of the values that it takes.
     #[must_use]
     pub fn kind(self) -> String {
         let mut kinds: Vec<String> = Vec::new();
