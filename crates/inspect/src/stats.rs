@@ -1,4 +1,4 @@
-//! The counts of a run, for people and machines: integers in a fixed order.
+//! The counts of a run, for humans and programs: integers in a fixed order.
 //!
 //! Times are microengine cycles unless a name says otherwise.
 

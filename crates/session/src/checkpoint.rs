@@ -48,7 +48,7 @@ pub struct RunOrigin {
     pub inputs: Vec<CheckpointInput>,
 }
 
-/// How far the run's outputs have come that are written as it runs and resumed later. The type
+/// The progress of a run's outputs, which are written as it runs and resumed later. Their type
 /// determines the kind of run.
 pub trait Outputs: Serialize + DeserializeOwned {
     /// The kind of checkpoint.
@@ -60,7 +60,7 @@ impl Outputs for Option<Position> {
     const KIND: CheckpointKind = CheckpointKind::Run;
 }
 
-/// The header. The npsim version comes first, whatever other versions put behind it.
+/// The header. The npsim version comes first in the header of every version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct CheckpointHeader<O> {
     npsim: String,

@@ -1,5 +1,4 @@
-//! A run: assembles what a project file describes, simulates it on chips between links, and
-//! collects the counts.
+//! Simulation runs: the assembled programs of a project on chips between links, and their counts.
 //!
 //! A [`session`] is a network of nodes, with one node for an ordinary run. It can be run, stepped,
 //! inspected, saved and restored:

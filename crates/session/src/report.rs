@@ -105,7 +105,7 @@ pub const SCHEMA: &str = "npsim-stats-2";
 pub struct FaultReport {
     /// Name of the check; absent for operations that no chip could perform.
     pub check: Option<&'static str>,
-    /// What happened.
+    /// Description of the fault.
     pub message: String,
     /// The cycle of the fault.
     pub cycle: u64,

@@ -39,7 +39,7 @@ pub use crate::node::{Node, NodeCounts};
 /// The maximum number of nodes in a network.
 pub const MOST_NODES: usize = 255;
 
-/// What is run, and how.
+/// What to run, and how.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The project that each node is built from.

@@ -2,7 +2,7 @@
 //!
 //! A packet is reordered if a later packet of its flow left before it. Its extent is the number of
 //! packets of the flow that left from the first such packet until it left itself, as defined in the
-//! statistics on order. Only what a packet that is still inside can be compared with is kept.
+//! statistics on order. Only departures that a packet still inside can be compared with are kept.
 
 use std::collections::{BTreeMap, VecDeque};
 

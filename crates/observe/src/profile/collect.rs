@@ -266,7 +266,7 @@ impl Tally {
     }
 }
 
-/// What a context waited for that had been waiting for signals.
+/// What ended a context's wait for signals.
 fn waited(span: &Present, signals: u16, (me, context): (u8, u8), still: bool) -> Waited {
     if still {
         return Waited::Still(signals);
