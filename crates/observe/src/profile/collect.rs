@@ -116,7 +116,7 @@ impl Tally {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // Each caller knows what they are spent on.
+    #[allow(clippy::inline_always)] // `spent` is constant in each caller.
     fn slots(&mut self, context: u8, pc: u16, spent: Use, from: Cycle, until: Cycle) {
         let slots = SlotRun {
             from,
@@ -130,7 +130,7 @@ impl Tally {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is what its caller does.
+    #[allow(clippy::inline_always)] // It is all that its caller does.
     fn spend(&mut self, slots: &SlotRun) {
         let cycles = slots.until - slots.from;
         let pc = usize::from(slots.pc).min(self.words.len() - 1);
@@ -381,7 +381,7 @@ impl Observer for Collector {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always)] // It is the body of the loop over a batch.
+    #[allow(clippy::inline_always)] // This is the body of the loop over a batch.
     fn see(&mut self, at: Cycle, what: &TraceEvent) {
         match *what {
             TraceEvent::Issued {

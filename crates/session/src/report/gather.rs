@@ -256,7 +256,7 @@ fn is_at_rest(ending: Option<&Ending>) -> bool {
     }
 }
 
-/// Where the microcode stood that stopped a node.
+/// The position of the microcode that stopped a node.
 fn place(ending: Option<&Ending>, programs: &[Program]) -> Option<String> {
     let Some(Ending::Fault(fault)) = ending else {
         return None;
