@@ -1,12 +1,12 @@
-//! Captures: classic pcap, pcapng and ERF, also compressed, frame by frame ([`CaptureReader`]) or as a whole in
-//! memory ([`Capture`]).
+//! Captures: classic pcap, pcapng and ERF, compressed or not, read frame by frame ([`CaptureReader`]) or whole
+//! into memory ([`Capture`]).
 //!
-//! Read are both byte orders, microsecond and nanosecond files, pcapng with any number of sections
-//! and interfaces, resolutions in powers of ten and of two (of which parts of a nanosecond are cut off),
-//! time offsets, and enhanced, simple and the old packet blocks. Only Ethernet is accepted, unless packets
-//! of other link types are to be framed ([`LinkTypes`]). Where a capture or a packet says that its frames
-//! end with an FCS, the FCS is removed. What matters to no frame is no reason to refuse one: it is counted
-//! ([`CaptureNotes`]).
+//! The readers accept both byte orders, microsecond and nanosecond files, pcapng with any number of sections
+//! and interfaces, resolutions in powers of ten and of two (fractions of a nanosecond are cut off), time
+//! offsets, and enhanced, simple and old packet blocks. Only Ethernet is accepted, unless packets of other link
+//! types are to be framed ([`LinkTypes`]). Where a capture or a packet declares that its frames end with an
+//! FCS, the FCS is removed. Flaws that affect no frame are counted ([`CaptureNotes`]) and do not make a capture
+//! fail.
 
 mod assembly;
 mod classic;
@@ -32,30 +32,30 @@ pub use reader::CaptureReader;
 
 use crate::Frame;
 
-/// Captured frames of at most this many bytes are accepted, the limit of libpcap itself; a larger
-/// length in a file means that the file is damaged.
+/// Longest captured frame that is accepted, in bytes. This is the limit of libpcap itself; a larger length in a
+/// file means that the file is damaged.
 pub const MAX_FRAME_BYTES: usize = 262_144;
 
 /// A capture in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capture {
-    /// The frames in the order of the file.
+    /// The frames, in file order.
     pub frames: Vec<Frame>,
     /// Time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without times.
     pub first_timestamp_ns: i128,
     /// Names of the interfaces, indexed by [`Frame::port`]; `interface N` where the file has no name. In
     /// pcapng, a later section's interface of the same name is the same interface.
     pub interfaces: Vec<String>,
-    /// What was not as it should be.
+    /// Irregularities found in the capture.
     pub notes: CaptureNotes,
 }
 
-/// How a capture is to be read.
+/// How to read a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureOptions {
-    /// What is done with other link types than Ethernet.
+    /// Treatment of link types other than Ethernet.
     pub links: LinkTypes,
-    /// What is done with frames of which the capture holds only the beginning.
+    /// Treatment of frames of which the capture holds only the beginning.
     pub padding: Padding,
 }
 
@@ -72,7 +72,8 @@ impl Capture {
     /// Reads the capture file at `path`.
     ///
     /// # Errors
-    /// If the file cannot be read, is no capture, is not Ethernet, ends inside a frame, or is damaged.
+    /// Returns an error if the file cannot be read, is no capture, is not Ethernet, ends inside a frame, or is
+    /// damaged.
     pub fn open(path: &Path) -> Result<Capture, CaptureError> {
         Self::collect(CaptureReader::open(path)?)
     }
@@ -80,7 +81,7 @@ impl Capture {
     /// Reads a capture from memory; `name` stands for the path in errors.
     ///
     /// # Errors
-    /// As [`Capture::open`].
+    /// See [`Capture::open`].
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Capture, CaptureError> {
         Self::collect(CaptureReader::from_bytes(name, bytes.to_vec())?)
     }

@@ -1,4 +1,4 @@
-//! What is in a capture, counted frame by frame.
+//! Counts over the frames of a capture.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,13 @@ use crate::Frame;
 use crate::ethernet::{FCS_BYTES, MIN_FRAME_BYTES};
 use crate::transport_checksum::transport_checksum;
 
-/// Upper bounds of the size classes, with FCS; one more class is for longer frames. They are those of
-/// RFC 2819.
+/// Upper bounds of the size classes, with FCS, as in RFC 2819; one more class holds longer frames.
 pub const SIZE_CLASSES: [u64; 6] = [64, 127, 255, 511, 1023, 1518];
 
-/// Flows beyond this number are not told apart any more.
+/// Largest number of distinct flows that is counted.
 pub(crate) const MOST_FLOWS: usize = 1 << 22;
 
-/// Counts over the frames of a capture. Only the number of distinct flows makes it grow.
+/// Counts over the frames of a capture. Its memory grows only with the number of distinct flows.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
     /// Frames.
@@ -29,18 +28,18 @@ pub struct Census {
     pub longest: u64,
     /// Frames by size class.
     pub sizes: [u64; SIZE_CLASSES.len() + 1],
-    /// Frames by what they carry: `ipv4 udp`, `arp`, `0x88cc`.
+    /// Frames by protocol: `ipv4 udp`, `arp`, `0x88cc`.
     pub protocols: BTreeMap<String, u64>,
-    /// By interface.
+    /// Counts by interface.
     pub ports: Vec<PortCensus>,
-    /// Time from the first to the last frame in nanoseconds.
+    /// Time from the first to the last frame, in nanoseconds.
     pub duration_ns: u64,
-    /// What a router must look at twice.
+    /// Frames that need special treatment in a router.
     pub oddities: Oddities,
     flows: BTreeSet<u64>,
 }
 
-/// What came at one interface.
+/// Traffic seen at one interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortCensus {
     /// Frames.
@@ -49,7 +48,7 @@ pub struct PortCensus {
     pub bytes: u64,
 }
 
-/// Frames that are not the plain case.
+/// Frames that need special treatment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Oddities {
     /// IPv4 and IPv6 fragments.
@@ -60,8 +59,8 @@ pub struct Oddities {
     pub expired: u64,
     /// Wrong IPv4 header checksums.
     pub bad_header_checksums: u64,
-    /// Wrong TCP, UDP or ICMP checksums over IPv4 and IPv6, as far as they can be checked: not of fragments
-    /// and of frames that are cut, not where UDP over IPv4 has none, and not behind an IPv6 routing header.
+    /// Wrong TCP, UDP or ICMP checksums over IPv4 and IPv6. Not checked in fragments and truncated frames,
+    /// in UDP over IPv4 without a checksum, and behind an IPv6 routing header.
     pub bad_payload_checksums: u64,
     /// Frames to an Ethernet broadcast or multicast address.
     pub group_addressed: u64,
@@ -69,7 +68,7 @@ pub struct Oddities {
     pub tagged: u64,
     /// Frames of which the capture holds only the beginning.
     pub truncated: u64,
-    /// Frames that cannot be taken apart.
+    /// Frames that cannot be parsed.
     pub unreadable: u64,
 }
 
@@ -101,20 +100,20 @@ impl Census {
         *self.protocols.entry(protocol).or_default() += 1;
     }
 
-    /// How many flows there are: 5-tuples, or addresses and protocol where there are no ports. Fragments
-    /// but the first count by their addresses.
+    /// Returns the number of flows: 5-tuples, or addresses and protocol where there are no ports.
+    /// Fragments, including first ones, count by their addresses.
     #[must_use]
     pub fn flows(&self) -> u64 {
         self.flows.len() as u64
     }
 
-    /// Whether there are more flows than were counted.
+    /// Whether there may be more flows than were counted.
     #[must_use]
     pub fn has_more_flows(&self) -> bool {
         self.flows.len() >= MOST_FLOWS
     }
 
-    /// Names what the frame carries.
+    /// Counts the peculiarities of a frame and returns the name of its protocol.
     fn look_into(&mut self, frame: &Frame) -> String {
         let Ok(packet) = LaxSlicedPacket::from_ethernet(&frame.bytes) else {
             self.oddities.unreadable += 1;
@@ -158,7 +157,7 @@ impl Census {
     }
 }
 
-/// What a frame without IP or ARP carries.
+/// Returns the protocol of a frame without IP or ARP.
 fn link_protocol(frame: &[u8]) -> String {
     match frame.get(12..14) {
         Some(&[high, low]) => {

@@ -1,5 +1,5 @@
-//! Data that are compressed, as gzip and zstd do it: told by how they begin where they are read, and
-//! by the end of a file's name where they are written.
+//! Compressed data in the formats of gzip and zstd: recognised by their first bytes when read, and
+//! selected by the extension of the file name when written.
 
 mod compressor;
 mod decompressor;
@@ -9,28 +9,28 @@ use std::path::{Path, PathBuf};
 pub use compressor::Compressor;
 pub use decompressor::Decompressor;
 
-/// Bytes that are enough to tell how data are compressed.
+/// Number of bytes that suffice to recognise a compression.
 pub const MAGIC_BYTES: usize = 4;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Of parts of zstd data that hold nothing; the lowest four bits may be any.
+/// First bytes of a skippable zstd frame; the lowest four bits may have any value.
 const SKIPPABLE: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
-/// How data are compressed.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// As `gzip` does it.
+    /// The format of `gzip`.
     Gzip,
-    /// As `zstd` does it.
+    /// The format of `zstd`.
     Zstd,
 }
 
 impl Compression {
-    /// All that are known.
+    /// All supported formats.
     pub const ALL: [Self; 2] = [Self::Gzip, Self::Zstd];
 
-    /// How data that begin with these bytes are compressed.
+    /// Returns the compression of data that begin with these bytes.
     #[must_use]
     pub fn of_data(beginning: &[u8]) -> Option<Self> {
         if beginning.starts_with(&GZIP) {
@@ -39,14 +39,14 @@ impl Compression {
         is_zstd(beginning).then_some(Self::Zstd)
     }
 
-    /// How a file of this name is compressed.
+    /// Returns the compression that a file name's extension stands for.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Self::ALL.into_iter().find(|it| it.ending() == ending)
     }
 
-    /// Whether such data may begin with these few bytes.
+    /// Whether data in this format may begin with these few bytes.
     fn may_begin(self, beginning: &[u8]) -> bool {
         let magic: &[u8] = match self {
             Self::Gzip => &GZIP,
@@ -55,7 +55,7 @@ impl Compression {
         magic.starts_with(beginning) || beginning.starts_with(magic)
     }
 
-    /// What the names of such files end in, without the dot.
+    /// Returns the file extension of this format, without the dot.
     #[must_use]
     pub const fn ending(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl Compression {
         }
     }
 
-    /// The program that makes such data, and takes them apart with `-d`.
+    /// Returns the name of the program that compresses to this format, and decompresses with `-d`.
     #[must_use]
     pub const fn program(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Compression {
     }
 }
 
-/// The name that a file has when it is not compressed.
+/// Returns a file's name without the extension of a compression.
 #[must_use]
 pub fn without_ending(path: &Path) -> PathBuf {
     match Compression::of_name(path) {

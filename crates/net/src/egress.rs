@@ -1,5 +1,5 @@
-//! Frames as capture files: what a chip sent, what links carried, traffic that was made
-//! ([`TraceSink`]).
+//! Writes frames to capture files: those that a chip sent, those that links carried, and generated
+//! traffic ([`TraceSink`]).
 
 mod nameless;
 mod resume;
@@ -29,13 +29,13 @@ use crate::capture::MAX_FRAME_BYTES;
 use crate::standard_output::{self, is_standard_output};
 use tally::CountedFile;
 
-/// Of the times in the file.
+/// Resolution of the times in the file.
 const RESOLUTION: PcapTsResolution = PcapTsResolution::NanoSecond;
 
-/// Makes temporary names of one process differ.
+/// Makes the temporary names of one process unique.
 static SERIAL: AtomicU64 = AtomicU64::new(0);
 
-/// A file that is removed unless it gets its final name, or is to be kept.
+/// A file that is removed unless it gets its final name or is to be kept.
 #[derive(Debug)]
 struct Temporary {
     path: PathBuf,
@@ -46,17 +46,19 @@ struct Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.keep {
-            // A failure to remove the file has no remedy here; after a rename the file is gone already.
+            // A failure to remove the file cannot be handled here; after a rename the file no longer
+            // exists.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Where a file is written: beside the place that it is to have, or straight to what is no regular file.
+/// Target of a file that is written: a temporary file beside its final place, or the target itself if
+/// that is not a regular file.
 #[derive(Debug)]
 struct OutputFile {
     temporary: Option<Temporary>,
-    /// The file, while it has no name at all, not even a temporary one.
+    /// The file, if it has no name at all, not even a temporary one.
     nameless: Option<File>,
 }
 
@@ -65,7 +67,7 @@ impl OutputFile {
         if is_standard_output(path) {
             return Ok((standard_output::open()?, OutputFile::direct()));
         }
-        // A link keeps pointing where it does: what it points at is replaced.
+        // A symbolic link is kept: the file that it points to is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         match fs::metadata(&target) {
             Ok(existing) if existing.is_dir() => Err(io::Error::new(
@@ -121,7 +123,7 @@ impl OutputFile {
         };
         if let Some(file) = &self.nameless {
             match nameless::name(file, &temporary.path) {
-                // Left by a process that had the same number, and of no use any more.
+                // Left behind by an earlier process with the same process ID, and no longer needed.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     fs::remove_file(&temporary.path)?;
                     nameless::name(file, &temporary.path)?;
@@ -133,7 +135,7 @@ impl OutputFile {
     }
 }
 
-/// Writes a frame as a record of a classic file.
+/// Writes a frame as a record of a classic pcap file.
 fn write_record(out: &mut impl Write, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
     let length = bytes.len() as u32;
     let packet = PcapPacket::new(Duration::from_nanos(time_ns), length, Cow::Borrowed(bytes))
@@ -149,12 +151,12 @@ fn write_record(out: &mut impl Write, time_ns: u64, bytes: &[u8]) -> io::Result<
     Ok(())
 }
 
-/// The header of a classic file with nanoseconds.
+/// Returns the header of a classic pcap file with nanosecond times.
 fn classic_header() -> PcapHeader {
     PcapHeader {
         snaplen: MAX_FRAME_BYTES as u32,
         datalink: DataLink::ETHERNET,
-        // The crate's default is microseconds, to which it would cut times without a word.
+        // The crate's default is microseconds, to which it would silently truncate times.
         ts_resolution: RESOLUTION,
         endianness: Endianness::Little,
         ..PcapHeader::default()
@@ -166,7 +168,7 @@ fn temporary_name(target: &Path) -> io::Result<PathBuf> {
     hidden_name(target, &format!(".{}-{serial}.part", process::id()))
 }
 
-/// A hidden name beside the target.
+/// Returns a hidden name beside the target.
 fn hidden_name(target: &Path, ending: &str) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or_else(|| {
         io::Error::new(

@@ -1,15 +1,16 @@
-//! The frame: what captures hold and ports carry.
+//! The frame, as held in captures and carried by ports.
 
-/// One captured Ethernet frame, from the destination address on, without FCS.
+/// One captured Ethernet frame, starting at the destination address, without FCS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Nanoseconds since the first frame of the capture; never less than that of the frame before.
+    /// Nanoseconds since the first frame of the capture; never decreases from one frame to the next.
     pub time_ns: u64,
     /// Index of the capture interface that saw the frame.
     pub port: u32,
     /// The captured bytes.
     pub bytes: Vec<u8>,
-    /// Length on the wire without FCS, in bytes; more than `bytes.len()` if the capture cut the frame.
+    /// Length on the wire without FCS, in bytes; more than `bytes.len()` if the capture truncated the
+    /// frame.
     pub original_len: u32,
 }
 

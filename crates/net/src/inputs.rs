@@ -1,8 +1,9 @@
-//! Which files a process reads, noted for a process that must find the same ones elsewhere.
+//! Records the files that a process reads, so that another process can be given the same ones
+//! elsewhere.
 //!
-//! Nothing is noted unless [`note_into`] was called. What opens a file that decides what a command
-//! does calls [`reading`] before, what only looks whether one is there, [`seeing`], and what takes
-//! the standard input, [`reading_standard_input`].
+//! Nothing is recorded unless [`note_into`] was called. Code that opens a file whose content affects a
+//! command first calls [`reading`]; code that only checks whether a file exists calls [`seeing`]; code
+//! that reads standard input calls [`reading_standard_input`].
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -10,21 +11,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The path of the note on standard input.
+/// The path in the note on standard input.
 pub const STANDARD_INPUT: &str = "-";
-/// The file in the folder of notes that has one note after the other.
+/// File in the notes folder that lists the notes.
 const LIST: &str = "list";
 
-/// What is known of a path.
+/// What is known about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteKind {
-    /// A regular file was read; a copy of it, as it was then, has the number of the note as its name.
+    /// A regular file was read. A copy of it at that moment is named after the number of the note.
     Read,
-    /// A regular file was seen to be there.
+    /// A regular file was seen to exist.
     File,
-    /// A folder was seen to be there.
+    /// A folder was seen to exist.
     Folder,
-    /// Something that is neither was read, such as a pipe, or a file that could not be copied.
+    /// Something else was read, such as a pipe, or a file that could not be copied.
     Other,
 }
 
@@ -37,12 +38,12 @@ impl NoteKind {
     ];
 }
 
-/// What was noted of one path.
+/// A note on one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputNote {
-    /// What is known of it.
+    /// What is known about the path.
     pub kind: NoteKind,
-    /// As it was opened, beginning with the root; [`STANDARD_INPUT`] for that.
+    /// The absolute path as it was opened; [`STANDARD_INPUT`] for standard input.
     pub path: PathBuf,
     /// The copy of a file that was read.
     pub copy: PathBuf,
@@ -58,11 +59,11 @@ struct Notes {
 
 static NOTES: OnceLock<Mutex<Notes>> = OnceLock::new();
 
-/// From now on this process notes into `folder`, which is there and empty, what it reads. Each note is
-/// written at once, so that those of a process that crashes are there.
+/// Starts recording what this process reads to `folder`, which must exist and be empty. Each note is
+/// written at once, so that the notes survive a crash.
 ///
 /// # Errors
-/// Nothing can be written there.
+/// Returns an error if nothing can be written there.
 pub fn note_into(folder: &Path) -> io::Result<()> {
     let list = OpenOptions::new()
         .create_new(true)
@@ -74,22 +75,22 @@ pub fn note_into(folder: &Path) -> io::Result<()> {
         count: 0,
         known: BTreeSet::new(),
     };
-    // A second call changes nothing: the first list goes on.
+    // A second call has no effect: the first list continues.
     let _ = NOTES.set(Mutex::new(notes));
     Ok(())
 }
 
-/// The file at `path` is about to be read.
+/// Notes that the file at `path` is about to be read.
 pub fn reading(path: &Path) {
     note(path, true);
 }
 
-/// Whether there is something at `path` decides what comes next.
+/// Notes that the existence of `path` affects what happens next.
 pub fn seeing(path: &Path) {
     note(path, false);
 }
 
-/// Standard input is about to be read.
+/// Notes that standard input is about to be read.
 pub fn reading_standard_input() {
     if let Some(notes) = NOTES.get() {
         let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,7 +100,7 @@ pub fn reading_standard_input() {
 
 fn note(path: &Path, read: bool) {
     let Some(notes) = NOTES.get() else { return };
-    // What is not there will not be there elsewhere either.
+    // A path that does not exist here will not exist elsewhere either.
     let Ok(found) = fs::metadata(path) else {
         return;
     };
@@ -129,17 +130,17 @@ impl Notes {
         let mut line = vec![mark.unwrap_or(b'o')];
         line.extend(path.as_os_str().as_encoded_bytes());
         line.push(0);
-        // A note that cannot be written is missed where the notes are read.
+        // A note that cannot be written shows up as missing when the notes are read.
         if self.list.write_all(&line).is_ok() {
             self.count += 1;
         }
     }
 }
 
-/// The notes that a process left in `folder`; none if it read nothing.
+/// Returns the notes that a process left in `folder`; none if it read nothing.
 ///
 /// # Errors
-/// They cannot be read, or a path is not in UTF-8.
+/// Returns an error if they cannot be read or a path is not valid UTF-8.
 pub fn notes_in(folder: &Path) -> io::Result<Vec<InputNote>> {
     let bytes = fs::read(folder.join(LIST))?;
     let lines = bytes.split(|&byte| byte == 0).enumerate();
@@ -182,7 +183,7 @@ mod tests {
         std::fs::write(&file, "after").unwrap();
         let found = notes_in(&notes).unwrap();
         let found: Vec<_> = { found.iter() }
-            // Tests of this process that run beside this one read captures of theirs.
+            // Other tests of this process run concurrently and read captures of their own.
             .filter(|it| it.path.starts_with(dir.path()))
             .collect();
         assert_eq!(found.len(), 2, "{found:?}");

@@ -1,8 +1,9 @@
-//! Frames in and out of the emulator: captures are read ([`capture`]), their frames are put on the
-//! wires of ports ([`pace`]), or traffic is made ([`load`]), and what the chip sends is written as a
-//! capture again ([`egress`]).
+//! Frames in and out of the emulator: reads captures ([`capture`]) and places their frames on the
+//! wires of ports ([`pace`]), generates traffic ([`load`]), and writes the frames that the chip
+//! sends as captures ([`egress`]).
 //!
-//! The crate knows no chip. Times are integers: nanoseconds in captures, picoseconds on wires.
+//! The crate does not depend on any chip. Times are integers: nanoseconds in captures, picoseconds
+//! on wires.
 //!
 //! ```
 //! use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};

@@ -1,9 +1,9 @@
-//! Generated traffic: a [`Load`] says how much comes, when, with which sizes and addresses, and a
-//! [`Generator`] gives its frames in the order of their arrival.
+//! Generated traffic: a [`Load`] describes the amount, timing, sizes and addresses, and a [`Generator`]
+//! yields its frames in order of arrival.
 //!
-//! A load gives the same bytes at the same picosecond on every machine: times are integers, and no
-//! random number goes through a float. Constant arrivals hit the rate exactly over any length of time, a
-//! load of 1 is back to back, and a frame never comes while its line is busy.
+//! A load gives the same bytes at the same picosecond on every machine: times are integers, and no random
+//! number goes through a float. Constant arrivals meet the rate exactly over any length of time, a load of
+//! 1 is back to back, and a frame never arrives while its line is busy.
 //!
 //! ```
 //! use npsim_net::load::{Generator, Load, LoadPort};
@@ -113,10 +113,10 @@ impl Default for Load {
 }
 
 impl Load {
-    /// Most flows that a load can have.
+    /// Largest number of flows in a load.
     pub const MAX_FLOWS: u32 = 1 << 24;
 
-    /// Where flows go to if nothing else is said: the second half of the range for benchmarks (RFC 2544).
+    /// Returns the default destinations of flows: the second half of the benchmarking range (RFC 2544).
     #[must_use]
     pub fn default_destinations() -> Vec<Prefix> {
         vec![Prefix::new(Ipv4Addr::new(198, 19, 0, 0), 16)]
@@ -136,7 +136,8 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl fmt::Display for Load {
-    /// In one line: `0.33 of the line rate, poisson arrivals, 64-byte frames, 120 flows, seed 0`.
+    /// Writes the load in one line: `0.33 of the line rate, poisson arrivals, 64-byte frames, 120 flows,
+    /// seed 0`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rate {
             Some(rate @ LoadRate::Total(Amount::Line(_))) => {
@@ -173,19 +174,19 @@ impl fmt::Display for Load {
     }
 }
 
-/// A port that a load comes in at.
+/// A port at which a load arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadPort {
     /// Rate of the line in bits a second, at most 2^40.
     pub bits_per_second: u64,
-    /// The port's own address, to which frames are sent.
+    /// The port's own address, the destination of the frames.
     pub mac: [u8; 6],
 }
 
-/// Why a load cannot be put on ports.
+/// Why a load cannot be applied to ports.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// There is no rate.
+    /// No rate is given.
     #[error("the load has no rate; say how much is to come, such as 0.5 of the line rate or 1Mpps")]
     NoRate,
     /// There are no ports.
@@ -194,7 +195,7 @@ pub enum LoadError {
     /// More than 256 ports.
     #[error("there are {0} ports, and a load can come in at 256 at most")]
     TooManyPorts(usize),
-    /// A line that has no rate or too high a one.
+    /// A line rate of zero, or one that is too high.
     #[error(
         "port {port} has a line of {bits_per_second} bit/s; a load needs 1 bit/s to 1.099 Tbit/s"
     )]
@@ -204,7 +205,7 @@ pub enum LoadError {
         /// The rate.
         bits_per_second: u64,
     },
-    /// A list for more ports than there are.
+    /// A list with more entries than there are ports.
     #[error("the load's {what} has {given} entries, and there are only {ports} ports")]
     TooManyEntries {
         /// `rate` or `spread`.
@@ -214,10 +215,10 @@ pub enum LoadError {
         /// Ports.
         ports: usize,
     },
-    /// No port has any.
+    /// No port has any traffic.
     #[error("no port of the load has traffic; give one a rate or a share of the spread")]
     Nothing,
-    /// A port would get more than its line carries.
+    /// A port would get more traffic than its line carries.
     #[error(
         "port {port} would get more frames than its line of {bits_per_second} bit/s carries, which is {most} a second of this size; lower the rate, or spread it over more ports"
     )]
@@ -226,16 +227,16 @@ pub enum LoadError {
         port: usize,
         /// The line.
         bits_per_second: u64,
-        /// Frames of the mean size that it carries in a second, rounded down.
+        /// Frames of the mean size that the line carries in a second, rounded down.
         most: u64,
     },
-    /// Numbers that cannot be kept exactly.
+    /// Numbers that cannot be represented exactly.
     #[error("the load's rate on port {port} has too many digits to be kept exactly; round it")]
     TooFine {
         /// The port.
         port: usize,
     },
-    /// Shares of special frames add up to more than all frames.
+    /// The shares of special frames add up to more than all frames.
     #[error("the shares of special frames add up to more than 1; lower some of them")]
     Shares,
     /// A number outside its range.

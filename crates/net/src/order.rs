@@ -1,12 +1,12 @@
-//! In which order the packets of flows left: metrics of reordering, all of them integers.
+//! Packet order: metrics of the reordering of flows, all of them integers.
 //!
 //! [`Sequences`] records every packet that leaves, with its flow and its sequence number, which is its
-//! place in the order in which the packets of its flow entered. It is pure: where the numbers come from
-//! ([`identify`]) is another matter.
+//! position in the order in which the packets of its flow entered. The source of these numbers is separate
+//! ([`identify`]).
 //!
-//! Order is judged apart from loss. Packets that never left are taken out of the order first: each number
-//! is replaced by its rank among those of its flow that left, so a lost packet makes no other one early.
-//! A number that leaves again is a duplicate, which is counted and else passed over.
+//! Reordering is judged apart from loss. Packets that never left are removed from the order first: each
+//! number is replaced by its rank among the numbers of its flow that left, so a lost packet makes no other
+//! one early. A number that leaves again is a duplicate, which is counted and otherwise ignored.
 //!
 //! ```
 //! use npsim_net::order::{Sequences, THRESHOLD};
@@ -32,11 +32,11 @@ use std::collections::BTreeMap;
 
 pub use measures::{Counter, Extents, OrderMeasures};
 
-/// The displacement threshold of the reorder density if nothing else is said: one packet for each context
-/// of a chip with eight microengines.
+/// Default displacement threshold of the reorder density: one packet for each context of a chip with eight
+/// microengines.
 pub const THRESHOLD: u64 = 64;
 
-/// The packets that left, flow by flow in their order.
+/// The packets that left, by flow, in the order of departure.
 #[derive(Clone, Debug)]
 pub struct Sequences<F> {
     flows: BTreeMap<F, DepartedPackets>,
@@ -46,17 +46,17 @@ pub struct Sequences<F> {
 /// The packets of one flow that left.
 #[derive(Clone, Debug, Default)]
 struct DepartedPackets {
-    /// The packets' sequence numbers.
+    /// Sequence numbers of the packets.
     numbers: Vec<u64>,
-    /// How many of them, from the first, are not counted.
+    /// Number of packets, from the first, that are not counted.
     history: usize,
-    /// How many entered, if that is known.
+    /// Number of packets that entered, if known.
     entered: Option<u64>,
 }
 
 impl<F: Ord> Sequences<F> {
-    /// For sequence numbers that count the packets of a flow from 0, so that a number which is not there is
-    /// a packet that is missing.
+    /// Creates sequences whose numbers count the packets of a flow from 0, so that an absent number means a
+    /// missing packet.
     #[must_use]
     pub const fn counted() -> Self {
         Self {
@@ -65,8 +65,8 @@ impl<F: Ord> Sequences<F> {
         }
     }
 
-    /// For sequence numbers that only tell an order, such as those of TCP. Nothing is known of missing
-    /// packets then.
+    /// Creates sequences whose numbers only define an order, such as those of TCP. Missing packets are then
+    /// unknown.
     #[must_use]
     pub const fn ordered() -> Self {
         Self {
@@ -75,47 +75,47 @@ impl<F: Ord> Sequences<F> {
         }
     }
 
-    /// A packet left.
+    /// Records that a packet left.
     pub fn note(&mut self, flow: F, sequence: u64) {
         let trail = self.flows.entry(flow).or_default();
         trail.numbers.push(sequence);
     }
 
-    /// Notes how many packets of a flow entered. Without it, packets after the last one that left
-    /// are not known to be missing.
+    /// Records how many packets of a flow entered. Without it, packets after the last one that left do not
+    /// count as missing.
     pub fn entered(&mut self, flow: F, packets: u64) {
         self.flows.entry(flow).or_default().entered = Some(packets);
     }
 
-    /// From here on packets count. Those before are still what later ones are compared with, so that a cut
-    /// through a flow makes no packet early or late; missing packets are those of all the time.
+    /// Counts packets only from here on. Later packets are still compared with those before, so that a cut
+    /// through a flow makes no packet early or late; missing packets are counted over the whole time.
     pub fn count_from_here(&mut self) {
         for trail in self.flows.values_mut() {
             trail.history = trail.numbers.len();
         }
     }
 
-    /// Whether nothing was noted.
+    /// Whether nothing was recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty()
     }
 
-    /// The order of each flow, by flow. `threshold` is the displacement from which on the reorder density
-    /// takes a packet for lost.
+    /// Returns the order of each flow. `threshold` is the displacement beyond which the reorder density
+    /// considers a packet lost.
     pub fn by_flow(&self, threshold: u64) -> impl Iterator<Item = (&F, OrderMeasures)> {
         let counted = self.counted;
         let flows = self.flows.iter();
         flows.map(move |(flow, trail)| (flow, trail.order(counted, threshold)))
     }
 
-    /// The orders of all flows together.
+    /// Returns the order of all flows together.
     #[must_use]
     pub fn total(&self, threshold: u64) -> OrderMeasures {
         self.total_of(threshold, |_| true)
     }
 
-    /// The orders of some flows together.
+    /// Returns the order of the chosen flows together.
     #[must_use]
     pub fn total_of(&self, threshold: u64, mut chosen: impl FnMut(&F) -> bool) -> OrderMeasures {
         let mut total = OrderMeasures {
@@ -158,11 +158,11 @@ impl DepartedPackets {
         self.entered.unwrap_or(above).saturating_sub(left)
     }
 
-    /// The numbers replaced by their ranks, without duplicates; how many duplicates count; and the first
-    /// place among the ranks that counts.
+    /// Returns the numbers replaced by their ranks, without duplicates; how many duplicates count; and the
+    /// first index among the ranks that counts.
     fn ranks(&self) -> (Vec<usize>, u64, usize) {
         let mut sorted: Vec<(u64, usize)> = self.numbers.iter().copied().zip(0..).collect();
-        // Equal numbers stay in the order in which they left, so the first of them is no duplicate.
+        // Equal numbers stay in order of departure, so the first of them is not a duplicate.
         sorted.sort_unstable();
         let mut by_place = vec![None; self.numbers.len()];
         let mut rank = 0;

@@ -1,9 +1,9 @@
-//! When frames arrive at ports.
+//! Arrival times of frames at ports.
 //!
-//! A capture says what came; a [`Pace`] says when it is to come, a [`PortAssignment`] where. [`schedule`]
-//! turns both into [`FrameArrival`]s on wires that obey Ethernet: a frame takes the time of its bits, including
-//! preamble, padding and FCS, and the next one on the same port waits for it and the gap. The arithmetic
-//! is exact; picoseconds are rounded down only when they are put into an arrival. A [`Replay`] does the
+//! A capture holds the frames; a [`Pace`] determines when they arrive and a [`PortAssignment`] where.
+//! [`schedule`] turns them into [`FrameArrival`]s on wires that obey Ethernet: a frame occupies the line for
+//! its bits, including preamble, padding and FCS, and the next one on the same port waits for it and the gap.
+//! The arithmetic is exact; times are rounded down to picoseconds only in the arrivals. A [`Replay`] does the
 //! same for a file of any length, without holding it in memory.
 
 mod assignment;
@@ -31,10 +31,10 @@ pub struct PortLine {
     pub bits_per_second: u64,
 }
 
-/// Why frames cannot be scheduled, or the text of a pace or an assignment not be understood.
+/// Why frames cannot be scheduled, or why the text of a pace or an assignment is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PaceError {
-    /// There is nothing to put frames on.
+    /// There are no ports.
     #[error("there is no port to put frames on; give at least one port a line")]
     NoPorts,
     /// A port with a line of 0 bit/s.
@@ -48,12 +48,12 @@ pub enum PaceError {
     /// [`PortAssignment::Fixed`] with a port that does not exist.
     #[error("all frames are to go to port {port}, but there are only {ports} ports (0 to {last})", last = ports - 1)]
     NoSuchPort {
-        /// The port that was asked for.
+        /// The requested port.
         port: u32,
-        /// How many there are.
+        /// The number of ports.
         ports: u32,
     },
-    /// A time that is further away than any run goes.
+    /// A time beyond the end of any run.
     #[error(
         "frame {frame} would arrive more than 10 years after the start; choose a faster pace or line"
     )]
@@ -61,7 +61,7 @@ pub enum PaceError {
         /// Index of the frame, from 0.
         frame: usize,
     },
-    /// Not a pace.
+    /// The text is not a pace.
     #[error(
         "`{text}` is not a pace: write trace (times of the capture), recorded (those of a recording of `npsim live`), 2x (twice as fast), line (back to back), or a rate such as 200pps, 100kpps, 4.5Mpps"
     )]
@@ -69,7 +69,7 @@ pub enum PaceError {
         /// The text.
         text: String,
     },
-    /// The number in a pace.
+    /// The number in a pace is invalid.
     #[error("the pace `{text}` has no usable number: {source}")]
     PaceNumber {
         /// The text.
@@ -77,35 +77,35 @@ pub enum PaceError {
         /// What is wrong with the number.
         source: RatioError,
     },
-    /// [`Pace::Recorded`] with frames in memory.
+    /// [`Pace::Recorded`] is used with frames in memory.
     #[error(
         "the pace `recorded` replays the file of a recording: `npsim run` and `npsim debug` have it"
     )]
     NoRecording,
-    /// [`Pace::Recorded`] with another assignment than by interface.
+    /// [`Pace::Recorded`] is used with an assignment other than by interface.
     #[error(
         "a recording says at which port each frame came in, so frames cannot be given to ports in another way"
     )]
     RecordedPorts,
-    /// A recording has other ports.
+    /// A recording has a different number of ports.
     #[error("the recording has {recorded} ports, and there are {ports}")]
     PortCount {
         /// Ports of the recording.
         recorded: usize,
-        /// How many there are.
+        /// The number of ports.
         ports: usize,
     },
-    /// A port of a recording had another line.
+    /// A port of a recording had a line of another rate.
     #[error("port {port} was recorded on a line of {recorded} bit/s, and has one of {now} bit/s")]
     OtherLine {
         /// The port.
         port: u32,
         /// Its rate in the recording.
         recorded: u64,
-        /// Its rate.
+        /// Its rate now.
         now: u64,
     },
-    /// A recorded frame begins while the one before it is on the line.
+    /// A recorded frame begins while the previous one is still on the line.
     #[error(
         "frame {frame} of the recording begins at port {port} before the one in front of it and the gap are over: the file is not as it was recorded"
     )]
@@ -115,7 +115,7 @@ pub enum PaceError {
         /// The port.
         port: u32,
     },
-    /// Not an assignment.
+    /// The text is not an assignment.
     #[error(
         "`{text}` does not say how frames are given to ports: write interface, round-robin, flow, or a port number"
     )]

@@ -1,12 +1,12 @@
-//! Times, rates and numbers as users write them: `2ms`, `1/3s`, `100000` (cycles), `1Gbps`. Everything
-//! is exact: the decimal digits count, not what a float makes of them.
+//! Times, rates and numbers in the form in which users write them: `2ms`, `1/3s`, `100000` (cycles),
+//! `1Gbps`. All conversions are exact; nothing goes through a float.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{Ratio, RatioError};
 
-/// Units of time with their picoseconds, the largest first.
+/// Units of time with their picoseconds, largest first.
 const TIME_UNITS: [(&str, u64); 5] = [
     ("s", 1_000_000_000_000),
     ("ms", 1_000_000_000),
@@ -18,7 +18,8 @@ const TIME_UNITS: [(&str, u64); 5] = [
 /// Units of a rate in bits a second, without a prefix.
 pub(crate) const BIT_RATE_UNITS: [&str; 3] = ["bps", "bit/s", "b/s"];
 
-/// Prefixes of a rate, the largest first. A small m would be a thousandth, so only the capital is a million.
+/// Prefixes of a rate, largest first. A lower-case m would mean a thousandth, so only the capital is a
+/// million.
 const PREFIXES: [(&str, u64); 4] = [
     ("G", 1_000_000_000),
     ("M", 1_000_000),
@@ -26,10 +27,10 @@ const PREFIXES: [(&str, u64); 4] = [
     ("K", 1_000),
 ];
 
-/// What a unit measures.
+/// The physical dimension of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// Nothing: a bare number or a percentage.
+    /// None: a bare number or a percentage.
     Number,
     /// Time.
     Time,
@@ -45,7 +46,7 @@ pub enum Dimension {
     Frequency,
 }
 
-/// Units that take a prefix, but for those of bit rates.
+/// Units that take a prefix, except for those of bit rates.
 const PREFIXED_UNITS: [(&str, Dimension); 7] = [
     ("pps", Dimension::PacketRate),
     ("packets", Dimension::Packets),
@@ -56,11 +57,11 @@ const PREFIXED_UNITS: [(&str, Dimension); 7] = [
     ("Hz", Dimension::Frequency),
 ];
 
-/// A unit: what it measures, and its size as a fraction of picoseconds, bits or packets a second, bytes,
+/// A unit: its dimension, and its size as a fraction of picoseconds, bits or packets a second, bytes,
 /// packets, hertz or a bare number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// What it measures.
+    /// Dimension of the unit.
     pub dimension: Dimension,
     /// The numerator of its size.
     pub numerator: u64,
@@ -69,7 +70,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// The unit of this name, with or without a prefix; an empty name is that of bare numbers.
+    /// Returns the unit of this name, with or without a prefix; the empty name is the unit of bare numbers.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         let unit = |dimension, numerator, denominator| Self {
@@ -94,13 +95,13 @@ impl Unit {
     }
 }
 
-/// The number that a text begins with, and the name of the unit behind it.
+/// Splits a text into its leading number and the name of the unit that follows.
 #[must_use]
 pub fn number_and_unit(text: &str) -> (&str, &str) {
     split(text)
 }
 
-/// How much of a dimension a text says, such as the bytes of `64KB`: exactly, and a whole number.
+/// Parses an amount of a dimension, such as the bytes of `64KB`; `None` unless it is exactly a whole number.
 #[must_use]
 pub fn whole(text: &str, dimension: Dimension) -> Option<u64> {
     let (number, unit) = split(text);
@@ -109,7 +110,7 @@ pub fn whole(text: &str, dimension: Dimension) -> Option<u64> {
     exact(number, unit.numerator.into())
 }
 
-/// How many of a unit that is in no table, such as `0.5rtt`, as a fraction.
+/// Parses a multiple of a unit that is in no table, such as `0.5rtt`, as a fraction.
 #[must_use]
 pub fn multiple(text: &str, unit: &str) -> Option<(u64, u64)> {
     let (number, found) = split(text);
@@ -118,9 +119,9 @@ pub fn multiple(text: &str, unit: &str) -> Option<(u64, u64)> {
     Some(fraction.map_or((0, 1), |ratio| (ratio.numerator(), ratio.denominator())))
 }
 
-/// Picoseconds of a unit of time.
+/// Returns the picoseconds of a unit of time.
 fn time_unit(name: &str) -> Option<u64> {
-    // With the micro sign or the Greek letter.
+    // The micro sign or the Greek letter mu.
     let plain = if matches!(name, "\u{b5}s" | "\u{3bc}s") {
         "us"
     } else {
@@ -130,7 +131,7 @@ fn time_unit(name: &str) -> Option<u64> {
     known.map(|(_, scale)| *scale)
 }
 
-/// A duration that was typed.
+/// A duration entered by the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
     /// Microengine cycles.
@@ -140,7 +141,7 @@ pub enum Time {
 }
 
 impl Time {
-    /// In microengine cycles at `hertz`, rounded up.
+    /// Returns the duration in microengine cycles at `hertz`, rounded up.
     #[must_use]
     pub fn cycles(self, hertz: u64) -> u64 {
         match self {
@@ -194,10 +195,10 @@ impl fmt::Display for Time {
 
 const PICO: u128 = 1_000_000_000_000;
 
-/// Bits a second: `1Gbps`, `100 Mb/s`, `2.5Gbit/s`, or a bare number.
+/// Parses a rate in bits a second: `1Gbps`, `100 Mb/s`, `2.5Gbit/s`, or a bare number.
 ///
 /// # Errors
-/// Says what a rate looks like.
+/// Returns an error that describes the form of a rate.
 pub fn parse_rate(text: &str) -> Result<u64, String> {
     let shape =
         || format!("`{text}` is not a rate; write for example `1Gbps`, `100Mbps` or `2.5Gbps`");
@@ -218,7 +219,7 @@ pub fn parse_rate(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A rate for reading: `1.250 Gb/s`.
+/// Formats a rate for display: `1.250 Gb/s`.
 #[must_use]
 pub fn show_rate(bits_per_second: f64) -> String {
     match bits_per_second {
@@ -229,7 +230,7 @@ pub fn show_rate(bits_per_second: f64) -> String {
     }
 }
 
-/// A duration for reading: `1.250 ms`.
+/// Formats a duration for display: `1.250 ms`.
 #[must_use]
 pub fn show_nanoseconds(ns: f64) -> String {
     match ns {
@@ -240,8 +241,8 @@ pub fn show_nanoseconds(ns: f64) -> String {
     }
 }
 
-/// A share, `12.3%`: the tenth nearest to the quotient in floating point; or what is to
-/// stand for a share of nothing.
+/// Formats a share, such as `12.3%`, rounded to the nearest tenth in floating point; `of_nothing` if `whole`
+/// is 0.
 #[must_use]
 pub fn percent(part: u64, whole: u64, of_nothing: &str) -> String {
     if whole == 0 {
@@ -250,7 +251,7 @@ pub fn percent(part: u64, whole: u64, of_nothing: &str) -> String {
     format!("{:.1}%", part as f64 * 100.0 / whole as f64)
 }
 
-/// `12,345,678`.
+/// Formats a number with separators: `12,345,678`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -272,7 +273,8 @@ fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim())
 }
 
-/// `number * scale`, exactly; `None` for a malformed or too large number.
+/// Returns `number * scale` exactly; `None` if the number is malformed or too large, or the product is not
+/// whole.
 #[must_use]
 pub fn decimal(number: &str, scale: u128) -> Option<u64> {
     let number = number.replace('_', "");
@@ -282,7 +284,7 @@ pub fn decimal(number: &str, scale: u128) -> Option<u64> {
     divided(digits.checked_mul(scale)?, divisor)
 }
 
-/// A decimal number or a fraction, times `scale`.
+/// Returns a decimal number or a fraction times `scale`, exactly.
 fn exact(number: &str, scale: u128) -> Option<u64> {
     let Some((part, whole)) = number.split_once('/') else {
         return decimal(number, scale);
@@ -291,13 +293,13 @@ fn exact(number: &str, scale: u128) -> Option<u64> {
     divided(product, u128::from(decimal(whole, 1)?))
 }
 
-/// A quotient without a rest.
+/// Returns the quotient if there is no remainder.
 fn divided(number: u128, divisor: u128) -> Option<u64> {
     let whole = divisor != 0 && number.is_multiple_of(divisor);
     whole.then(|| u64::try_from(number / divisor).ok())?
 }
 
-/// A decimal number or a fraction such as `1/3`, more than zero.
+/// Parses a decimal number or a fraction such as `1/3`, greater than zero.
 pub(crate) fn ratio(text: &str) -> Result<Ratio, RatioError> {
     let not_a_number = || RatioError::NotANumber(text.to_string());
     let Some((numerator, denominator)) = text.split_once('/') else {
@@ -312,7 +314,7 @@ pub(crate) fn ratio(text: &str) -> Result<Ratio, RatioError> {
     Ratio::new(part(numerator)?, part(denominator)?)
 }
 
-/// A decimal number, a fraction or zero, which is `None`.
+/// Parses a decimal number, a fraction or zero, for which it returns `None`.
 pub(crate) fn ratio_or_zero(text: &str) -> Result<Option<Ratio>, RatioError> {
     match ratio(text) {
         Err(RatioError::Zero) if !text.contains('/') => Ok(None),
@@ -320,7 +322,7 @@ pub(crate) fn ratio_or_zero(text: &str) -> Result<Option<Ratio>, RatioError> {
     }
 }
 
-/// Takes a prefix (k, M, G) and a unit off a number.
+/// Strips a unit and its prefix (k, M, G) from a number; returns the number's text and the prefix's factor.
 pub(crate) fn scaled<'a>(text: &'a str, unit: &str) -> Option<(&'a str, u64)> {
     let rest = text.strip_suffix(unit)?;
     for (prefix, factor) in PREFIXES {
@@ -331,7 +333,7 @@ pub(crate) fn scaled<'a>(text: &'a str, unit: &str) -> Option<(&'a str, u64)> {
     Some((rest.trim_end(), 1))
 }
 
-/// `4.5M` for 4,500,000: the largest prefix that leaves at least one, if the number stays exact.
+/// Formats 4,500,000 as `4.5M`: with the largest prefix that leaves at least one, if the number stays exact.
 pub(crate) fn with_prefix(value: Ratio) -> String {
     for (prefix, factor) in PREFIXES {
         if value.numerator() / value.denominator() >= factor

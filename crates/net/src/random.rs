@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every machine: integers only.
+//! Random numbers that are the same on every machine: integer arithmetic only.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,35 +6,36 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Random(u64);
 
-/// What the state grows by: 2^64 divided by the golden ratio, made odd.
+/// Increment of the state: 2^64 divided by the golden ratio, made odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// log2(e) is what bits are divided by to get natural logarithms; this is ln 2 in 1/2^32.
+/// ln 2 in 1/2^32, the factor from base-2 to natural logarithms.
 const LN_2: u64 = 2_977_044_472;
 
-/// Bits of the fraction of [`Random::exponential`].
+/// Fraction bits of [`Random::exponential`].
 pub(crate) const EXPONENTIAL_BITS: u32 = 32;
 
 impl Random {
-    /// The stream of this number under this seed; streams of one seed do not run into each other.
+    /// Creates the stream of this number under this seed; streams of one seed do not overlap.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         Self(mixed(seed) ^ mixed(stream.wrapping_mul(STEP) ^ 0x6e70_7369_6d00_0001))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[allow(clippy::should_implement_trait, reason = "the stream has no end")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mixed(self.0)
     }
 
-    /// Evenly from `0..limit`; `limit` is so much smaller than 2^64 that the bias cannot be measured.
+    /// Draws uniformly from `0..limit`; `limit` is so much smaller than 2^64 that the bias cannot be
+    /// measured.
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
     }
 
-    /// Exponentially distributed with mean 1, in 1/2^32.
+    /// Draws an exponentially distributed number with mean 1, in 1/2^32.
     pub fn exponential(&mut self) -> u64 {
         let uniform = self.next() | 1;
         // -log2(uniform / 2^64) = zeros + 1 - log2(mantissa), the mantissa being in 1..2.
@@ -45,8 +46,8 @@ impl Random {
     }
 }
 
-/// The base-2 logarithm of `mantissa / 2^63`, which is in 1..2, in 1/2^32: squaring doubles a logarithm,
-/// and each time the square passes 2 the next bit of it is one.
+/// Returns the base-2 logarithm of `mantissa / 2^63`, which is in 1..2, in 1/2^32: squaring doubles a
+/// logarithm, and each time the square exceeds 2, the next bit of the logarithm is one.
 fn log2(mantissa: u64) -> u64 {
     let mut square = mantissa;
     let mut bits = 0;
@@ -59,7 +60,7 @@ fn log2(mantissa: u64) -> u64 {
     bits
 }
 
-/// A bijection whose every output bit depends on every input bit.
+/// Mixes a value: a bijection in which every output bit depends on every input bit.
 pub(crate) fn mixed(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -109,7 +110,7 @@ mod tests {
                 .filter(|&&draw| u128::from(draw) > limit)
                 .count()
         };
-        // e^-1 of those beyond any point are beyond that point and one.
+        // A fraction e^-1 of the values beyond any point is also beyond that point plus one.
         for limit in [0, one / 2, one] {
             let (from, to) = (beyond(limit) as u64, beyond(limit + one) as u64);
             assert!((to * 1000 / from).abs_diff(367) < 8, "{from} {to}");
@@ -125,7 +126,7 @@ mod tests {
         assert_ne!(other.next(), drawn[0]);
     }
 
-    /// A change of these numbers changes the traffic of every load.
+    /// Changing these numbers changes the traffic of every load.
     const EXPECTED: [u64; 3] = [
         16286370356874426496,
         4819853569920392405,

@@ -3,29 +3,30 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A positive fraction in lowest terms. Both parts are at most 2^40, so that products with times fit 128 bits.
+/// A positive fraction in lowest terms. Both parts are at most 2^40, so that products with times fit in 128
+/// bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ratio {
     numerator: u64,
     denominator: u64,
 }
 
-/// Why a number is no [`Ratio`].
+/// Why a number is not a [`Ratio`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatioError {
-    /// Not digits with at most one point.
+    /// The text is not digits with at most one decimal point.
     #[error("`{0}` is not a number; write digits with at most one decimal point, such as 4.5")]
     NotANumber(String),
-    /// Zero, or a denominator of zero.
+    /// The number is zero or has a denominator of zero.
     #[error("the number must be more than zero")]
     Zero,
-    /// A part beyond [`Ratio::LIMIT`].
+    /// A part exceeds [`Ratio::LIMIT`].
     #[error("the number is too large or has too many digits to be kept exactly")]
     TooLarge,
 }
 
 impl Ratio {
-    /// One.
+    /// The ratio 1.
     pub const ONE: Ratio = Ratio {
         numerator: 1,
         denominator: 1,
@@ -33,10 +34,10 @@ impl Ratio {
     /// Largest numerator and denominator in lowest terms.
     pub const LIMIT: u64 = 1 << 40;
 
-    /// `numerator / denominator` in lowest terms.
+    /// Creates `numerator / denominator` in lowest terms.
     ///
     /// # Errors
-    /// [`RatioError::Zero`] if either is zero, [`RatioError::TooLarge`] beyond [`Ratio::LIMIT`].
+    /// Returns [`RatioError::Zero`] if either part is zero, [`RatioError::TooLarge`] beyond [`Ratio::LIMIT`].
     pub fn new(numerator: u64, denominator: u64) -> Result<Ratio, RatioError> {
         if numerator == 0 || denominator == 0 {
             return Err(RatioError::Zero);
@@ -52,22 +53,22 @@ impl Ratio {
         })
     }
 
-    /// The numerator in lowest terms.
+    /// Returns the numerator in lowest terms.
     #[must_use]
     pub fn numerator(self) -> u64 {
         self.numerator
     }
 
-    /// The denominator in lowest terms.
+    /// Returns the denominator in lowest terms.
     #[must_use]
     pub fn denominator(self) -> u64 {
         self.denominator
     }
 
-    /// The ratio times `factor`.
+    /// Returns the ratio times `factor`.
     ///
     /// # Errors
-    /// As [`Ratio::new`].
+    /// See [`Ratio::new`].
     pub fn times(self, factor: u64) -> Result<Ratio, RatioError> {
         let common = greatest_common_divisor(factor.max(1), self.denominator);
         let numerator = self
@@ -81,7 +82,7 @@ impl Ratio {
 impl FromStr for Ratio {
     type Err = RatioError;
 
-    /// Reads a decimal number (`3`, `0.5`, `4.25`) exactly.
+    /// Parses a decimal number (`3`, `0.5`, `4.25`) exactly.
     fn from_str(text: &str) -> Result<Ratio, RatioError> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = format!("{whole}{decimals}");
@@ -99,7 +100,7 @@ impl FromStr for Ratio {
 }
 
 impl fmt::Display for Ratio {
-    /// As a decimal number if it is one with at most nine places, as `a/b` otherwise.
+    /// Writes a decimal number if nine decimal places suffice, `a/b` otherwise.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = u128::from(self.numerator % self.denominator);
         let mut decimals = String::new();

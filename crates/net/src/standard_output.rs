@@ -1,19 +1,19 @@
-//! Standard output in the place of a file: its name as a path is `-`.
+//! Standard output in place of a file: the path `-`.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Whether a path stands for standard output. A file of that name is `./-`.
+/// Whether a path stands for standard output. A file of that name can be given as `./-`.
 #[must_use]
 pub fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Standard output, to be written as a file is: as it comes, whole blocks at a time.
+/// Opens standard output as a file, without the line buffering of `Stdout`.
 ///
 /// # Errors
-/// It is closed.
+/// Returns an error if it is closed, or on a system that is neither Unix nor Windows.
 pub fn open() -> io::Result<File> {
     #[cfg(unix)]
     {

@@ -1,20 +1,20 @@
-//! Checksums of TCP, UDP and ICMP over both versions of IP.
+//! Checksums of TCP, UDP and ICMP over IPv4 and IPv6.
 
 use etherparse::{Ipv6ExtensionSlice, LaxIpv6Slice, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 
-/// The checksum of what a packet carries.
+/// The transport checksum of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TransportChecksum {
-    /// Where it is in the frame.
+    /// Its offset in the frame.
     pub at: usize,
-    /// What is there.
+    /// The value in the frame.
     pub stated: u16,
-    /// What has to be there.
+    /// The correct value.
     pub right: u16,
 }
 
-/// The checksum of what a packet in a frame carries, if it has one and all of the packet is there:
-/// none in fragments, none where UDP over IPv4 goes without.
+/// Returns the transport checksum of the packet in a frame, if it has one and is complete: `None`
+/// for fragments, and for UDP over IPv4 without a checksum.
 pub(crate) fn transport_checksum(
     frame: &[u8],
     packet: &LaxSlicedPacket<'_>,
@@ -67,8 +67,8 @@ pub(crate) fn transport_checksum(
     })
 }
 
-/// Whether a packet names the stations on its way: its checksum is that of the last of them, which
-/// the header may not show any more.
+/// Whether a packet has a routing header: its checksum covers the final destination, which the
+/// header may no longer show.
 fn has_route(ip: &LaxIpv6Slice<'_>) -> bool {
     let mut extensions = ip.extensions().clone().into_iter();
     extensions.any(|header| matches!(header, Ipv6ExtensionSlice::Routing(_)))

@@ -1,4 +1,4 @@
-//! Records become frames: relative times, order, FCS.
+//! Turns records into frames: relative times, order, FCS.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use super::padding::{Padding, padded};
 use super::{CaptureNotes, CaptureOptions, LinkTypes, MAX_FRAME_BYTES};
 use crate::Frame;
 
-/// A frame as a file has it.
+/// A frame as stored in the file.
 pub(super) struct Record<'a> {
     /// Nanoseconds since 1970; `None` where the format has no time (simple packet block).
     pub(super) time_ns: Option<i128>,
     pub(super) port: u32,
     pub(super) bytes: &'a [u8],
-    /// 0 where the file does not say it.
+    /// Length on the wire, in bytes; 0 if the file does not state it.
     pub(super) original_len: u32,
     /// Bytes of FCS at the end of the original frame.
     pub(super) fcs_bytes: u32,
 }
 
-/// What frames have to know of those before them.
+/// State carried from one frame to the next.
 #[derive(Debug, Default)]
 pub(super) struct CaptureState {
     pub(super) frames: u64,
     pub(super) interfaces: Vec<String>,
-    /// What is done with other link types.
+    /// Treatment of link types other than Ethernet.
     pub(super) links: LinkTypes,
     padding: Padding,
     pub(super) notes: CaptureNotes,
@@ -41,7 +41,7 @@ impl CaptureState {
         }
     }
 
-    /// Time of the first frame, nanoseconds since 1970.
+    /// Returns the time of the first frame, in nanoseconds since 1970.
     pub(super) fn first_timestamp_ns(&self) -> i128 {
         self.clocks.first_ns()
     }
@@ -52,8 +52,8 @@ impl CaptureState {
         self.interfaces.len() as u32 - 1
     }
 
-    /// A packet as an Ethernet frame with its whole length, counted; `None` if it is
-    /// left out.
+    /// Returns a packet as an Ethernet frame with its original length, and counts it; `None` if the
+    /// packet is left out.
     pub(super) fn framed<'a>(
         &mut self,
         framing: Framing,
@@ -68,7 +68,7 @@ impl CaptureState {
         frame
     }
 
-    /// The frame of a record; the reason if its length or its time is impossible.
+    /// Returns the frame of a record, or a reason if its length or time is impossible.
     pub(super) fn frame(&mut self, record: &Record<'_>) -> Result<Frame, String> {
         let captured = record.bytes.len();
         if captured > MAX_FRAME_BYTES {

@@ -12,7 +12,7 @@ use crate::Frame;
 /// Set in the link type field when bits 28 to 31 hold the length of the FCS in units of 16 bits.
 const FCS_LENGTH_PRESENT: u32 = 0x0400_0000;
 
-/// The reader of a classic file, whose header has been read.
+/// Reader of a classic pcap file whose header has been read.
 #[derive(Debug)]
 pub(super) struct Classic {
     parser: PcapParser,
@@ -25,7 +25,8 @@ pub(super) struct Classic {
 impl Classic {
     pub(super) fn open(data: &mut Data, assembly: &mut CaptureState) -> Result<Self, CaptureError> {
         let (header_bytes, parser) = loop {
-            // The magic number is known, so only a short header can be wrong.
+            // The magic number has been recognised, so the only thing that can be wrong is a short
+            // header.
             if let Ok((after, parser)) = PcapParser::new(data.rest()) {
                 break (data.rest().len() - after.len(), parser);
             }
@@ -65,7 +66,7 @@ impl Classic {
         }
     }
 
-    /// The next frame; `None` at the end of the data.
+    /// Returns the next frame; `None` at the end of the data.
     pub(super) fn next(
         &self,
         data: &mut Data,
@@ -76,8 +77,8 @@ impl Classic {
             if data.rest().is_empty() && !data.more()? {
                 return Ok(None);
             }
-            // The raw form: the checked one also refuses frames longer than the snap length in the
-            // header, which real writers leave at 0 or too low.
+            // Use the raw form: the checked one also refuses frames longer than the snap length in
+            // the header, which real writers leave at 0 or set too low.
             match self.parser.next_raw_packet(data.rest()) {
                 Ok((after, packet)) => {
                     let bytes = data.rest().len() - after.len();
@@ -111,7 +112,7 @@ impl Classic {
         }
     }
 
-    /// `None` for a packet that cannot be framed.
+    /// Returns the frame of a packet; `None` if it cannot be framed.
     fn frame(
         &self,
         packet: &RawPcapPacket<'_>,
@@ -122,7 +123,7 @@ impl Classic {
         let Some((bytes, original_len)) = framed else {
             return Ok(None);
         };
-        // As all readers of captures do: what is more than a second is carried over.
+        // As in all capture readers, anything beyond a second is carried over.
         assembly.notes.overflowing_times += u64::from(packet.ts_frac >= ticks_per_second);
         let fraction_ns =
             i128::from(packet.ts_frac) * (1_000_000_000 / i128::from(ticks_per_second));
@@ -137,7 +138,7 @@ impl Classic {
     }
 }
 
-/// The captured length that a record header at the start of `rest` states.
+/// Returns the captured length stated by the record header at the start of `rest`.
 fn claimed_length(rest: &[u8], order: Endianness) -> Option<u32> {
     let field = rest.get(8..12)?.try_into().ok()?;
     Some(match order {

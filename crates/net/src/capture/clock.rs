@@ -1,15 +1,15 @@
-//! Times of a capture's clocks become one time that never goes back.
+//! Merges the times of a capture's clocks into one time that never goes back.
 //!
-//! Frames may stand a little out of order, as where a card has several queues: such a frame is
-//! raised to the time of the one before. A clock that was set is another matter. What comes after
-//! has all its times on the new clock, and would come as one burst if each were raised; so the
-//! time goes on with the new clock from the frame before. Each interface may have a clock of its
-//! own, and a capture that was joined of several has as many.
+//! Frames may be slightly out of order, for example if a card has several queues: such a frame is
+//! moved up to the time of the one before it. A clock that was set back is a different case. All
+//! later times are on the new clock, and moving each of them up would turn them into one burst, so
+//! time continues on the new clock from the previous frame. Each interface may have a clock of its
+//! own; a capture merged from several files has as many clocks.
 
 use super::CaptureNotes;
 
-/// A clock that is further back has been set. Programs that keep a clock right set it where it is
-/// wrong by 128 ms or more, and let it run a little slower where it is wrong by less (RFC 5905).
+/// A clock that is further back than this has been set. Time daemons step a clock that is off by
+/// 128 ms or more and slew one that is off by less (RFC 5905).
 const LEAST_STEP_NS: i128 = 128_000_000;
 
 /// The clocks of a capture.
@@ -19,36 +19,36 @@ pub(super) struct Clocks {
     first_ns: Option<i128>,
     /// Time of the last frame, nanoseconds since the first.
     latest_ns: u64,
-    /// By interface.
+    /// Clocks by interface.
     interfaces: Vec<InterfaceClock>,
 }
 
-/// What one interface's times mean.
+/// Interpretation of one interface's times.
 #[derive(Clone, Debug, Default)]
 struct InterfaceClock {
-    /// Its last time, nanoseconds since 1970.
+    /// Last time of this interface, in nanoseconds since 1970.
     last_ns: Option<i128>,
-    /// What is added to its times.
+    /// Offset added to its times.
     offset_ns: i128,
-    /// The last step, while it may turn out to have been a few frames out of order.
+    /// The last step, as long as it may turn out to be only a few frames out of order.
     step: Option<Step>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Step {
     by_ns: i128,
-    /// Frames since then that are not counted as out of order.
+    /// Frames since the step that are not counted as out of order.
     frames: u64,
 }
 
 impl Clocks {
-    /// Time of the first frame that has one, nanoseconds since 1970; 0 before it.
+    /// Returns the time of the first frame that has one, in nanoseconds since 1970; 0 before it.
     pub(super) fn first_ns(&self) -> i128 {
         self.first_ns.unwrap_or(0)
     }
 
-    /// Nanoseconds from the first frame to one that an interface saw at a time since 1970; that of
-    /// the frame before where it has none.
+    /// Returns the time of a frame in nanoseconds since the first frame, given the interface that
+    /// saw it and its time since 1970. A frame without a time gets that of the frame before.
     pub(super) fn relative(
         &mut self,
         interface: u32,
@@ -69,7 +69,7 @@ impl Clocks {
         if let Some(step) = &mut clock.step {
             step.frames += 1;
             let before_ns = wanted_ns - step.by_ns;
-            // The old clock is back: it was not set, only a few frames were late.
+            // The old clock is back: it was never set, a few frames were just late.
             if wanted_ns > latest_ns + LEAST_STEP_NS && before_ns >= latest_ns - LEAST_STEP_NS {
                 notes.clock_steps -= 1;
                 notes.stepped_back_ns -= saturated(step.by_ns);
@@ -106,7 +106,7 @@ impl Clocks {
     }
 }
 
-/// Of a time that fits between two frames, but for those of damaged files.
+/// Converts a time difference between two frames, which overflows only in damaged files.
 fn saturated(nanoseconds: i128) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
@@ -117,7 +117,7 @@ mod tests {
 
     const MILLISECOND: i128 = 1_000_000;
 
-    /// The times in milliseconds that frames of interfaces get, and what is noted.
+    /// Returns the times that the frames get, in milliseconds, and the notes.
     fn relative(frames: &[(u32, i128)]) -> (Vec<u64>, CaptureNotes) {
         let (mut clocks, mut notes) = (Clocks::default(), CaptureNotes::default());
         let times = frames.iter().map(|&(interface, milliseconds)| {
@@ -133,11 +133,11 @@ mod tests {
         assert_eq!(times, [0, 1, 1, 2, 4]);
         assert_eq!((notes.clock_steps, notes.reordered), (1, 0));
         assert_eq!(notes.stepped_back_ns, 601_000_000);
-        // Twice, and each time from there.
+        // Set twice, each time relative to the clock in force.
         let (times, notes) = relative(&[(0, 900), (0, 300), (0, 310), (0, 20), (0, 25)]);
         assert_eq!(times, [0, 0, 10, 10, 15]);
         assert_eq!(notes.clock_steps, 2);
-        // Before 1970, too.
+        // Times before 1970 work, too.
         let (times, _) = relative(&[(0, 10), (0, -500), (0, -499)]);
         assert_eq!(times, [0, 0, 1]);
     }
@@ -147,12 +147,12 @@ mod tests {
         let (times, notes) = relative(&[(0, 100), (0, 99), (0, 102), (0, 101), (0, 103)]);
         assert_eq!(times, [0, 0, 2, 2, 3]);
         assert_eq!((notes.clock_steps, notes.reordered), (0, 2));
-        // However late they are, if the clock then goes on as before.
+        // Any lateness is accepted if the clock then continues as before.
         let (times, notes) = relative(&[(0, 1000), (0, 500), (0, 501), (0, 1003), (0, 1004)]);
         assert_eq!(times, [0, 0, 1, 3, 4]);
         assert_eq!((notes.clock_steps, notes.stepped_back_ns), (0, 0));
         assert_eq!(notes.reordered, 2);
-        // One that is late among those counts once.
+        // A frame that is late even among the late ones counts once.
         let (times, notes) = relative(&[(0, 1000), (0, 500), (0, 499), (0, 1003)]);
         assert_eq!(times, [0, 0, 0, 3]);
         assert_eq!((notes.clock_steps, notes.reordered), (0, 2));

@@ -1,4 +1,4 @@
-//! The data of a capture, of which only a window is in memory.
+//! The data of a capture, of which only a window is held in memory.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use super::CaptureError;
 use crate::compression::{Compression, Decompressor, MAGIC_BYTES};
 
-/// How much is read at once.
+/// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// A capture's data, decompressed, and where in it a reader is; makes the errors.
+/// The decompressed data of a capture and the current read position; also builds the errors.
 pub(crate) struct Data {
     path: PathBuf,
     input: Input,
     window: Vec<u8>,
-    /// What of the window has been read.
+    /// Bytes of the window that have been read.
     start: usize,
-    /// Place of the window's start in the data.
+    /// Position of the window's start in the data.
     offset: u64,
     ended: bool,
-    /// Whether compressed data came to their proper end.
+    /// Whether compressed data reached their proper end.
     pub(crate) complete: bool,
 }
 
-/// Where the data come from.
+/// Source of the data.
 enum Input {
     Plain(Box<dyn Read + Send>),
     Compressed(Compression, Box<Decompressor>),
@@ -50,7 +50,7 @@ impl fmt::Debug for Data {
 }
 
 impl Data {
-    /// Finds out whether the data are compressed.
+    /// Opens the data and detects whether they are compressed.
     pub(crate) fn new(path: &Path, input: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
         let mut data = Self {
             path: path.to_path_buf(),
@@ -80,7 +80,7 @@ impl Data {
         Ok(data)
     }
 
-    /// How the data are compressed.
+    /// Returns the compression of the data, if any.
     pub(crate) fn compression(&self) -> Option<Compression> {
         match &self.input {
             Input::Plain(_) => None,
@@ -88,7 +88,8 @@ impl Data {
         }
     }
 
-    /// Bytes behind the compressed data so far, which belong to nothing.
+    /// Returns the number of bytes found so far after the end of the compressed data, which are
+    /// ignored.
     pub(crate) fn bytes_behind(&self) -> u64 {
         match &self.input {
             Input::Plain(_) => 0,
@@ -96,17 +97,17 @@ impl Data {
         }
     }
 
-    /// What is in memory and not yet read.
+    /// Returns the bytes that are in memory and not yet read.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.window[self.start..]
     }
 
-    /// Notes that these bytes have been read.
+    /// Marks these bytes as read.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.start += bytes;
     }
 
-    /// Gets more into memory; `false` at the end of the data.
+    /// Reads more into memory; returns `false` at the end of the data.
     pub(crate) fn more(&mut self) -> Result<bool, CaptureError> {
         if self.ended {
             return Ok(false);
@@ -149,7 +150,7 @@ impl Data {
         Ok(count > 0)
     }
 
-    /// Gets at least so many bytes into memory, if there are as many.
+    /// Reads until at least this many bytes are in memory, or the data end.
     pub(crate) fn fill(&mut self, bytes: usize) -> Result<(), CaptureError> {
         while self.rest().len() < bytes && self.more()? {}
         Ok(())
@@ -159,7 +160,7 @@ impl Data {
         &self.path
     }
 
-    /// The data end inside the record that begins here.
+    /// Builds the error for data that end inside the record that begins here.
     pub(crate) fn ends_early(&self, frames_before: u64) -> CaptureError {
         CaptureError::Truncated {
             path: self.path.clone(),
@@ -170,7 +171,7 @@ impl Data {
         }
     }
 
-    /// The record that begins here contradicts the format.
+    /// Builds the error for a record that begins here and contradicts the format.
     pub(crate) fn malformed(&self, frames_before: u64, reason: impl Into<String>) -> CaptureError {
         CaptureError::Malformed {
             path: self.path.clone(),

@@ -1,10 +1,10 @@
-//! ERF, the extensible record format of Endace's capture cards: records one after the other,
-//! without a header of the file.
+//! ERF, the extensible record format of Endace's capture cards: a sequence of records without a
+//! file header.
 //!
-//! A record has a time (32.32 bits of seconds, little-endian), type, flags, its length, a count of
-//! losses or a colour, and the length on the wire; then extension headers of eight bytes, as long
-//! as bit 7 of the one before says so; then, for Ethernet, two bytes of padding and the frame,
-//! filled up to a multiple of eight bytes. The length on the wire includes the FCS.
+//! A record has a time (32.32 bits of seconds, little-endian), type, flags, its length, a loss
+//! count or a colour, and the length on the wire; then extension headers of eight bytes each, for
+//! as long as bit 7 of the previous header is set; then, for Ethernet, two bytes of padding and the
+//! frame, padded to a multiple of eight bytes. The length on the wire includes the FCS.
 
 use std::path::Path;
 
@@ -14,30 +14,30 @@ use super::link::Framing;
 use super::{CaptureError, LinkTypes};
 use crate::Frame;
 
-/// Bytes of a record before extension headers.
+/// Bytes of a record before its extension headers.
 const HEADER: usize = 16;
 /// Bytes of an extension header.
 const EXTENSION: usize = 8;
-/// In a type: more headers follow.
+/// Type flag: more headers follow.
 const MORE: u8 = 0x80;
-/// Records that are looked at to recognise the format.
+/// Number of records inspected to recognise the format.
 const RECOGNISED_BY: usize = 8;
 
-/// What records of a type carry.
+/// Content of the records of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// Ethernet frames; whether losses are counted where others have a colour.
+    /// Ethernet frames; `losses` if the record has a loss count where others have a colour.
     Ethernet { losses: bool },
-    /// Packets without a header of their link.
+    /// Packets without a link header.
     Ip,
-    /// What describes the capture, or fills it up.
+    /// Metadata of the capture, or padding.
     NoPacket,
-    /// Frames of another link.
+    /// Frames of another link type.
     Other(&'static str),
 }
 
 impl Content {
-    /// `None` for a type that there is not.
+    /// Returns the content of a record type; `None` if the type does not exist.
     fn of(kind: u8) -> Option<Self> {
         Some(match kind & !MORE {
             2 => Self::Ethernet { losses: true },
@@ -54,7 +54,7 @@ impl Content {
         })
     }
 
-    /// Bytes between headers and frame.
+    /// Returns the number of bytes between the headers and the frame.
     const fn padding(self) -> usize {
         match self {
             Self::Ethernet { .. } => 2,
@@ -66,7 +66,7 @@ impl Content {
 /// The fixed part of a record.
 #[derive(Clone, Copy, Debug)]
 struct Header {
-    /// 2^-32 seconds since 1970.
+    /// Units of 2^-32 seconds since 1970.
     ticks: u64,
     kind: u8,
     flags: u8,
@@ -116,7 +116,7 @@ impl Header {
     }
 }
 
-/// Where the headers of a record end; `None` if the record ends before.
+/// Returns the offset at which a record's headers end; `None` if the record ends before that.
 fn headers_end(record: &[u8]) -> Option<usize> {
     let mut end = HEADER;
     let mut kind = *record.get(8)?;
@@ -127,18 +127,18 @@ fn headers_end(record: &[u8]) -> Option<usize> {
     (end <= record.len()).then_some(end)
 }
 
-/// The reader of such a file.
+/// Reader of an ERF file.
 #[derive(Debug)]
 pub(super) struct Erf;
 
 impl Erf {
-    /// Whether a file is one: nothing in it says so, but that one record after the other could be.
-    /// A file of that name is one whatever is in it.
+    /// Whether a file is ERF. The format has no magic number, so a file counts as ERF if it parses
+    /// as a sequence of records, or if its name ends in `.erf`.
     pub(super) fn is_one(path: &Path, bytes: &[u8]) -> bool {
         !bytes.is_empty() && (named(path) || begins_with_records(bytes))
     }
 
-    /// The next frame; `None` at the end of the data.
+    /// Returns the next frame; `None` at the end of the data.
     pub(super) fn next(
         data: &mut Data,
         assembly: &mut CaptureState,
@@ -189,7 +189,7 @@ impl Erf {
     }
 }
 
-/// The frame of a record; `None` for a packet that cannot be framed.
+/// Returns the frame of a record; `None` for a packet that cannot be framed.
 fn frame(
     (header, record): (Header, &[u8]),
     content: Content,
@@ -204,7 +204,7 @@ fn frame(
                 header.length
             )
         })?;
-    // Behind the frame there are up to seven bytes that fill up the record.
+    // Up to seven bytes of padding follow the frame.
     let on_wire = usize::from(header.on_wire);
     let captured = if carried.len() < on_wire + EXTENSION {
         &carried[..carried.len().min(on_wire)]
@@ -252,7 +252,7 @@ fn refusal(data: &Data, header: Header, content: Content) -> CaptureError {
     }
 }
 
-/// Whether a name ends in `.erf`, perhaps before an ending of compressed files.
+/// Whether a name ends in `.erf`, optionally followed by an extension of compressed files.
 fn named(path: &Path) -> bool {
     let ends = |path: &Path, ending: &str| {
         path.extension()
@@ -264,8 +264,8 @@ fn named(path: &Path) -> bool {
     ends(path, "erf")
 }
 
-/// Whether data begin with two records, or are a single one: of known types, with lengths that fit
-/// together, and with times that hardly go back.
+/// Whether the data begin with two plausible records, or are a single one: known types, consistent
+/// lengths, and times that go back by no more than a second.
 fn begins_with_records(bytes: &[u8]) -> bool {
     let (mut rest, mut records, mut last) = (bytes, 0, 0);
     while records < RECOGNISED_BY

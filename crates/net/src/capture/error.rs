@@ -1,11 +1,11 @@
-//! Why a capture is refused.
+//! Reasons for refusing a capture.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::compression::Compression;
 
-/// Why a capture is refused: what is wrong, where, and what to do.
+/// Reason for refusing a capture: what is wrong, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The operating system cannot read the file.
@@ -13,15 +13,15 @@ pub enum CaptureError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// Neither pcap nor pcapng nor ERF.
+    /// The file is neither pcap nor pcapng nor ERF.
     #[error("{path} is not a pcap or pcapng capture, nor ERF: {hint}", path = path.display())]
     NotACapture {
         /// The file.
         path: PathBuf,
-        /// What it seems to be and what to do about it.
+        /// What the file seems to be, and what to do about it.
         hint: String,
     },
     /// The compressed data is damaged.
@@ -29,12 +29,12 @@ pub enum CaptureError {
     Compression {
         /// The file.
         path: PathBuf,
-        /// How it is compressed.
+        /// The compression.
         compression: Compression,
-        /// What the decompressor said.
+        /// The decompressor's message.
         reason: String,
     },
-    /// Frames that are not Ethernet.
+    /// The frames are not Ethernet.
     #[error("{path}: {interface} has frames of link type {found}, and only Ethernet (1) can be replayed; {hint}", path = path.display())]
     LinkType {
         /// The file.
@@ -46,7 +46,7 @@ pub enum CaptureError {
         /// How to get Ethernet frames.
         hint: String,
     },
-    /// The data ends inside a record.
+    /// The data end inside a record.
     #[error(
         "{path} is cut off: {frames_before} whole frames, then the {data} ends at byte {length} inside the record that begins at byte {offset}; capture or copy it again, or keep the whole frames with `editcap {path} repaired.pcap`",
         path = path.display(),
@@ -55,7 +55,7 @@ pub enum CaptureError {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Frames that are whole.
+        /// Number of complete frames.
         frames_before: u64,
         /// Where the incomplete record begins, in bytes of the (decompressed) data.
         offset: u64,
@@ -64,12 +64,12 @@ pub enum CaptureError {
         /// Whether the file is gzipped, so that offsets count decompressed bytes.
         compressed: bool,
     },
-    /// No recording of a live run.
+    /// The file is not a recording of a live run.
     #[error("{path} is no recording of `npsim live`: {reason}; play it at the times of the capture with `--pace trace`", path = path.display())]
     NotARecording {
         /// The file.
         path: PathBuf,
-        /// By what it is known.
+        /// Why it is not one.
         reason: String,
     },
     /// A record contradicts the format.
@@ -86,7 +86,7 @@ pub enum CaptureError {
     },
 }
 
-/// Says what data that is no capture might be.
+/// Suggests what data that are not a capture might be.
 pub(super) fn foreign_format(bytes: &[u8]) -> String {
     let known: [(&[u8], &str); 10] = [
         (

@@ -1,15 +1,15 @@
-//! The fields of a block of pcapng, one after the other.
+//! The fields of a pcapng block, in order.
 
 use pcap_file::Endianness;
 
-/// What of a block has not been read.
+/// The unread rest of a block.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
     order: Endianness,
 }
 
-/// An option that is not as the format says, such as one of another length.
+/// An option that violates the format, such as one of the wrong length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OptionFlaw;
 
@@ -48,7 +48,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// So many bytes, and those that fill up the last four.
+    /// Reads this many bytes and skips the padding to a multiple of four.
     pub(crate) fn padded(&mut self, bytes: u32) -> Result<&'a [u8], String> {
         let length = bytes as usize;
         let (field, rest) = { self.rest.split_at_checked(length) }
@@ -58,7 +58,8 @@ impl<'a> Fields<'a> {
         Ok(field)
     }
 
-    /// The options that follow. After one that runs over the end of the block come no more.
+    /// Iterates over the options that follow. Stops after an option that runs past the end of the
+    /// block.
     pub(crate) fn options(self) -> impl Iterator<Item = Result<BlockOption<'a>, OptionFlaw>> {
         let mut fields = Some(self);
         std::iter::from_fn(move || {
@@ -82,7 +83,7 @@ impl<'a> Fields<'a> {
 }
 
 impl BlockOption<'_> {
-    /// Refuses an option that has to be text and is not, or has to have another length.
+    /// Refuses an option that should be text and is not, or that has the wrong length.
     pub(crate) fn check(&self, texts: &[u16], lengths: &[(u16, usize)]) -> Result<(), OptionFlaw> {
         let own = |(code, length): &(u16, usize)| *code == self.code && *length != self.value.len();
         let is_text = std::str::from_utf8(self.value).is_ok();

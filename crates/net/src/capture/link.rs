@@ -1,5 +1,5 @@
-//! Link types other than Ethernet: refused, or framed with made-up Ethernet headers
-//! where they carry IP.
+//! Link types other than Ethernet: refused, or, where they carry IP, framed with made-up Ethernet
+//! headers.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use pcap_file::DataLink;
 use super::CaptureError;
 use super::data::Data;
 
-/// What is done with captures of other link types than Ethernet.
+/// Treatment of captures whose link type is not Ethernet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkTypes {
     /// Other link types are refused.
     #[default]
     Ethernet,
-    /// Where they carry IP, their packets get Ethernet headers with made-up
-    /// addresses, and what carries something else is left out.
+    /// IP packets get Ethernet headers with made-up addresses; packets that carry anything else are
+    /// left out.
     Framed,
 }
 
@@ -26,26 +26,26 @@ const HEADER: usize = ADDRESSES.len() + 2;
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// Smaller numbers in the place of an Ethernet type are lengths or other protocols.
+/// Smaller numbers in the `EtherType` field are lengths or other protocols.
 const LEAST_TYPE: u16 = 0x0600;
 
-/// How a link type says what a packet carries.
+/// How a link type indicates what a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// The frame is there.
+    /// The packet already is an Ethernet frame.
     Ethernet,
-    /// An Ethernet type at an offset of a header of some length.
+    /// An `EtherType` at offset `at` of a header of `header` bytes.
     Typed { at: usize, header: usize },
     /// An address family of four bytes, in either byte order.
     Family,
     /// The bare packet.
     Raw,
-    /// PPP, perhaps with its address and control bytes.
+    /// PPP, with or without its address and control bytes.
     Ppp,
 }
 
 impl Framing {
-    /// How packets of a link type are to be read; `None` if they are refused.
+    /// Returns how packets of a link type are to be read; `None` if they are refused.
     pub(super) fn of(link: DataLink, links: LinkTypes) -> Option<Self> {
         if link == DataLink::ETHERNET {
             return Some(Self::Ethernet);
@@ -56,13 +56,13 @@ impl Framing {
         Self::of_ip(link)
     }
 
-    /// Of link types that carry IP.
+    /// Returns the framing of a link type that carries IP.
     fn of_ip(link: DataLink) -> Option<Self> {
         Some(match link {
             DataLink::LINUX_SLL => Self::Typed { at: 14, header: 16 },
             DataLink::LINUX_SLL2 => Self::Typed { at: 0, header: 20 },
             DataLink::NULL | DataLink::LOOP => Self::Family,
-            // Some systems write their own numbers of raw packets into files.
+            // Some systems write their own numbers for raw packets into files.
             DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 | DataLink::Unknown(12 | 14) => {
                 Self::Raw
             }
@@ -71,8 +71,8 @@ impl Framing {
         })
     }
 
-    /// The Ethernet type of what a packet carries, and where that begins; `None` if
-    /// nothing says what it is.
+    /// Returns the `EtherType` of a packet's payload and the offset of the payload; `None` if the
+    /// type is unknown.
     fn inside(self, bytes: &[u8]) -> Option<(u16, usize)> {
         let pair = |at: usize| {
             let pair = bytes.get(at..at + 2)?;
@@ -86,7 +86,7 @@ impl Framing {
             }
             Self::Family => {
                 let family = bytes.first_chunk().map(|it| u32::from_le_bytes(*it))?;
-                // Written by the host that captured, or in network order.
+                // In the capturing host's byte order, or in network order.
                 let family = family.min(family.swap_bytes());
                 let kind = match family {
                     2 => IPV4,
@@ -105,7 +105,7 @@ impl Framing {
             }
             Self::Ppp => {
                 let skipped = if bytes.starts_with(&[0xff, 3]) { 2 } else { 0 };
-                // One odd byte stands for a protocol whose first byte is 0.
+                // A single odd byte stands for a protocol whose first byte is 0.
                 let short = bytes.get(skipped).is_some_and(|first| first & 1 == 1);
                 let (protocol, length) = if short {
                     (u16::from(*bytes.get(skipped)?), 1)
@@ -122,8 +122,8 @@ impl Framing {
         }
     }
 
-    /// A packet as an Ethernet frame, and its length before it was cut; `None` for
-    /// one that is left out.
+    /// Returns a packet as an Ethernet frame, with its length before truncation; `None` for a
+    /// packet that is left out.
     pub(super) fn ethernet(self, bytes: &[u8], original_len: u32) -> Option<(Cow<'_, [u8]>, u32)> {
         if self == Self::Ethernet {
             return Some((Cow::Borrowed(bytes), original_len));
@@ -150,7 +150,7 @@ pub(super) fn refusal(
         path: data.path().to_path_buf(),
         interface: interface.to_string(),
         found: match link {
-            // Numbers of raw packets that only some systems write into files.
+            // Numbers for raw packets that only some systems write into files.
             DataLink::Unknown(number @ (12 | 14)) => format!("RAW ({number}, as BSD writes it)"),
             DataLink::Unknown(number) => format!("{number} (without a name)"),
             named => format!("{named:?} ({})", u32::from(named)),

@@ -1,8 +1,8 @@
 //! pcapng.
 //!
-//! `pcap-file` finds the blocks. What is in them is read here, since that crate refuses a whole
-//! block for an option that matters to no frame: a comment that is not UTF-8, an address of odd
-//! length, a resolution finer than its own type for times.
+//! `pcap-file` splits the file into blocks. Their content is parsed here, since that crate refuses a whole block
+//! for an option that affects no frame: a comment that is not UTF-8, an address of odd length, a resolution finer
+//! than its own time type.
 
 use byteorder_slice::{BigEndian, LittleEndian};
 use pcap_file::pcapng::blocks::{
@@ -22,20 +22,21 @@ use crate::Frame;
 use crate::option_codes::{COMMENT, IF_NAME, IF_TSOFFSET, IF_TSRESOL};
 use crate::recording::is_control;
 
-/// A block that claims more than this is taken for damage: nothing that matters here is as long.
+/// A block that claims more than this is taken for damage: no relevant block is as long.
 const MAX_BLOCK_BYTES: usize = 16 << 20;
-/// The version of the format that has these blocks.
+/// Version of the format that defines these blocks.
 const MAJOR_VERSION: u16 = 1;
 
-/// Code of the option that says how much of each frame is its check sequence.
+/// Option code for the length of the frame check sequence.
 const IF_FCSLEN: u16 = 13;
-/// Code of the option of a packet that has its flags, in both kinds of blocks.
+/// Option code for the flags of a packet, in both kinds of packet blocks.
 const PACKET_FLAGS: u16 = 2;
-/// The count of packets lost before one, and what the old block has where it is not known.
+/// Option code for the number of packets lost before this one, and the value that the old block uses if it is
+/// unknown.
 const PACKET_DROPCOUNT: u16 = 4;
 const DROPS_UNKNOWN: u16 = u16::MAX;
 
-/// Options of an interface description that are text, and lengths of others.
+/// Interface description options that hold text, followed by those of a fixed length.
 const INTERFACE_TEXTS: [u16; 5] = [COMMENT, IF_NAME, 3, 12, 15];
 const INTERFACE_LENGTHS: [(u16, usize); 9] = [
     (4, 8),
@@ -48,7 +49,7 @@ const INTERFACE_LENGTHS: [(u16, usize); 9] = [
     (IF_FCSLEN, 1),
     (IF_TSOFFSET, 8),
 ];
-/// Options of a packet that hold text; behind them those of a fixed length.
+/// Packet options that hold text, followed by those of a fixed length.
 const PACKET_TEXTS: [u16; 1] = [1];
 const PACKET_LENGTHS: [(u16, usize); 2] = [(PACKET_FLAGS, 4), (PACKET_DROPCOUNT, 8)];
 
@@ -58,17 +59,16 @@ struct SectionInterface {
     /// Index in the capture, assigned when the interface is described.
     port: u32,
     link: DataLink,
-    /// 0 for no limit.
+    /// 0 if unlimited.
     snap_length: u32,
     ticks: Ticks,
-    /// `Err` holds an `if_fcslen` that makes no sense; it matters only if a packet comes that does
-    /// not say it itself.
+    /// `Err` holds an invalid `if_fcslen`; it matters only for a packet that does not state its own FCS length.
     fcs_bytes: Result<u32, u8>,
-    /// Its packets are commands of a recording, no frames.
+    /// Whether its packets are commands of a recording rather than frames.
     is_control: bool,
 }
 
-/// The reader of a pcapng file.
+/// Reader of a pcapng file.
 #[derive(Debug)]
 pub(super) struct NextGeneration {
     order: Endianness,
@@ -76,7 +76,7 @@ pub(super) struct NextGeneration {
 }
 
 impl NextGeneration {
-    /// A file that begins with a section header, which has not been read.
+    /// Creates the reader of a file that begins with a section header, which has not been read.
     pub(super) fn new() -> Self {
         Self {
             order: Endianness::Little,
@@ -84,7 +84,7 @@ impl NextGeneration {
         }
     }
 
-    /// The next frame; `None` at the end of the data.
+    /// Returns the next frame; `None` at the end of the data.
     pub(super) fn next(
         &mut self,
         data: &mut Data,
@@ -125,8 +125,8 @@ impl NextGeneration {
         }
     }
 
-    /// Takes note of a block; gives the frame that it has. Blocks that do not matter are not looked
-    /// into: a damaged name resolution block is no reason to refuse the frames.
+    /// Processes a block and returns its frame, if any. Irrelevant blocks are not parsed: a damaged name
+    /// resolution block is no reason to refuse the frames.
     fn block(
         &mut self,
         data: &Data,
@@ -152,7 +152,7 @@ impl NextGeneration {
     }
 
     fn begin_section(&mut self, body: &[u8]) -> Result<(), String> {
-        // In the order that it says itself.
+        // The section header states its own byte order.
         self.order = match body.first_chunk() {
             Some([0x1a, 0x2b, 0x3c, 0x4d]) => Endianness::Big,
             _ => Endianness::Little,
@@ -168,11 +168,11 @@ impl NextGeneration {
         }
     }
 
-    /// Finds or makes the interface's place in the capture.
+    /// Finds or creates the interface's index in the capture.
     ///
-    /// A file may have several sections, each of which describes its interfaces anew. One of a name
-    /// that an earlier section had is that port again, unless this section has the name twice:
-    /// then they are two ports.
+    /// A file may have several sections, each of which describes its interfaces anew. An interface with a name
+    /// from an earlier section is the same port, unless this section uses the name twice: then they are two
+    /// ports.
     fn describe(
         &self,
         body: &[u8],
@@ -211,7 +211,7 @@ impl NextGeneration {
         let known = (0..assembly.interfaces.len())
             .find(|&port| assembly.interfaces[port] == name && !taken(port));
         let port = match known {
-            // It is no place that frames come from.
+            // Frames do not come from this interface.
             _ if is_control => u32::MAX,
             Some(port) => port as u32,
             None => assembly.interface(name),
@@ -232,7 +232,7 @@ impl NextGeneration {
     fn packet<'a>(&self, kind: u32, body: &'a [u8]) -> Result<Packet<'a>, String> {
         let mut fields = Fields::new(body, self.order);
         if kind == SIMPLE_PACKET_BLOCK {
-            // It belongs to the first interface and has no time: it gets that of the frame before.
+            // The packet belongs to the first interface and has no time, so it gets that of the frame before.
             let original_len = fields.u32()?;
             let snap_length = self.section.first().map_or(0, |it| it.snap_length);
             let captured = match snap_length {
@@ -270,7 +270,7 @@ impl NextGeneration {
         })
     }
 
-    /// `None` for a packet that cannot be framed.
+    /// Returns the frame of a packet; `None` if it cannot be framed.
     fn frame(
         &self,
         data: &Data,
@@ -303,7 +303,7 @@ impl NextGeneration {
         for option in packet.options.into_iter().flat_map(Fields::options) {
             let read = option.and_then(|option| {
                 if option.code == PACKET_FLAGS {
-                    // Bits 5 to 8; 0 says nothing.
+                    // Bits 5 to 8 hold the FCS length; 0 leaves it open.
                     own_fcs = option.u32()? >> 5 & 0xf;
                 }
                 if option.code == PACKET_DROPCOUNT {
@@ -339,18 +339,19 @@ impl NextGeneration {
     }
 }
 
-/// A packet as its block has it.
+/// A packet as stored in its block.
 struct Packet<'a> {
     interface: u32,
     ticks: Option<u64>,
     bytes: &'a [u8],
     original_len: u32,
-    /// Packets that were lost before it.
+    /// Packets lost before this one.
     lost: u64,
     options: Option<Fields<'a>>,
 }
 
-/// The format's text says bits, its example and most readers say bytes; Ethernet's FCS is unmistakable in either.
+/// The specification says bits, its example and most readers use bytes; for Ethernet's FCS the two cannot be
+/// confused.
 fn fcs_length(field: u8) -> Result<u32, u8> {
     match field {
         0 => Ok(0),

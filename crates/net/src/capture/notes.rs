@@ -1,32 +1,32 @@
-//! What a capture has that its frames do not show.
+//! Facts about a capture that do not show in its frames.
 
-/// What of a capture is not as it should be, and was read all the same.
+/// Irregularities in a capture that was read nevertheless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureNotes {
-    /// Frames whose time was a little earlier than that of a frame before them, and was raised to it.
+    /// Frames whose time was slightly before that of an earlier frame, and was moved up to it.
     pub reordered: u64,
-    /// How often a clock was set back, after which its times go on from the frame before.
+    /// Times that a clock was set back; its times then continue from the frame before.
     pub clock_steps: u64,
-    /// By how much, in nanoseconds, all in all.
+    /// Total time that clocks were set back, in nanoseconds.
     pub stepped_back_ns: u64,
     /// Frames of which the capture holds only the beginning (snap length).
     pub truncated_frames: u64,
-    /// Those of them that were filled up with zeros.
+    /// Truncated frames that were padded with zeros.
     pub padded_frames: u64,
-    /// Frames of which the capture has more bytes than were on the wire; these were cut off.
+    /// Frames with more captured bytes than were on the wire; the excess was cut off.
     pub overlong_frames: u64,
-    /// Frames that got a made-up Ethernet header, since the capture has another link type.
+    /// Frames that got a made-up Ethernet header because the capture has another link type.
     pub framed: u64,
-    /// Packets that were left out, since nothing says what they carry.
+    /// Packets that were left out because their payload type is unknown.
     pub left_out: u64,
-    /// Frames whose time has a second or more beside its seconds, which was carried over.
+    /// Frames whose fraction of a second was a second or more, which was carried over.
     pub overflowing_times: u64,
-    /// Options of pcapng that are not as the format says, and were left alone.
+    /// Options of pcapng that violate the format and were ignored.
     pub odd_options: u64,
-    /// Frames that were lost where the capture was made, as ERF and pcapng count them.
+    /// Frames lost during the capture, as counted by ERF and pcapng.
     pub lost_before: u64,
-    /// Commands of a recording of npsim, which hold at the pace `recorded` alone.
+    /// Commands in a recording of npsim, which take effect only with the pace `recorded`.
     pub commands: u64,
-    /// Bytes behind compressed data, which were not read.
+    /// Bytes after the end of the compressed data, which were not read.
     pub bytes_behind: u64,
 }

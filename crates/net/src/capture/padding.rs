@@ -1,4 +1,4 @@
-//! Frames of which a capture has only the beginning, filled up to their length.
+//! Padding of frames of which a capture holds only the beginning.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,15 +9,16 @@ use super::MAX_FRAME_BYTES;
 use crate::Frame;
 use crate::transport_checksum::transport_checksum;
 
-/// What is done with frames of which the capture holds only the beginning.
+/// Treatment of frames of which the capture holds only the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Padding {
-    /// They are as short as they are.
+    /// The frames stay truncated.
     #[default]
     None,
-    /// They get their length with zeros; checksums stay as they were captured.
+    /// The frames are padded to their length with zeros; checksums stay as captured.
     Zeros,
-    /// They get their length with zeros, and the checksums of TCP, UDP and ICMP are made right.
+    /// The frames are padded to their length with zeros, and the checksums of TCP, UDP and ICMP are
+    /// corrected.
     Checksums,
 }
 
@@ -46,7 +47,7 @@ impl fmt::Display for Padding {
     }
 }
 
-/// Fills a frame up; whether it could have been so long.
+/// Pads a frame to its length on the wire. Returns false if that length is impossible.
 pub(super) fn padded(frame: &mut Frame, padding: Padding) -> bool {
     let captured = frame.bytes.len();
     let length = frame.original_len as usize;
@@ -57,7 +58,7 @@ pub(super) fn padded(frame: &mut Frame, padding: Padding) -> bool {
     if padding == Padding::Checksums {
         let packet = LaxSlicedPacket::from_ethernet(&frame.bytes).ok();
         let sum = packet.and_then(|packet| transport_checksum(&frame.bytes, &packet));
-        // A field of zeros that were filled in is none of the packet's.
+        // A checksum field that lies within the padding is not the packet's own.
         if let Some(sum) = sum.filter(|sum| sum.at + 2 <= captured) {
             frame.bytes[sum.at..sum.at + 2].copy_from_slice(&sum.right.to_be_bytes());
         }

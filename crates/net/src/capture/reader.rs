@@ -1,4 +1,4 @@
-//! Captures frame by frame.
+//! Reads captures frame by frame.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -15,10 +15,10 @@ use crate::compression::Compression;
 use crate::inputs;
 use crate::standard_output::is_standard_output;
 
-/// What a pcapng file begins with.
+/// First bytes of a pcapng file.
 const NEXT_GENERATION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// What a pcap file begins with: either byte order, microseconds or nanoseconds.
+/// First bytes of a classic pcap file: either byte order, microseconds or nanoseconds.
 const CLASSIC: [[u8; 4]; 4] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xa1, 0xb2, 0x3c, 0x4d],
@@ -26,7 +26,7 @@ const CLASSIC: [[u8; 4]; 4] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
-/// Bytes that suffice to recognise a format.
+/// Number of bytes that suffice to recognise a format.
 const ENOUGH_TO_TELL: usize = 4096;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ enum FileFormat {
     Erf,
 }
 
-/// Reads a capture frame by frame. Of the file, a window of a few frames is in memory.
+/// Reads a capture frame by frame. Only a window of a few frames is held in memory.
 ///
 /// After an error there are no more frames.
 #[derive(Debug)]
@@ -48,18 +48,18 @@ pub struct CaptureReader {
 }
 
 impl CaptureReader {
-    /// Begins to read the capture file at `path`.
+    /// Opens the capture file at `path`.
     ///
     /// # Errors
-    /// If the file cannot be read or does not begin as a capture of Ethernet frames does.
+    /// Returns an error if the file cannot be read or does not begin like a capture of Ethernet frames.
     pub fn open(path: &Path) -> Result<CaptureReader, CaptureError> {
         Self::open_with(path, CaptureOptions::default())
     }
 
-    /// Opens a capture that is to be read as `options` say.
+    /// Opens the capture file at `path` and reads it according to `options`.
     ///
     /// # Errors
-    /// As [`CaptureReader::open`].
+    /// See [`CaptureReader::open`].
     pub fn open_with(
         path: &Path,
         options: impl Into<CaptureOptions>,
@@ -82,10 +82,10 @@ impl CaptureReader {
         Self::new(path, Box::new(file), options)
     }
 
-    /// Begins to read a capture from memory; `name` stands for the path in errors.
+    /// Opens a capture in memory; `name` stands for the path in errors.
     ///
     /// # Errors
-    /// As [`CaptureReader::open`].
+    /// See [`CaptureReader::open`].
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<CaptureReader, CaptureError> {
         Self::new(
             Path::new(name),
@@ -94,10 +94,10 @@ impl CaptureReader {
         )
     }
 
-    /// Begins to read a capture from anywhere; `path` is for errors.
+    /// Opens a capture from any source; `path` is used in errors.
     ///
     /// # Errors
-    /// As [`CaptureReader::open`].
+    /// See [`CaptureReader::open`].
     pub fn new(
         path: &Path,
         input: Box<dyn Read + Send>,
@@ -128,7 +128,7 @@ impl CaptureReader {
         })
     }
 
-    /// What the file is, such as `pcap, nanoseconds, gzipped`.
+    /// Returns a description of the file format, such as `pcap, nanoseconds, gzipped`.
     #[must_use]
     pub fn format(&self) -> String {
         let format = match &self.format {
@@ -143,27 +143,27 @@ impl CaptureReader {
         }
     }
 
-    /// Frames so far.
+    /// Returns the number of frames read so far.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.assembly.frames
     }
 
-    /// Time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without times, and before
-    /// the first frame.
+    /// Returns the time of the first frame in nanoseconds since 1970 (UTC); 0 for a capture without
+    /// times, and before the first frame.
     #[must_use]
     pub fn first_timestamp_ns(&self) -> i128 {
         self.assembly.first_timestamp_ns()
     }
 
-    /// Names of the interfaces so far, indexed by [`Frame::port`]; `interface N` where the file has no
-    /// name. In pcapng, a later section's interface of the same name is the same interface.
+    /// Returns the names of the interfaces so far, indexed by [`Frame::port`]; `interface N` where the
+    /// file has no name. In pcapng, a later section's interface of the same name is the same interface.
     #[must_use]
     pub fn interfaces(&self) -> &[String] {
         &self.assembly.interfaces
     }
 
-    /// What was not as it should be so far.
+    /// Returns the irregularities found so far.
     #[must_use]
     pub fn notes(&self) -> CaptureNotes {
         CaptureNotes {
@@ -178,7 +178,7 @@ impl CaptureReader {
             FileFormat::NextGeneration(next) => next.next(&mut self.data, &mut self.assembly)?,
             FileFormat::Erf => Erf::next(&mut self.data, &mut self.assembly)?,
         };
-        // The decompressed part may happen to end between two frames; the file is cut all the same.
+        // The decompressed part may happen to end between two frames; the file is truncated nevertheless.
         if frame.is_none() && !self.data.complete {
             return Err(self.data.ends_early(self.assembly.frames));
         }

@@ -1,14 +1,14 @@
-//! What the times of an interface count.
+//! Time units of an interface.
 
-/// The unit where nothing is said.
+/// The default unit.
 pub(super) const MICROSECONDS: u8 = 6;
-/// Set where the unit is a power of two.
+/// Set if the unit is a power of two.
 const POWER_OF_TWO: u8 = 0x80;
 
 const NANO: u128 = 1_000_000_000;
 
-/// How times of an interface of pcapng are meant: in units of 10^-n or 2^-n seconds, as
-/// `if_tsresol` says, and so many seconds later.
+/// Interpretation of the times of a pcapng interface: units of 10^-n or 2^-n seconds, as given by
+/// `if_tsresol`, plus an offset in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     pub unit: u8,
@@ -16,11 +16,11 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// Nanoseconds since 1970, rounded down.
+    /// Returns nanoseconds since 1970, rounded down.
     pub(super) fn nanoseconds(self, ticks: u64) -> i128 {
         let exponent = u32::from(self.unit & !POWER_OF_TWO);
         let scaled = u128::from(ticks) * NANO;
-        // Of units as small as that, 64 bits are no nanosecond.
+        // In units this small, 64 bits hold less than a nanosecond.
         let since = if self.unit & POWER_OF_TWO == 0 {
             10_u128
                 .checked_pow(exponent)
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(nanoseconds(0x80 | 63, u64::MAX), 1_999_999_999);
         assert_eq!(nanoseconds(127, u64::MAX), 0);
         assert_eq!(nanoseconds(0xff, u64::MAX), 0);
-        // The largest of all.
+        // The largest value.
         assert_eq!(
             nanoseconds(0, u64::MAX),
             i128::from(u64::MAX) * 1_000_000_000

@@ -1,4 +1,4 @@
-//! Data on their way to a file.
+//! Compresses data on their way to a file.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,16 +8,16 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::Compression;
 
-/// Data that one frame of zstd holds. As much is kept in memory.
+/// Bytes of data in one zstd frame. As much is kept in memory.
 const FRAME: usize = 1 << 20;
 
-/// Compressed data as they are written, or data as they are.
+/// Writes data compressed or unchanged.
 pub struct Compressor<W: Write>(Encoder<W>);
 
 enum Encoder<W: Write> {
     Plain(W),
     Gzip(GzEncoder<W>),
-    /// What is not compressed yet.
+    /// The output, and the data not yet compressed.
     Zstd(W, Vec<u8>),
 }
 
@@ -30,7 +30,7 @@ impl<W: Write> fmt::Debug for Compressor<W> {
 }
 
 impl<W: Write> Compressor<W> {
-    /// Compresses what is written, if at all, on its way to `out`.
+    /// Creates a writer to `out` that compresses as given, or not at all.
     pub fn new(compression: Option<Compression>, out: W) -> Self {
         Self(match compression {
             None => Encoder::Plain(out),
@@ -49,7 +49,7 @@ impl<W: Write> Compressor<W> {
         }
     }
 
-    /// What the data are written to, if they are not compressed.
+    /// Returns the underlying writer if the data are not compressed.
     pub fn plain(&mut self) -> Option<&mut W> {
         match &mut self.0 {
             Encoder::Plain(out) => Some(out),
@@ -57,10 +57,10 @@ impl<W: Write> Compressor<W> {
         }
     }
 
-    /// Writes the end of the data; gives what they were written to, which is not flushed.
+    /// Writes the end of the data and returns the underlying writer, which is not flushed.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Returns an error if the end cannot be written.
     pub fn finish(self) -> io::Result<W> {
         match self.0 {
             Encoder::Plain(out) => Ok(out),
@@ -94,8 +94,8 @@ impl<W: Write> Write for Compressor<W> {
         }
     }
 
-    /// Flushes what is behind. What waits to be compressed goes on waiting, so that the same data give
-    /// the same bytes.
+    /// Flushes the underlying writer. Data that wait to be compressed are kept, so that the same data
+    /// always give the same bytes.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Encoder::Plain(out) | Encoder::Zstd(out, _) => out.flush(),

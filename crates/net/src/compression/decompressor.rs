@@ -1,4 +1,4 @@
-//! Compressed data that are read.
+//! Reads compressed data.
 
 use std::error::Error;
 use std::fmt;
@@ -10,11 +10,11 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::{Compression, MAGIC_BYTES};
 
-/// How much is read at once.
+/// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// Reads compressed data of one or several parts. What stands behind them and is no such part, such as
-/// the zeros that fill up a block of a tape, is counted and belongs to nothing.
+/// Reads compressed data of one or several members. Trailing bytes that are not a member, such as the
+/// zeros that pad a tape block, are counted and ignored.
 pub struct Decompressor {
     part: Part,
     compression: Compression,
@@ -22,11 +22,11 @@ pub struct Decompressor {
 }
 
 enum Part {
-    /// None is being read.
+    /// Between two members.
     Between(Source),
     Gzip(Box<GzDecoder<Source>>),
     Zstd(Box<FrameDecoder>, Source),
-    /// All is read, or failed.
+    /// At the end of the data, or after an error.
     Over,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Debug for Decompressor {
 }
 
 impl Decompressor {
-    /// Takes data apart that begin as [`Compression::of_data`] says.
+    /// Creates a decompressor for data that [`Compression::of_data`] has recognised.
     #[must_use]
     pub fn new(compression: Compression, input: Box<dyn Read + Send>) -> Self {
         Self {
@@ -54,13 +54,13 @@ impl Decompressor {
         }
     }
 
-    /// Bytes behind the data so far.
+    /// Returns the number of bytes found so far after the end of the data.
     #[must_use]
     pub fn bytes_behind(&self) -> u64 {
         self.bytes_behind
     }
 
-    /// Begins the next part, if there is one.
+    /// Begins the next member, if there is one.
     fn begin(&mut self, mut source: Source) -> io::Result<Part> {
         let beginning = source.peek(MAGIC_BYTES)?;
         if beginning.is_empty() {
@@ -77,7 +77,7 @@ impl Decompressor {
         }
     }
 
-    /// Reads on; nothing where a part came to its end.
+    /// Reads on; `None` at the end of a member.
     fn read_part(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match std::mem::replace(&mut self.part, Part::Over) {
             Part::Between(source) => self.part = self.begin(source)?,
@@ -124,7 +124,7 @@ impl Read for Decompressor {
     }
 }
 
-/// Begins a frame of zstd, or passes over one that holds nothing.
+/// Begins a zstd frame, or skips one that holds no data.
 fn zstd_frame(mut source: Source) -> io::Result<Part> {
     let mut decoder = FrameDecoder::new();
     match decoder.init(&mut source) {
@@ -143,7 +143,7 @@ fn zstd_frame(mut source: Source) -> io::Result<Part> {
     }
 }
 
-/// What the decoder of zstd says, or of what it read from if that is the cause.
+/// Returns the error of the zstd decoder, or the I/O error that caused it.
 fn damage(error: FrameDecoderError) -> io::Error {
     let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(inner) = cause {
@@ -158,7 +158,7 @@ fn damage(error: FrameDecoderError) -> io::Error {
     io::Error::other(error)
 }
 
-/// Where compressed data come from, with what was looked at and not read.
+/// Source of compressed data, with the bytes that were peeked at but not read.
 struct Source {
     input: Box<dyn Read + Send>,
     window: Vec<u8>,
@@ -166,14 +166,14 @@ struct Source {
 }
 
 impl Source {
-    /// The next bytes, as many as there are.
+    /// Returns the next bytes without reading them; fewer at the end.
     fn peek(&mut self, bytes: usize) -> io::Result<&[u8]> {
         while self.window.len() - self.start < bytes && self.fill()? {}
         let known = bytes.min(self.window.len() - self.start);
         Ok(&self.window[self.start..self.start + known])
     }
 
-    /// Gets more into memory; `false` at the end.
+    /// Reads more into memory; returns `false` at the end.
     fn fill(&mut self) -> io::Result<bool> {
         self.window.drain(..self.start);
         self.start = 0;

@@ -1,11 +1,11 @@
-//! Files without a name, which are gone with the process that writes them.
+//! Files without a name, which disappear with the process that writes them.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// A file in the folder of `beside` that has no name; `None` where the system or the
-/// file system has none such.
+/// Creates a nameless file in the folder of `beside`; `None` if the system or the file system does
+/// not support them.
 #[cfg(target_os = "linux")]
 pub(super) fn create(beside: &Path) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};
@@ -15,11 +15,11 @@ pub(super) fn create(beside: &Path) -> Option<File> {
     };
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let file = File::from(open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
-    // The way by which it gets a name later.
+    // The file is named through this path later.
     link_of(&file).exists().then_some(file)
 }
 
-/// Gives a file of [`create`] a name that no file has.
+/// Gives a file from [`create`] a name that is not in use.
 #[cfg(target_os = "linux")]
 pub(super) fn name(file: &File, path: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};

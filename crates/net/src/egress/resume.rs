@@ -1,4 +1,4 @@
-//! Captures and other files that a later process can go on with.
+//! Captures and other files that a later process can continue.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,8 +11,9 @@ use super::{OutputFile, Temporary, hidden_name};
 use crate::compression::Compression;
 use crate::standard_output::is_standard_output;
 
-/// A file that is written bit by bit under a temporary name, which depends on its own alone and stays
-/// when it is dropped or the process killed, so that a later process can go on with it.
+/// A file that is written gradually under a temporary name. That name depends only on the final one,
+/// and the file survives when it is dropped or the process is killed, so that a later process can
+/// continue it.
 #[derive(Debug)]
 pub struct KeptFile {
     file: CountedFile,
@@ -20,32 +21,33 @@ pub struct KeptFile {
 }
 
 impl KeptFile {
-    /// Begins the file that is to be at `path`.
+    /// Creates the file whose final name is `path`.
     ///
     /// # Errors
-    /// If the file cannot be made, `path` is something else than a regular file, or another process
-    /// writes the same file.
+    /// Returns an error if the file cannot be created, `path` is something other than a regular file,
+    /// or another process writes the same file.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (file, target) = begin(path)?;
         Ok(Self { file, target })
     }
 
-    /// Goes on with a file that was brought to `position`; what came after is dropped. If the file was
-    /// completed meanwhile, a copy of its beginning is gone on with, and `path` keeps what it has until
+    /// Continues a file from `position`; anything after that is dropped. If the file was completed in
+    /// the meantime, a copy of its beginning is continued, and `path` keeps its content until
     /// [`commit`](Self::commit).
     ///
     /// # Errors
-    /// If neither file begins with what was written up to there, a file cannot be read or written, or
-    /// another process writes the same file.
+    /// Returns an error if neither file begins with the data written up to `position`, a file cannot be
+    /// read or written, or another process writes the same file.
     pub fn resume(path: &Path, position: &Position) -> io::Result<Self> {
         let (file, target) = reopen(path, position)?;
         Ok(Self { file, target })
     }
 
-    /// Where it stands. Everything up to there is on the disk then, as far as the system knows.
+    /// Returns the current position. Everything before it is then on the disk, as far as the system
+    /// reports.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn position(&mut self) -> io::Result<Position> {
         self.file.position(0)
     }
@@ -53,7 +55,7 @@ impl KeptFile {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// If the rest cannot be written or the file cannot be renamed.
+    /// Returns an error if the rest cannot be written or the file cannot be renamed.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.target.finish()
@@ -70,7 +72,7 @@ impl Write for KeptFile {
     }
 }
 
-/// An empty part of the file that is to be at `path`.
+/// Creates an empty temporary file for the final name `path`.
 pub(super) fn begin(path: &Path) -> io::Result<(CountedFile, OutputFile)> {
     let temporary = Temporary::kept(path)?;
     let file = open(&temporary.path)?;
@@ -81,7 +83,7 @@ pub(super) fn begin(path: &Path) -> io::Result<(CountedFile, OutputFile)> {
     ))
 }
 
-/// A part that was brought to `position`; what came after is dropped.
+/// Reopens a temporary file at `position`; anything after that is dropped.
 pub(super) fn reopen(path: &Path, position: &Position) -> io::Result<(CountedFile, OutputFile)> {
     let temporary = Temporary::kept(path)?;
     let found = match continued(&temporary.path, position)? {
@@ -120,7 +122,7 @@ impl Temporary {
                 ),
             ));
         }
-        // A link keeps pointing where it does.
+        // A symbolic link is kept.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         if fs::metadata(&target).is_ok_and(|existing| !existing.is_file()) {
             return Err(io::Error::new(
@@ -136,7 +138,7 @@ impl Temporary {
     }
 }
 
-/// Opens a part for this process alone.
+/// Opens a temporary file for exclusive use.
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -145,7 +147,7 @@ fn open(path: &Path) -> io::Result<File> {
         .truncate(false)
         .open(path)?;
     match file.try_lock() {
-        // Some file systems have no locks; then nothing keeps two runs apart.
+        // Some file systems have no locks; there, nothing keeps two runs apart.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(io::Error::new(
             io::ErrorKind::ResourceBusy,
@@ -154,7 +156,8 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The part, cut where it is to be continued, if it has what it should.
+/// Opens the temporary file, truncated to where it is to be continued, if its content up to there is as
+/// expected.
 fn continued(path: &Path, position: &Position) -> io::Result<Option<(File, Crc)>> {
     if !path.exists() {
         return Ok(None);
@@ -168,7 +171,7 @@ fn continued(path: &Path, position: &Position) -> io::Result<Option<(File, Crc)>
     Ok(Some((file, sum)))
 }
 
-/// A new part with the beginning of the completed capture.
+/// Creates a new temporary file with the beginning of the completed one.
 fn copied(temporary: &Temporary, position: &Position) -> io::Result<Option<(File, Crc)>> {
     let mut whole = match File::open(&temporary.target) {
         Ok(whole) => whole,
@@ -185,7 +188,7 @@ fn copied(temporary: &Temporary, position: &Position) -> io::Result<Option<(File
     Ok(sum.map(|sum| (part, sum)))
 }
 
-/// Copies what was captured before to `out`; the sum if it is what it was.
+/// Copies the data before `position` to `out`; returns their checksum if it is as expected.
 fn copy_beginning(
     file: &mut File,
     position: &Position,
@@ -239,7 +242,7 @@ mod tests {
         std::fs::read(path).unwrap()
     }
 
-    /// A capture that was abandoned 8 frames after its position.
+    /// Writes a capture that is abandoned 8 frames after its position.
     fn abandoned(path: &Path) -> Position {
         let mut sink = pcap(path).unwrap();
         fill(&mut sink, 0..5);
@@ -255,7 +258,7 @@ mod tests {
         let path = folder.path().join("out");
         let position = abandoned(&path);
         assert!(!path.exists());
-        // The second time it was completed.
+        // The second time, it has been completed.
         for _ in 0..2 {
             let mut sink = resumed(&path, &position).unwrap();
             fill(&mut sink, 5..20);

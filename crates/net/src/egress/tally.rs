@@ -1,4 +1,4 @@
-//! A buffered file that knows how much was written to it, and its check sum.
+//! A buffered file that counts the bytes written to it and computes their checksum.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,23 +7,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
-/// How far a capture has come.
+/// A position in a capture or other file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Bytes in the file.
     pub bytes: u64,
-    /// The CRC-32 of these bytes.
+    /// The CRC-32 of those bytes.
     pub checksum: u32,
-    /// Frames; 0 if it is no capture.
+    /// Frames; 0 if the file is not a capture.
     pub frames: u64,
 }
 
-/// A file in memory, which others read.
+/// A file in memory that can be read while it is written.
 #[derive(Clone, Debug, Default)]
 pub struct SharedBytes(Arc<Mutex<Vec<u8>>>);
 
 impl SharedBytes {
-    /// What was written so far.
+    /// Returns the bytes written so far.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         self.0
@@ -33,31 +33,31 @@ impl SharedBytes {
     }
 }
 
-/// What is written to.
+/// Where the data are written to.
 #[derive(Debug)]
 enum Destination {
     File(BufWriter<File>),
     Memory(SharedBytes),
 }
 
-/// Writes to a file and counts.
+/// A writer that counts bytes and computes their checksum.
 #[derive(Debug)]
 pub struct CountedFile {
     file: Destination,
-    /// Of everything in the file.
+    /// Checksum of everything in the file.
     sum: Crc,
     bytes: u64,
-    /// How many of them are on the disk for sure.
+    /// Bytes that are known to be on the disk.
     synced: u64,
 }
 
 impl CountedFile {
-    /// Writes to a file that has `bytes` bytes of this sum already.
+    /// Continues a file that already holds `bytes` bytes with this checksum.
     pub fn new(file: File, sum: Crc, bytes: u64) -> Self {
         Self::to(Destination::File(BufWriter::new(file)), sum, bytes)
     }
 
-    /// Writes to a file in memory.
+    /// Creates a writer to a file in memory.
     pub fn in_memory(bytes: SharedBytes) -> Self {
         Self::to(Destination::Memory(bytes), Crc::new(), 0)
     }
@@ -71,8 +71,8 @@ impl CountedFile {
         }
     }
 
-    /// How far the file has come, with so many frames in it. All up to there would survive the end of
-    /// the machine's power.
+    /// Returns the position after this many frames. Everything before it would survive a power
+    /// failure.
     pub fn position(&mut self, frames: u64) -> io::Result<Position> {
         if self.synced < self.bytes {
             if let Destination::File(file) = &mut self.file {

@@ -1,4 +1,4 @@
-//! Frames of several ports or links as a capture file.
+//! Writes the frames of several ports or links to a capture file.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -22,17 +22,18 @@ use super::{
 use crate::capture::MAX_FRAME_BYTES;
 use crate::compression::{Compression, Compressor};
 
-/// The form of a capture file.
+/// The format of a capture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaptureForm {
-    /// Classic pcap with nanoseconds, which does not know ports.
+    /// Classic pcap with nanosecond times, which does not record ports.
     Pcap,
-    /// pcapng with nanoseconds and an interface for each port or end of a link.
+    /// pcapng with nanosecond times and an interface for each port or end of a link.
     PcapNg,
 }
 
 impl CaptureForm {
-    /// The form that a file's name says, compressed or not: `.pcap`, `.cap`, `.pcapng`, `.ntar`.
+    /// Returns the format that a file's name stands for, compressed or not: `.pcap`, `.cap`, `.pcapng`,
+    /// `.ntar`.
     #[must_use]
     pub fn of_name(path: &Path) -> Option<CaptureForm> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
@@ -41,7 +42,7 @@ impl CaptureForm {
         if Compression::ALL.iter().any(|it| it.ending() == ending) {
             ending = endings.next()?;
         }
-        // A name that is nothing else has no ending.
+        // A name that is only an extension has none.
         endings.next()?;
         match ending {
             "pcap" | "cap" => Some(CaptureForm::Pcap),
@@ -52,7 +53,7 @@ impl CaptureForm {
 }
 
 impl CaptureForm {
-    /// The latest time that a file holds, nanoseconds since 1970.
+    /// Returns the latest time that a file can hold, in nanoseconds since 1970.
     #[must_use]
     pub const fn latest_ns(self) -> u64 {
         match self {
@@ -64,17 +65,17 @@ impl CaptureForm {
     }
 }
 
-/// Where frames of a capture were seen.
+/// A port or link end at which frames of a capture were seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePort {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Speed of its line.
+    /// Rate of its line.
     pub bits_per_second: u64,
 }
 
 impl CapturePort {
-    /// A chip's port.
+    /// Creates the entry of a chip's port.
     #[must_use]
     pub fn port(number: usize, bits_per_second: u64) -> Self {
         let name = format!("port{number}");
@@ -85,19 +86,19 @@ impl CapturePort {
     }
 }
 
-/// Writes a capture of frames that one or several interfaces saw: nanoseconds, Ethernet, little-endian;
-/// compressed if the file's name says so. The same frames give the same bytes.
+/// Writes a capture of frames seen at one or several interfaces: nanoseconds, Ethernet, little-endian;
+/// compressed if the file's name says so. The same frames always give the same bytes.
 ///
-/// The data goes to a temporary file beside the target, which takes the target's name in
-/// [`finish`](TraceSink::finish). A sink that is dropped leaves nothing behind, and an older file of the
-/// target's name stays as it was. Where the system has files without a name (Linux), a process that is
-/// killed leaves nothing either. A target that exists and is no regular file (a pipe, `/dev/null`) is
-/// written to directly, and so is standard output, which is called `-`.
+/// The data go to a temporary file beside the target, which gets the target's name in
+/// [`finish`](TraceSink::finish). A sink that is dropped leaves nothing behind, and an existing target
+/// stays as it was. Where the system has files without a name (Linux), a killed process leaves nothing
+/// either. A target that exists and is not a regular file (a pipe, `/dev/null`) is written to directly,
+/// and so is standard output, named `-`.
 ///
-/// A sink of [`create_kept`](TraceSink::create_kept) leaves its temporary file behind, so that
-/// [`resume`](TraceSink::resume) can go on with it.
+/// A sink from [`create_kept`](TraceSink::create_kept) leaves its temporary file behind, so that
+/// [`resume`](TraceSink::resume) can continue it.
 pub struct TraceSink {
-    /// Makes blocks of pcapng; none for a classic file.
+    /// Builds the blocks of pcapng; `None` for a classic file.
     blocks: Option<PcapNgWriter<Vec<u8>>>,
     output: Compressor<CountedFile>,
     target: OutputFile,
@@ -115,10 +116,10 @@ impl std::fmt::Debug for TraceSink {
 }
 
 impl TraceSink {
-    /// Begins the file that is to be at `path`; a classic file does not name its interfaces.
+    /// Creates the capture whose final name is `path`; a classic file does not name its interfaces.
     ///
     /// # Errors
-    /// If no file can be made beside `path`, or `path` is a directory.
+    /// Returns an error if no file can be created beside `path`, or `path` is a directory.
     pub fn create(path: &Path, form: CaptureForm, seen_at: &[CapturePort]) -> io::Result<Self> {
         let (file, target) = OutputFile::create(path)?;
         let file = CountedFile::new(file, Crc::new(), 0);
@@ -126,10 +127,10 @@ impl TraceSink {
         Self::begin(output, target, form, seen_at)
     }
 
-    /// Begins a capture in memory, not compressed.
+    /// Creates an uncompressed capture in memory.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// See [`write`](Self::write).
     pub fn in_memory(
         bytes: SharedBytes,
         form: CaptureForm,
@@ -139,12 +140,12 @@ impl TraceSink {
         Self::begin(output, OutputFile::direct(), form, seen_at)
     }
 
-    /// Begins a file that [`resume`](Self::resume) can go on with, under a temporary name that depends on
-    /// `path` alone and stays when the sink is dropped or the process killed.
+    /// Creates a capture that [`resume`](Self::resume) can continue, under a temporary name that depends
+    /// only on `path`. The file survives when the sink is dropped or the process is killed.
     ///
     /// # Errors
-    /// If the file cannot be made, is to be compressed, `path` is something else than a regular file, or
-    /// another process writes the same capture.
+    /// Returns an error if the file cannot be created or would be compressed, `path` is something other
+    /// than a regular file, or another process writes the same capture.
     pub fn create_kept(
         path: &Path,
         form: CaptureForm,
@@ -154,13 +155,13 @@ impl TraceSink {
         Self::begin(Compressor::new(None, file), target, form, seen_at)
     }
 
-    /// Goes on with a capture that a sink of [`create_kept`](Self::create_kept) has brought to
-    /// `position`; what came after is dropped. If the capture was completed meanwhile, a copy of its
-    /// beginning is gone on with, and `path` keeps what it has until [`finish`](Self::finish).
+    /// Continues a capture from [`create_kept`](Self::create_kept) at `position`; anything after that is
+    /// dropped. If the capture was completed in the meantime, a copy of its beginning is continued, and
+    /// `path` keeps its content until [`finish`](Self::finish).
     ///
     /// # Errors
-    /// If neither file begins with what was written up to there, a file cannot be read or written, or
-    /// another process writes the same capture.
+    /// Returns an error if neither file begins with the data written up to `position`, a file cannot be
+    /// read or written, or another process writes the same capture.
     pub fn resume(
         path: &Path,
         form: CaptureForm,
@@ -169,7 +170,7 @@ impl TraceSink {
     ) -> io::Result<Self> {
         let (file, target) = reopen(path, position)?;
         let mut blocks = with_interfaces(form, seen_at)?;
-        // The blocks stand in the file already.
+        // The blocks are already in the file.
         if let Some(blocks) = &mut blocks {
             blocks.get_mut().clear();
         }
@@ -205,20 +206,20 @@ impl TraceSink {
         })
     }
 
-    /// Adds a frame (without FCS) that an interface saw at `time_ns` nanoseconds after 1970, or after the
-    /// start of what has no date. A classic file does not tell the interface.
+    /// Writes a frame (without FCS) that an interface saw at `time_ns` nanoseconds after 1970, or after
+    /// the start if the capture has no date. A classic file does not record the interface.
     ///
     /// # Errors
-    /// If the file cannot be written, the frame is longer than [`MAX_FRAME_BYTES`], or the time does not
-    /// fit the format.
+    /// Returns an error if the file cannot be written, the frame is longer than [`MAX_FRAME_BYTES`], or
+    /// the time does not fit the format.
     pub fn write(&mut self, interface: u32, time_ns: u64, bytes: &[u8]) -> io::Result<()> {
         self.write_commented(interface, time_ns, bytes, None)
     }
 
-    /// Writes a frame with a remark on it, for which a classic file has no place.
+    /// Writes a frame with a comment, which a classic file omits.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// See [`write`](Self::write).
     pub fn write_commented(
         &mut self,
         interface: u32,
@@ -253,29 +254,29 @@ impl TraceSink {
         Ok(())
     }
 
-    /// Asks the one that writes for a remark on each frame.
+    /// Sets whether the caller should supply a comment for each frame.
     #[must_use]
     pub fn with_comments(self, comments: bool) -> Self {
         Self { comments, ..self }
     }
 
-    /// Whether a remark on each frame is asked for.
+    /// Whether the caller should supply a comment for each frame.
     #[must_use]
     pub fn wants_comments(&self) -> bool {
         self.comments
     }
 
-    /// Frames written so far.
+    /// Returns the number of frames written so far.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Where a capture stands; none for a compressed one. Everything up to there is on the disk then, as
-    /// far as the system knows.
+    /// Returns the current position; `None` for a compressed capture. Everything before it is then on the
+    /// disk, as far as the system reports.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn position(&mut self) -> io::Result<Option<Position>> {
         let Some(file) = self.output.plain() else {
             return Ok(None);
@@ -286,14 +287,15 @@ impl TraceSink {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// If the rest of the data cannot be written or the file cannot be renamed; the file is removed then.
+    /// Returns an error if the rest of the data cannot be written or the file cannot be renamed; the file
+    /// is then removed.
     pub fn finish(self) -> io::Result<()> {
         self.output.finish()?.flush()?;
         self.target.finish()
     }
 }
 
-/// A section with its interfaces, if the form has such.
+/// Builds a section with its interfaces, if the format has them.
 fn with_interfaces(
     form: CaptureForm,
     seen_at: &[CapturePort],
@@ -322,7 +324,7 @@ fn with_interfaces(
     Ok(Some(writer))
 }
 
-/// The operating system's error if it was one.
+/// Converts an error to the I/O error that caused it, if any.
 fn next_into_io(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     let cause = error.source().and_then(|cause| cause.downcast_ref());
     match cause.map(io::Error::kind) {

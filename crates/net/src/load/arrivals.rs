@@ -1,4 +1,4 @@
-//! How frames follow each other.
+//! Arrival processes.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Exact time: what a line does and what a rate asks for, without drift.
+//! Exact time on a line and at a rate, without drift.
 
 use crate::ethernet::{busy_bytes, line_bytes};
 
@@ -8,7 +8,7 @@ pub(super) const SECOND_PS: u64 = 1_000_000_000_000;
 /// Picoseconds in a nanosecond, the unit of captures.
 const NANOSECOND_PS: u64 = 1_000;
 
-/// A line and when it is free: whole picoseconds and a rest in 1/rate of one.
+/// A line and when it is next free: whole picoseconds and a remainder in 1/rate of a picosecond.
 #[derive(Clone, Debug)]
 pub(super) struct LineClock {
     rate: u64,
@@ -17,7 +17,7 @@ pub(super) struct LineClock {
 }
 
 impl LineClock {
-    /// A free line of so many bits a second, at most 2^40.
+    /// Creates a free line of `rate` bits a second, at most 2^40.
     pub(super) fn new(rate: u64) -> Self {
         Self {
             rate,
@@ -26,8 +26,8 @@ impl LineClock {
         }
     }
 
-    /// Sends a frame of `bytes` without FCS at `wanted_ps`, or when the line is free. Gives its first and
-    /// last bit, rounded down.
+    /// Sends a frame of `bytes` without FCS at `wanted_ps`, or as soon as the line is free. Returns the
+    /// times of its first and last bit, rounded down.
     pub(super) fn send(&mut self, wanted_ps: u64, bytes: usize) -> (u64, u64) {
         if wanted_ps > self.free_ps {
             (self.free_ps, self.rest) = (wanted_ps, 0);
@@ -39,13 +39,13 @@ impl LineClock {
     }
 
     fn after(&self, bytes: u64) -> (u64, u64) {
-        // 2^17 bits times 2^40 and a rest below 2^40.
+        // 2^17 bits times 2^40, plus a remainder below 2^40.
         let ticks = self.rest + bytes * 8 * SECOND_PS;
         (self.free_ps + ticks / self.rate, ticks % self.rate)
     }
 }
 
-/// What one unit of traffic (a frame or a bit of line time) takes at a rate: `numerator / denominator`
+/// Time of one unit of traffic (a frame or a bit of line time) at a rate: `numerator / denominator`
 /// picoseconds, in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineCost {
@@ -54,10 +54,10 @@ pub(super) struct LineCost {
 }
 
 impl LineCost {
-    /// Largest numerator and denominator, so that products with bits and times fit 128 bits.
+    /// Largest numerator and denominator, so that products with bits and times fit in 128 bits.
     const LIMIT: u128 = 1 << 90;
 
-    /// `None` beyond the limit.
+    /// Returns `None` beyond the limit.
     pub(super) fn new(numerator: u128, denominator: u128) -> Option<Self> {
         let divisor = greatest_common_divisor(numerator, denominator);
         let (numerator, denominator) = (numerator / divisor, denominator / divisor);
@@ -67,7 +67,7 @@ impl LineCost {
         })
     }
 
-    /// Picoseconds of `units / 2^16` units, in 1/2^16 of one.
+    /// Returns the time of `units_q16 / 2^16` units, in 1/2^16 ps.
     pub(super) fn of(self, units_q16: u64) -> u128 {
         // 2^90 times less than 2^34.
         self.numerator * u128::from(units_q16) / self.denominator
@@ -81,7 +81,7 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     a.max(1)
 }
 
-/// When traffic at an exact rate is due: whole picoseconds and a rest in 1/denominator of one.
+/// When traffic at an exact rate is due: whole picoseconds and a remainder in 1/denominator of one.
 #[derive(Clone, Debug)]
 pub(super) struct DueTime {
     cost: LineCost,
@@ -98,13 +98,13 @@ impl DueTime {
         }
     }
 
-    /// Now, on a nanosecond: a capture holds no finer times, and so a capture of the traffic makes the
-    /// same traffic again.
+    /// Returns the current due time, rounded down to a nanosecond: a capture holds no finer times, so a
+    /// capture of the traffic reproduces the same traffic.
     pub(super) fn ps(&self) -> u64 {
         whole_nanoseconds(self.ps)
     }
 
-    /// Goes on by what so many units take.
+    /// Advances by the time of this many units.
     pub(super) fn advance(&mut self, units: u64) {
         let sum = self.rest + self.cost.numerator * u128::from(units);
         let (passed, rest) = divided(sum, self.cost.denominator);
@@ -115,8 +115,8 @@ impl DueTime {
     }
 }
 
-/// Quotient and rest. Nearly all numbers are short, and a division of long ones takes many times
-/// as long.
+/// Returns quotient and remainder. Nearly all operands fit in 64 bits, and 128-bit division is many times
+/// slower.
 fn divided(dividend: u128, divisor: u128) -> (u128, u128) {
     match (u64::try_from(dividend), u64::try_from(divisor)) {
         (Ok(dividend), Ok(divisor)) => ((dividend / divisor).into(), (dividend % divisor).into()),
@@ -124,7 +124,7 @@ fn divided(dividend: u128, divisor: u128) -> (u128, u128) {
     }
 }
 
-/// Rounded down to a nanosecond.
+/// Rounds down to a nanosecond.
 pub(super) fn whole_nanoseconds(ps: u64) -> u64 {
     ps - ps % NANOSECOND_PS
 }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn line_clock_does_not_drift() {
-        // 3 bits take a whole number of picoseconds on this line, one does not.
+        // On this line, 3 bits take a whole number of picoseconds, but one bit does not.
         let mut line = LineClock::new(3_000_000_000);
         let starts: Vec<u64> = (0..30_001).map(|_| line.send(0, 60).0).collect();
         assert_eq!(starts[30_000], 30_000 * 224_000);

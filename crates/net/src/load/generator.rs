@@ -1,4 +1,4 @@
-//! The frames of a load, one by one.
+//! Generates the frames of a load one by one.
 
 use super::clock::{DueTime, LineClock, LineCost, SECOND_PS, whole_nanoseconds};
 use super::kind::FrameKind;
@@ -14,14 +14,13 @@ use crate::random::{EXPONENTIAL_BITS, Random};
 
 /// The fastest line of a load, in bits a second.
 const FASTEST: u64 = 1 << 40;
-/// Bits of the fraction of mean sizes and mean times.
+/// Fraction bits of mean sizes and mean times.
 const MEAN_BITS: u32 = 16;
-/// The streams of random numbers that flows are drawn with, one a port, so that other flows are not other
-/// sizes and times too.
+/// First random stream for drawing flows, one per port, so that the choice of flows does not affect sizes
+/// and times.
 const FLOW_STREAM: u64 = 1 << 32;
 
-/// The frames of a load in the order of their arrival. It needs as much memory at the end as at the
-/// beginning.
+/// The frames of a load, in order of arrival. Memory use is constant.
 #[derive(Clone, Debug)]
 pub struct Generator {
     ports: Vec<PortGenerator>,
@@ -29,13 +28,14 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Traffic for the given ports.
+    /// Creates the traffic for the given ports.
     ///
-    /// The first frame of the first port that has traffic comes at time 0; the ports after it begin later
-    /// by parts of the time between two frames, so that they are not in step.
+    /// The first frame of the first port that has traffic arrives at time 0; the other ports start later
+    /// by fractions of the time between two frames, so that they are not in phase.
     ///
     /// # Errors
-    /// If the load has no rate, asks for more than a line carries, or does not fit the ports.
+    /// Returns an error if the load has no rate, asks for more than a line carries, or does not fit the
+    /// ports.
     pub fn new(load: &Load, ports: &[LoadPort]) -> Result<Self, LoadError> {
         check(load, ports)?;
         let lot = load.special.lot().ok_or(LoadError::Shares)?;
@@ -95,7 +95,7 @@ impl Generator {
                 Arrivals::Bursts => Pacing::Bursts {
                     due: DueTime::new(demand.cost, whole_nanoseconds(offset_ps)),
                     of_frames: demand.of_frames,
-                    // A burst goes on after a frame if a number of 64 bits is at least this.
+                    // A burst ends after a frame if a random 64-bit number is below this.
                     ends_below: u64::MAX / u64::from(load.burst),
                     inside: false,
                 },
@@ -131,7 +131,7 @@ impl Generator {
         })
     }
 
-    /// How many flows there are at a time. A flow that takes the place of another one has a number that is
+    /// Returns the number of concurrent flows. A flow that replaces another one has a number that is
     /// larger by this.
     #[must_use]
     pub const fn flow_slots(&self) -> u32 {
@@ -146,7 +146,7 @@ impl Iterator for Generator {
         let mut first = None;
         let mut earliest = u64::MAX;
         for port in &mut self.ports {
-            // Of two that begin at one time the first port comes first.
+            // Of two frames that begin at the same time, the one of the lower port comes first.
             if let Some(next) = &port.next
                 && (next.start_ps < earliest || first.is_none())
             {
@@ -158,7 +158,7 @@ impl Iterator for Generator {
     }
 }
 
-/// How many of the flows belong to the port at this place.
+/// Returns how many of the flows belong to the port at this place.
 fn flows_of(flows: u32, place: u32, ports: u32) -> u64 {
     u64::from(flows.saturating_sub(place).div_ceil(ports)).max(1)
 }
@@ -210,16 +210,17 @@ fn check(load: &Load, ports: &[LoadPort]) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// What a port is to get.
+/// The demand on one port.
 #[derive(Clone, Copy, Debug)]
 struct Demand {
-    /// Of a frame or of a bit of line time.
+    /// Time of a frame or of a bit of line time.
     cost: LineCost,
     of_frames: bool,
 }
 
 impl Demand {
-    /// Mean time between two frames in 1/2^16 ps, for frames with so many 1/2^16 bits of line time.
+    /// Returns the mean time between two frames, in 1/2^16 ps, for frames with a mean of `mean_bits`/2^16
+    /// bits of line time.
     fn interval(self, mean_bits: u64) -> u128 {
         self.cost.of(if self.of_frames {
             1 << MEAN_BITS
@@ -229,8 +230,8 @@ impl Demand {
     }
 }
 
-/// Whether frames of this mean length at this mean distance leave the line any rest. Both means are
-/// rounded, so a line that is just full passes.
+/// Whether a line can carry frames of this mean length at this mean interval. Both means are rounded, so a
+/// line that is exactly full passes.
 fn fits(interval: u128, mean_bits: u64, bits_per_second: u64) -> bool {
     let busy = u128::from(mean_bits) * u128::from(SECOND_PS) / u128::from(bits_per_second);
     interval + (busy >> 30) + 1 >= busy
@@ -240,7 +241,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
     let whole = u128::from(SECOND_PS);
     let amounts: Vec<Option<(Amount, u128, u128)>> =
         match load.rate.as_ref().ok_or(LoadError::NoRate)? {
-            // With the part of the amount that is the port's, as a fraction.
+            // Each amount comes with the port's fraction of it.
             LoadRate::PerPort(amounts) => {
                 let given = amounts
                     .iter()
@@ -293,7 +294,7 @@ fn demands(load: &Load, ports: &[LoadPort]) -> Result<Vec<Option<Demand>>, LoadE
     Ok(demands)
 }
 
-/// Mean line time of the frames in 1/2^16 bits.
+/// Returns the mean line time of the frames, in 1/2^16 bits.
 fn mean_line_bits(sizes: &Sizes, lot: &Lot, option: usize) -> u64 {
     let weight = u128::from(sizes.weight());
     let of_kind = |kind: FrameKind| -> u128 {
@@ -308,13 +309,13 @@ fn mean_line_bits(sizes: &Sizes, lot: &Lot, option: usize) -> u64 {
     (sum >> 64) as u64
 }
 
-/// Exponentially distributed with this mean.
+/// Draws an exponentially distributed number with this mean.
 fn exponential(random: &mut Random, mean: u128) -> u128 {
-    // A mean of 2^70 is a frame in ten years.
+    // A mean of 2^70 is one frame in ten years.
     (u128::from(random.exponential()) * mean.min(1 << 70)) >> EXPONENTIAL_BITS
 }
 
-/// When frames of a port are due.
+/// When the frames of a port are due.
 #[derive(Clone, Debug)]
 enum Pacing {
     Exact {
@@ -322,7 +323,7 @@ enum Pacing {
         of_frames: bool,
     },
     Poisson {
-        /// When the next frame comes to the line, in 1/2^16 ps.
+        /// When the next frame reaches the line, in 1/2^16 ps.
         at: u128,
         /// Mean time between two frames, in 1/2^16 ps.
         interval: u128,
@@ -336,7 +337,8 @@ enum Pacing {
 }
 
 impl Pacing {
-    /// When the next frame, with so many bits of line time, wants to begin. Goes on to the one after it.
+    /// Returns when the next frame, with this many bits of line time, is due, and advances to the one
+    /// after it.
     fn wanted_ps(&mut self, bits: u64, random: &mut Random) -> u64 {
         let units = |of_frames: bool| if of_frames { 1 } else { bits };
         match self {
@@ -365,7 +367,7 @@ impl Pacing {
     }
 }
 
-/// A frame that is known but for its bytes.
+/// A planned frame, complete except for its bytes.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     start_ps: u64,
@@ -385,13 +387,13 @@ struct PortGenerator {
     sizes: Sizes,
     weight: u64,
     lot: Lot,
-    /// Bytes of the option.
+    /// Bytes of the IPv4 option.
     option: usize,
     turns: FlowTurns,
     first_flow: u32,
-    /// From one flow of the port to its next.
+    /// Distance from one flow of the port to its next.
     stride: u32,
-    /// From a flow to the one that takes its place.
+    /// Distance from a flow to its replacement.
     flow_slots: u32,
     until_ps: u64,
     next: Option<Planned>,
@@ -443,7 +445,7 @@ impl PortGenerator {
         let stamp = Stamp {
             kind,
             port: self.port,
-            // After 2^32 flows their numbers begin again.
+            // Flow numbers wrap after 2^32 flows.
             flow: first.wrapping_add((past_flows as u32).wrapping_mul(self.flow_slots)),
             sequence,
         };

@@ -1,6 +1,6 @@
 //! The kinds of frames that a load makes.
 
-/// What a frame of a load is.
+/// The kind of a generated frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum FrameKind {
@@ -12,7 +12,7 @@ pub enum FrameKind {
     Icmp = 2,
     /// A UDP datagram with an IPv4 option.
     Options = 3,
-    /// A UDP datagram whose time to live is 1, so that a router must not forward it.
+    /// A UDP datagram with a time to live of 1, which a router must not forward.
     Ttl = 4,
     /// A UDP datagram with a wrong IPv4 header checksum.
     Checksum = 5,
@@ -22,7 +22,7 @@ pub enum FrameKind {
     Arp = 7,
     /// A UDP datagram over IPv6.
     Ipv6 = 8,
-    /// A UDP datagram to everybody on the link.
+    /// A UDP datagram to the broadcast address of the link.
     Broadcast = 9,
     /// A UDP datagram to an IPv4 multicast group.
     Multicast = 10,
@@ -31,7 +31,7 @@ pub enum FrameKind {
 }
 
 impl FrameKind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, in order of their numbers.
     pub const ALL: [FrameKind; 12] = [
         FrameKind::Plain,
         FrameKind::Tcp,
@@ -47,7 +47,7 @@ impl FrameKind {
         FrameKind::Stranger,
     ];
 
-    /// The kind of this number.
+    /// Returns the kind with this number.
     #[must_use]
     pub fn of_number(number: u8) -> Option<FrameKind> {
         Self::ALL.get(usize::from(number)).copied()

@@ -1,5 +1,5 @@
-//! Numbers of a load as they are written: in TOML and JSON as numbers or texts, on the command line as
-//! texts.
+//! Numbers of a load in written form: numbers or strings in TOML and JSON, strings on the command
+//! line.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// Reads a number or a text with the type's `FromStr`.
+/// Deserializes a number or a string through the type's `FromStr`.
 pub(super) fn deserialize<'de, T, D>(
     deserializer: D,
     expecting: &'static str,
@@ -53,17 +53,17 @@ where
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
-        // The shortest digits that mean this float, which are those that were written.
+        // The shortest digits that identify this float, which are those that were written.
         self.visit_str(&number.to_string())
     }
 }
 
-/// The schema of what [`deserialize`] reads, and of no list.
+/// Returns the schema for [`deserialize`], which accepts no list.
 pub(super) fn schema(expecting: &str) -> Schema {
     json_schema!({ "type": ["number", "string"], "description": expecting })
 }
 
-/// The schema of what [`deserialize_or_list`] reads.
+/// Returns the schema for [`deserialize_or_list`].
 pub(super) fn schema_or_list<L: JsonSchema>(
     generator: &mut SchemaGenerator,
     expecting: &str,
@@ -76,7 +76,7 @@ pub(super) fn schema_or_list<L: JsonSchema>(
     })
 }
 
-/// Reads a number, a text, or a list.
+/// Deserializes a number, a string, or a list.
 pub(super) fn deserialize_or_list<'de, T, E, L, D>(
     deserializer: D,
     expecting: &'static str,

@@ -12,14 +12,15 @@ const ETHERNET: usize = 14;
 const UDP: u8 = 17;
 const TCP: u8 = 6;
 const ICMP: u8 = 1;
-/// Offset of fragments, in units of 8 bytes: what a link of 1500 bytes leaves of a longer datagram.
+/// Fragment offset in units of 8 bytes: the rest of a longer datagram behind a link with an MTU of 1500
+/// bytes.
 const FRAGMENT_OFFSET: u16 = 185;
 
-/// Bytes of a plain datagram's frame with nothing behind the stamp.
+/// Bytes of a plain datagram's frame that ends with the stamp.
 const PLAIN: usize = ETHERNET + 20 + 8 + STAMP;
 
-/// Bytes without FCS of a frame of `kind` where `bytes` without FCS are asked for: as many, unless
-/// headers and stamp need more. ARP has one size.
+/// Returns the bytes without FCS of a frame of `kind` for which `bytes` without FCS are requested: the same,
+/// unless headers and stamp need more. ARP frames have a fixed size.
 pub(super) fn length_of(kind: FrameKind, bytes: u32, option: usize) -> usize {
     let least = match kind {
         FrameKind::Arp => return MIN_FRAME_BYTES as usize,
@@ -31,20 +32,20 @@ pub(super) fn length_of(kind: FrameKind, bytes: u32, option: usize) -> usize {
     least.max(bytes as usize)
 }
 
-/// What frames of one port are made from.
+/// Template for the frames of one port.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     port: u8,
     mac: [u8; 6],
     sources: Prefix,
     destinations: Vec<Prefix>,
-    /// With the padding that makes it whole longwords.
+    /// Padded to whole longwords.
     option: Vec<u8>,
     ttl: u8,
     seed: u64,
 }
 
-/// The ends of a flow.
+/// The endpoints of a flow.
 struct AddressPair {
     source: [u8; 4],
     destination: [u8; 4],
@@ -67,9 +68,10 @@ impl Template {
         }
     }
 
-    /// Flows of a port go to the destinations in turn, each port beginning with another one, so that
-    /// ports in step send to different places. A flow that takes the place of another one goes to the same
-    /// destination prefix, so that what leaves by a port stays the same.
+    /// Returns the endpoints of a flow. The flows of a port use the destinations in turn, and each port
+    /// begins with another destination, so that ports in phase send to different places. A flow that
+    /// replaces another one keeps the destination prefix, so that the traffic leaving each port stays the
+    /// same.
     fn ends(&self, flow: u32, turn: u64) -> AddressPair {
         let count = self.destinations.len() as u64;
         let prefix = self.destinations[((turn + u64::from(self.port)) % count) as usize];
@@ -83,7 +85,8 @@ impl Template {
         }
     }
 
-    /// The frame of this kind, `length` bytes long without FCS; `turn` is the flow's place among its port's.
+    /// Returns a frame of this kind, `length` bytes long without FCS; `turn` is the flow's place among those
+    /// of its port.
     pub(super) fn frame(&self, stamp: Stamp, turn: u64, length: usize) -> Vec<u8> {
         let ends = self.ends(stamp.flow, turn);
         match stamp.kind {
@@ -92,7 +95,7 @@ impl Template {
         }
     }
 
-    /// The frame of any kind.
+    /// Builds a frame of any kind, field by field.
     fn any(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
         let mut frame = vec![0; length];
         frame[..6].copy_from_slice(&self.mac);
@@ -106,8 +109,8 @@ impl Template {
         frame
     }
 
-    /// The frame of a plain datagram. Nearly all are such, so it is put together from registers and not
-    /// field by field in memory. Behind the stamp it is zero.
+    /// Builds the frame of a plain datagram. Nearly all frames are plain, so this one is assembled from
+    /// registers instead of field by field in memory. It is zero after the stamp.
     fn plain(&self, ends: &AddressPair, stamp: Stamp, length: usize) -> Vec<u8> {
         let source = u32::from_be_bytes(ends.source);
         let destination = u32::from_be_bytes(ends.destination);
@@ -124,11 +127,11 @@ impl Template {
         let ports = joined(ends.source_port, ends.destination_port);
         let sequence = halves((stamp.sequence >> 32) as u32) + halves(stamp.sequence as u32);
         let who_sum = halves(joined(mark, who)) + halves(stamp.flow) + sequence;
-        // The length counts twice: in the datagram's header and in the pseudo header.
+        // The length counts twice: once in the UDP header and once in the pseudo header.
         let pseudo = addresses + u32::from(UDP) + u32::from(datagram);
         let carried = halves(ports) + u32::from(datagram) + who_sum;
         let datagram_sum = match !folded(pseudo + carried) {
-            // 0 would mean that there is none.
+            // 0 would mean that there is no checksum.
             0 => 0xffff,
             checksum => checksum,
         };
@@ -150,7 +153,7 @@ impl Template {
         ];
         let block: Box<[[u8; 8]; 8]> = Box::new(longwords.map(u64::to_be_bytes));
         let mut frame = (block as Box<[_]>).into_vec().into_flattened();
-        // The payload is zero behind the stamp, and the shortest frames end within it.
+        // The payload is zero after the stamp, and the shortest frames end within the block.
         if length < frame.len() {
             frame.truncate(length);
         } else {
@@ -177,7 +180,7 @@ impl Template {
         packet[4..6].copy_from_slice(&(payload as u16).to_be_bytes());
         packet[6] = UDP;
         packet[7] = self.ttl;
-        // The documentation range, with the IPv4 address of the flow's end as the lowest bits.
+        // The documentation prefix, with the endpoint's IPv4 address in the lowest bits.
         for (at, end) in [(8, ends.source), (24, ends.destination)] {
             packet[at..at + 4].copy_from_slice(&[0x20, 0x01, 0x0d, 0xb8]);
             packet[at + 12..at + 16].copy_from_slice(&end);
@@ -219,7 +222,7 @@ impl Template {
         packet[9] = match kind {
             FrameKind::Tcp => TCP,
             FrameKind::Icmp => ICMP,
-            // Without a transport header the option fits the smallest frame.
+            // Without a transport header, the option fits into the smallest frame.
             FrameKind::Options => EXPERIMENT,
             _ => UDP,
         };
@@ -247,7 +250,8 @@ impl Template {
     }
 }
 
-/// Where everything after the stamp is zero, only what comes before it counts in a checksum.
+/// Builds a UDP datagram. Everything after the stamp is zero, so only the bytes up to its end enter the
+/// checksum.
 fn udp(datagram: &mut [u8], ends: &AddressPair, stamp: Stamp, pseudo: u32) {
     let length = datagram.len() as u16;
     datagram[..2].copy_from_slice(&ends.source_port.to_be_bytes());
@@ -255,7 +259,7 @@ fn udp(datagram: &mut [u8], ends: &AddressPair, stamp: Stamp, pseudo: u32) {
     datagram[4..6].copy_from_slice(&length.to_be_bytes());
     datagram[8..8 + STAMP].copy_from_slice(&stamp.to_bytes());
     let checksum = match !folded(pseudo + sum(&datagram[..8 + STAMP])) {
-        // 0 would mean that there is none.
+        // 0 would mean that there is no checksum.
         0 => 0xffff,
         checksum => checksum,
     };
@@ -269,7 +273,7 @@ fn tcp(segment: &mut [u8], ends: &AddressPair, stamp: Stamp, pseudo: u32) {
     segment[2..4].copy_from_slice(&ends.destination_port.to_be_bytes());
     segment[4..8].copy_from_slice(&sequence.to_be_bytes());
     segment[8..12].copy_from_slice(&1u32.to_be_bytes());
-    // 5 longwords of header, acknowledgement, the largest window without scaling.
+    // 5 longwords of header, ACK flag, the largest window without scaling.
     segment[12..16].copy_from_slice(&[0x50, 0x10, 0xff, 0xff]);
     segment[20..20 + STAMP].copy_from_slice(&stamp.to_bytes());
     let checksum = !folded(pseudo + sum(&segment[..20 + STAMP]));
@@ -285,7 +289,7 @@ fn icmp(message: &mut [u8], stamp: Stamp) {
     message[2..4].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// The sum of the 16-bit words; at most 32768 of them fit.
+/// Sums the 16-bit words; at most 32768 of them fit.
 fn sum(bytes: &[u8]) -> u32 {
     let pairs = bytes.chunks(2);
     pairs
@@ -293,18 +297,18 @@ fn sum(bytes: &[u8]) -> u32 {
         .sum()
 }
 
-/// The ones-complement sum of RFC 1071.
+/// Folds a sum to the ones' complement sum of RFC 1071.
 fn folded(sum: u32) -> u16 {
     let once = (sum >> 16) + (sum & 0xffff);
     ((once >> 16) + (once & 0xffff)) as u16
 }
 
-/// The sum of the two halves of a longword.
+/// Returns the sum of the two halves of a longword.
 const fn halves(word: u32) -> u32 {
     (word >> 16) + (word & 0xffff)
 }
 
-/// A longword of two words.
+/// Joins two 16-bit words to a longword.
 const fn joined(high: u16, low: u16) -> u32 {
     (high as u32) << 16 | low as u32
 }

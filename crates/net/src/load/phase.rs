@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
 
-/// Streams of random numbers for phases: their numbers are those of no other stream.
+/// Random streams of phases; no other stream uses their numbers.
 const STREAM: u64 = 1 << 33;
 
 /// When frames begin to come on each port, of constant arrivals and of bursts. Those of
@@ -23,14 +23,14 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// When the port begins that is `place` of `ports`, in the unit of `step`, the time
-    /// from a frame to the next.
+    /// Returns the start of the port at index `place` of `ports`, in the unit of `step`, the time
+    /// from one frame to the next.
     pub(super) fn offset(self, step: u128, place: u32, ports: u32, seed: u64) -> u128 {
         match self {
             Self::Even => step * u128::from(place) / u128::from(ports),
             Self::Random => {
                 let drawn = Random::new(seed, STREAM | u64::from(place)).next();
-                // Of 2^32 places within the step, so that the product always fits.
+                // One of 2^32 positions within the step, so that the product always fits.
                 step / (1 << 32) * u128::from(drawn >> 32)
                     + step % (1 << 32) * u128::from(drawn >> 32) / (1 << 32)
             }

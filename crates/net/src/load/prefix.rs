@@ -18,24 +18,24 @@ pub struct Prefix {
     length: u8,
 }
 
-/// A text that is no prefix.
+/// Why a text is not a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// Not an address and a length.
+    /// It is not an address and a length.
     #[error("`{0}` is not a range of IPv4 addresses; write for example 10.2.0.0/16")]
     Unknown(String),
-    /// Address bits beyond the length.
+    /// It has address bits beyond the length.
     #[error("`{text}` has address bits beyond its length; the range is {meant}")]
     HostBits {
         /// The text.
         text: String,
-        /// Without those bits.
+        /// The prefix without those bits.
         meant: Prefix,
     },
 }
 
 impl Prefix {
-    /// The addresses that begin with the first `length` bits (32 at most) of `address`.
+    /// Returns the prefix of the first `length` bits (32 at most) of `address`.
     #[must_use]
     pub fn new(address: Ipv4Addr, length: u8) -> Self {
         let length = length.min(32);
@@ -51,7 +51,7 @@ impl Prefix {
         u32::from(address) & mask(self.length) == self.address
     }
 
-    /// The first address of the range.
+    /// Returns the first address of the range.
     #[must_use]
     pub fn first(self) -> Ipv4Addr {
         Ipv4Addr::from(self.address)
@@ -63,14 +63,14 @@ impl Prefix {
         self.contains(other.first()) || other.contains(self.first())
     }
 
-    /// Whether the range has all addresses.
+    /// Whether the range covers all addresses.
     #[must_use]
     pub fn is_everything(self) -> bool {
         self.length == 0
     }
 
-    /// An address in the range that could be a host's, chosen by `number`. Where there are 8 bits or more
-    /// to choose, the last octet is 2 to 254: 1 is often the router itself.
+    /// Returns an address in the range that is usable by a host, chosen by `number`. With 8 or more host
+    /// bits, the last octet is 2 to 254: 1 is often the router itself.
     pub(super) fn host(self, number: u64) -> Ipv4Addr {
         let bits = 32 - u32::from(self.length);
         let host = match bits {
@@ -93,7 +93,7 @@ fn mask(length: u8) -> u32 {
 impl FromStr for Prefix {
     type Err = PrefixError;
 
-    /// Reads `10.2.0.0/16`, and `10.2.3.4` for one address.
+    /// Parses `10.2.0.0/16`, or `10.2.3.4` for a single address.
     fn from_str(text: &str) -> Result<Self, PrefixError> {
         let unknown = || PrefixError::Unknown(text.to_string());
         let (address, length) = text.split_once('/').unwrap_or((text, "32"));
@@ -126,7 +126,7 @@ impl Serialize for Prefix {
     }
 }
 
-/// What it is read from.
+/// Expected input, for error messages.
 const EXPECTED: &str = "a range of IPv4 addresses such as \"10.2.0.0/16\"";
 
 impl<'de> Deserialize<'de> for Prefix {

@@ -1,4 +1,4 @@
-//! How much comes.
+//! Amount of traffic.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,14 +12,14 @@ use super::number;
 use crate::quantity;
 use crate::{Ratio, RatioError};
 
-/// How much comes in a second.
+/// Amount of traffic per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// A part of the lines' rate, preamble and gap counted: 1 is back to back.
+    /// A fraction of the lines' rate, including preamble and gap: 1 is back to back.
     Line(Ratio),
     /// Frames.
     Packets(Ratio),
-    /// Bits as the line counts them: preamble, frame, FCS and gap.
+    /// Bits on the line: preamble, frame, FCS and gap.
     Bits(Ratio),
 }
 
@@ -28,19 +28,19 @@ pub enum Amount {
 pub enum LoadRate {
     /// Over all ports together.
     Total(Amount),
-    /// Port by port; `None` for nothing. Ports beyond the list get nothing.
+    /// Port by port; `None` for no traffic. Ports beyond the end of the list get none.
     PerPort(Vec<Option<Amount>>),
 }
 
-/// A text that is no rate.
+/// Why a text is not a rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RateError {
-    /// No unit that is known.
+    /// The unit is unknown.
     #[error(
         "`{0}` is not a rate: write a part of the lines' rate such as 0.33 or 33%, frames such as 4.5Mpps, bits of line time such as 3Gbps, or a list with one of these for each port"
     )]
     Unknown(String),
-    /// The number before the unit.
+    /// The number before the unit is wrong.
     #[error("the rate `{text}` has no usable number: {source}")]
     Number {
         /// The text.
@@ -48,17 +48,17 @@ pub enum RateError {
         /// What is wrong with the number.
         source: RatioError,
     },
-    /// More than back to back.
+    /// The load is more than back to back.
     #[error(
         "a load of `{0}` is more than the lines carry: 1 is back to back on every port; a number of frames or bits has a unit, as in 5Mpps or 3Gbps"
     )]
     MoreThanAll(String),
-    /// A small letter where the prefix is a capital one.
+    /// The prefix is in lower case but should be in upper case.
     #[error("`{text}` is not a rate: the prefix is a capital letter, as in {meant}")]
     SmallPrefix {
         /// The text.
         text: String,
-        /// With the capital letter.
+        /// The text with the prefix in upper case.
         meant: String,
     },
 }
@@ -66,7 +66,7 @@ pub enum RateError {
 impl FromStr for Amount {
     type Err = RateError;
 
-    /// Reads `0.33`, `33%`, `1/3`, `200pps`, `4.5Mpps`, `3Gbps`, `100 Mb/s`.
+    /// Parses `0.33`, `33%`, `1/3`, `200pps`, `4.5Mpps`, `3Gbps`, `100 Mb/s`.
     fn from_str(text: &str) -> Result<Self, RateError> {
         let of_number = |digits: &str, factor: u64| {
             if let Some(number) = digits.strip_suffix(['m', 'g'])
@@ -120,7 +120,7 @@ impl FromStr for Amount {
 }
 
 impl fmt::Display for Amount {
-    /// In the form that [`Amount::from_str`] reads.
+    /// Writes the form that [`Amount::from_str`] parses.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(part) => write!(out, "{part}"),
@@ -133,7 +133,8 @@ impl fmt::Display for Amount {
 impl FromStr for LoadRate {
     type Err = RateError;
 
-    /// Reads an [`Amount`], or one for each port with commas between them, `0` for a port without traffic.
+    /// Parses an [`Amount`], or a comma-separated list with one for each port, `0` for a port without
+    /// traffic.
     fn from_str(text: &str) -> Result<Self, RateError> {
         if text.contains(',') {
             let parts = text.split(',').map(|part| port_amount(part.trim()));
@@ -144,7 +145,7 @@ impl FromStr for LoadRate {
 }
 
 impl fmt::Display for LoadRate {
-    /// In the form that [`LoadRate::from_str`] reads, but for a list of one.
+    /// Writes the form that [`LoadRate::from_str`] parses, except for a list of one.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Total(amount) => amount.fmt(out),
@@ -178,7 +179,7 @@ impl Serialize for LoadRate {
     }
 }
 
-/// One entry of a list, so that an error names the entry.
+/// One entry of a list, so that errors name the entry.
 struct PortAmount(Option<Amount>);
 
 impl FromStr for PortAmount {

@@ -1,4 +1,4 @@
-//! How long frames are.
+//! Frame sizes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,9 +10,9 @@ use serde::ser::{Serialize, Serializer};
 
 use super::number;
 
-/// Shortest frame, with FCS.
+/// Shortest frame, in bytes with FCS.
 pub const SHORTEST: u32 = 64;
-/// Longest frame that a load can have, with FCS.
+/// Longest frame of a load, in bytes with FCS.
 pub const LONGEST: u32 = 9_216;
 
 /// Frames of one size and how often they come.
@@ -34,7 +34,8 @@ fn one() -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<Size>);
 
-/// The simple Internet mix: IP packets of at most 46, of 576 and of 1500 bytes as 7 : 4 : 1.
+/// The simple Internet mix: IP packets of at most 46, of 576 and of 1500 bytes in the ratio 7 : 4 :
+/// 1.
 const IMIX: [Size; 3] = [
     Size {
         bytes: 64,
@@ -50,41 +51,41 @@ const IMIX: [Size; 3] = [
     },
 ];
 
-/// What cannot be a size.
+/// Why something is not a frame size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// Not a number, not a mix.
+    /// It is neither a number nor a mix.
     #[error(
         "`{0}` is not a frame size: write bytes with FCS such as 64 or 512, `imix`, or sizes with weights such as 64:7,594:4,1518:1"
     )]
     Unknown(String),
-    /// A frame that Ethernet does not have.
+    /// Ethernet has no frame of this size.
     #[error("a frame of {0} bytes cannot be sent: with FCS a frame has {SHORTEST} to {LONGEST}")]
     Impossible(u32),
-    /// Nothing to choose from.
+    /// All weights are zero.
     #[error("all frame sizes have weight 0, so none can be chosen; give one a weight")]
     NoWeight,
 }
 
 impl Sizes {
-    /// Every frame has so many bytes, with FCS.
+    /// Gives every frame the same size, in bytes with FCS.
     ///
     /// # Errors
-    /// No frame has so many.
+    /// Returns an error if no frame has that size.
     pub fn one(bytes: u32) -> Result<Self, SizeError> {
         Self::mix(vec![Size { bytes, weight: 1 }])
     }
 
-    /// The simple Internet mix: 64, 594 and 1518 bytes as 7 : 4 : 1.
+    /// Returns the simple Internet mix: 64, 594 and 1518 bytes in the ratio 7 : 4 : 1.
     #[must_use]
     pub fn imix() -> Self {
         Self(IMIX.to_vec())
     }
 
-    /// Sizes with their weights.
+    /// Creates a mix of sizes with their weights.
     ///
     /// # Errors
-    /// A size that no frame has, or no weight at all.
+    /// Returns an error if a size is impossible or all weights are zero.
     pub fn mix(sizes: Vec<Size>) -> Result<Self, SizeError> {
         if let Some(size) = sizes
             .iter()
@@ -104,12 +105,12 @@ impl Sizes {
         &self.0
     }
 
-    /// All weights together.
+    /// Returns the sum of all weights.
     pub(super) fn weight(&self) -> u64 {
         self.0.iter().map(|size| u64::from(size.weight)).sum()
     }
 
-    /// The size at this place of the weights, which is less than [`Sizes::weight`].
+    /// Returns the size at a position among the weights, which is less than [`Sizes::weight`].
     pub(super) fn at(&self, mut place: u64) -> u32 {
         for size in &self.0 {
             let weight = u64::from(size.weight);
@@ -134,7 +135,7 @@ impl Default for Sizes {
 impl FromStr for Sizes {
     type Err = SizeError;
 
-    /// Reads `64`, `imix`, and `64:7,594:4,1518:1`.
+    /// Parses `64`, `imix`, and `64:7,594:4,1518:1`.
     fn from_str(text: &str) -> Result<Self, SizeError> {
         if text == "imix" {
             return Ok(Self::imix());
@@ -152,7 +153,7 @@ impl FromStr for Sizes {
 }
 
 impl fmt::Display for Sizes {
-    /// In the form that [`Sizes::from_str`] reads.
+    /// Writes the form that [`Sizes::from_str`] parses.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_slice() {
             sizes if sizes == IMIX => out.write_str("imix"),
@@ -174,7 +175,7 @@ impl Serialize for Sizes {
     }
 }
 
-/// What it is read from.
+/// Expected input, for error messages.
 const EXPECTED: &str = "a frame size such as 64, \"imix\", or a list of { bytes, weight }";
 
 impl<'de> Deserialize<'de> for Sizes {

@@ -1,4 +1,4 @@
-//! How long traffic comes.
+//! Duration of traffic.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,26 +11,26 @@ use serde::ser::{Serialize, Serializer};
 use super::number;
 use crate::quantity::Time;
 
-/// A length of time, exact to the picosecond.
+/// A time span, exact to the picosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeSpan(u64);
 
-/// A text that is no time.
+/// A text that is not a time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a time; write for example 2ms, 500us or 1.5s, at most 24 hours")]
 pub struct SpanError(String);
 
-/// 24 hours, far below 2^64.
+/// 24 hours, far below 2^64 ps.
 const LIMIT_PS: u64 = 86_400_000_000_000_000;
 
 impl TimeSpan {
-    /// A span of picoseconds, at most 24 hours.
+    /// Creates a span of `ps` picoseconds, capped at 24 hours.
     #[must_use]
     pub fn from_picoseconds(ps: u64) -> Self {
         Self(ps.min(LIMIT_PS))
     }
 
-    /// In picoseconds.
+    /// Returns the span in picoseconds.
     #[must_use]
     pub const fn picoseconds(self) -> u64 {
         self.0
@@ -60,7 +60,7 @@ impl Serialize for TimeSpan {
     }
 }
 
-/// What it is read from.
+/// Expected input, for error messages.
 const EXPECTED: &str = "a time such as \"2ms\"";
 
 impl<'de> Deserialize<'de> for TimeSpan {

@@ -1,4 +1,4 @@
-//! Frames that are not plain datagrams, and how many of them come.
+//! Frames that are not plain datagrams, and their shares.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,14 +13,14 @@ use super::number;
 use crate::quantity;
 use crate::{Ratio, RatioError};
 
-/// A part of all frames, from none to all of them.
+/// A fraction of all frames, from none to all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share(Option<Ratio>);
 
-/// A text that is no share.
+/// Why a text is not a share.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
-    /// The number.
+    /// The number is wrong.
     #[error("`{text}` is not a share of the frames: {source}")]
     Number {
         /// The text.
@@ -28,28 +28,28 @@ pub enum ShareError {
         /// What is wrong with the number.
         source: RatioError,
     },
-    /// More than all.
+    /// It is more than all frames.
     #[error("a share of {0} is more than all frames; a share is at most 1")]
     MoreThanAll(String),
 }
 
 impl Share {
-    /// A share of none.
+    /// The share of no frames.
     pub const NONE: Share = Share(None);
 
-    /// As a fraction; `None` for no frames.
+    /// Returns the share as a fraction; `None` for no frames.
     #[must_use]
     pub fn ratio(self) -> Option<Ratio> {
         self.0
     }
 
-    /// Whether it is no share at all.
+    /// Whether the share is zero.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Of 2^64, rounded down.
+    /// Returns the share of 2^64, rounded down.
     fn of_all(self) -> u128 {
         self.0.map_or(0, |ratio| {
             (u128::from(ratio.numerator()) << 64) / u128::from(ratio.denominator())
@@ -60,7 +60,7 @@ impl Share {
 impl FromStr for Share {
     type Err = ShareError;
 
-    /// Reads `0.01`, `1/64`, `5%`, `0`.
+    /// Parses `0.01`, `1/64`, `5%`, `0`.
     fn from_str(text: &str) -> Result<Self, ShareError> {
         let number_error = |source| ShareError::Number {
             text: text.to_string(),
@@ -85,7 +85,7 @@ impl FromStr for Share {
 }
 
 impl fmt::Display for Share {
-    /// In the form that [`Share::from_str`] reads.
+    /// Writes the form that [`Share::from_str`] parses.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(ratio) => ratio.fmt(out),
@@ -100,7 +100,7 @@ impl Serialize for Share {
     }
 }
 
-/// What it is read from.
+/// Expected input, for error messages.
 const SHARE: &str = "a share of the frames such as 0.01";
 
 impl<'de> Deserialize<'de> for Share {
@@ -127,7 +127,7 @@ impl JsonSchema for Share {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionBytes(Vec<u8>);
 
-/// A text that is no option.
+/// A text that is not an option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not an IPv4 option: write its bytes in hexadecimal, such as \"94 04 00 00\" for router alert, 1 to 40 of them"
@@ -135,7 +135,7 @@ pub struct OptionBytes(Vec<u8>);
 pub struct OptionError(String);
 
 impl OptionBytes {
-    /// The bytes, type first, without padding.
+    /// Returns the bytes, type first, without padding.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
@@ -143,8 +143,8 @@ impl OptionBytes {
 }
 
 impl Default for OptionBytes {
-    /// A Quick-Start rate request (RFC 4782): type 25, 8 bytes, function 0 with rate code 10 (40.96 Mb/s),
-    /// a QS TTL and a nonce.
+    /// Returns a Quick-Start rate request (RFC 4782): type 25, 8 bytes, function 0 with rate code 10
+    /// (40.96 Mb/s), a QS TTL and a nonce.
     fn default() -> Self {
         Self(vec![0x19, 0x08, 0x0a, 0x5f, 0x12, 0x34, 0x56, 0x78])
     }
@@ -153,7 +153,7 @@ impl Default for OptionBytes {
 impl FromStr for OptionBytes {
     type Err = OptionError;
 
-    /// Reads hexadecimal digits, two a byte, with blanks or colons between bytes or none.
+    /// Parses hexadecimal digits, two per byte, with or without blanks or colons between bytes.
     fn from_str(text: &str) -> Result<Self, OptionError> {
         let error = || OptionError(text.to_string());
         let digits: Vec<u8> = text
@@ -186,7 +186,7 @@ impl Serialize for OptionBytes {
     }
 }
 
-/// What it is read from.
+/// Expected input, for error messages.
 const OPTION: &str = "the bytes of an option in hexadecimal";
 
 impl<'de> Deserialize<'de> for OptionBytes {
@@ -232,7 +232,7 @@ pub struct Special {
 }
 
 impl Special {
-    /// The share of each special kind.
+    /// Returns the share of each special kind.
     #[must_use]
     pub fn shares(&self) -> [(FrameKind, Share); 11] {
         [
@@ -250,13 +250,13 @@ impl Special {
         ]
     }
 
-    /// Whether there are none.
+    /// Whether there are no special frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shares().iter().all(|(_, share)| share.is_none())
     }
 
-    /// What is drawn from.
+    /// Returns the table from which kinds are drawn; `None` if the shares add up to more than all frames.
     pub(super) fn lot(&self) -> Option<Lot> {
         let mut sum = 0u128;
         let mut limits = Vec::new();
@@ -270,15 +270,15 @@ impl Special {
     }
 }
 
-/// Which kind a random number of 64 bits means.
+/// Maps random 64-bit numbers to kinds.
 #[derive(Clone, Debug)]
 pub(super) struct Lot {
-    /// The first number that is not this kind any more, ascending.
+    /// For each kind, the first number that no longer belongs to it, ascending.
     limits: Vec<(u128, FrameKind)>,
 }
 
 impl Lot {
-    /// Whether all are plain, so that nothing need be drawn.
+    /// Whether all frames are plain, so that nothing need be drawn.
     pub(super) fn is_plain(&self) -> bool {
         self.limits.is_empty()
     }
@@ -289,7 +289,7 @@ impl Lot {
         found.map_or(FrameKind::Plain, |(_, kind)| *kind)
     }
 
-    /// How many of 2^64 numbers mean each kind.
+    /// Returns how many of the 2^64 numbers map to each kind.
     pub(super) fn parts(&self) -> Vec<(u128, FrameKind)> {
         let mut before = 0;
         let mut parts = Vec::new();

@@ -1,28 +1,29 @@
-//! What a load writes into each frame, so that order and loss can be seen where frames leave.
+//! The stamp that a load writes into each frame, so that reordering and loss can be observed where frames
+//! leave.
 
 use super::kind::FrameKind;
 
-/// Bytes of a stamp.
+/// Size of a stamp, in bytes.
 pub(super) const BYTES: usize = 16;
 
-/// The protocol number for experiments (RFC 3692): the stamp is all that it carries.
+/// Protocol number for experiments (RFC 3692): such a packet carries nothing but the stamp.
 pub(super) const EXPERIMENT: u8 = 253;
 
-/// What stamps begin with.
+/// First bytes of a stamp.
 pub(super) const MARK: [u8; 2] = *b"np";
 
-/// The identity of a frame: the first bytes of its payload, after UDP, TCP or ICMP header, in network order:
-/// the letters `np`, the kind, the port (1 byte each), the flow (4 bytes) and the sequence (8 bytes). A
-/// fragment and a frame with options have it right after the IP header, an ARP request has none.
+/// The identity of a frame, at the start of its payload after the UDP, TCP or ICMP header, in network order:
+/// the letters `np`, the kind and the port (1 byte each), the flow (4 bytes) and the sequence (8 bytes). In
+/// a fragment and in a frame with options it follows the IP header directly; an ARP request has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// What the frame is.
+    /// Kind of the frame.
     pub kind: FrameKind,
-    /// The port it came in at.
+    /// Port at which it arrives.
     pub port: u8,
-    /// The flow. A flow comes in at one port.
+    /// Its flow. A flow arrives at a single port.
     pub flow: u32,
-    /// How many frames of this kind and flow came before.
+    /// Number of earlier frames of this kind and flow.
     pub sequence: u64,
 }
 
@@ -50,8 +51,8 @@ impl Stamp {
         })
     }
 
-    /// The stamp of an Ethernet frame, whatever routers did to its headers; `None` for a frame of other
-    /// origin and for ARP.
+    /// Reads the stamp of an Ethernet frame, whatever routers have changed in its headers; `None` for a
+    /// frame of other origin and for ARP.
     #[must_use]
     pub fn read(frame: &[u8]) -> Option<Stamp> {
         let packet = frame.get(14..)?;

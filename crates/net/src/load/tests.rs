@@ -73,7 +73,7 @@ fn constant_arrivals_hit_the_rate() {
         let frames = frames(&load(rate, "100ms"), &ports(1, GIGABIT));
         assert_eq!(frames.len(), packets, "{rate}");
     }
-    // A third of the line, exactly: 672 ns busy, 2016 ns apart.
+    // Exactly a third of the line: 672 ns busy, 2016 ns apart.
     let third = frames(&load("1/3", "1ms"), &ports(1, GIGABIT));
     for (number, frame) in (0..).zip(&third) {
         assert_eq!(frame.start_ps, number * 2_016_000);
@@ -111,7 +111,7 @@ fn a_total_is_divided_among_the_ports() {
         [0, 1, 2].map(|port| of_port(&listed, port)),
         [1000, 0, 14_881]
     );
-    // A fraction of all lines' rate, over two of them.
+    // A fraction of the rate of all lines, spread over two of them.
     let fraction = Load {
         spread: vec![1, 1],
         ..load("0.25", "10ms")
@@ -146,7 +146,7 @@ fn poisson_arrivals_have_the_rate_and_vary() {
         let count = starts.len() as u64;
         assert!(count.abs_diff(119_047) < 1200, "{count}");
         let gaps: Vec<u128> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // As many come while the line is busy as the line is busy: 0.4 of the time.
+        // The share of frames that arrive while the line is busy equals its utilisation, 0.4.
         let waited = gaps.iter().filter(|&&gap| gap == 672_000).count() as u64;
         assert!(
             (waited * 1000 / count).abs_diff(400) < 15,
@@ -230,7 +230,7 @@ fn flows_come_in_turn_with_their_numbers() {
         assert_eq!(stamp.sequence, *wanted);
         *wanted += 1;
         assert_eq!(*places.entry(stamp.flow).or_insert(frame.port), frame.port);
-        // Addresses and ports are the flow's.
+        // Addresses and ports belong to the flow.
         let tuple = frame.bytes[26..38].to_vec();
         assert_eq!(*ends.entry(stamp.flow).or_insert(tuple.clone()), tuple);
     }
@@ -399,7 +399,7 @@ fn every_kind_is_what_it_says() {
     }
 }
 
-/// What `destination_multicast` of a slice would be.
+/// Stands in for a `destination_multicast` of a slice.
 trait Destination {
     fn destination_multicast(&self) -> bool;
 }
@@ -455,7 +455,7 @@ fn ports_of_a_random_phase_begin_at_other_moments() {
     assert_eq!(starts(&random(1)), first);
     assert_ne!(first, second);
     assert_ne!(first, starts(&even));
-    // At the same rate: a frame of 64 bytes takes 672 ns of the line, here 960 of all.
+    // At the same rate: a 64-byte frame takes 672 ns of the line, here out of 960.
     assert!(first.iter().all(|&start| start < 960_000), "{first:?}");
     let count = frames(&even, &lines).len();
     assert!(frames(&random(1), &lines).len().abs_diff(count) <= 3);

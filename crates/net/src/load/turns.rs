@@ -1,4 +1,4 @@
-//! Which flow a frame belongs to.
+//! Distribution of a port's frames over its flows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,8 +43,8 @@ impl fmt::Display for Interleave {
     }
 }
 
-/// The place of a flow among those of its port, how many flows were there before it, and how many frames
-/// of the flow came before.
+/// The index of a flow among those of its port, the number of earlier flows at that index, and the
+/// number of earlier frames of the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FlowTurn {
     pub place: u64,
@@ -52,12 +52,12 @@ pub(super) struct FlowTurn {
     pub sequence: u64,
 }
 
-/// Gives the frames of one port to its flows.
+/// Distributes the frames of one port over its flows.
 #[derive(Clone, Debug)]
 pub(super) struct FlowTurns {
-    /// Flows at a time.
+    /// Number of concurrent flows.
     places: u64,
-    /// Frames of a flow; 0 if flows do not end.
+    /// Frames per flow; 0 if flows do not end.
     flow_packets: u64,
     counts: TurnCounts,
 }
@@ -66,12 +66,12 @@ pub(super) struct FlowTurns {
 enum TurnCounts {
     /// Frames of each kind so far.
     InTurn([u64; FrameKind::ALL.len()]),
-    /// Frames of each kind and place so far. A kind has none before its first frame.
+    /// Frames of each kind and place so far. The list of a kind is empty before its first frame.
     Drawn(Random, [Vec<u64>; FrameKind::ALL.len()]),
 }
 
 impl FlowTurns {
-    /// `random` is what flows are drawn with; nothing else may be drawn with it.
+    /// Creates the distribution. Flows are drawn with `random`; nothing else may draw from it.
     pub(super) fn new(
         interleave: Interleave,
         places: u64,
@@ -88,7 +88,7 @@ impl FlowTurns {
         }
     }
 
-    /// For the next frame of a kind.
+    /// Returns the flow of the next frame of a kind.
     pub(super) fn next(&mut self, kind: FrameKind) -> FlowTurn {
         let (place, frames) = match &mut self.counts {
             TurnCounts::InTurn(counts) => {

@@ -1,16 +1,16 @@
-//! The reorder density of RFC 5236: how far packets are from where they would be in order.
+//! The reorder density of RFC 5236: how far packets are from their places in order.
 //!
-//! Packets get receive indices as they arrive. An index is left out if the packet with its number does
-//! not arrive soon: it is neither there already nor among the next packets, as many as the threshold and
-//! one more. A packet whose displacement, index less number, is beyond the threshold gets no index and is
-//! taken for lost, so that one packet which comes very late does not make all others early.
+//! Packets are assigned receive indices as they arrive. An index is skipped if the packet with its number
+//! does not arrive soon, that is, if it is neither there already nor among the next threshold + 1
+//! packets. A packet whose displacement (index minus number) is beyond the threshold gets no index and is
+//! considered lost, so that one very late packet does not make all others early.
 
 use super::OrderMeasures;
 
-/// Counts packets from the place `first` on; `ranks` holds each number below its length once.
+/// Counts packets from index `first` on; `ranks` holds each number below its length once.
 pub(super) fn count(ranks: &[usize], first: usize, threshold: u64, order: &mut OrderMeasures) {
     let threshold = usize::try_from(threshold).unwrap_or(usize::MAX);
-    // Where each number is; a packet that is taken for lost is nowhere.
+    // Index of each number; a packet that is considered lost has none.
     let mut places = vec![usize::MAX; ranks.len()];
     for (place, &rank) in ranks.iter().enumerate() {
         places[rank] = place;

@@ -1,6 +1,6 @@
-//! Which packet of which flow a captured frame is.
+//! Identifies the flow and the number of a captured frame.
 //!
-//! Three ways, each of which gives a flow and a sequence number: the frame is found among those that
+//! There are three ways to find the flow and the sequence number: the frame is looked up among those that
 //! entered ([`EnteredFrames`]), it carries the stamp of generated traffic ([`stamped`]), or it is a TCP segment
 //! ([`TcpSegments`]).
 
@@ -16,23 +16,23 @@ pub use tuple::Tuple;
 
 use crate::load::{FrameKind, Stamp};
 
-/// A flow: flows are in the order of their numbers.
+/// A flow. Flows are sorted by number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId {
-    /// Of generated traffic the number of its stamps, else how many flows were seen before it.
+    /// For generated traffic the flow number in its stamps, otherwise the number of flows seen before it.
     pub number: u32,
-    /// The identity of the packet.
+    /// The identity of the flow.
     pub ends: FlowKey,
 }
 
 /// The identity of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlowKey {
-    /// Generated traffic of this kind, with the flow's number.
+    /// Generated traffic of this kind, identified by the flow's number.
     Made(FrameKind),
     /// Addresses and ports.
     Tuple(Tuple),
-    /// The same ends as before, as another connection: which one, from 2.
+    /// A later connection between the same endpoints, numbered from 2.
     Again(Tuple, u32),
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for FlowId {
     }
 }
 
-/// The flow of a frame in words: that of its stamp, or what its headers say.
+/// Returns the name of a frame's flow, from its stamp or from its headers.
 #[must_use]
 pub fn flow_text(frame: &[u8]) -> String {
     match stamped(frame) {
@@ -60,7 +60,7 @@ pub fn flow_text(frame: &[u8]) -> String {
     }
 }
 
-/// Flow and sequence number of a frame of generated traffic.
+/// Returns the flow and the sequence number of a frame of generated traffic.
 #[must_use]
 pub fn stamped(frame: &[u8]) -> Option<(FlowId, u64)> {
     let stamp = Stamp::read(frame)?;

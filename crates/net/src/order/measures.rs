@@ -1,4 +1,4 @@
-//! What is counted of the order of packets.
+//! Measures of packet order.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,62 +6,62 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The order in which the packets of one flow, or of several together, left.
+/// The order in which the packets of one or several flows left.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderMeasures {
     /// Flows that have packets here.
     pub flows: u64,
     /// Flows that have reordered packets.
     pub reordered_flows: u64,
-    /// Packets that left, each counted once. What follows is of these, unless it says something else.
+    /// Packets that left, each counted once. The following fields refer to these unless noted otherwise.
     pub packets: u64,
     /// Packets that left again.
     pub duplicates: u64,
-    /// Packets that entered and never left, as far as that is known.
+    /// Packets that entered and never left; `None` if unknown.
     pub missing: Option<u64>,
-    /// Packets at which a TCP receiver that acknowledges every packet would repeat its acknowledgement:
-    /// an earlier packet is not there yet.
+    /// Packets at which a TCP receiver that acknowledges every packet would repeat its acknowledgement,
+    /// because an earlier packet has not arrived yet.
     pub duplicate_acks: u64,
-    /// Times that the sender would take a packet for lost: a third duplicate acknowledgement in a row,
-    /// once for each acknowledgement that is repeated.
+    /// Times that the sender would consider a packet lost: at the third duplicate acknowledgement in a
+    /// row, once for each repeated acknowledgement.
     pub fast_retransmits: u64,
     /// Duplicate acknowledgements from the third in a row on.
     pub third_duplicates: u64,
-    /// Duplicate acknowledgements from the third on since something is missing: the count begins anew
-    /// only when nothing is missing any more, not when a part of it has come.
+    /// Duplicate acknowledgements from the third on since a gap began: the count restarts only when
+    /// nothing is missing any more, not when a part of the gap is filled.
     pub episode_duplicates: u64,
     /// Packets that leave after at least three later packets of their flow.
     pub late_by_three: u64,
     /// Packets that leave after a later packet of their flow (RFC 4737, section 3).
     pub reordered: u64,
-    /// How far back the first later packet is, in packets that left, of the reordered ones (RFC 4737,
-    /// section 4.2).
+    /// Distance back to the first later packet, in packets that left, for the reordered packets (RFC
+    /// 4737, section 4.2).
     pub extents: Extents,
-    /// Reordered packets by how many packets that left right before them were all later ones: the largest
-    /// n for which a packet is n-reordered (RFC 4737, section 5.4); 0 if the one right before it was an
-    /// earlier one.
+    /// Reordered packets by the number of packets directly before them that are all later ones: the
+    /// largest n for which a packet is n-reordered (RFC 4737, section 5.4); 0 if the packet directly
+    /// before it is an earlier one.
     pub degrees: BTreeMap<u64, u64>,
-    /// Packets by their displacement, receive index less sequence number: late ones have positive ones
-    /// (reorder density, RFC 5236, section 4).
+    /// Packets by displacement, receive index minus sequence number: positive for late packets (reorder
+    /// density, RFC 5236, section 4).
     pub displacements: BTreeMap<i64, u64>,
-    /// Packets whose displacement is beyond the threshold: the reorder density takes them for lost.
+    /// Packets whose displacement is beyond the threshold, which the reorder density considers lost.
     pub displaced_beyond: u64,
-    /// Packets by how many packets a receiver that restores the order holds back after they came (reorder
-    /// buffer-occupancy density, RFC 5236, section 5; no threshold).
+    /// Packets by the number of packets that a receiver restoring the order holds back after they arrive
+    /// (reorder buffer-occupancy density, RFC 5236, section 5; no threshold).
     pub held: BTreeMap<u64, u64>,
 }
 
-/// How far packets came late.
+/// Extents of late packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {
-    /// The largest.
+    /// The largest extent.
     pub largest: u64,
-    /// The sum of all extents; divided by the reordered packets it is the mean.
+    /// The sum of all extents; divided by the number of reordered packets it gives the mean.
     pub sum: u64,
 }
 
 impl OrderMeasures {
-    /// Adds the order of other flows.
+    /// Adds the measures of other flows.
     pub fn add(&mut self, other: &Self) {
         self.flows += other.flows;
         self.reordered_flows += other.reordered_flows;
@@ -88,7 +88,7 @@ impl OrderMeasures {
         self.reordered == 0
     }
 
-    /// A number of packets in per cent of the packets; `None` without packets.
+    /// Returns a packet count as a percentage of all packets; `None` without packets.
     #[must_use]
     pub fn percent(&self, count: u64) -> Option<f64> {
         (self.packets > 0).then(|| count as f64 * 100.0 / self.packets as f64)
@@ -101,7 +101,7 @@ fn merge<K: Ord + Copy>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     }
 }
 
-/// The counters that are shown as a share of the packets.
+/// Counters that are shown as a share of the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counter {
@@ -130,7 +130,7 @@ impl Counter {
         Self::Reordered,
     ];
 
-    /// As it is written: `duplicate-acks`.
+    /// Returns the name in input and output: `duplicate-acks`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -143,7 +143,7 @@ impl Counter {
         }
     }
 
-    /// What it counts, for people: `duplicate ACKs`.
+    /// Returns the name for display: `duplicate ACKs`.
     #[must_use]
     pub const fn shown(self) -> &'static str {
         match self {
@@ -156,7 +156,7 @@ impl Counter {
         }
     }
 
-    /// The value.
+    /// Returns the counter's value.
     #[must_use]
     pub const fn of(self, order: &OrderMeasures) -> u64 {
         match self {

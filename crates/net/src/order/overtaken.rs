@@ -1,13 +1,14 @@
-//! Reordered packets after RFC 4737: which, how far, and how many packets right before them overtook them.
+//! Reordered packets as in RFC 4737: which ones, how far, and how many packets directly before them
+//! overtook them.
 
 use super::OrderMeasures;
 
-/// Counts packets from the place `first` on.
+/// Counts packets from index `first` on.
 pub(super) fn count(ranks: &[usize], first: usize, order: &mut OrderMeasures) {
-    // Packets that were later than all before them, with their places: both rise.
+    // Packets that were later than all before them, with their indices: both ascend.
     let mut records: Vec<(usize, usize)> = Vec::new();
-    // Packets with no earlier one behind them, with their places: both rise too. The last of them that is
-    // earlier than a packet ends the run of later packets right before it.
+    // Packets with no earlier one behind them, with their indices: both ascend, too. The last of them that
+    // is earlier than a given packet ends the run of later packets directly before it.
     let mut earlier: Vec<(usize, usize)> = Vec::new();
     for (place, &rank) in ranks.iter().enumerate() {
         while earlier.last().is_some_and(|&(other, _)| other > rank) {

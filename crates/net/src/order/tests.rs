@@ -14,8 +14,8 @@ fn order_within(numbers: &[u64], threshold: u64) -> OrderMeasures {
     left.total(threshold)
 }
 
-/// Duplicate acknowledgements, fast retransmits, third duplicates, episode duplicates, late by
-/// three.
+/// Returns duplicate acknowledgements, fast retransmits, third duplicates, episode duplicates, late
+/// by three.
 fn tcp(order: &OrderMeasures) -> [u64; 5] {
     [
         order.duplicate_acks,
@@ -46,19 +46,19 @@ fn packets_in_order_have_nothing_to_count() {
 
 #[test]
 fn the_counts_of_retransmissions_differ() {
-    // One packet behind four others: a fast retransmit, and a repetition after it.
+    // One packet behind four others: a fast retransmit, then one more repetition.
     assert_eq!(tcp(&order_of(&[1, 2, 3, 4, 0])), [4, 1, 2, 2, 1]);
-    // Backwards: only the last one is waited for, four are late, two by at least three.
+    // Reversed: only the last one is expected, four are late, two of them by at least three.
     assert_eq!(tcp(&order_of(&[4, 3, 2, 1, 0])), [4, 1, 2, 2, 2]);
-    // Two holes that are filled after three each.
+    // Two holes, each filled after three packets.
     assert_eq!(tcp(&order_of(&[1, 2, 3, 0, 5, 6, 7, 4])), [6, 2, 2, 2, 2]);
-    // Two packets behind three: filling the first hole starts the count anew.
+    // Two packets behind three: filling the first hole restarts the count.
     assert_eq!(tcp(&order_of(&[2, 3, 4, 0, 1])), [3, 1, 1, 1, 2]);
     assert_eq!(tcp(&order_of(&[2, 3, 4, 1, 0])), [4, 1, 2, 2, 2]);
-    // A hole of two: when its first half comes, the receiver acknowledges, and the sender's count
-    // begins anew; something is missing all the same.
+    // A hole of two: when its first half arrives, the receiver acknowledges it, and the sender's
+    // count restarts although something is still missing.
     assert_eq!(tcp(&order_of(&[2, 3, 0, 4, 5, 1])), [4, 0, 0, 2, 1]);
-    // Pairs that change places never repeat an acknowledgement twice.
+    // Swapped pairs never repeat an acknowledgement twice.
     assert_eq!(tcp(&order_of(&[1, 0, 3, 2, 5, 4])), [3, 0, 0, 0, 0]);
 }
 
@@ -100,11 +100,11 @@ fn duplicates_are_passed_over() {
 
 #[test]
 fn extents_and_degrees_after_rfc_4737() {
-    // A packet three late, with the three right before it later ones.
+    // A packet late by three, all three directly before it being later ones.
     let order = order_of(&[0, 1, 2, 4, 5, 6, 3, 7]);
     assert_eq!((order.reordered, order.extents.largest), (1, 3));
     assert_eq!(order.degrees, BTreeMap::from([(3, 1)]));
-    // Two packets late: the second one comes right behind an earlier one.
+    // Two late packets: the second one directly follows an earlier one.
     let order = order_of(&[0, 3, 4, 1, 2, 5]);
     assert_eq!(order.reordered, 2);
     assert_eq!(order.extents, Extents { largest: 3, sum: 5 });
@@ -117,7 +117,7 @@ fn the_reorder_density_of_a_late_packet() {
     let expected = BTreeMap::from([(-1, 2), (0, 3), (2, 1)]);
     assert_eq!(order.displacements, expected);
     assert_eq!(order.held, BTreeMap::from([(0, 4), (1, 1), (2, 1)]));
-    // Beyond the threshold it is as good as lost, and the others are in order.
+    // Beyond the threshold it counts as lost, and the others are in order.
     let order = order_within(&[0, 1, 3, 4, 2, 5], 1);
     assert_eq!(order.displacements, BTreeMap::from([(0, 5)]));
     assert_eq!(order.displaced_beyond, 1);
@@ -145,7 +145,7 @@ fn uncounted_packets_are_still_compared_with() {
     }
     left.note(2, 0);
     let order = left.total(THRESHOLD);
-    // 1 is late by three packets that do not count themselves, flow 1 has no packet that counts.
+    // 1 is late by three packets that do not count themselves; flow 1 has no packet that counts.
     assert_eq!((order.flows, order.packets, order.duplicates), (2, 4, 1));
     assert_eq!((order.reordered, order.reordered_flows), (2, 1));
     assert_eq!(tcp(&order), [1, 0, 0, 0, 1]);

@@ -1,4 +1,4 @@
-//! Which port a frame goes to.
+//! Assignment of frames to ports.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use super::PaceError;
 use crate::Frame;
 
-/// How frames are given to ports.
+/// How frames are assigned to ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortAssignment {
-    /// By the interface of the capture, modulo the number of ports; with one interface, all to port 0.
+    /// By capture interface, modulo the number of ports; with a single interface, all to port 0.
     #[default]
     ByInterface,
     /// In turn, in the order of the capture.
@@ -19,12 +19,12 @@ pub enum PortAssignment {
     /// All to this port.
     Fixed(u32),
     /// By a hash of addresses, protocol and TCP or UDP ports, so that a flow stays on one port and in order.
-    /// Fragments go by addresses and protocol, other frames by their Ethernet header.
+    /// Fragments are hashed by addresses and protocol, other frames by their Ethernet header.
     ByFlow,
 }
 
 impl PortAssignment {
-    /// The port of frame `index` among `ports` ports.
+    /// Returns the port of frame `index`, out of `ports` ports.
     pub(super) fn port(self, index: usize, frame: &Frame, ports: u32) -> u32 {
         match self {
             PortAssignment::ByInterface => frame.port % ports,
@@ -38,7 +38,7 @@ impl PortAssignment {
 impl FromStr for PortAssignment {
     type Err = PaceError;
 
-    /// Reads `interface`, `round-robin`, `flow`, or a port number.
+    /// Parses `interface`, `round-robin`, `flow`, or a port number.
     fn from_str(text: &str) -> Result<PortAssignment, PaceError> {
         match text {
             "interface" => Some(PortAssignment::ByInterface),
@@ -56,7 +56,7 @@ impl FromStr for PortAssignment {
 }
 
 impl fmt::Display for PortAssignment {
-    /// In the form that [`PortAssignment::from_str`] reads.
+    /// Writes the form that [`PortAssignment::from_str`] parses.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PortAssignment::ByInterface => write!(out, "interface"),
@@ -67,7 +67,7 @@ impl fmt::Display for PortAssignment {
     }
 }
 
-/// A hash of what makes a frame's flow: equal on every machine and in every run.
+/// Returns a hash of a frame's flow: the same on every machine and in every run.
 pub(crate) fn flow_hash(frame: &[u8]) -> u64 {
     let mut hash = Fnv::new();
     let packet = LaxSlicedPacket::from_ethernet(frame).ok();
@@ -85,7 +85,8 @@ pub(crate) fn flow_hash(frame: &[u8]) -> u64 {
         }
         _ => hash.add(&frame[..frame.len().min(14)]),
     }
-    // Fragments have no transport here, not even the first, so all of a datagram hash alike.
+    // Fragments, including first ones, have no transport header here, so all fragments of a datagram hash
+    // alike.
     match packet.as_ref().and_then(|packet| packet.transport.as_ref()) {
         Some(TransportSlice::Tcp(tcp)) => hash.add_ports(tcp.source_port(), tcp.destination_port()),
         Some(TransportSlice::Udp(udp)) => hash.add_ports(udp.source_port(), udp.destination_port()),
@@ -94,7 +95,7 @@ pub(crate) fn flow_hash(frame: &[u8]) -> u64 {
     hash.mixed()
 }
 
-/// FNV-1a with a final mix, since its low bits alone spread a few flows badly over few ports.
+/// FNV-1a with a final mix, since its low bits alone distribute a few flows poorly over few ports.
 struct Fnv(u64);
 
 impl Fnv {

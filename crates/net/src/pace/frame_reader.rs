@@ -1,4 +1,4 @@
-//! The frames of a file with the times at which they were seen: of a capture, or of a recording.
+//! The frames of a capture or a recording, with the times at which they were seen.
 
 use super::placing::seen_ps;
 use super::{PaceError, PortLine};
@@ -9,9 +9,9 @@ use crate::recording::{Recorded, RecordingReader, RecordingSurvey};
 /// Reads a file frame by frame.
 #[derive(Debug)]
 pub(super) enum FrameReader {
-    /// Times are those since the first frame.
+    /// Times count from the first frame.
     Capture(CaptureReader),
-    /// Times are those since cycle 0.
+    /// Times count from cycle 0.
     Recording(RecordingReader, RecordingSurvey),
 }
 
@@ -21,7 +21,7 @@ impl FrameReader {
         Self::Recording(reader, survey)
     }
 
-    /// Refuses lines on which frames of a recording did not come.
+    /// Checks that the lines match those of a recording.
     pub(super) fn check_lines(&self, lines: &[PortLine]) -> Result<(), PaceError> {
         let Self::Recording(reader, _) = self else {
             return Ok(());
@@ -47,7 +47,7 @@ impl FrameReader {
         }
     }
 
-    /// Frames so far.
+    /// Returns the number of frames read so far.
     pub(super) fn frames(&self) -> u64 {
         match self {
             Self::Capture(reader) => reader.frames(),
@@ -55,7 +55,7 @@ impl FrameReader {
         }
     }
 
-    /// What times count from, nanoseconds since 1970.
+    /// Returns the origin of the times, in nanoseconds since 1970.
     pub(super) fn first_timestamp_ns(&self) -> i128 {
         match self {
             Self::Capture(reader) => reader.first_timestamp_ns(),
@@ -63,7 +63,7 @@ impl FrameReader {
         }
     }
 
-    /// Names of the interfaces so far.
+    /// Returns the names of the interfaces so far.
     pub(super) fn interfaces(&self) -> Vec<String> {
         match self {
             Self::Capture(reader) => reader.interfaces().to_vec(),
@@ -74,7 +74,7 @@ impl FrameReader {
         }
     }
 
-    /// What was not as it should be so far.
+    /// Returns the irregularities found so far.
     pub(super) fn notes(&self) -> CaptureNotes {
         match self {
             Self::Capture(reader) => reader.notes(),
@@ -82,7 +82,7 @@ impl FrameReader {
         }
     }
 
-    /// What a recording said so far besides its frames.
+    /// Returns what the recording holds besides its frames, as far as it has been read.
     pub(super) fn recording(self) -> Option<RecordingSurvey> {
         match self {
             Self::Capture(_) => None,

@@ -1,4 +1,4 @@
-//! Frames to arrivals: one after the other is put on its line.
+//! Places frames on their lines one after the other.
 
 use super::schedule::{ArrivalSchedule, FrameArrival, PortLoad};
 use super::{Pace, PaceError, PortAssignment, PortLine};
@@ -6,23 +6,23 @@ use crate::Frame;
 use crate::ethernet::{GAP_BYTES, MIN_FRAME_BYTES, busy_bytes, line_bytes};
 use crate::recording::SECOND_PS;
 
-/// Of ten years, which no run of a chip exceeds.
+/// Ten years, which no run of a chip exceeds.
 const LONGEST_PS: u128 = 10 * 365 * 24 * 3600 * SECOND_PS;
 
-/// The line of a port in time. Times are exact: counted in units of 1/rate picoseconds, of which a bit takes 10^12.
+/// The timeline of a port's line. Times are exact, in units of 1/rate picoseconds; a bit takes 10^12 of them.
 #[derive(Clone, Debug)]
 struct ExactLine {
     rate: u128,
     free: u128,
 }
 
-/// Gives frames their ports and times.
+/// Assigns ports and times to frames.
 #[derive(Clone, Debug)]
 pub(super) struct Placing {
     lines: Vec<ExactLine>,
     assignment: PortAssignment,
     pace: Pace,
-    /// What was counted so far; arrivals are left out.
+    /// Totals so far, without the arrivals.
     pub(super) plan: ArrivalSchedule,
 }
 
@@ -63,12 +63,12 @@ impl Placing {
         })
     }
 
-    /// The port of frame `index`.
+    /// Returns the port of frame `index`.
     pub(super) fn port(&self, index: usize, frame: &Frame) -> u32 {
         self.assignment.port(index, frame, self.lines.len() as u32)
     }
 
-    /// Puts frame `index`, which was seen at `seen_ps`, on the line of its port.
+    /// Places frame `index`, which was seen at `seen_ps`, on the line of its port.
     pub(super) fn place(
         &mut self,
         index: usize,
@@ -81,14 +81,14 @@ impl Placing {
         let too_long = PaceError::TooLong { frame: index };
 
         let wanted_ps = wanted_ps(index, seen_ps, self.pace);
-        // A time within the limit, of less than 2^69 ps, fits with any rate of a line below 2^58 bit/s, and so do
-        // the few bits that a frame adds.
+        // A time within the limit, below 2^69 ps, fits for any line rate below 2^58 bit/s, and so do the few bits
+        // that a frame adds.
         let start = match wanted_ps {
             Some(wanted_ps) if wanted_ps > LONGEST_PS => return Err(too_long),
             Some(wanted_ps) => {
                 let wanted = wanted_ps.checked_mul(line.rate).ok_or(too_long.clone())?;
                 if self.pace == Pace::Recorded {
-                    // What was rounded down may lie a picosecond before the end of the gap.
+                    // A time that was rounded down may be up to a picosecond before the end of the gap.
                     if wanted + line.rate < line.free {
                         return Err(PaceError::Overlap { frame: index, port });
                     }
@@ -129,11 +129,12 @@ impl Placing {
     }
 }
 
-/// Puts `frames` on the lines of `ports`. The bytes of a frame are what takes time, also where the capture
-/// cut it; the time of a frame is when its first bit is to arrive.
+/// Places `frames` on the lines of `ports`. A frame occupies the line for its captured bytes, even if the capture
+/// truncated it; its time is when its first bit is to arrive.
 ///
 /// # Errors
-/// If there are no ports, a line has no rate, a fixed port does not exist, or times leave 64 bits of picoseconds.
+/// Returns an error if there are no ports, a line has no rate, a fixed port does not exist, or times do not fit in
+/// 64 bits of picoseconds.
 pub fn schedule(
     frames: &[Frame],
     ports: &[PortLine],
@@ -148,7 +149,8 @@ pub fn schedule(
     let mut arrivals = placed
         .map(|(index, frame)| placing.place(index, frame, seen_ps(frame)))
         .collect::<Result<Vec<_>, _>>()?;
-    // Stable, so that frames of one port stay in order even where a line is faster than a picosecond.
+    // The sort is stable, so that frames of one port stay in order even on a line faster than one frame per
+    // picosecond.
     arrivals.sort_by_key(|arrival| (arrival.start_ps, arrival.port));
     Ok(ArrivalSchedule {
         arrivals,
@@ -156,12 +158,12 @@ pub fn schedule(
     })
 }
 
-/// When a capture has seen a frame, picoseconds since its first one.
+/// Returns when a capture saw a frame, in picoseconds since its first one.
 pub(super) fn seen_ps(frame: &Frame) -> u128 {
     u128::from(frame.time_ns) * 1000
 }
 
-/// When the pace wants the frame to begin, in whole picoseconds; `None` for as soon as the line is free.
+/// Returns when the frame should begin at this pace, in whole picoseconds; `None` for as soon as the line is free.
 fn wanted_ps(index: usize, seen_ps: u128, pace: Pace) -> Option<u128> {
     let (units, ratio) = match pace {
         Pace::Line => return None,

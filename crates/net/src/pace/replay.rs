@@ -1,4 +1,4 @@
-//! A capture file on lines, without the file in memory.
+//! Replays a capture file on lines without holding it in memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,14 +21,14 @@ pub enum ReplayError {
     /// The capture is at fault.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// The lines or the pace are.
+    /// The lines or the pace are at fault.
     #[error(transparent)]
     Pace(#[from] PaceError),
 }
 
-/// A capture file that has been looked through and can be put on lines, as often as wanted.
+/// A capture file that has been scanned and can be replayed on lines any number of times.
 ///
-/// [`Replay::frames`] gives the same frames at the same times as [`schedule`](super::schedule) does for
+/// [`Replay::frames`] yields the same frames at the same times as [`schedule`](super::schedule) does for
 /// the capture in memory.
 #[derive(Debug)]
 pub struct Replay {
@@ -37,7 +37,7 @@ pub struct Replay {
     survey: Survey,
 }
 
-/// What the look through the file found.
+/// Results of scanning the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// Number of frames.
@@ -46,41 +46,41 @@ pub struct Survey {
     pub first_timestamp_ns: i128,
     /// Names of the interfaces, indexed by [`Frame::port`](crate::Frame::port).
     pub interfaces: Vec<String>,
-    /// Frames of each of them.
+    /// Number of frames of each interface.
     pub interface_frames: Vec<u64>,
-    /// Whether the interface says the port, as long as there are as many ports.
+    /// Whether the interface determines the port, provided that there are enough ports.
     pub by_interface: bool,
-    /// What of the capture was not as it should be.
+    /// Irregularities found in the capture.
     pub notes: CaptureNotes,
-    /// What a recording says besides its frames, at the pace `recorded`.
+    /// What a recording holds besides its frames, at the pace `recorded`.
     pub recording: Option<RecordingSurvey>,
-    /// What comes at the ports; its list of arrivals is empty.
+    /// Traffic at the ports; its list of arrivals is empty.
     pub plan: ArrivalSchedule,
 }
 
 /// A file that can be read several times.
 #[derive(Debug)]
 struct Stored {
-    /// As it was given, for errors.
+    /// The path as given, for errors.
     path: PathBuf,
     options: CaptureOptions,
     data: StoredData,
-    /// Whether it is read as a recording.
+    /// Whether to read it as a recording.
     recorded: bool,
 }
 
-/// Where the bytes of a [`Stored`] file are.
+/// Location of the bytes of a [`Stored`] file.
 #[derive(Debug)]
 enum StoredData {
     /// In the file at its path.
     File,
-    /// In a copy of what can be read only once.
+    /// In a copy of an input that can be read only once.
     Copy(NamedTempFile),
     /// In memory.
     Memory(Arc<[u8]>),
 }
 
-/// Bytes that suffice to recognise a capture.
+/// Number of bytes that suffice to recognise a capture.
 const BEGINNING: u64 = 64 * 1024;
 
 impl Stored {
@@ -100,7 +100,7 @@ impl Stored {
                 .take(BEGINNING)
                 .read_to_end(&mut beginning)
                 .map_err(failed)?;
-            // What is no capture may have no end.
+            // An input that is not a capture may be endless.
             let head = io::Cursor::new(beginning.clone());
             if let Err(error @ CaptureError::NotACapture { .. }) =
                 CaptureReader::new(path, Box::new(head), options)
@@ -143,12 +143,12 @@ impl Stored {
 }
 
 impl Replay {
-    /// Looks through the capture file at `path`. What can be read only once, such as a pipe, is copied to a
-    /// temporary file.
+    /// Scans the capture file at `path`. An input that can be read only once, such as a pipe, is copied to
+    /// a temporary file.
     ///
     /// # Errors
-    /// Whatever is wrong with the file or its frames' times; nothing is left to go wrong later, unless the
-    /// file changes.
+    /// Returns an error for anything wrong with the file or its frames' times; nothing can fail later
+    /// unless the file changes.
     pub fn open(
         path: &Path,
         ports: &[PortLine],
@@ -158,10 +158,10 @@ impl Replay {
         Self::open_with(path, ports, assignment, pace, CaptureOptions::default())
     }
 
-    /// Opens a capture that is to be read as `options` say.
+    /// Scans the capture file at `path` and reads it according to `options`.
     ///
     /// # Errors
-    /// As [`Replay::open`].
+    /// See [`Replay::open`].
     pub fn open_with(
         path: &Path,
         ports: &[PortLine],
@@ -173,10 +173,10 @@ impl Replay {
         Self::of(file, ports, assignment, pace)
     }
 
-    /// Looks through a capture in memory; `name` stands for the path in errors.
+    /// Scans a capture in memory; `name` stands for the path in errors.
     ///
     /// # Errors
-    /// As [`Replay::open`].
+    /// See [`Replay::open`].
     pub fn of_bytes(
         (name, bytes): (&Path, Arc<[u8]>),
         ports: &[PortLine],
@@ -231,18 +231,18 @@ impl Replay {
         })
     }
 
-    /// What the look through the file found.
+    /// Returns the results of scanning the file.
     #[must_use]
     pub fn survey(&self) -> &Survey {
         &self.survey
     }
 
-    /// The frames in the order of their first bit.
+    /// Returns the frames in order of their first bits.
     ///
-    /// A line may be far behind another one, so each port that gets frames reads the file for itself.
+    /// One line may be far behind another, so each port that gets frames reads the file independently.
     ///
     /// # Errors
-    /// If the file cannot be read any more.
+    /// Returns an error if the file can no longer be read.
     pub fn frames(&self) -> Result<ReplayFrames, CaptureError> {
         let loads = self.survey.plan.ports.iter();
         let used = (0u32..).zip(loads).filter(|(_, load)| load.frames > 0);
@@ -279,14 +279,14 @@ pub struct ReplayFrames {
 struct ReplayLine {
     port: u32,
     reader: FrameReader,
-    /// Of the next frame that is read.
+    /// Index of the next frame to read.
     index: usize,
     placing: Placing,
     next: Option<LineFrame>,
 }
 
 impl ReplayLine {
-    /// Looks for the next frame of the port.
+    /// Finds the next frame of the port.
     fn fetch(&mut self) -> Result<(), CaptureError> {
         self.next = None;
         for frame in self.reader.by_ref() {
@@ -296,7 +296,7 @@ impl ReplayLine {
             if self.placing.port(index, &frame) != self.port {
                 continue;
             }
-            // The times of a file that did not change are known to fit.
+            // In an unchanged file, the times are known to fit.
             let Ok(arrival) = self.placing.place(index, &frame, seen_ps) else {
                 return Ok(());
             };

@@ -1,4 +1,4 @@
-//! Arrivals of frames, and what they come to.
+//! Arrivals of frames, and their totals.
 
 /// One frame on the wire of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +13,12 @@ pub struct FrameArrival {
     pub frame: usize,
 }
 
-/// What one port receives.
+/// Traffic received at one port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortLoad {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
-    /// Bytes of frames, without padding, FCS, preamble and gap.
+    /// Bytes of the frames, without padding, FCS, preamble and gap.
     pub frame_bytes: u64,
     /// Bits of line time: preamble, padded frame, FCS and gap. Divided by the line's rate and the
     /// duration this is the exact utilisation.
@@ -27,16 +27,16 @@ pub struct PortLoad {
     pub end_ps: u128,
 }
 
-/// When every frame arrives.
+/// Arrival times of all frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArrivalSchedule {
     /// Sorted by start, then port.
     pub arrivals: Vec<FrameArrival>,
-    /// One for each port.
+    /// Traffic of each port.
     pub ports: Vec<PortLoad>,
     /// Frames shorter than 60 bytes, which take the time of 60.
     pub padded: u64,
-    /// Frames that came later than the pace asked for because the line was busy. None with
+    /// Frames that arrived later than the pace asked for because the line was busy. Zero with
     /// [`Pace::Line`](super::Pace::Line).
     pub waited: u64,
     /// The longest such wait, in picoseconds.
@@ -44,7 +44,7 @@ pub struct ArrivalSchedule {
 }
 
 impl ArrivalSchedule {
-    /// When the last frame has arrived, in picoseconds since the start; 0 without frames.
+    /// Returns when the last frame has arrived, in picoseconds since the start; 0 without frames.
     #[must_use]
     pub fn end_ps(&self) -> u128 {
         self.ports.iter().map(|load| load.end_ps).max().unwrap_or(0)

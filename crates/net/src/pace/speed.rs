@@ -1,4 +1,4 @@
-//! How fast frames come.
+//! Timing of replayed frames.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,14 +12,15 @@ use crate::quantity::{ratio, scaled};
 pub enum Pace {
     /// At the times of the capture, `speed` times as fast.
     Trace {
-        /// 2 makes a second of capture half a second.
+        /// A speed of 2 compresses a second of capture to half a second.
         speed: Ratio,
     },
-    /// At the picoseconds of a [recording](crate::recording), at the ports where they came in.
+    /// At the picoseconds of a [recording](crate::recording), at the ports at which the frames
+    /// arrived.
     Recorded,
     /// Back to back on every port.
     Line,
-    /// Evenly spaced, all ports together.
+    /// Evenly spaced, over all ports together.
     Rate {
         /// Frames per second over all ports.
         packets_per_second: Ratio,
@@ -29,7 +30,7 @@ pub enum Pace {
 impl FromStr for Pace {
     type Err = PaceError;
 
-    /// Reads `trace`, `recorded`, `2x`, `line`, `200pps`, `100kpps`, `4.5Mpps`, `1/3 kpps`.
+    /// Parses `trace`, `recorded`, `2x`, `line`, `200pps`, `100kpps`, `4.5Mpps`, `1/3 kpps`.
     fn from_str(text: &str) -> Result<Pace, PaceError> {
         let number = |digits: &str, factor: u64| {
             ratio(digits)
@@ -62,7 +63,7 @@ impl FromStr for Pace {
 }
 
 impl fmt::Display for Pace {
-    /// In the form that [`Pace::from_str`] reads.
+    /// Writes the form that [`Pace::from_str`] parses.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Trace { speed: Ratio::ONE } => write!(out, "trace"),

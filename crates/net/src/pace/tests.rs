@@ -122,7 +122,7 @@ fn short_frames_take_the_time_of_sixty_bytes() {
 
 #[test]
 fn minimum_frames_at_line_pace_come_at_the_rate_that_everybody_knows() {
-    // A rate that is no whole number of picoseconds a bit must not drift: OC-12's 622.08 Mbit/s.
+    // A rate whose bit time is not a whole number of picoseconds must not drift: OC-12's 622.08 Mbit/s.
     for rate in [1_000_000_000u64, 622_080_000] {
         let frames = vec![frame(0, 0, 60); 100_001];
         let line = PortLine {
@@ -201,7 +201,7 @@ fn flows_stay_together_and_spread() {
         .map(|n| port_of(datagram(1, 2, (1000 + n, 53), 0)))
         .collect();
     assert_eq!(used.len(), 4, "64 flows reach all of 4 ports");
-    // What stands where ports would be differs between fragments of one datagram.
+    // The bytes in the place of the ports differ between fragments of one datagram.
     let fragments: std::collections::BTreeSet<u32> = (0..16)
         .map(|n| port_of(datagram(1, 2, (n * 257, n), 0x2000 | n)))
         .collect();
@@ -340,7 +340,8 @@ proptest! {
             for pair in here.windows(2) {
                 prop_assert!(pair[0].frame < pair[1].frame, "a port keeps the order of the capture");
                 let gap = pair[1].start_ps - pair[0].end_ps;
-                // Both times were rounded down, so the difference may be short of the gap by less than one.
+                // Both times were rounded down, so the difference may fall short of the gap by less than
+                // one.
                 prop_assert!(gap + 1 > 96_000_000_000_000 / rate);
             }
             for arrival in &here {

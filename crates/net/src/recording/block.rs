@@ -1,11 +1,11 @@
 //! Blocks of pcapng as bytes, little-endian.
 //!
-//! Written here, since the types of `pcap-file` have no times finer than nanoseconds.
+//! Written by hand, since the types of `pcap-file` have no times finer than nanoseconds.
 
-/// Code that ends a list of options.
+/// Code that ends an option list.
 const END_OF_OPTIONS: u16 = 0;
 
-/// A block that is being put together.
+/// A block under construction.
 pub(super) struct Block {
     bytes: Vec<u8>,
 }
@@ -14,7 +14,7 @@ impl Block {
     pub(super) fn new(kind: u32) -> Self {
         let mut block = Self { bytes: Vec::new() };
         block.u32(kind);
-        // The length, once it is known.
+        // Placeholder for the length.
         block.u32(0);
         block
     }
@@ -31,14 +31,14 @@ impl Block {
         self.bytes.extend(value.to_le_bytes());
     }
 
-    /// Bytes, and those that fill up the last four.
+    /// Appends bytes and the padding to a multiple of four.
     pub(super) fn padded(&mut self, bytes: &[u8]) {
         self.bytes.extend(bytes);
         let filled = self.bytes.len().next_multiple_of(4);
         self.bytes.resize(filled, 0);
     }
 
-    /// An option, of which the format has at most 65,535 bytes.
+    /// Appends an option, truncated to the format's limit of 65,535 bytes.
     pub(super) fn option(&mut self, code: u16, value: &[u8]) {
         let value = &value[..value.len().min(usize::from(u16::MAX))];
         self.u16(code);
@@ -50,7 +50,7 @@ impl Block {
         self.option(END_OF_OPTIONS, &[]);
     }
 
-    /// The whole block.
+    /// Completes the block and returns its bytes.
     pub(super) fn finish(mut self) -> Vec<u8> {
         let length = self.bytes.len() as u32 + 4;
         self.u32(length);

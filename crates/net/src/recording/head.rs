@@ -1,48 +1,49 @@
-//! Of which run a recording is.
+//! The description of a recorded run.
 
 use std::fmt::Write as _;
 
 use super::NETWORK_HERTZ;
 use crate::egress::CapturePort;
 
-/// The first line of the comment in the header, by which a recording is known.
+/// The first line of the comment in the header, which identifies a recording.
 const TITLE: &str = "npsim recording";
 
-/// Of which run a recording is.
+/// The description of a recorded run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingHead {
-    /// Clock of the microengines, in whose cycles the run counts; of a network [`NETWORK_HERTZ`].
+    /// Clock of the microengines, whose cycles count the run's time; [`NETWORK_HERTZ`] for a
+    /// network.
     pub hertz: u64,
-    /// Wall time of simulated time 0, seconds since 1970.
+    /// Wall time of simulated time 0, in seconds since 1970.
     pub start_seconds: u64,
     /// The ports, by number.
     pub ports: Vec<CapturePort>,
-    /// What was run, as the command named it.
+    /// The project or network that was run, as named on the command line.
     pub target: String,
     /// The seed of the run, if it had one.
     pub seed: Option<u64>,
-    /// Blocks of the routing table that are kept free for changes of routes; 0 if the run takes
-    /// none.
+    /// Blocks of the routing table that are reserved for route changes; 0 if the run accepts none.
     pub route_blocks: u32,
 }
 
 impl RecordingHead {
-    /// Blocks that are kept free for changes of routes, if the run takes such.
+    /// Returns the number of blocks reserved for route changes, if the run accepts them.
     #[must_use]
     pub fn reserved_blocks(&self) -> Option<u32> {
         Some(self.route_blocks).filter(|blocks| *blocks > 0)
     }
 
-    /// Whether it is of a network.
+    /// Whether the recording is of a network.
     #[must_use]
     pub fn is_of_network(&self) -> bool {
         self.hertz == NETWORK_HERTZ
     }
 
-    /// The comment in the header, from which [`RecordingHead::read`] gets it back.
+    /// Returns the comment in the header, from which [`RecordingHead::read`] restores the
+    /// description.
     pub(super) fn comment(&self) -> String {
         let mut text = format!("{TITLE}\n");
-        // A name of several lines would be read as other keys.
+        // A name of several lines would be parsed as further keys.
         let target = self.target.replace(['\n', '\r'], " ");
         // Writing to a string does not fail.
         let _ = writeln!(text, "target={target}");
@@ -55,13 +56,13 @@ impl RecordingHead {
         text
     }
 
-    /// Whether the comment of a header says that the file is a recording.
+    /// Whether the comment of a header marks the file as a recording.
     pub(crate) fn is_one(comment: &str) -> bool {
         comment.lines().next() == Some(TITLE)
     }
 
-    /// What a comment says, without the ports, which the interfaces say. Keys of later versions
-    /// are passed over.
+    /// Parses a comment, which lacks the ports; the interfaces describe those. Keys of later
+    /// versions are ignored.
     pub(super) fn read(comment: &str) -> Result<Self, String> {
         let value = |key: &str| {
             let lines = comment.lines().skip(1);

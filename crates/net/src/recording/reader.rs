@@ -1,4 +1,4 @@
-//! A recording, read packet by packet.
+//! Reads a recording packet by packet.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,15 +17,15 @@ use crate::capture::{CaptureError, MAX_FRAME_BYTES};
 use crate::egress::CapturePort;
 use crate::option_codes::{COMMENT, IF_NAME, IF_SPEED, IF_TSOFFSET, IF_TSRESOL};
 
-/// More than the longest block that is written.
+/// More bytes than the longest block that is written.
 const MAX_BLOCK_BYTES: usize = 2 * MAX_FRAME_BYTES;
 
-/// What a recording holds.
+/// An entry of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recorded {
-    /// A frame that came in.
+    /// A frame that arrived.
     Frame {
-        /// When the first bit of its preamble came, picoseconds since cycle 0.
+        /// When the first bit of its preamble arrived, in picoseconds since cycle 0.
         at_ps: u64,
         /// The port.
         port: u32,
@@ -34,40 +34,40 @@ pub enum Recorded {
     },
     /// A command from outside.
     Control {
-        /// From when on it holds, picoseconds since cycle 0.
+        /// When it takes effect, in picoseconds since cycle 0.
         at_ps: u64,
         /// The command.
         text: String,
     },
 }
 
-/// Reads a recording. One that ends inside a block, as where the run was killed or the file copied
-/// meanwhile, is read up to there.
+/// Reads a recording. A recording that ends inside a block, because the run was killed or the file
+/// was copied during the run, is read up to that block.
 #[derive(Debug)]
 pub struct RecordingReader {
     data: Data,
     order: Endianness,
     head: RecordingHead,
-    /// Number of the interface of commands, once it is known.
+    /// Number of the command interface, once known.
     control: Option<u32>,
     frames: u64,
     cut: u64,
     done: bool,
 }
 
-/// What a block is.
+/// The kind of a block.
 enum Found {
-    /// Part of the head, or of no interest.
+    /// Part of the header, or irrelevant.
     Other,
     Packet(Recorded),
     End,
 }
 
 impl RecordingReader {
-    /// Begins to read a recording; `path` is for errors.
+    /// Opens a recording; `path` is used in errors.
     ///
     /// # Errors
-    /// The file cannot be read or is no recording.
+    /// Returns an error if the file cannot be read or is not a recording.
     pub fn new(path: &Path, input: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
         let mut data = Data::new(path, input)?;
         let foreign = |reason: &str| CaptureError::NotARecording {
@@ -109,7 +109,7 @@ impl RecordingReader {
             cut: 0,
             done: false,
         };
-        // The interface of commands is the last one.
+        // The command interface is the last one.
         while reader.control.is_none() {
             match reader.block()? {
                 Found::Other => {}
@@ -121,19 +121,20 @@ impl RecordingReader {
         Ok(reader)
     }
 
-    /// Of which run it is.
+    /// Returns the description of the run.
     #[must_use]
     pub fn head(&self) -> &RecordingHead {
         &self.head
     }
 
-    /// Frames so far.
+    /// Returns the number of frames read so far.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Bytes of the block that the file ends in; 0 if it ends behind a whole one.
+    /// Returns the bytes of the incomplete block at the end of the file; 0 if the file ends with a
+    /// whole one.
     #[must_use]
     pub fn cut_bytes(&self) -> u64 {
         self.cut
@@ -199,7 +200,7 @@ impl RecordingReader {
         }
     }
 
-    /// Takes note of an interface.
+    /// Processes an interface description.
     fn describe(&mut self, body: &[u8]) -> Result<(), String> {
         let mut fields = Fields::new(body, self.order);
         let link = fields.u16()?;
@@ -290,7 +291,7 @@ impl Iterator for RecordingReader {
     }
 }
 
-/// Byte order and comment of a section.
+/// Reads the byte order and the comment of a section.
 fn section(body: &[u8]) -> Result<(Endianness, Option<String>), String> {
     let order = match body.first_chunk() {
         Some([0x1a, 0x2b, 0x3c, 0x4d]) => Endianness::Big,

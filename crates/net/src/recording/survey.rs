@@ -1,4 +1,4 @@
-//! What a recording says besides its frames.
+//! What a recording holds besides its frames.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,37 +10,38 @@ use crate::inputs;
 /// A command of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedCommand {
-    /// From when on it holds, picoseconds since cycle 0.
+    /// When it takes effect, in picoseconds since cycle 0.
     pub at_ps: u64,
     /// The command.
     pub text: String,
 }
 
 impl RecordedCommand {
-    /// The cycle of a clock from which on it holds.
+    /// Returns the cycle of a clock in which it takes effect.
     #[must_use]
     pub fn cycle(&self, hertz: u64) -> u64 {
         super::cycle(self.at_ps, hertz)
     }
 }
 
-/// What a recording says besides its frames.
+/// What a recording holds besides its frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingSurvey {
-    /// Of which run it is.
+    /// The description of the run.
     pub head: RecordingHead,
     /// The commands, in the order in which they were given.
     pub commands: Vec<RecordedCommand>,
-    /// Where the run ended, picoseconds since cycle 0, if it was not killed.
+    /// When the run ended, in picoseconds since cycle 0; `None` if it was killed.
     pub end_ps: Option<u64>,
-    /// Bytes of the block in which the file ends, which were left out.
+    /// Bytes of the incomplete block at the end of the file, which were ignored.
     pub cut_bytes: u64,
 }
 
-/// What the recording at `path` says besides its frames.
+/// Reads everything but the frames of the recording at `path`.
 ///
 /// # Errors
-/// The file cannot be read, is damaged, is no recording, or can be read only once.
+/// Returns an error if the file cannot be read, is damaged, is not a recording, or can be read only
+/// once.
 pub fn survey(path: &Path) -> Result<RecordingSurvey, CaptureError> {
     let failed = |source| CaptureError::Io {
         path: path.to_path_buf(),
@@ -75,7 +76,7 @@ impl RecordingSurvey {
         }
     }
 
-    /// Takes note of a command.
+    /// Adds a command.
     pub(crate) fn take(&mut self, at_ps: u64, text: String) {
         if text == END {
             self.end_ps = Some(at_ps);
@@ -84,7 +85,7 @@ impl RecordingSurvey {
         }
     }
 
-    /// The cycle in which the run ended, if it was not killed.
+    /// Returns the cycle in which the run ended; `None` if it was killed.
     #[must_use]
     pub fn end(&self) -> Option<u64> {
         self.end_ps.map(|end| super::cycle(end, self.head.hertz))

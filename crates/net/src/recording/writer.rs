@@ -1,4 +1,4 @@
-//! A recording that grows while a run goes on.
+//! Writes a recording while a run is in progress.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -17,15 +17,15 @@ use crate::egress::CaptureForm;
 use crate::option_codes::{COMMENT, IF_NAME, IF_SPEED, IF_TSOFFSET, IF_TSRESOL, USER_APPLICATION};
 use crate::standard_output::is_standard_output;
 
-/// Blocks are written when they come to as much.
+/// Blocks are written to the file once they add up to this many bytes.
 const BUFFER: usize = 64 * 1024;
 
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 const ETHERNET: u16 = 1;
 
-/// What a recording is written to.
+/// Destination of a recording.
 trait Medium: Write + Send {
-    /// Drops what lies behind so many bytes, and goes on writing there.
+    /// Truncates the file to this many bytes and continues writing there.
     fn cut(&mut self, bytes: u64) -> io::Result<()>;
 }
 
@@ -38,18 +38,18 @@ impl Medium for File {
 
 /// Writes a recording.
 ///
-/// Only whole blocks stand in the file: where the disk is full, the file is cut behind the last
-/// one, and each later call gives the error again.
+/// The file holds only whole blocks: if the disk is full, the file is truncated after the last whole
+/// one, and each later call returns the error again.
 pub struct RecordingWriter {
     file: Box<dyn Medium>,
     ports: u32,
     /// Bytes in the file.
     written: u64,
-    /// Whole blocks that are not.
+    /// Whole blocks not yet in the file.
     pending: Vec<u8>,
-    /// Where each of them ends.
+    /// End of each of them.
     ends: Vec<usize>,
-    /// Why nothing more can be written.
+    /// The error that prevents further writing.
     failure: Option<(ErrorKind, String)>,
 }
 
@@ -64,11 +64,11 @@ impl fmt::Debug for RecordingWriter {
 }
 
 impl RecordingWriter {
-    /// Begins the recording at `path`, in place of what is there.
+    /// Creates the recording at `path`, replacing any existing file.
     ///
     /// # Errors
-    /// The file cannot be written, is no regular one, is written by another run, or its name says
-    /// that it is to be compressed or to be a classic pcap.
+    /// Returns an error if the file cannot be written, is not a regular file, is being written by
+    /// another run, or has a name that asks for compression or classic pcap.
     pub fn create(path: &Path, head: &RecordingHead) -> io::Result<Self> {
         let refuse = |reason: &str| Err(io::Error::new(ErrorKind::InvalidInput, reason));
         if is_standard_output(path) {
@@ -90,7 +90,7 @@ impl RecordingWriter {
             .create(true)
             .truncate(false)
             .open(path)?;
-        // Some file systems have no locks; then nothing keeps two runs apart.
+        // Some file systems have no locks; there, nothing keeps two runs apart.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             let reason = "another run is recording to it";
             return Err(io::Error::new(ErrorKind::ResourceBusy, reason));
@@ -114,17 +114,17 @@ impl RecordingWriter {
             writer.push(interface(ETHERNET, &port.name, speed, head))?;
         }
         writer.push(interface(CONTROL_LINK, CONTROL, None, head))?;
-        // A run that is killed at once leaves a recording too.
+        // A run that is killed at once still leaves a recording.
         writer.flush()?;
         Ok(writer)
     }
 
-    /// A frame (without FCS) that comes in at a port, its first preamble bit at the
+    /// Records a frame (without FCS) that arrives at a port, its first preamble bit at the
     /// [picosecond](super::picoseconds) of its cycle.
     ///
     /// # Errors
-    /// The file cannot be written, now or earlier; there is no such port; or the frame is longer than
-    /// [`MAX_FRAME_BYTES`].
+    /// Returns an error if the file cannot be written, now or earlier; there is no such port; or the
+    /// frame is longer than [`MAX_FRAME_BYTES`].
     pub fn frame(&mut self, port: u32, start_ps: u64, bytes: &[u8]) -> io::Result<()> {
         if port >= self.ports || bytes.len() > MAX_FRAME_BYTES {
             let reason = format!(
@@ -137,27 +137,28 @@ impl RecordingWriter {
         self.packet(port, start_ps, bytes)
     }
 
-    /// A command that holds from the cycle at a picosecond on.
+    /// Records a command that takes effect in the cycle at `at_ps`.
     ///
     /// # Errors
-    /// As for [`Self::frame`].
+    /// See [`Self::frame`].
     pub fn control(&mut self, at_ps: u64, command: &str) -> io::Result<()> {
         self.packet(self.ports, at_ps, command.as_bytes())
     }
 
-    /// The run has ended at the cycle of a picosecond: nothing before it is left to happen.
+    /// Records that the run ended in the cycle at `at_ps`: nothing more happens before it.
     ///
     /// # Errors
-    /// As for [`Self::frame`].
+    /// See [`Self::frame`].
     pub fn end(&mut self, at_ps: u64) -> io::Result<()> {
         self.control(at_ps, END)?;
         self.flush()
     }
 
-    /// Writes to the file what is not there yet.
+    /// Writes all pending blocks to the file.
     ///
     /// # Errors
-    /// The file cannot be written, now or earlier. It then ends behind the last whole block.
+    /// Returns an error if the file cannot be written, now or earlier. It then ends with the last
+    /// whole block.
     pub fn flush(&mut self) -> io::Result<()> {
         self.check()?;
         let mut done = 0;
@@ -215,10 +216,10 @@ impl RecordingWriter {
 }
 
 impl Drop for RecordingWriter {
-    /// What is pending reaches the file also where a run ends on an error.
+    /// Writes pending blocks even if a run ends with an error.
     fn drop(&mut self) {
         if self.failure.is_none() {
-            // Nothing is left that an error could be given to.
+            // An error can no longer be reported.
             let _ = self.flush();
         }
     }
@@ -229,7 +230,7 @@ fn section(head: &RecordingHead) -> Block {
     block.u32(BYTE_ORDER);
     block.u16(1);
     block.u16(0);
-    // The length of a section that goes on.
+    // The section has no end yet.
     block.u64(u64::MAX);
     block.option(COMMENT, head.comment().as_bytes());
     let application = format!("npsim {}", env!("CARGO_PKG_VERSION"));

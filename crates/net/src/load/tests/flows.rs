@@ -1,8 +1,8 @@
-//! Which flows frames belong to.
+//! Tests of how frames are distributed over flows.
 
 use super::*;
 
-/// The 5-tuple of a datagram.
+/// Returns the 5-tuple of a datagram.
 fn five_tuple(frame: &[u8]) -> Vec<u8> {
     [&frame[23..24], &frame[26..38]].concat()
 }
@@ -39,7 +39,7 @@ fn flows_that_end_give_way_to_others() {
             tuples.entry(is.flow).or_insert_with(|| tuple.clone()),
             &tuple
         );
-        // Still to the same network.
+        // Still in the same network.
         assert_eq!(old.bytes[30..32], new.bytes[30..32]);
     }
     let flows = tuples.len();

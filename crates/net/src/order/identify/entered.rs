@@ -1,4 +1,4 @@
-//! Frames are found among those that entered.
+//! Looks frames up among those that entered.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use etherparse::{LaxNetSlice, LaxSlicedPacket};
 use super::{FlowId, FlowKey, Tuple};
 use crate::ethernet::MIN_FRAME_BYTES;
 
-/// The frames that entered, from which [`EnteredFrames`] is made.
+/// Collects the frames that entered, to make [`EnteredFrames`] from them.
 #[derive(Clone, Debug, Default)]
 pub struct Entering {
     flows: Vec<(FlowId, u64)>,
@@ -15,7 +15,7 @@ pub struct Entering {
     frames: Vec<EnteredFrame>,
 }
 
-/// Where a frame is among those that entered. Frames with the same contents follow each other.
+/// The position of a frame among those that entered. Frames with equal contents are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct EnteredFrame {
     contents: u128,
@@ -25,7 +25,7 @@ struct EnteredFrame {
 }
 
 impl Entering {
-    /// The next frame that entered.
+    /// Adds the next frame that entered.
     pub fn add(&mut self, frame: &[u8]) {
         let tuple = Tuple::of(frame);
         let next = self.flows.len() as u32;
@@ -44,7 +44,7 @@ impl Entering {
         *packets += 1;
     }
 
-    /// All have entered.
+    /// Completes the list of frames that entered.
     #[must_use]
     pub fn finish(self) -> EnteredFrames {
         let mut frames = self.frames;
@@ -57,22 +57,23 @@ impl Entering {
     }
 }
 
-/// The frames that entered, among which those that leave are found by what routers leave as it is: of IP
-/// the addresses, protocol, identification, place of a fragment and payload; of other frames all but the
-/// MAC addresses. Time to live, checksum, type of service and options may change.
+/// The frames that entered. A departing frame is matched by the fields that routers leave unchanged: for
+/// IP, addresses, protocol, identification, fragment offset and payload; for other frames, everything but
+/// the MAC addresses. Time to live, checksum, type of service and options may change.
 ///
-/// Where several entered with the same contents, the first of them that leaves is the first that entered;
-/// one more than entered is the last one again.
+/// If several frames entered with equal contents, they are matched in the order in which they entered;
+/// any surplus frame matches the last one again.
 #[derive(Clone, Debug)]
 pub struct EnteredFrames {
     frames: Vec<EnteredFrame>,
-    /// By the first frame of some contents: how many frames with these left.
+    /// For the first frame of each run of equal contents: how many frames with these contents have left.
     left: Vec<usize>,
     flows: Vec<(FlowId, u64)>,
 }
 
 impl EnteredFrames {
-    /// Flow and sequence number of the next frame that leaves; `None` if it did not enter.
+    /// Returns the flow and the sequence number of the next frame that leaves; `None` if it did not
+    /// enter.
     pub fn next(&mut self, frame: &[u8]) -> Option<(FlowId, u64)> {
         let contents = contents(frame);
         let first = self.frames.partition_point(|p| p.contents < contents);
@@ -85,19 +86,19 @@ impl EnteredFrames {
         Some((flow.clone(), place.sequence))
     }
 
-    /// The flows, and how many frames of each entered.
+    /// Returns the flows, with the number of frames of each that entered.
     pub fn flows(&self) -> impl Iterator<Item = &(FlowId, u64)> {
         self.flows.iter()
     }
 
-    /// How many frames entered.
+    /// Returns the number of frames that entered.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames.len() as u64
     }
 }
 
-/// A digest of what routers leave as it is.
+/// Returns a digest of the fields that routers leave unchanged.
 fn contents(frame: &[u8]) -> u128 {
     let mut digest = Digest::new();
     let packet = LaxSlicedPacket::from_ethernet(frame).ok();
@@ -121,7 +122,7 @@ fn contents(frame: &[u8]) -> u128 {
         }
         _ => {
             digest.add(frame.get(12..).unwrap_or(frame));
-            // A sender pads short frames; those of captures may not be padded yet.
+            // Senders pad short frames; captured frames may not be padded yet.
             for _ in frame.len()..MIN_FRAME_BYTES as usize {
                 digest.add(&[0]);
             }
@@ -130,7 +131,7 @@ fn contents(frame: &[u8]) -> u128 {
     digest.0
 }
 
-/// FNV-1a of 128 bits.
+/// FNV-1a with 128 bits.
 struct Digest(u128);
 
 impl Digest {

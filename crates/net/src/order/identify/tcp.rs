@@ -1,4 +1,4 @@
-//! TCP segments are numbered by their senders.
+//! Identifies TCP segments by the numbers that their senders gave them.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use etherparse::{LaxSlicedPacket, TransportSlice};
 
 use super::{FlowId, FlowKey, Tuple};
 
-/// Where sequence numbers of a connection begin here, far enough above 0 that earlier ones have room.
+/// Start of a connection's sequence numbers here, far enough above 0 to leave room for earlier ones.
 const BASE: u64 = 1 << 40;
 
-/// Numbers TCP segments by what they carry: in each direction of a connection by their sequence numbers,
-/// which are followed when they pass 2^32.
+/// Numbers TCP segments by their content: in each direction of a connection by their sequence numbers,
+/// extended beyond 2^32.
 ///
-/// Segments that carry nothing, pure acknowledgements, have no number of their own and are none, nor have
-/// probes of a connection that is idle (keep-alives). A segment whose data were sent before, in whatever
-/// segments, has the number of the first of these. The same ends with another initial sequence number are
-/// another connection.
+/// Segments without data (pure acknowledgements) have no number of their own and are ignored, and so are
+/// probes of an idle connection (keep-alives). A segment whose data were sent before, in any
+/// segmentation, gets the number of the first segment that sent them. The same endpoints with another
+/// initial sequence number are another connection.
 #[derive(Clone, Debug, Default)]
 pub struct TcpSegments {
-    /// The last connection of each pair of ends.
+    /// The latest connection of each pair of endpoints.
     connections: BTreeMap<Tuple, Connection>,
-    /// How many there were.
+    /// Number of connections so far.
     count: u32,
 }
 
@@ -32,13 +32,13 @@ struct Connection {
     initial: Option<u32>,
     /// The largest sequence number so far.
     largest: u64,
-    /// What was sent: where segments begin and end.
+    /// The data sent so far: where segments begin and end.
     sent: BTreeMap<u64, u64>,
-    /// Where the last of them ends.
+    /// End of the last of them.
     end: u64,
 }
 
-/// What a segment takes of the sequence numbers.
+/// The part of the sequence space that a segment covers.
 struct Span {
     number: u32,
     length: u64,
@@ -47,7 +47,8 @@ struct Span {
 }
 
 impl TcpSegments {
-    /// Flow and sequence number of the next frame; `None` if it is no segment with a number of its own.
+    /// Returns the flow and the sequence number of the next frame; `None` if it is not a segment with a
+    /// number of its own.
     pub fn next(&mut self, frame: &[u8]) -> Option<(FlowId, u64)> {
         let packet = LaxSlicedPacket::from_ethernet(frame).ok()?;
         let Some(TransportSlice::Tcp(segment)) = &packet.transport else {
@@ -93,7 +94,7 @@ impl Connection {
         }
     }
 
-    /// Which connection between its ends it is, from 1.
+    /// Returns the number of this connection between its endpoints, from 1.
     const fn nth(&self) -> u32 {
         match self.flow.ends {
             FlowKey::Again(_, nth) => nth,
@@ -101,28 +102,28 @@ impl Connection {
         }
     }
 
-    /// Whether a segment begins another connection between the same ends.
+    /// Whether a segment begins another connection between the same endpoints.
     fn is_followed_by(&self, span: &Span) -> bool {
         let first = self.sent.keys().next();
         span.syn
             && match (self.initial, first) {
                 (Some(initial), _) => span.number != initial,
-                // Its own beginning may be late: it comes right before what it began with.
+                // The connection's own SYN may be late: it directly precedes the first data seen.
                 (None, Some(first)) => span.number.wrapping_add(1) != *first as u32,
                 (None, None) => false,
             }
     }
 
-    /// The number of a segment; none for a probe of an idle connection.
+    /// Returns the number of a segment; `None` for a probe of an idle connection.
     fn number(&mut self, span: &Span) -> Option<u64> {
         if span.syn {
             self.initial = Some(span.number);
         }
-        // RFC 9293, section 3.4: of two numbers the later one is less than half the circle ahead.
+        // RFC 9293, section 3.4: of two numbers, the later one is less than half the number space ahead.
         let ahead = span.number.wrapping_sub(self.largest as u32).cast_signed();
         let begin = self.largest.saturating_add_signed(ahead.into());
         let end = begin + span.length;
-        // RFC 1122, section 4.2.3.6: at most one octet, which was sent before all that is new.
+        // RFC 1122, section 4.2.3.6: at most one octet, already sent, just before any new data.
         if span.length == 1 && !span.syn && !span.fin && self.end == end {
             return None;
         }
@@ -132,15 +133,15 @@ impl Connection {
         if let Some(first) = first.filter(|_| covered >= end) {
             return Some(first);
         }
-        // What is new begins where that ends which was sent before.
+        // New data begin where the data already sent end.
         let fresh = begin.max(covered);
         let known = self.sent.entry(fresh).or_insert(end);
         *known = end.max(*known);
         Some(fresh)
     }
 
-    /// The segment that sent the byte at a place, and where what was sent without a gap from there on
-    /// ends.
+    /// Returns the segment that sent the byte at `from`, and the end of the contiguous data sent from
+    /// there on.
     fn covered(&self, from: u64) -> (Option<u64>, u64) {
         let mut first = None;
         let mut covered = from;

@@ -19,7 +19,7 @@ fn made(special: Special) -> Vec<Vec<u8>> {
     frames.map(|frame| frame.bytes).collect()
 }
 
-/// As a router sends it on.
+/// Returns the frame as a router forwards it.
 fn forwarded(frame: &[u8]) -> Vec<u8> {
     let mut frame = frame.to_vec();
     frame[..12].copy_from_slice(&[9; 12]);
@@ -133,8 +133,8 @@ fn segments_are_numbered_over_the_end_of_the_numbers() {
     assert_eq!(flow.to_string(), "10.0.0.1:80 > 10.0.0.2:9000 tcp");
 }
 
-/// The flow and the number, from the first one, of each segment: where it begins, how long it is and
-/// whether it is a SYN.
+/// Returns the flow and the number, relative to the first one, of each segment, given as start,
+/// length and whether it is a SYN.
 fn numbered(segments: &[(u32, usize, bool)]) -> Vec<Option<(u32, i64)>> {
     let mut tcp = TcpSegments::default();
     let mut first = std::collections::BTreeMap::new();
@@ -148,7 +148,7 @@ fn numbered(segments: &[(u32, usize, bool)]) -> Vec<Option<(u32, i64)>> {
 
 #[test]
 fn a_connection_between_the_same_ends_is_another_flow() {
-    // Numbers below those of the connection before, and above them.
+    // Numbers below and above those of the previous connection.
     for second in [999, 9_000_000] {
         let segments = [
             (5_000_000, 100, false),
@@ -161,7 +161,7 @@ fn a_connection_between_the_same_ends_is_another_flow() {
         let expected = [(0, 0), (0, 100), (1, 0), (1, 1), (1, 0), (1, 101)];
         assert_eq!(numbered(&segments), expected.map(Some), "{second}");
     }
-    // A SYN that is late begins nothing.
+    // A late SYN begins no connection.
     let late = [(1_000, 100, false), (999, 0, true), (1_100, 100, false)];
     assert_eq!(numbered(&late), [(0, 0), (0, -1), (0, 100)].map(Some));
     let mut tcp = TcpSegments::default();
@@ -196,7 +196,7 @@ fn data_that_were_sent_before_are_duplicates_in_whatever_segments() {
     let segments = [
         (1_000, 100, false),
         (1_100, 100, false),
-        // Within one, over both, and with what is new behind them.
+        // Within one segment, across two, and with new data at the end.
         (1_050, 50, false),
         (1_020, 180, false),
         (1_150, 100, false),

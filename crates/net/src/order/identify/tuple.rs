@@ -1,15 +1,16 @@
-//! The ends of a flow, as they are in its frames.
+//! The endpoints of a flow, as found in its frames.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSlice};
 
-/// The ends of a flow: of IP addresses, protocol, and ports if there are any; else MAC addresses and the
-/// type of the frame. Routers leave it alone, but for MAC addresses.
+/// The endpoints of a flow: for IP, addresses, protocol, and ports if any; otherwise MAC addresses and
+/// frame type. Routers leave it unchanged, except for MAC addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tuple {
-    /// IP. Fragments, even first ones, have no ports, so that all of a datagram are of one flow.
+    /// IP. Fragments, including first ones, have no ports, so that all fragments of a datagram belong to
+    /// the same flow.
     Ip {
         /// The sender.
         source: IpAddr,
@@ -20,12 +21,13 @@ pub enum Tuple {
         /// Source and destination ports of TCP and UDP.
         ports: Option<(u16, u16)>,
     },
-    /// Anything else: receiver, sender and type of the Ethernet frame, as far as it has them.
+    /// Anything else: receiver, sender and type of the Ethernet frame, zero-filled if the frame is
+    /// shorter.
     Link([u8; 14]),
 }
 
 impl Tuple {
-    /// Of a frame.
+    /// Returns the endpoints of a frame.
     #[must_use]
     pub fn of(frame: &[u8]) -> Self {
         LaxSlicedPacket::from_ethernet(frame)
@@ -39,7 +41,7 @@ impl Tuple {
             })
     }
 
-    /// Of IP; `None` for anything else.
+    /// Returns the endpoints of an IP packet; `None` for anything else.
     pub(super) fn of_packet(packet: &LaxSlicedPacket<'_>) -> Option<Self> {
         let (source, destination, protocol): (IpAddr, IpAddr, u8) = match packet.net.as_ref()? {
             LaxNetSlice::Ipv4(ip) => {

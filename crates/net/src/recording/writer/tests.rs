@@ -19,7 +19,7 @@ fn head() -> RecordingHead {
     }
 }
 
-/// A disk with so much room, written in pieces of odd lengths.
+/// A disk with limited room that accepts writes in pieces of odd lengths.
 #[derive(Clone, Debug, Default)]
 struct Disk {
     data: Arc<Mutex<Vec<u8>>>,
@@ -71,7 +71,7 @@ fn recordings_stop_behind_the_last_whole_block_on_a_full_disk() {
         let flushed = writer.flush();
         let whole = (room - header) / 96;
         assert_eq!(flushed.is_ok(), whole >= 5, "{room}");
-        // Each later call says why.
+        // Each later call returns the error.
         if let Err(error) = flushed {
             assert_eq!(error.kind(), ErrorKind::StorageFull);
             let again = writer.frame(0, 9000, &[1; 60]).unwrap_err();
