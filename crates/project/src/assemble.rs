@@ -1,5 +1,4 @@
-//! Assembling what a project runs: one image for each microengine, since each
-//! has its own defines.
+//! Assembles the programs of a project: one image per microengine, since each has its own defines.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,29 +16,29 @@ use crate::{ProgramPlan, Project, project_of};
 
 pub use crate::program::Program;
 
-/// Messages of one level that are shown: the first ones.
+/// Number of messages of one level that are rendered.
 const SHOWN_MOST: usize = 100;
 
-/// Messages as they are shown, each once however many microengines run the
-/// source.
+/// Messages for display; a message occurs once however many microengines run the source.
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
-    /// Rendered, with ANSI styles.
+    /// Rendered text, with ANSI styles.
     pub rendered: Vec<String>,
-    /// `rendered` as data, for programs.
+    /// The same messages as data, for other programs.
     pub items: Vec<DiagnosticMessage>,
-    /// How many are errors.
+    /// Number of errors.
     pub errors: usize,
-    /// How many are warnings.
+    /// Number of warnings.
     pub warnings: usize,
-    /// How many were counted but not rendered, because there are so many.
+    /// Messages that were counted but not rendered because there were too many.
     pub hidden: usize,
-    /// What was said where, to know it again when it is not rendered.
+    /// Place and text of each message, to recognise repetitions, including those that are not
+    /// rendered.
     seen: BTreeSet<(String, u32, String)>,
 }
 
 impl Messages {
-    /// Adds what one run of the assembler said.
+    /// Adds the diagnostics of one assembler run.
     pub fn add(&mut self, diagnostics: &[Diagnostic], sources: &SourceMap) {
         for diagnostic in diagnostics {
             let span = diagnostic.primary.span;
@@ -67,7 +66,7 @@ impl Messages {
         }
     }
 
-    /// Adds a mistake outside of sources, once.
+    /// Adds an error outside of sources, unless it was added before.
     pub(crate) fn add_problem(&mut self, problem: &Problem) {
         let text = render_problem(problem);
         if !self.rendered.contains(&text) {
@@ -78,8 +77,8 @@ impl Messages {
         }
     }
 
-    /// Says of sources without errors that are read by themselves which project each belongs to:
-    /// as parts of it they become other programs.
+    /// Adds a remark for each source that was assembled on its own although it belongs to a
+    /// project, in which it assembles to another program. Does nothing if there are errors.
     pub fn add_owners(&mut self, files: &dyn Files, project: &Project) {
         if self.errors > 0 {
             return;
@@ -103,7 +102,7 @@ impl Messages {
         }
     }
 
-    /// `2 errors and 1 warning`; empty if there are neither.
+    /// Returns the counts, such as `2 errors and 1 warning`; empty if there are neither.
     #[must_use]
     pub fn count(&self) -> String {
         let part = |n: usize, what: &str| match n {
@@ -119,7 +118,7 @@ impl Messages {
     }
 }
 
-/// The assembler's options for a program of the project.
+/// Returns the assembler's options for a program of the project.
 #[must_use]
 pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
     Options {
@@ -134,14 +133,14 @@ pub fn options(project: &Project, plan: &ProgramPlan) -> Options {
     }
 }
 
-/// Assembles the programs of a project, and reads those that are assembled
-/// already; `None` if one of them has errors.
+/// Assembles the programs of a project, and loads those that are already assembled; `None` if one
+/// of them has errors.
 #[must_use]
 pub fn assemble_project(project: &Project) -> (Option<Vec<Program>>, Messages) {
     assemble_project_from(&Disk, project, &[])
 }
 
-/// As [`assemble_project`], from any source of files, with some warnings silent or errors as in
+/// Like [`assemble_project`], but reads from any source of files, with lint levels as in
 /// [`Options::lints`].
 #[must_use]
 pub fn assemble_project_from(
@@ -187,8 +186,8 @@ pub fn assemble_project_from(
     (programs, messages)
 }
 
-/// Says with the first error of a source that is read by itself which project it belongs to:
-/// what it lacks may come from there.
+/// Adds a note to the first error of a source that was assembled on its own, naming the project it
+/// belongs to: what the source lacks may be defined there.
 pub fn say_whose(
     files: &dyn Files,
     project: &Project,
@@ -204,7 +203,7 @@ pub fn say_whose(
     }
 }
 
-/// The project that a source belongs to which is read by itself.
+/// The project that a source assembled on its own belongs to.
 struct Owner {
     what: String,
     remedy: String,
@@ -224,7 +223,7 @@ fn owner(files: &dyn Files, project: &Project, plan: &ProgramPlan) -> Option<Own
     })
 }
 
-/// Reads and links what was assembled before.
+/// Reads and links an already assembled program.
 fn load(
     files: &dyn Files,
     project: &Project,

@@ -1,4 +1,4 @@
-//! How much of everything a chip has, as far as a project needs to know.
+//! The resources of a chip, as far as a project needs them.
 
 use npsim_profile::{MediaBus, Profile};
 
@@ -11,36 +11,35 @@ pub struct Capacity {
     pub board: String,
     /// The bus to the ports.
     pub media: MediaBus,
-    /// Line rates of the board's ports in bits a second; none where a project
-    /// brings its ports.
+    /// Line rates of the board's ports in bits a second; empty if projects define the ports.
     pub board_ports: Vec<u64>,
-    /// Microengine clock.
+    /// Microengine clock, in hertz.
     pub hertz: u64,
-    /// Microengines.
+    /// Number of microengines.
     pub microengines: u8,
-    /// The number by which each is addressed on the chip.
+    /// Number by which each microengine is addressed on the chip.
     pub me_numbers: Vec<u8>,
-    /// Scratchpad.
+    /// Size of the scratchpad.
     pub scratch_bytes: u64,
-    /// Scratch rings.
+    /// Number of scratch rings.
     pub scratch_rings: u8,
-    /// Populated SRAM, by channel.
+    /// Populated SRAM in bytes, by channel.
     pub sram_bytes: Vec<u64>,
-    /// Q-array entries of an SRAM channel.
+    /// Number of Q-array entries per SRAM channel.
     pub queue_entries: u8,
-    /// Populated DRAM, all channels together.
+    /// Populated DRAM in bytes, over all channels.
     pub dram_bytes: u64,
-    /// Ports that the media interface can distinguish.
+    /// Number of ports that the media interface can distinguish.
     pub ports: u8,
 }
 
-/// Scratch rings of every chip of the family.
+/// Number of scratch rings on every chip of the family.
 const SCRATCH_RINGS: u8 = 16;
-/// Ports that the port field of a receive status word can distinguish.
+/// Number of ports that the port field of a receive status word can distinguish.
 const PORTS: u8 = 16;
 
 impl Capacity {
-    /// What a profile says.
+    /// Returns the capacity of a profile.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! `[chain]`: what lies between the routers of a chain.
+//! `[chain]`: the links between the routers of a chain.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,9 +8,9 @@ use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 
-/// The longest delay of a link, in picoseconds: a second.
+/// Longest delay of a link, in picoseconds: a second.
 const LONGEST_PS: u64 = 1_000_000_000_000;
-/// The longest delay in cycles: no chip has more in a second.
+/// Longest delay in cycles: no chip has more in a second.
 const LONGEST_CYCLES: u64 = 10_000_000_000;
 
 /// `[chain]`.
@@ -23,7 +23,7 @@ pub struct ChainSection {
 }
 
 impl ChainSection {
-    /// The delay of a link.
+    /// Returns the delay of a link.
     pub(super) fn delay(&self, text: &ProjectText) -> Result<Time, Problem> {
         let Some(typed) = &self.delay else {
             return Ok(Time::Picoseconds(0));

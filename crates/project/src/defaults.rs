@@ -1,9 +1,9 @@
-//! The project that a single `.uc` runs in: written as a project file, so that
-//! `--explain` shows it and `npsim new` can save it.
+//! The project in which a single `.uc` runs: generated as a project file, so that `--explain` can
+//! show it and `npsim new` can save it.
 
 use npsim_profile::Profile;
 
-/// Ports of a chip that no board brings any for.
+/// Ports of a chip whose board has none.
 const PORTS: &str = r#"
 # The ports, from 0: the line rate, and the router's own address.
 [[port]]
@@ -19,10 +19,9 @@ rate = "1Gbps"
 mac = "02:00:00:00:03:00"
 "#;
 
-/// The default project file for a source, shown as `source` and run on the
-/// microengines `ids`; without folders in `include` the file has no such key.
-/// `board`, with what its name stands for, is named in place of `chip` and brings
-/// its own ports if it has any.
+/// Returns the default project file for a source, shown as `source` and run on the microengines
+/// `ids`. If `include` is empty, the file has no such key. A `board`, given with its profile, is
+/// named instead of `chip` and supplies its own ports if it has any.
 #[must_use]
 pub(crate) fn default_project(
     name: &str,

@@ -1,6 +1,5 @@
-//! Messages with the place in the source shown, in the shape that rustc made
-//! familiar. Texts carry ANSI styles; the writer strips them where they are
-//! not wanted.
+//! Renders messages together with the source they refer to, in the style of rustc. The texts
+//! contain ANSI styles; the writer strips them where they are not wanted.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,7 +16,7 @@ use npsim_image::Image;
 use crate::problem::{Problem, floor};
 use crate::program::Program;
 
-/// A place in one file with what is said of it.
+/// A place in a file with its label.
 struct MarkedPlace<'a> {
     file: &'a SourceFile,
     span: Range<usize>,
@@ -25,8 +24,8 @@ struct MarkedPlace<'a> {
     primary: bool,
 }
 
-/// An assembler's message: the macros that led to the place are shown as
-/// further places, in other files too.
+/// Renders a diagnostic of the assembler. The macro uses that led to the place are shown as further
+/// places, possibly in other files.
 #[must_use]
 pub fn render_diagnostic(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut places = vec![place(
@@ -87,8 +86,8 @@ fn place<'a>(
     }
 }
 
-/// The uses of macros through which a place came, innermost first.
-/// A macro that uses itself is shown once.
+/// Adds the macro uses through which a place was expanded, innermost first. A macro that uses
+/// itself is shown once.
 fn chain<'a>(sources: &'a SourceMap, expansion: ExpansionId, places: &mut Vec<MarkedPlace<'a>>) {
     let mut shown: BTreeSet<Span> = BTreeSet::new();
     for used in sources.expansion_chain(expansion) {
@@ -99,7 +98,7 @@ fn chain<'a>(sources: &'a SourceMap, expansion: ExpansionId, places: &mut Vec<Ma
     }
 }
 
-/// One snippet for each file, in the order in which the files first appear.
+/// Returns one snippet per file, in the order in which the files first appear.
 fn snippets<'a>(places: &[MarkedPlace<'a>]) -> Vec<Snippet<'a, Annotation<'a>>> {
     let mut files: Vec<&SourceFile> = Vec::new();
     for place in places {
@@ -154,19 +153,19 @@ fn patched<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snippe
         .collect()
 }
 
-/// The range within the text and on character boundaries.
+/// Clamps a range to the text and to character boundaries.
 fn bytes(text: &str, span: Range<usize>) -> Range<usize> {
     let start = floor(text, span.start);
     start..floor(text, span.end).max(start)
 }
 
-/// A mistake in a project file or on the command line.
+/// Renders an error in a project file or on the command line.
 #[must_use]
 pub fn render_problem(problem: &Problem) -> String {
     render_outside(&Shown::ERROR, problem)
 }
 
-/// As [`render_problem`], for what is no mistake.
+/// Like [`render_problem`], for a remark that is not an error.
 #[must_use]
 pub(crate) fn render_remark(remark: &Problem) -> String {
     render_outside(&Shown::NOTE, remark)
@@ -196,9 +195,9 @@ fn render_outside(level: &Shown<'static>, problem: &Problem) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// What stopped a run: with the source line of the instruction, if the program
-/// was made from a source, the macros it came through, and the other places that have to
-/// do with it. `programs` are what the microengines run.
+/// Renders the fault that stopped a run: with the source line of the instruction, if the program
+/// was assembled from a source, the macros it came through, and other related places. `programs`
+/// are the programs of the microengines.
 #[must_use]
 pub fn render_fault(fault: &Fault, programs: &[Program]) -> String {
     let of = |me: u8| {
@@ -234,7 +233,7 @@ pub fn render_fault(fault: &Fault, programs: &[Program]) -> String {
                 for other in &mut others {
                     other.primary = false;
                 }
-                // In the same words as that of the fault itself it would only be doubled.
+                // A place with the same words as the fault itself would only be repeated.
                 let new = |other: &MarkedPlace<'_>| {
                     places.iter().all(|it: &MarkedPlace<'_>| {
                         !(std::ptr::eq(it.file, other.file) && it.span == other.span)
@@ -277,7 +276,7 @@ pub fn render_fault(fault: &Fault, programs: &[Program]) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// The source line of a word and the macro uses it came through.
+/// Adds the source line of an instruction word and the macro uses it came through.
 fn origin_places<'a>(
     image: &Image,
     sources: &'a SourceMap,
@@ -313,7 +312,7 @@ fn origin_places<'a>(
     }
 }
 
-/// From a line and column (from 1) to the end of the statement on that line.
+/// Returns the range from a line and column (from 1) to the end of the statement on that line.
 fn rest_of_line(text: &str, line: u32, column: u32) -> Range<usize> {
     let start: usize = text
         .split_inclusive('\n')

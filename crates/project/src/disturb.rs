@@ -1,4 +1,4 @@
-//! Perturbations as they are typed: sections of a project file and `--stall`.
+//! Perturbations in written form: sections of a project file and `--stall`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use super::text::parse_list;
 use crate::keys::{Ids, Spanned};
 use crate::quantity::Time;
 
-/// The largest number of cycles by which `[disturb]` makes completions late.
+/// Largest delay of completions that `[disturb]` accepts, in cycles.
 pub const LATEST: u32 = 1_000_000;
 
 /// `[[stall]]`.
@@ -48,22 +48,22 @@ pub struct DisturbSection {
 pub struct NodeStall {
     /// The node, from 1.
     pub node: usize,
-    /// The context that is stalled there, and when.
+    /// The stalled context, and when it stalls.
     pub stall: Stall,
 }
 
-/// `ME.CONTEXT@FROM+FOR`, or `NODE:ME.CONTEXT@FROM+FOR` for some nodes of a network.
+/// `ME.CONTEXT@FROM+FOR`, or `NODE:ME.CONTEXT@FROM+FOR` for individual nodes of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StallOption {
-    /// Nodes from 1, as a list; all of them if none is named.
+    /// List of nodes, from 1; all nodes if `None`.
     pub nodes: Option<String>,
-    /// Microengine indices, as a list.
+    /// List of microengine indices.
     pub me: String,
-    /// Context numbers, as a list.
+    /// List of context numbers.
     pub context: String,
-    /// When they stop running.
+    /// When the contexts stop running.
     pub from: Time,
-    /// For how long.
+    /// Duration of the stall.
     pub time: Time,
 }
 

@@ -1,4 +1,4 @@
-//! `--explain`: everything a run takes for granted, in one text.
+//! `--explain`: every assumption of a run, in one text.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use super::Project;
 use crate::quantity::show_rate;
 
 impl Project {
-    /// What the project comes to: the project file if it is the default one,
-    /// the programs, the memory map, the names that sources see.
+    /// Returns a description of the resolved project: the project file if it is the default one,
+    /// the programs, the memory map, and the names visible to sources.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = format!(

@@ -1,10 +1,8 @@
-//! `extends`: a project file takes over what other files say and goes on from
-//! there.
+//! `extends`: lets a project file build on other files.
 //!
-//! The files are merged into one text, which is then read as any project file. A
-//! table takes over key by key. Entries of lists go by their name, routes by
-//! their prefix; ports and flows, which have none, are taken over all or not at
-//! all. `docs/src/project.md` has the rules for users.
+//! The files are merged into one text, which is then read like any project file. Tables are merged
+//! key by key. List entries are matched by name, routes by prefix; ports and flows, which have
+//! neither, are taken over as a whole or not at all. `docs/src/project.md` has the rules for users.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,43 +19,43 @@ use crate::problem::{Excerpt, Problem};
 
 /// The key.
 pub(super) const KEY: &str = "extends";
-/// Files that extend one another may be this deep.
+/// Greatest nesting depth of extended files.
 const DEEPEST: usize = 32;
-/// Lists whose entries are not told apart by anything but their place.
+/// Lists whose entries are identified only by their position.
 const WHOLE_LISTS: &[&str] = &["port", "flow"];
 
 /// A file that was read.
 struct MergedFile {
-    /// As it is shown.
+    /// The path as shown to the user.
     path: String,
     text: Arc<str>,
     document: DocumentMut,
-    /// The paths that are now relative to the folder of the project.
+    /// Paths that were rewritten to be relative to the project's folder.
     rewritten: BTreeMap<KeyPath, String>,
 }
 
-/// Reads files in the order in which they are merged.
+/// Reads the files in the order in which they are merged.
 struct ExtendsReader<'a> {
     source: &'a dyn Files,
     /// The folder of the project.
     folder: &'a Path,
     parts: Vec<MergedFile>,
-    /// Every file that was read, for what it is on the disk.
+    /// The canonical path of every file that was read.
     seen: Vec<PathBuf>,
     files: Vec<PathBuf>,
-    /// The files that are being read, outermost first.
+    /// The files currently being read, outermost first.
     open: Vec<(PathBuf, String)>,
 }
 
-/// A text with everything that it extends in it. One that extends nothing, or is
-/// no TOML, comes back as it is: the reader of project files then says what is wrong.
+/// Merges a text with everything that it extends. A text that extends nothing, or is not TOML, is
+/// returned unchanged: the reader of project files then reports what is wrong.
 ///
-/// Parts are merged in the order in which they were taken in, what is extended before what
-/// extends it, so that a later part overrides. The source map remembers for each key of the
-/// merged text which file it is from, for messages.
+/// Parts are merged in the order in which they were read, extended files before the files that
+/// extend them, so that a later part overrides. For messages, the source map records which file
+/// each key of the merged text comes from.
 ///
 /// # Errors
-/// A file that is extended cannot be read, is no TOML, or extends itself.
+/// Returns an error if an extended file cannot be read, is not TOML, or extends itself.
 pub(super) fn merged(source: &dyn Files, text: ProjectText) -> Result<ProjectText, Problem> {
     let Ok(document) = Document::parse(&*text.text) else {
         return Ok(text);
@@ -96,7 +94,7 @@ pub(super) fn merged(source: &dyn Files, text: ProjectText) -> Result<ProjectTex
     })
 }
 
-/// The file as the disk knows it, so that it is the same by whatever way.
+/// Returns the canonical path of a file, which is the same however the file was reached.
 fn real(source: &dyn Files, path: &Path) -> PathBuf {
     source
         .canonical(path)
@@ -104,8 +102,8 @@ fn real(source: &dyn Files, path: &Path) -> PathBuf {
 }
 
 impl ExtendsReader<'_> {
-    /// Takes in the files that a text extends, then the text. Its paths are
-    /// relative to `prefix`, seen from the folder of the project.
+    /// Reads the files that a text extends, then adds the text. Its paths are relative to `prefix`,
+    /// which is relative to the project's folder.
     fn take(&mut self, path: &str, text: &Arc<str>, prefix: &Path) -> Result<(), Problem> {
         let at = |span, label: &str| Excerpt {
             path: path.to_owned(),
@@ -153,13 +151,13 @@ impl ExtendsReader<'_> {
         Ok(())
     }
 
-    /// Takes in a file by the name that another one calls it; `prefix` is the folder of that
-    /// other file, seen from the project's.
+    /// Reads a file by the name used in another file; `prefix` is the folder of that other file,
+    /// relative to the project's folder.
     ///
-    /// `open` are the files from the project down to this one: one that is there already
-    /// extends itself, and the chain is shown. `seen` are all that were taken in: a file that
-    /// two others extend is taken in once, where it comes first. Both are compared by real paths,
-    /// so that a link is no way around either. A failure leaves `open` as it is, for the message.
+    /// `open` holds the files from the project down to this one: a file that is already in it
+    /// extends itself, and the error shows the chain. `seen` holds all files read: a file that two
+    /// others extend is read once, at its first occurrence. Both compare canonical paths, so that
+    /// symbolic links cannot evade the checks. On failure `open` is left as it is, for the message.
     fn extended(&mut self, name: &str, prefix: &Path) -> Result<(), Problem> {
         let mut from_here = prefix.join(name);
         let there = self.source.kind(&join(self.folder, &from_here));
@@ -208,7 +206,7 @@ impl ExtendsReader<'_> {
         names.join(" extends ")
     }
 
-    /// Makes the paths in a file relative to the folder of the project.
+    /// Rewrites the paths in a file to be relative to the project's folder.
     fn rewrite(&self, document: &mut DocumentMut, prefix: &Path) -> BTreeMap<KeyPath, String> {
         let mut rewritten = BTreeMap::new();
         if prefix.as_os_str().is_empty() {
@@ -269,14 +267,14 @@ impl ExtendsReader<'_> {
     }
 }
 
-/// Whether a chip or a board is named by its file.
+/// Whether a chip or a board is given by its file.
 fn is_file(name: &str) -> bool {
     Path::new(name)
         .extension()
         .is_some_and(|ending| ending == "toml")
 }
 
-/// The folder of a path, empty for a bare name.
+/// Returns the folder of a path, empty for a bare name.
 fn folder_within(path: &Path) -> PathBuf {
     let folder = folder_of(path);
     if folder == Path::new(".") {
@@ -286,7 +284,7 @@ fn folder_within(path: &Path) -> PathBuf {
     }
 }
 
-/// Every table in the one form that has a header, lists of tables too.
+/// Converts every table to the form with a header, including lists of tables.
 fn normal(table: &mut Table) {
     for (_, item) in table.iter_mut() {
         let tables_only = item
@@ -314,7 +312,7 @@ fn normal(table: &mut Table) {
     }
 }
 
-/// Tables are written where they are, not where they were in their files.
+/// Clears the recorded positions of tables, so that they are written in their new order.
 fn in_order(table: &mut Table) {
     table.set_position(None);
     for (_, item) in table.iter_mut() {
@@ -326,7 +324,7 @@ fn in_order(table: &mut Table) {
     }
 }
 
-/// Merges one file into what the files before it came to.
+/// Merges one file into the result of the files before it.
 struct Merge<'a> {
     source_map: &'a mut SourceMap,
     part: usize,
@@ -337,7 +335,7 @@ impl Merge<'_> {
         self.source_map.take(here, self.part, there.to_vec());
     }
 
-    /// Merges the table at `there` of the file into the one at `here`.
+    /// Merges the file's table at `there` into the one at `here`.
     fn table(&mut self, base: &mut Table, over: &Table, here: &[KeyStep], there: &[KeyStep]) {
         for (name, item) in over {
             let here = below(here, KeyStep::Key(name.to_owned()));
@@ -392,8 +390,8 @@ impl Merge<'_> {
         }
     }
 
-    /// Merges entries of the same name; others are added. A name that a file
-    /// gives twice is left for the reader of projects to find.
+    /// Merges entries with equal names and appends the others. A name that a file contains twice is
+    /// left for the reader of projects to report.
     fn list(
         &mut self,
         base: &mut ArrayOfTables,

@@ -1,5 +1,5 @@
-//! The project file as it is typed: names, texts and numbers with their places,
-//! before anything is looked up or defaulted.
+//! The project file in written form: names, texts and numbers with their places, before any lookup or
+//! default.
 
 use std::collections::BTreeMap;
 
@@ -149,7 +149,7 @@ pub enum DefineValue {
 }
 
 impl DefineValue {
-    /// As the assembler gets it.
+    /// Returns the text for the assembler.
     #[must_use]
     pub fn text(&self) -> String {
         match self {
@@ -399,7 +399,7 @@ pub struct RouteChangeSection {
 }
 
 impl RouteChangeSection {
-    /// A change at a time, of which nothing else is said yet.
+    /// Creates a change at a time, with nothing else specified yet.
     pub fn at(at: Spanned<String>) -> Self {
         Self {
             at,
@@ -446,15 +446,15 @@ pub struct ExceptionsSection {
     pub reasons: Vec<String>,
 }
 
-/// Reads the text of a project file that has sections of these kinds.
+/// Parses the text of a project file that may have sections of the registered kinds.
 ///
 /// # Errors
-/// It is not TOML, or has keys or values that it cannot have.
+/// Returns an error if the text is not TOML, or has invalid keys or values.
 pub fn parse(text: &str, registry: &Registry) -> Result<ProjectFile, KeyError> {
     let mut root = toml_reader::parse(text)?;
     let sections = registry.take(&mut root)?;
     let file = toml_reader::from_table(root).map_err(|error: KeyError| {
-        // The registry's sections are keys as well.
+        // The registry's sections are valid keys, too.
         let error = error.with_known(&[], registry.devices());
         error.with_known(&["gpp"], registry.tasks())
     })?;

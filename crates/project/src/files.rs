@@ -1,6 +1,6 @@
-//! Where the files of a project are read from: the disk, or texts that stand in
-//! memory. All that a project names is read through [`Files`], so that it loads and
-//! assembles where there is no disk, and with what an editor has not saved yet.
+//! Sources of a project's files: the disk, or texts held in memory. Everything that a project names
+//! is read through [`Files`], so that it can be loaded and assembled without a disk, and with the
+//! unsaved contents of an editor.
 
 mod disk;
 mod memory;
@@ -16,51 +16,51 @@ pub use memory::MemoryFiles;
 pub use noted::{Input, NotedFiles};
 pub use overlay::{Overlay, canonical};
 
-/// What a path leads to.
+/// The kind of file that a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
     File,
     /// A folder.
     Folder,
-    /// Something else that may be read, such as a pipe.
+    /// Anything else that can be read, such as a pipe.
     Other,
 }
 
-/// A source of files. Links are followed; a relative path begins where the source
-/// says, on the disk in the current folder.
+/// A source of files. Links are followed; relative paths start at a folder that the source defines,
+/// which on the disk is the current one.
 pub trait Files: fmt::Debug {
-    /// All bytes of a file.
+    /// Returns all bytes of a file.
     ///
     /// # Errors
-    /// The file cannot be read, or it is larger than any source is.
+    /// Returns an error if the file cannot be read or is larger than any source.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// What a path leads to.
+    /// Returns the kind of file that a path leads to.
     ///
     /// # Errors
-    /// Nothing is there, or it may not be looked at.
+    /// Returns an error if nothing exists there, or access is denied.
     fn kind(&self, path: &Path) -> io::Result<FileKind>;
 
-    /// The one path of what is there, however it was reached.
+    /// Returns the canonical path of a file, however it was reached.
     ///
     /// # Errors
-    /// As for [`Self::kind`].
+    /// See [`Self::kind`].
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// The paths of what is in a folder, in no particular order.
+    /// Returns the paths of the entries of a folder, in no particular order.
     ///
     /// # Errors
-    /// It is no folder, or it may not be looked at.
+    /// Returns an error if it is not a folder, or access is denied.
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
 
-    /// Whether a regular file is there.
+    /// Whether a regular file exists at a path.
     fn is_file(&self, path: &Path) -> bool {
         self.kind(path).is_ok_and(|kind| kind == FileKind::File)
     }
 }
 
-/// A path as seen from a folder, without ways down and up again where that leads to the same
+/// Simplifies a path relative to a folder by removing `NAME/..`, where that leads to the same
 /// place: behind a link it may not.
 #[must_use]
 pub fn tidy(files: &dyn Files, folder: &Path, path: &Path) -> PathBuf {
@@ -86,7 +86,7 @@ pub fn tidy(files: &dyn Files, folder: &Path, path: &Path) -> PathBuf {
     }
 }
 
-/// `folder/path`, without a leading `./`.
+/// Returns `folder/path`, without a leading `./`.
 pub(crate) fn join(folder: &Path, path: &Path) -> PathBuf {
     if folder == Path::new(".") {
         path.to_path_buf()

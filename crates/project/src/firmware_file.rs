@@ -1,5 +1,4 @@
-//! Firmware that is assembled already: image files, and bare words as text or
-//! binary.
+//! Already assembled firmware: image files, and bare words as text or binary.
 
 use std::path::Path;
 
@@ -10,10 +9,10 @@ use npsim_net::compression::Compression;
 use crate::files::Files;
 use crate::problem::Problem;
 
-/// Endings of the files that [`read`] reads.
+/// Extensions of the files that [`read`] accepts.
 pub(crate) const ENDINGS: [&str; 4] = ["npi", "hex", "txt", "bin"];
 
-/// Whether a path names assembled firmware, by its ending.
+/// Whether a path names assembled firmware, judged by its extension.
 #[must_use]
 pub fn is_firmware(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
@@ -23,8 +22,8 @@ pub fn is_firmware(path: &Path) -> bool {
     })
 }
 
-/// Whether a path names words alone, which do not say how contexts and
-/// next-neighbour registers are to be set up.
+/// Whether a path names bare words, which do not specify how to set up contexts and next-neighbour
+/// registers.
 #[must_use]
 pub(crate) fn is_bare(path: &Path) -> bool {
     let image = |extension: &std::ffi::OsStr| extension.eq_ignore_ascii_case(ENDINGS[0]);
@@ -34,25 +33,25 @@ pub(crate) fn is_bare(path: &Path) -> bool {
 /// One program of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirmwareProgram {
-    /// The comment in front of its words, if they are text that has one.
+    /// The comment before its words, if they are text with such a comment.
     pub title: Option<String>,
-    /// The microengines that it is for; empty if the file does not say.
+    /// The microengines it is meant for; empty if the file does not specify them.
     pub microengines: Vec<u8>,
     /// The program.
     pub image: Image,
 }
 
-/// Reads all programs of a file. What it is shows its contents: an image file, a
-/// file of several images, words as text or words in binary.
+/// Reads all programs of a file. The contents determine the format: an image file, a file of
+/// several images, words as text or binary words.
 ///
 /// # Errors
-/// The file cannot be read, or something in it is not as it should be.
+/// Returns an error if the file cannot be read or its contents are invalid.
 pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<FirmwareProgram>, Problem> {
     let bytes = files
         .read(path)
         .map_err(|error| Problem::io("read", path, &error))?;
     let shown = path.display();
-    // Taken for words in binary, some would even be disassembled.
+    // Some compressed files would even disassemble if taken for binary words.
     if let Some(compression) = Compression::of_name(path)
         && Compression::of_data(&bytes) == Some(compression)
     {
@@ -94,11 +93,11 @@ pub fn read(files: &dyn Files, path: &Path) -> Result<Vec<FirmwareProgram>, Prob
     Ok(parts)
 }
 
-/// The program of a file for one microengine: the one that the file names for
-/// it, or the only one if the file names none.
+/// Returns a file's program for one microengine: the one that the file assigns to it, or the only
+/// one if the file assigns none.
 ///
 /// # Errors
-/// As for [`read`]; or there is no such program.
+/// Returns an error as [`read`] does, or if there is no such program.
 pub(crate) fn read_for(files: &dyn Files, path: &Path, me: u8) -> Result<Image, Problem> {
     let parts = read(files, path)?;
     let ids: Vec<_> = parts
@@ -123,11 +122,11 @@ pub(crate) fn read_for(files: &dyn Files, path: &Path, me: u8) -> Result<Image, 
     })
 }
 
-/// The list of microengines that a file's programs are for, such as `0,1,4`;
-/// `None` if it does not say.
+/// Returns the list of microengines that a file's programs are meant for, such as `0,1,4`; `None`
+/// if the file does not specify them.
 ///
 /// # Errors
-/// As for [`read`].
+/// See [`read`].
 pub(crate) fn microengines(files: &dyn Files, path: &Path) -> Result<Option<String>, Problem> {
     let mut ids: Vec<u8> = read(files, path)?
         .into_iter()
@@ -167,8 +166,8 @@ fn images(bytes: &[u8]) -> Result<Vec<FirmwareProgram>, npsim_image::file::Image
 fn words(text: &str) -> Result<Vec<FirmwareProgram>, String> {
     let mut parts = Vec::new();
     for section in sections(text) {
-        // Empty lines stand for the lines before the section, so that line
-        // numbers in errors are the file's.
+        // Empty lines stand for the lines before the section, so that errors have the line numbers
+        // of the file.
         let lines = "\n".repeat(section.first_line) + section.text;
         let image = Image::from_hex(&lines)?;
         parts.push(FirmwareProgram {
@@ -180,14 +179,14 @@ fn words(text: &str) -> Result<Vec<FirmwareProgram>, String> {
     Ok(parts)
 }
 
-/// The microengines of `; me 0-2,4: name`; none if it is no such list.
+/// Returns the microengines of `; me 0-2,4: name`; empty if it is not such a list.
 fn listed(title: &str) -> Vec<u8> {
     let list = programs_for(title).and_then(|list| list.split(':').next());
     let ids = list.and_then(|list| crate::text::parse_ids(list, u8::MAX).ok());
     ids.unwrap_or_default()
 }
 
-/// Whether it is text: of words in binary hardly any file has no control character.
+/// Whether the file is text: hardly any file of binary words is free of control characters.
 fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok_and(|text| {
         text.trim_start().starts_with(';')
@@ -197,8 +196,8 @@ fn is_text(bytes: &[u8]) -> bool {
     })
 }
 
-/// What a comment that stands in front of the words of a program says behind `; me`, in any
-/// letter case and with any white space; none for another line.
+/// Returns the text after `; me` in a comment before the words of a program, in any letter case and
+/// with any white space; `None` for any other line.
 fn programs_for(line: &str) -> Option<&str> {
     let comment = line.trim().strip_prefix(';')?.trim_start();
     let (word, rest) = comment.split_at_checked(2)?;

@@ -1,6 +1,5 @@
-//! Goals that a run of the project is to meet, for exercises: what is measured, and
-//! between which bounds it has to be. A run is held against them by
-//! `npsim check-exercise`.
+//! Goals that a run of the project must meet, for exercises: a measure and its bounds. `npsim
+//! check-exercise` checks a run against them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,7 +73,7 @@ pub enum MeasureKind {
 }
 
 impl MeasureKind {
-    /// As it is typed.
+    /// Returns the name in project files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -121,7 +120,7 @@ pub enum UnitKind {
 }
 
 impl UnitKind {
-    /// As units are called, without their channel.
+    /// Returns the name of the units, without a channel.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -132,68 +131,68 @@ impl UnitKind {
     }
 }
 
-/// What is measured, looked up.
+/// The quantity measured, with its names resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Frames that leave in a second, from the first bit out to the last one.
+    /// Frames per second that leave, from the first bit out to the last one.
     FrameRate,
-    /// Bits of those frames in a second.
+    /// Bits of those frames per second.
     BitRate,
-    /// Last bit in to last bit out, in nanoseconds.
+    /// Latency from last bit in to last bit out, in nanoseconds.
     Latency(LatencyOf),
-    /// Frames that came in and were lost.
+    /// Frames that arrived and were lost.
     Drops,
     /// Packets that left after a later one of their flow.
     Reordered,
-    /// Pairs of places that update a longword with nothing that keeps them apart.
+    /// Pairs of places in the microcode that update a longword without synchronisation.
     Races,
-    /// A longword of a memory or counter, after the run.
+    /// Value of a longword of a memory or counter after the run.
     Memory {
         /// The name.
         name: String,
         /// Byte offset.
         offset: u32,
     },
-    /// Cycles until the run is over.
+    /// Cycles until the end of the run.
     Time,
-    /// Cycles of microengines that execute, abort or stall; of some microengines, or
-    /// of all. For each frame that leaves, where any comes in.
+    /// Cycles in which microengines execute, abort or stall, for some microengines or for all; per
+    /// frame that leaves, if any frames arrive.
     Cycles(Option<Vec<u8>>),
-    /// Instructions that were executed, in the same way.
+    /// Instructions executed, likewise.
     Instructions(Option<Vec<u8>>),
-    /// Words of control store of the longest program, in the same way.
+    /// Control store words of the longest program, likewise.
     Words(Option<Vec<u8>>),
     /// Commands to all units of a kind.
     Commands(UnitKind),
     /// Microengines that have a program.
     Microengines,
-    /// Contexts that do something: those that stop at once do not count.
+    /// Contexts that do any work: those that stop at once do not count.
     Contexts,
-    /// Mean cycles that a lock is held.
+    /// Mean number of cycles for which a lock is held.
     Held(String),
 }
 
-/// A goal, looked up.
+/// A goal with its names resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goal {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
-    /// What the file calls what is measured.
+    /// The measure as named in the project file.
     pub kind: MeasureKind,
-    /// What is measured; its unit is that of the bounds.
+    /// The quantity measured; the bounds are in its unit.
     pub measure: Measure,
-    /// The least good value.
+    /// The smallest acceptable value.
     pub least: Option<u64>,
-    /// The largest good value.
+    /// The largest acceptable value.
     pub most: Option<u64>,
-    /// What is said if it is missed; may be empty.
+    /// Hint shown if the goal is missed; may be empty.
     pub hint: String,
-    /// Where it stands.
+    /// Its place in the project file.
     pub place: Excerpt,
 }
 
 impl Goal {
-    /// Whether a figure is as it should be.
+    /// Whether a value meets the goal.
     #[must_use]
     pub fn met(&self, figure: u64) -> bool {
         self.least.is_none_or(|least| figure >= least)

@@ -1,5 +1,5 @@
-//! Which chip and which board a project runs on: built-in ones by name, others by
-//! the path of their file.
+//! Selects the chip and the board of a project: built-in ones by name, others by the path of their
+//! file.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::{DEFAULT_CHIP, Overrides, ProjectText};
 use crate::files::{Disk, Files};
 use crate::problem::{Excerpt, Problem};
 
-/// What is named, and what its text is.
+/// The text of a chip or board, with the name under which it was given.
 struct NamedText {
     text: String,
     place: Option<Excerpt>,
@@ -27,7 +27,7 @@ impl NamedText {
         }
     }
 
-    /// What is wrong with it.
+    /// Converts an error in the text to a problem.
     fn problem(&self, error: &ProfileError) -> Problem {
         let mut problem = Problem::new(match error {
             ProfileError::Mismatch { .. } => error.to_string(),
@@ -38,7 +38,8 @@ impl NamedText {
     }
 }
 
-/// The chip and the board that a project names, or the command line over it.
+/// Selects the chip and the board named by the project, or by the command line, which takes
+/// precedence.
 pub(super) fn choose(
     files: &dyn Files,
     text: &ProjectText,
@@ -77,7 +78,8 @@ pub(super) fn choose(
             Profile::from_board_toml(&board.text).map_err(|error| board.problem(&error))
         }
         (Some(chip), Some(board)) => match Profile::from_texts(&chip.text, &board.text) {
-            // Another chip than the project's: its board does not go with it.
+            // The command line selects a chip that does not fit the project's board, which is
+            // therefore ignored.
             Err(ProfileError::Mismatch { .. }) if overrides.board.is_none() && over => {
                 Profile::from_toml(&chip.text).map_err(|error| chip.problem(&error))
             }
@@ -89,24 +91,24 @@ pub(super) fn choose(
     }
 }
 
-/// The built-in chip of this name on its plain board.
+/// Returns the built-in chip of this name on its plain board.
 ///
 /// # Errors
-/// There is none; says which there are.
+/// Returns an error that lists the available names if there is no such chip.
 pub fn profile(name: &str, place: Option<Excerpt>) -> Result<Profile, Problem> {
     let chip = chip_text(&Disk, name, Path::new(""), place)?;
     Profile::from_toml(&chip.text).map_err(|error| chip.problem(&error))
 }
 
-/// The built-in board of this name with its chip.
+/// Returns the built-in board of this name with its chip.
 ///
 /// # Errors
-/// There is none; says which there are.
+/// Returns an error that lists the available names if there is no such board.
 pub fn board(name: &str) -> Result<Profile, Problem> {
     named_board(&Disk, name, Path::new(""))
 }
 
-/// A board by name, or by the path of its file from `folder`.
+/// Returns a board by name, or by the path of its file relative to `folder`.
 pub(super) fn named_board(
     files: &dyn Files,
     name: &str,

@@ -1,8 +1,7 @@
-//! Where `#include` finds its files: the folder of the including file first,
-//! then the given folders in their order. The including file itself comes last,
-//! so that a program's `transmit.uc` can include the library's. A name that leads to no
-//! file is read once more as other systems read it: `\` parts folders, and letter case
-//! does not count.
+//! Finds the files of `#include`: first in the folder of the including file, then in the given
+//! folders, in order. The including file itself is tried last, so that a program's `transmit.uc`
+//! can include the library's. A name that leads to no file is tried once more by the rules of other
+//! systems: `\` separates folders, and letter case is ignored.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,7 +9,7 @@ use npsim_asm::Includes;
 
 use crate::files::{Files, tidy};
 
-/// Files below the including file's folder and a list of folders.
+/// Looks up include files in the including file's folder and a list of folders.
 #[derive(Clone, Copy, Debug)]
 pub struct FileIncludes<'a> {
     files: &'a dyn Files,
@@ -18,13 +17,13 @@ pub struct FileIncludes<'a> {
 }
 
 impl<'a> FileIncludes<'a> {
-    /// Looks in `folders` after the including file's own folder.
+    /// Creates a lookup in `folders` after the including file's own folder.
     #[must_use]
     pub fn new(files: &'a dyn Files, folders: &'a [PathBuf]) -> Self {
         Self { files, folders }
     }
 
-    /// The path and the text of a file; none if there is no such file.
+    /// Returns the path and the text of a file; `None` if there is no such file.
     fn read(&self, path: &Path) -> Result<Option<(String, String)>, String> {
         match self.files.read(path) {
             Ok(bytes) => {
@@ -36,7 +35,7 @@ impl<'a> FileIncludes<'a> {
         }
     }
 
-    /// The paths that an include may mean, in the order in which they are tried.
+    /// Returns the paths that an include may refer to, in the order in which they are tried.
     fn candidates(&self, name: &str, including: Option<&str>) -> Vec<PathBuf> {
         let Some(including) = including else {
             return vec![PathBuf::from(name)];
@@ -53,7 +52,7 @@ impl<'a> FileIncludes<'a> {
         for folder in std::iter::once(&own).chain(self.folders) {
             let path = folder.join(name);
             if path == Path::new(including) {
-                // A file of the same name elsewhere is meant, if there is one.
+                // A file of the same name elsewhere takes precedence.
                 itself = Some(path);
             } else if !candidates.contains(&path) {
                 candidates.push(path);
@@ -107,8 +106,8 @@ impl Includes for FileIncludes<'_> {
     }
 }
 
-/// The paths that differ from the given one in letter case alone: none, one, or in the folder
-/// in which they part several.
+/// Returns the paths that differ from the given one only in letter case: none, one, or, in the
+/// folder where they diverge, several.
 fn in_other_case(files: &dyn Files, path: &Path) -> Vec<PathBuf> {
     let mut found = PathBuf::new();
     for part in path.components() {
@@ -138,7 +137,7 @@ fn in_other_case(files: &dyn Files, path: &Path) -> Vec<PathBuf> {
     vec![found]
 }
 
-/// A folder `lib` near the including file that has the wanted one.
+/// Returns a `lib` folder near the including file that contains the requested file.
 fn library_with(files: &dyn Files, name: &str, including: Option<&str>) -> Option<PathBuf> {
     let own = Path::new(including?).parent()?;
     let above = match own.file_name() {
@@ -150,22 +149,22 @@ fn library_with(files: &dyn Files, name: &str, including: Option<&str>) -> Optio
         .find(|folder| files.is_file(&folder.join(name)))
 }
 
-/// How the characters of a source stand in its file.
+/// The character encoding of a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8.
     Utf8,
-    /// UTF-16 behind a mark, as some editors write it; whether the upper byte comes first.
+    /// UTF-16 with a byte order mark, as written by some editors.
     Utf16 {
-        /// The upper byte of each unit comes first.
+        /// Whether the upper byte of each unit comes first.
         upper_first: bool,
     },
-    /// Latin-1, in which old sources have their comments: what is not UTF-8 otherwise.
+    /// Latin-1, found in the comments of old sources: assumed for anything that is not UTF-8.
     Latin1,
 }
 
 impl Encoding {
-    /// The encoding of a file.
+    /// Detects the encoding of a file.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         match bytes {
@@ -176,7 +175,7 @@ impl Encoding {
         }
     }
 
-    /// A text as it stands in a file. Characters that Latin-1 lacks are cut.
+    /// Encodes a text for a file. Characters that Latin-1 lacks are truncated.
     #[must_use]
     pub fn encode(self, text: String) -> Vec<u8> {
         match self {
@@ -196,7 +195,7 @@ impl Encoding {
     }
 }
 
-/// The text of a source, with the mark that it may begin with.
+/// Decodes the text of a source, keeping a byte order mark.
 #[must_use]
 pub fn decode(bytes: Vec<u8>) -> String {
     match Encoding::of(&bytes) {
@@ -204,7 +203,7 @@ pub fn decode(bytes: Vec<u8>) -> String {
             let unit = |pair: &[u8]| match (pair, upper_first) {
                 (&[first, second], true) => u16::from_be_bytes([first, second]),
                 (&[first, second], false) => u16::from_le_bytes([first, second]),
-                // Half a character at the end.
+                // Half a character at the end of the file.
                 _ => 0xfffd,
             };
             let units: Vec<u16> = bytes.chunks(2).map(unit).collect();

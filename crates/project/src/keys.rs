@@ -1,4 +1,4 @@
-//! Kinds of values that sections of project files are typed with.
+//! Types of values in sections of project files.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,25 +6,25 @@ use std::ops::Range;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-/// A value and where it is typed, in bytes.
+/// A value with its byte range in the file.
 ///
-/// The value is read as by [`toml::Spanned`], and has the schema of its inner value.
+/// It is deserialized like [`toml::Spanned`], and has the schema of its inner value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(transparent, bound(deserialize = "T: Deserialize<'de>"))]
 pub struct Spanned<T>(toml::Spanned<T>);
 
 impl<T> Spanned<T> {
-    /// A value of a file that is no TOML.
+    /// Creates a value from a file that is not TOML.
     pub fn new(span: Range<usize>, value: T) -> Self {
         Self(toml::Spanned::new(span, value))
     }
 
-    /// Where it is typed.
+    /// Returns the value's byte range in the file.
     pub fn span(&self) -> Range<usize> {
         self.0.span()
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get_ref(&self) -> &T {
         self.0.get_ref()
     }
@@ -61,7 +61,7 @@ pub enum Decimal {
 }
 
 impl Decimal {
-    /// As it is typed.
+    /// Returns the text as written.
     #[must_use]
     pub fn text(&self) -> String {
         match self {

@@ -1,9 +1,9 @@
-//! Places in a memory: what the user fixed, and what is fitted around it.
+//! Allocation in a memory: places fixed by the user, and others fitted around them.
 
 /// A named range of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// What it is.
+    /// What occupies it.
     pub name: String,
     /// First byte.
     pub start: u64,
@@ -11,29 +11,29 @@ pub struct Region {
     pub end: u64,
 }
 
-/// One memory with its taken ranges, in address order.
+/// One memory with its allocated ranges, in address order.
 #[derive(Clone, Debug)]
 pub struct MemoryLayout {
-    /// As it is shown: `scratch`, `sram0`, `dram`.
+    /// The name as displayed: `scratch`, `sram0`, `dram`.
     pub name: String,
-    /// Bytes populated.
+    /// Populated bytes.
     pub size: u64,
     taken: Vec<Region>,
 }
 
-/// Why a range cannot be had.
+/// Why a range cannot be allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPlace {
-    /// The region meets another.
+    /// The region overlaps another.
     Overlap(Region),
-    /// The region ends behind the populated memory.
+    /// The region extends beyond the populated memory.
     Outside,
-    /// No gap is large enough; the largest there is.
+    /// No gap is large enough; the value is the size of the largest.
     Full(u64),
 }
 
 impl MemoryLayout {
-    /// An empty memory.
+    /// Creates an empty memory.
     #[must_use]
     pub fn new(name: impl Into<String>, size: u64) -> Self {
         Self {
@@ -43,10 +43,10 @@ impl MemoryLayout {
         }
     }
 
-    /// Takes a range at a given address.
+    /// Allocates a range at a given address.
     ///
     /// # Errors
-    /// The range overlaps another or leaves the memory.
+    /// Returns an error if the range overlaps another or leaves the memory.
     pub fn reserve(
         &mut self,
         name: impl Into<String>,
@@ -72,10 +72,10 @@ impl MemoryLayout {
         Ok(())
     }
 
-    /// Takes the first gap at or after `from` that fits, aligned.
+    /// Allocates the first aligned gap at or after `from` that is large enough.
     ///
     /// # Errors
-    /// No gap is large enough.
+    /// Returns an error if no gap is large enough.
     pub fn place(
         &mut self,
         name: impl Into<String>,
@@ -99,7 +99,7 @@ impl MemoryLayout {
         Ok(start)
     }
 
-    /// Notes a range behind the populated memory where something else answers.
+    /// Records a range beyond the populated memory that a device answers.
     pub fn attach(&mut self, name: impl Into<String>, start: u64, size: u64) {
         let at = self.taken.partition_point(|r| r.start < start);
         self.taken.insert(
@@ -112,7 +112,7 @@ impl MemoryLayout {
         );
     }
 
-    /// What is taken, in address order.
+    /// Returns the allocated ranges, in address order.
     #[must_use]
     pub fn regions(&self) -> &[Region] {
         &self.taken

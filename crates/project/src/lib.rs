@@ -1,9 +1,9 @@
-//! Projects: which microcode runs where, on which chip, with which rings,
-//! queues, buffers, tables and ports.
+//! Projects: which microcode runs on which microengines of which chip, with which rings, queues,
+//! buffers, tables and ports.
 //!
-//! A target is a project file, its folder, or one `.uc`, which then runs in the
-//! default project. [`Project::load`] reads, checks and resolves
-//! it; `docs/src/project.md` describes the file.
+//! A target is a project file, its folder, or a single `.uc`, which then runs in the default
+//! project. [`Project::load`] reads, checks and resolves it; `docs/src/project.md` describes the
+//! file.
 
 pub mod assemble;
 mod capacity;
@@ -64,65 +64,66 @@ use crate::problem::{Problem, Problems};
 use crate::quantity::Time;
 use crate::toml_errors::KeyError;
 
-/// The project file's name in its folder.
+/// Name of the project file within its folder.
 pub const FILE_NAME: &str = "npsim.toml";
-/// The chip when none is named.
+/// The chip if none is given.
 pub(crate) const DEFAULT_CHIP: &str = "ixp2400";
 
-/// A project with everything looked up.
+/// A project with all names resolved.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The name.
     pub name: String,
-    /// The project file, or the default one in its place.
+    /// The project file, or the default one if there is none.
     pub text: ProjectText,
     /// Whether the text is the default for a single source.
     pub is_default: bool,
     /// The chip.
     pub profile: Profile,
-    /// What the chip has.
+    /// The resources of the chip.
     pub capacity: Capacity,
     /// Folders for `#include`.
     pub include: Vec<PathBuf>,
     /// One entry for each microengine that runs, by index.
     pub programs: Vec<ProgramPlan>,
-    /// What stands in the chip before the first cycle.
+    /// Contents of the chip before the first cycle.
     pub boot: BootPlan,
-    /// What each task of the general-purpose core will do, for people.
+    /// Description of each task of the general-purpose core.
     pub tasks: Vec<String>,
-    /// The memories with what is where.
+    /// The memories with their allocations.
     pub spaces: Vec<layout::MemoryLayout>,
-    /// The `[[memory]]` sections, for sources that give them first values.
+    /// The `[[memory]]` sections, for sources that initialise them.
     pub memories: Vec<MemorySymbol>,
-    /// Settings over the file, as they were given.
+    /// Settings that override the file, as given.
     pub settings: Vec<Setting>,
-    /// What settings changed in the profile.
+    /// Profile parameters changed by settings.
     pub profile_changes: Vec<ProfileChange>,
-    /// Stages that have a name, with their microengines.
+    /// Named stages with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
-    /// The IPv4 addresses by port: one, or one for each router of a chain.
+    /// IPv4 addresses by port: one, or one for each router of a chain.
     pub addresses: Vec<Vec<resolve::PortAddress>>,
-    /// Next hops of which the IPv4 address is given, which the task `arp` finds.
+    /// Next hops given by IPv4 address, which the task `arp` resolves.
     pub gateways: Vec<resolve::Gateway>,
-    /// Where routes lead to, without those to the router itself.
+    /// Destinations of the routes, without those to the router itself.
     pub routed: Vec<Prefix>,
-    /// The traffic that comes in, if the project says so.
+    /// Generated traffic, if the project defines any.
     pub load: Option<Load>,
-    /// Stalls at single nodes of a network, besides those of the boot plan, which all nodes have.
+    /// Stalls at individual nodes of a network, besides those of the boot plan, which apply to all
+    /// nodes.
     pub node_stalls: Vec<NodeStall>,
-    /// How long a bit takes from one router of a chain to the next.
+    /// Delay of a bit from one router of a chain to the next.
     pub link_delay: Time,
-    /// What a run is to come to, for exercises.
+    /// Goals that a run must meet, for exercises.
     pub goals: Vec<Goal>,
-    /// Every file that was read besides those that were merged into the text: of route
-    /// changes, of chips and boards, firmware whose microengines were looked up.
+    /// Every file that was read besides those merged into the text: route changes, chips and
+    /// boards, firmware whose microengines were looked up.
     pub inputs: Vec<Input>,
 }
 
 impl Project {
-    /// What the project calls that in which a byte of a memory lies.
+    /// Returns the project's name for the region that contains a byte of a memory.
     #[must_use]
     pub fn name_of(&self, space: &str, address: u32) -> Option<String> {
         let space = self.spaces.iter().find(|known| known.name == space)?;
@@ -132,7 +133,7 @@ impl Project {
         region.name.split('`').nth(1).map(str::to_owned)
     }
 
-    /// What the project calls that which begins at a byte address of a memory:
+    /// Returns the project's name for the region that begins at a byte address of a memory:
     /// `scratch`, `sram0`, `dram`...
     #[must_use]
     pub fn name_at(&self, space: &str, address: u32) -> Option<String> {
@@ -142,12 +143,12 @@ impl Project {
         region.name.split('`').nth(1).map(str::to_owned)
     }
 
-    /// Reads a project file, the one in a folder, or makes the default one for
-    /// a `.uc` or for assembled firmware. The registry has the kinds of tasks and
-    /// devices that the project can have.
+    /// Reads a project file or the one in a folder, or generates the default one for a `.uc` or
+    /// assembled firmware. The registry has the kinds of tasks and devices that the project can
+    /// use.
     ///
     /// # Errors
-    /// All mistakes found in it.
+    /// Returns all errors found in the project.
     pub fn load(
         target: &Path,
         overrides: &Overrides,
@@ -156,11 +157,11 @@ impl Project {
         Self::load_from(&Disk, target, overrides, registry)
     }
 
-    /// Reads a project from any source of files. What is assembled of the project is read
-    /// later, from the source that [`assemble::assemble_project_from`] is given.
+    /// Reads a project from any source of files. The programs are read later, from the source
+    /// passed to [`assemble::assemble_project_from`].
     ///
     /// # Errors
-    /// As for [`Self::load`].
+    /// See [`Self::load`].
     pub fn load_from(
         files: &dyn Files,
         target: &Path,
@@ -185,7 +186,7 @@ impl Project {
         let resolved = resolve::resolve(files, &text, &file, &capacity, overrides, registry)?;
         let folder = text.folder.clone();
         let own = file.include.iter().map(|path| {
-            // As they were written where they end in a folder that is not there.
+            // A path that ends in a missing folder is kept as written.
             files::tidy(files, Path::new("."), &folder.join(path.get_ref()))
         });
         let include = overrides.include.iter().cloned().chain(own).collect();
@@ -228,11 +229,11 @@ impl Project {
     }
 }
 
-/// A mistake in the keys of a project file, at the place where it was typed.
+/// Reports an error in the keys of a project file, at the place in the file where it was made.
 fn refused_file(text: &ProjectText, error: &KeyError) -> Problem {
     let explanation = error.explain(toml_errors::PROJECT);
     let problem = Problem::new(explanation.message).at(text.excerpt(error.span(), ""));
-    // An entry that lacks what every entry has was perhaps to change one of an extended file.
+    // An entry that lacks a required key was perhaps meant to change an entry of an extended file.
     let near = text.source_map.as_ref().filter(|_| error.is_missing_key());
     let near = near.and_then(|map| map.similar(&text.text, &error.span()));
     match near
@@ -252,11 +253,11 @@ pub fn is_source(target: &Path) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 
-/// The default project for a source that the file is to name `shown`, with the
-/// folders for `#include` as the file is to name them.
+/// Returns the default project for a source, which the file names `shown`, with the folders for
+/// `#include` as the file names them.
 ///
 /// # Errors
-/// There is no such board.
+/// Returns an error if there is no such board.
 pub fn default_text(
     files: &dyn Files,
     source: &Path,
@@ -292,7 +293,7 @@ fn read(
     overrides: &Overrides,
 ) -> Result<(ProjectText, bool), Problem> {
     if target.to_str().is_none() {
-        // Sources and messages have their names as text.
+        // Sources and messages need the name as text.
         return Err(
             Problem::new(format!("the name `{}` is not UTF-8", target.display()))
                 .help("rename the file or its folder"),
@@ -350,10 +351,10 @@ fn read(
     Ok((extends::merged(files, text)?, false))
 }
 
-/// Folders above a source in which a project that runs it is looked for.
+/// Number of folders above a source that are searched for a project that runs it.
 const FOLDERS_ABOVE: usize = 3;
 
-/// The project file beside a source, or in a folder above, that runs the source.
+/// Returns the project file, beside a source or in a folder above it, that runs the source.
 #[must_use]
 pub fn project_of(files: &dyn Files, source: &Path) -> Option<PathBuf> {
     let own = files.canonical(source).ok()?;
@@ -385,7 +386,7 @@ fn runs(files: &dyn Files, project: &Path, own: &Path) -> bool {
     })
 }
 
-/// What to do about a folder without a project file of the usual name.
+/// Suggests what to do about a folder without a project file of the usual name.
 fn no_project_in(files: &dyn Files, folder: &Path) -> String {
     let paths = files.list(folder).unwrap_or_default();
     let text = format!("a project's folder has a file `{FILE_NAME}`");
@@ -412,8 +413,8 @@ fn no_project_in(files: &dyn Files, folder: &Path) -> String {
     }
 }
 
-/// Whether a file is a project under a name of its own: it has microengines, or a
-/// file that it extends has. A `NAME.part.toml` is there to be extended.
+/// Whether a file is a project with another file name: it has microengines, or it extends a file
+/// that has. A `NAME.part.toml` is meant to be extended.
 fn is_other_project(files: &dyn Files, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !name.ends_with(".toml") || name.ends_with(".part.toml") {

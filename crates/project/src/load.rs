@@ -1,4 +1,4 @@
-//! Traffic on a project's ports: generated, or of a capture.
+//! Traffic on a project's ports: generated, or from a capture.
 
 use npsim_net::load::{Generator, Load, LoadError, LoadPort, Prefix};
 use npsim_net::pace::PortLine;
@@ -6,7 +6,7 @@ use npsim_net::pace::PortLine;
 use crate::Project;
 use crate::problem::Problem;
 
-/// The project's ports as a load sees them.
+/// Returns the project's ports as input for a load.
 #[must_use]
 pub fn ports(project: &Project) -> Vec<LoadPort> {
     let lines = project.boot.ports.iter().zip(&project.macs);
@@ -18,7 +18,7 @@ pub fn ports(project: &Project) -> Vec<LoadPort> {
         .collect()
 }
 
-/// The project's ports as lines on which a capture is put.
+/// Returns the project's ports as lines for the replay of a capture.
 #[must_use]
 pub fn lines(project: &Project) -> Vec<PortLine> {
     let ports = project.boot.ports.iter();
@@ -28,9 +28,9 @@ pub fn lines(project: &Project) -> Vec<PortLine> {
     lines.collect()
 }
 
-/// The load with the destinations that it has on this project if it names none:
-/// the prefixes of the project's routes, without those to the router itself and
-/// without the default route; and with as many flows as it has on the project's ports.
+/// Completes a load for this project: if it names no destinations, they are the prefixes of the
+/// project's routes, without those to the router itself and the default route; and its number of
+/// flows is the actual one on the project's ports.
 #[must_use]
 pub fn resolved(mut load: Load, project: &Project) -> Load {
     if load.destinations.is_empty() {
@@ -41,17 +41,17 @@ pub fn resolved(mut load: Load, project: &Project) -> Load {
     if load.destinations.is_empty() {
         load.destinations = Load::default_destinations();
     }
-    // A port that has traffic has a flow, so that there may be more than were asked for.
+    // Each port with traffic has at least one flow, so there may be more than requested.
     if let Ok(generator) = Generator::new(&load, &ports(project)) {
         load.flows = generator.flow_slots();
     }
     load
 }
 
-/// The frames of a load on the project's ports.
+/// Returns a generator of the load's frames on the project's ports.
 ///
 /// # Errors
-/// The load does not fit the ports; says why.
+/// Returns an error with the reason if the load does not fit the ports.
 pub fn generator(load: &Load, project: &Project) -> Result<Generator, Problem> {
     Generator::new(load, &ports(project)).map_err(|error| {
         let problem = Problem::new(format!(

@@ -1,14 +1,14 @@
-//! Look-aside tables: devices beside an SRAM channel that microcode fills and asks.
+//! Look-aside tables: devices beside an SRAM channel that microcode fills and queries.
 //!
-//! A kind says which keys it has and what it answers ([`LookAside`]). Its window, names for
-//! sources, the order of commands, statistics and saved states are the same for all such kinds and
-//! come from here. A device with another window implements
-//! [`Device`] and [`DeviceKind`](crate::registry::DeviceKind).
+//! A kind defines its keys and its answers ([`LookAside`]). The window, the names for sources, the order of commands,
+//! statistics and saved states are common to all such kinds and are implemented here. A device with another kind of
+//! window implements [`Device`] and [`DeviceKind`](crate::registry::DeviceKind).
 //!
-//! | in the window | name | what it is |
+//! | in the window | name | contents |
 //! | --- | --- | --- |
-//! | from its beginning | `NAME` | the table, longwords that microcode, `--dump` and tasks read and write |
-//! | from its middle | `NAME_ASK` | [`PLACES`] places of two longwords: a question is written to the first, its answer read from the second |
+//! | from the start | `NAME` | the table, longwords that microcode, `--dump` and tasks read and write |
+//! | from the middle | `NAME_ASK` | [`PLACES`] slots of two longwords: a query is written to the first, its answer
+//! read from the second |
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -29,14 +29,14 @@ use crate::section;
 pub use crate::section::KeyMistake;
 use crate::toml_errors::KeyError;
 
-/// Places to ask at.
+/// Number of query slots.
 pub const PLACES: u32 = 64;
-/// Bytes of these.
+/// Bytes of the query slots.
 const PLACES_BYTES: u32 = 8 * PLACES;
-/// Longwords of a table, at most: the half of a window of 64 Mbytes.
+/// Most longwords of a table: half a window of 64 Mbytes.
 const MOST_LONGWORDS: u32 = 1 << 23;
 
-/// What a table answers.
+/// The answer of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookAsideAnswer {
     /// The longword that microcode reads.
@@ -45,38 +45,37 @@ pub struct LookAsideAnswer {
     pub cycles: Cycle,
 }
 
-/// A kind of look-aside table, and what one has besides its table.
+/// A kind of look-aside table, with its state besides the table itself.
 pub trait LookAside: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The name of its section, `[NAME]` or `[[NAME]]`, and in statistics.
+    /// Name of its section, `[NAME]` or `[[NAME]]`, and in statistics.
     const NAME: &'static str;
-    /// The keys of the section besides `name`, `channel` and `address`;
-    /// `#[serde(deny_unknown_fields)]` finds what is misspelt. Their texts are what editors say
-    /// of them.
+    /// Keys of the section besides `name`, `channel` and `address`; `#[serde(deny_unknown_fields)]` catches misspelt
+    /// ones. Their doc comments are the descriptions that editors show.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// The name of its kind: [`Self::NAME`], unless kinds are known only when the program runs.
+    /// Returns the name of the kind: [`Self::NAME`], unless kinds are defined only at run time.
     fn name(&self) -> &'static str {
         Self::NAME
     }
 
-    /// A device of a project.
+    /// Creates a device of a project.
     ///
     /// # Errors
-    /// The keys ask for none that there can be.
+    /// Returns an error if the keys describe an impossible device.
     fn new(keys: &Self::Keys) -> Result<Self, KeyMistake>;
 
-    /// Longwords of its table, which never change.
+    /// Returns the number of longwords of its table, which never changes.
     fn longwords(&self) -> u32;
 
-    /// Answers a question from the table.
+    /// Answers a query from the table.
     fn answer(&mut self, table: &[u32], question: u32) -> LookAsideAnswer;
 
-    /// What it has counted, for statistics.
+    /// Returns its counts, for statistics.
     fn counts(&self) -> Row {
         Row::default()
     }
 
-    /// What the summary of a run says of it, behind its name and channel.
+    /// Returns its part of the run summary, after its name and channel.
     fn summary(&self) -> Option<String> {
         None
     }
@@ -97,14 +96,14 @@ struct WindowKeys {
 const WINDOW_KEYS: [&str; 3] = ["name", "channel", "address"];
 
 impl Registry {
-    /// The registry with one more kind of look-aside table.
+    /// Adds a kind of look-aside table to the registry.
     #[must_use]
     pub fn with_look_aside<L: LookAside>(self) -> Self {
         self.with_look_aside_named(L::NAME, L::new)
     }
 
-    /// As [`Self::with_look_aside`], of a kind that is known when the program runs: `make` makes a
-    /// device of a section of this name, and [`LookAside::name`] of each is `name`.
+    /// Like [`Self::with_look_aside`], for a kind that is defined at run time: `make` makes a device from a section
+    /// of this name, and [`LookAside::name`] of each must return `name`.
     #[must_use]
     pub fn with_look_aside_named<L: LookAside>(
         self,
@@ -157,18 +156,18 @@ fn attach<L: LookAside>(kind: L, keys: &WindowKeys, resolver: &mut Resolver<'_>)
     }
 }
 
-/// A table beside a channel.
+/// A look-aside table beside a channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "L: LookAside")]
 struct Table<L> {
     attachment: Attachment,
     kind: L,
     words: Vec<u32>,
-    /// The answer at each place to ask, and when it is there.
+    /// The answer in each query slot, and the cycle from which it can be read.
     answers: Vec<(u32, Cycle)>,
 }
 
-/// What a longword of the window is.
+/// The meaning of a longword of the window.
 enum TableWord {
     Table(usize),
     Question(usize),
@@ -176,12 +175,12 @@ enum TableWord {
 }
 
 impl<L: LookAside> Table<L> {
-    /// The first longword behind the table's half of the window.
+    /// Returns the index of the first longword after the table's half of the window.
     fn middle(&self) -> u32 {
         self.attachment.bytes / 8
     }
 
-    /// What is at a longword of the window; `None` if nothing is.
+    /// Returns the meaning of a longword of the window; `None` if it has none.
     fn word(&self, place: u32) -> Option<TableWord> {
         let Some(at) = place.checked_sub(self.middle()) else {
             let place = place as usize;
@@ -216,7 +215,7 @@ impl<L: LookAside> Device for Table<L> {
         parts.into()
     }
 
-    /// A read of an answer must not pass the write of its question: both concern both.
+    /// A read of an answer must not pass the write of its query, so both claim both longwords.
     fn check(&self, request: WindowRequest) -> Result<Range<u32>, String> {
         let places = request.places();
         match (self.word(request.place), request.writes, request.count) {
@@ -232,7 +231,7 @@ impl<L: LookAside> Device for Table<L> {
         }
     }
 
-    /// An answer cannot be read before it is known: the command waits in the channel.
+    /// An answer cannot be read before it is ready: until then the command waits in the channel.
     fn free_at(&self, request: WindowRequest) -> Cycle {
         match self.word(request.place) {
             Some(TableWord::Answer(number)) => self.answers[number].1,

@@ -1,5 +1,5 @@
-//! Messages of the assembler for programs: one JSON object each, in the form
-//! that `docs/src/messages.md` describes.
+//! Messages of the assembler for other programs: one JSON object each, in the format that
+//! `docs/src/messages.md` describes.
 
 use npsim_asm::diagnostic::Label;
 use npsim_asm::source::ExpansionId;
@@ -13,46 +13,46 @@ use crate::problem::{Problem, floor};
 pub struct DiagnosticMessage {
     /// `error`, `warning` or `note`.
     pub level: &'static str,
-    /// The diagnostic's name; none for what is wrong outside of sources.
+    /// The diagnostic's name; `None` for a message outside of sources.
     pub code: Option<&'static str>,
-    /// One line.
+    /// The message, on one line.
     pub message: String,
-    /// The place it is about, if there is one.
+    /// The place that it refers to, if any.
     pub primary: Option<MessagePlace>,
     /// Further places.
     pub secondary: Vec<MessagePlace>,
-    /// Reasons.
+    /// Explanations.
     pub notes: Vec<String>,
-    /// What to do.
+    /// Suggested remedy.
     pub help: Option<String>,
-    /// Replacements that would mend the source.
+    /// Replacements that would fix the source.
     pub patches: Vec<Edit>,
-    /// As it is shown to people, without styles.
+    /// The message as shown to people, without styles.
     pub rendered: String,
 }
 
-/// A place in a text with what is said of it.
+/// A place in a text, with its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MessagePlace {
     /// The place.
     #[serde(flatten)]
     pub range: TextRange,
-    /// The text that stands there.
+    /// The text at that place.
     pub text: String,
-    /// What is said of it; may be empty.
+    /// The label; may be empty.
     pub label: String,
-    /// The uses of macros through which the text came, innermost first.
+    /// The macro uses through which the text was expanded, innermost first.
     pub expansions: Vec<Expansion>,
 }
 
-/// A piece of a file.
+/// A range of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TextRange {
     /// The file's path.
     pub file: String,
     /// Line of the first character, from 1.
     pub line: u32,
-    /// Byte in its line, from 1.
+    /// Byte in that line, from 1.
     pub column: u32,
     /// Line of the end.
     pub end_line: u32,
@@ -74,18 +74,18 @@ pub struct Expansion {
     pub call: TextRange,
 }
 
-/// A replacement.
+/// A text replacement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edit {
-    /// What is replaced; empty for an insertion.
+    /// The range to replace; empty for an insertion.
     #[serde(flatten)]
     pub range: TextRange,
-    /// By what.
+    /// The new text.
     pub replacement: String,
 }
 
 impl DiagnosticMessage {
-    /// What the assembler said; `rendered` is the text for people.
+    /// Creates the message for a diagnostic of the assembler; `rendered` is its text for people.
     #[must_use]
     pub fn new(diagnostic: &Diagnostic, sources: &SourceMap, rendered: &str) -> Self {
         Self {
@@ -112,13 +112,13 @@ impl DiagnosticMessage {
         }
     }
 
-    /// A mistake in a project file or on the command line.
+    /// Creates the message for an error in a project file or on the command line.
     #[must_use]
     pub fn of_problem(problem: &Problem, rendered: &str) -> Self {
         Self::outside(Severity::Error, problem, rendered)
     }
 
-    /// A remark on what is outside of sources.
+    /// Creates the message for a remark outside of sources.
     pub(crate) fn of_remark(remark: &Problem, rendered: &str) -> Self {
         Self::outside(Severity::Note, remark, rendered)
     }
@@ -147,15 +147,15 @@ impl DiagnosticMessage {
         }
     }
 
-    /// The object on one line.
+    /// Returns the JSON object on one line.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Strings, numbers and lists only: there is nothing in it that JSON cannot hold.
+        // It has only strings, numbers and lists, which JSON can always represent.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// The name of a level.
+/// Returns the name of a level.
 #[must_use]
 pub(crate) const fn level_name(level: Severity) -> &'static str {
     match level {

@@ -1,4 +1,4 @@
-//! A user's mistake outside a `.uc` source: what, where, why, what to do.
+//! A user's error outside of `.uc` sources: what is wrong, where, why, and what to do.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,21 +11,21 @@ use npsim_net::inputs;
 use npsim_net::standard_output::is_standard_output;
 use npsim_profile::ProfileError;
 
-/// A text and the place in it that a [`Problem`] is about.
+/// A text and the place in it to which a [`Problem`] refers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The file as it is shown.
+    /// The path as shown to the user.
     pub path: String,
     /// The whole text.
     pub text: Arc<str>,
     /// Byte range of the place.
     pub span: Range<usize>,
-    /// What is to be said of it; may be empty.
+    /// The label; may be empty.
     pub label: String,
 }
 
 impl Excerpt {
-    /// The line of the place, from 1.
+    /// Returns the line of the place, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
         let before = &self.text[..floor(&self.text, self.span.start)];
@@ -33,24 +33,24 @@ impl Excerpt {
     }
 }
 
-/// One mistake.
+/// A single error.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Problem {
-    /// One line: what is wrong.
+    /// The error, on one line.
     pub message: String,
-    /// Where, if there is a text to show.
+    /// The place, if there is a text to show.
     pub excerpt: Option<Box<Excerpt>>,
-    /// Reasons, one line each.
+    /// Explanations, one line each.
     pub notes: Vec<String>,
-    /// What to do.
+    /// Suggested remedy.
     pub help: Option<String>,
-    /// Whether the only problem is that the reader of a pipe has gone away.
+    /// Whether the only problem is that the reader of a pipe has closed it.
     pub reader_left: bool,
 }
 
 impl Problem {
-    /// A problem without a place. What was styled for a terminal, as the assembler's messages
-    /// are, loses that: a problem is styled as a whole.
+    /// Creates a problem without a place. Any terminal styles in the message, such as those of the
+    /// assembler, are removed: a problem is styled as a whole.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Problem {
         }
     }
 
-    /// A file that could not be read or written.
+    /// Creates the problem of a file that could not be read or written.
     #[must_use]
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
         if action == "read" && is_standard_output(path) {
@@ -84,21 +84,21 @@ impl Problem {
         }
     }
 
-    /// Adds a reason.
+    /// Adds an explanation.
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
-    /// Says what to do.
+    /// Sets the suggested remedy.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
-    /// Asks for the name that was meant, if the mistake is an unknown name of a policy.
+    /// Suggests the intended name if the error is an unknown policy name.
     pub(crate) fn help_with_names(self, error: &ProfileError) -> Self {
         match error {
             ProfileError::Board(error) => self.help_with_names(error),
@@ -112,7 +112,7 @@ impl Problem {
         }
     }
 
-    /// Shows a place.
+    /// Sets the place.
     #[must_use]
     pub fn at(mut self, excerpt: Excerpt) -> Self {
         self.excerpt = Some(Box::new(excerpt));
@@ -120,7 +120,7 @@ impl Problem {
     }
 }
 
-/// The operating system's reason without its number.
+/// Returns the operating system's message without the error number.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
@@ -150,13 +150,13 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The nearest character boundary at or before `at`.
+/// Returns the nearest character boundary at or before `at`.
 #[must_use]
 pub fn floor(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at.min(text.len()))
 }
 
-/// Several problems that were found together.
+/// Several problems reported together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -180,8 +180,8 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// The path with its first part that is not there replaced by what is there and has
-/// nearly the same name.
+/// Returns the path with its first missing component replaced by an existing one of nearly the same
+/// name.
 fn nearest(path: &Path) -> Option<PathBuf> {
     let gone = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let missing = path.ancestors().take_while(gone).last()?;

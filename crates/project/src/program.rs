@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use npsim_asm::SourceMap;
 use npsim_image::Image;
 
-/// A program that a microengine can run, with the texts it came from.
+/// A program that a microengine can run, with its source texts.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The microengine.
     pub me: u8,
-    /// The source as it is shown.
+    /// The path of the source as shown to the user.
     pub source: PathBuf,
-    /// The words and all that is known of them.
+    /// The words and all metadata.
     pub image: Image,
-    /// The texts.
+    /// The source texts.
     pub sources: SourceMap,
 }

@@ -1,4 +1,4 @@
-//! The text of a project file, for places in it.
+//! The text of a project file, as context for messages.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -7,24 +7,23 @@ use std::sync::Arc;
 use super::source_map::SourceMap;
 use crate::problem::Excerpt;
 
-/// The text of a project file and where it lies.
+/// The text of a project file and its location.
 #[derive(Clone, Debug)]
 pub struct ProjectText {
-    /// As it is shown.
+    /// The path as shown to the user.
     pub path: String,
-    /// Sources are relative to it.
+    /// The folder to which sources are relative.
     pub folder: PathBuf,
-    /// The text, with everything that the file extends in it.
+    /// The text, merged with everything that the file extends.
     pub text: Arc<str>,
-    /// The files that it was read from: those that are extended, then the
-    /// project file.
+    /// The files that it was read from: first the extended ones, then the project file.
     pub files: Vec<PathBuf>,
-    /// Where its keys stand, if it comes from several files.
+    /// Origins of its keys, if it comes from several files.
     pub(super) source_map: Option<Arc<SourceMap>>,
 }
 
 impl ProjectText {
-    /// A place in it.
+    /// Returns the excerpt of a place in it.
     #[must_use]
     pub fn excerpt(&self, span: Range<usize>, label: impl Into<String>) -> Excerpt {
         if let Some(source_map) = &self.source_map {

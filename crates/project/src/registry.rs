@@ -1,9 +1,9 @@
-//! What a project can have on its slow path and beside its SRAM: kinds of tasks and of
-//! devices, each with its keys.
+//! Extensions of a project on its slow path and beside its SRAM: kinds of tasks and of devices,
+//! each with its own keys.
 //!
-//! A kind is a type that names its section of the project file, says which keys that
-//! has (a type of serde's), and makes a task or a device of them. A [`Registry`] is a
-//! list of kinds; [`crate::Project::load`] is given one.
+//! A kind is a type that names its section of the project file, defines the section's keys (a serde
+//! type), and makes a task or a device from them. A [`Registry`] is a list of kinds, passed to
+//! [`crate::Project::load`].
 
 use std::fmt;
 use std::ops::Range;
@@ -22,17 +22,17 @@ use crate::toml_reader::from_value;
 
 /// A kind of task of the general-purpose core.
 pub trait TaskKind: Send + Sync + 'static {
-    /// The name in `tasks` of `[gpp]`, and of its section `[gpp.NAME]`.
+    /// Name in `tasks` of `[gpp]`, and of its section `[gpp.NAME]`.
     const NAME: &'static str;
-    /// Whether statistics have a list of its rows even where no such task runs.
+    /// Whether statistics list its rows even if no such task runs.
     const LISTED: bool = true;
-    /// Whether a task runs that has a section, listed or not.
+    /// Whether a task with a section runs even if it is not listed in `tasks`.
     const RUNS: bool = false;
-    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt. Their
-    /// texts are what editors say of them.
+    /// Keys of the section; `#[serde(deny_unknown_fields)]` catches misspelt ones. Their doc
+    /// comments are the descriptions that editors show.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// Makes the task; `None` if there are mistakes, which the resolver has recorded.
+    /// Makes the task; `None` if there are errors, which the resolver has recorded.
     fn resolve(
         &self,
         keys: &Spanned<Self::Keys>,
@@ -45,30 +45,30 @@ pub trait TaskKind: Send + Sync + 'static {
 pub struct PlannedTask {
     /// The task.
     pub task: Box<dyn Task>,
-    /// What it will do, for people: `npsim project` and `--explain` show it.
+    /// Description of what it will do, shown by `npsim project` and `--explain`.
     pub text: String,
 }
 
 /// A kind of device beside an SRAM channel.
 pub trait DeviceKind: Send + Sync + 'static {
-    /// The name of its section: `[NAME]` for one device, `[[NAME]]` for several.
+    /// Name of its section: `[NAME]` for one device, `[[NAME]]` for several.
     const NAME: &'static str;
-    /// The section's keys; `#[serde(deny_unknown_fields)]` finds what is misspelt. Their
-    /// texts are what editors say of them.
+    /// Keys of the section; `#[serde(deny_unknown_fields)]` catches misspelt ones. Their doc
+    /// comments are the descriptions that editors show.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// Finds the device's window with [`Resolver::window`] and attaches it with
-    /// [`Resolver::attach`], or records mistakes with [`Resolver::fail`].
+    /// Finds the device's window with [`Resolver::window`] and attaches the device with
+    /// [`Resolver::attach`], or records errors with [`Resolver::fail`].
     fn resolve(&self, keys: &Spanned<Self::Keys>, resolver: &mut Resolver<'_>);
 }
 
-/// A section that has been read, but not looked up.
+/// A section that has been read but not resolved.
 pub(crate) type ReadSection<T> = Box<dyn Fn(&mut Resolver<'_>) -> T + Send + Sync>;
-/// Reads a section.
+/// Function that reads a section.
 pub(crate) type SectionReader<T> =
     Box<dyn Fn(toml::Spanned<DeValue<'_>>) -> Result<ReadSection<T>, KeyError> + Send + Sync>;
 
-/// A kind as the registry keeps it.
+/// A kind as stored in the registry.
 pub(crate) struct RegisteredKind<T> {
     pub name: &'static str,
     pub listed: bool,
@@ -77,7 +77,7 @@ pub(crate) struct RegisteredKind<T> {
     pub read: SectionReader<T>,
 }
 
-/// The kinds that there are.
+/// The available kinds.
 #[derive(Default)]
 pub struct Registry {
     tasks: Vec<RegisteredKind<Option<PlannedTask>>>,
@@ -85,14 +85,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The registry with one more kind of task.
+    /// Adds a kind of task to the registry.
     #[must_use]
     pub fn with_task<K: TaskKind>(self, kind: K) -> Self {
         self.with_task_named(K::NAME, kind)
     }
 
-    /// As [`Self::with_task`], under another name than the kind's: for kinds that are known when
-    /// the program runs.
+    /// Like [`Self::with_task`], under a name other than the kind's own: for kinds that are defined
+    /// at run time.
     #[must_use]
     pub fn with_task_named<K: TaskKind>(self, name: &'static str, kind: K) -> Self {
         let kind = Arc::new(kind);
@@ -110,7 +110,7 @@ impl Registry {
         })
     }
 
-    /// The registry with one more kind of device.
+    /// Adds a kind of device to the registry.
     #[must_use]
     pub fn with_device<K: DeviceKind>(self, kind: K) -> Self {
         let kind = Arc::new(kind);
@@ -138,23 +138,23 @@ impl Registry {
         self
     }
 
-    /// The names of the kinds of tasks.
+    /// Returns the names of the task kinds.
     pub fn tasks(&self) -> impl Iterator<Item = &'static str> {
         self.tasks.iter().map(|kind| kind.name)
     }
 
-    /// The names of the kinds of tasks of which statistics always have a list.
+    /// Returns the names of the task kinds that statistics always list.
     pub(crate) fn listed_tasks(&self) -> impl Iterator<Item = &'static str> {
         let listed = self.tasks.iter().filter(|kind| kind.listed);
         listed.map(|kind| kind.name)
     }
 
-    /// The names of the kinds of devices.
+    /// Returns the names of the device kinds.
     pub fn devices(&self) -> impl Iterator<Item = &'static str> {
         self.devices.iter().map(|kind| kind.name)
     }
 
-    /// The section of each kind of task.
+    /// Returns the schema of each task kind's section.
     pub(crate) fn task_schemas(
         &self,
         generator: &mut SchemaGenerator,
@@ -163,7 +163,7 @@ impl Registry {
         kinds.map(|it| (it.name, (it.schema)(generator))).collect()
     }
 
-    /// The section of each kind of device.
+    /// Returns the schema of each device kind's section.
     pub(crate) fn device_schemas(
         &self,
         generator: &mut SchemaGenerator,
@@ -172,7 +172,7 @@ impl Registry {
         kinds.map(|it| (it.name, (it.schema)(generator))).collect()
     }
 
-    /// Takes the sections of the kinds out of a project file.
+    /// Removes the sections of the registered kinds from a project file and reads them.
     pub(crate) fn take(&self, root: &mut toml::de::DeTable<'_>) -> Result<Sections, KeyError> {
         let mut sections = Sections::default();
         for kind in &self.devices {

@@ -1,5 +1,5 @@
-//! From what was typed to what it means: every name gets an address, every
-//! default its value, every mistake a place. All mistakes are found in one go.
+//! Resolves a project file: assigns an address to every name, applies the defaults, and reports all
+//! errors at once, each with its place.
 
 mod addresses;
 mod devices;
@@ -46,60 +46,60 @@ pub use port_address::{Gateway, PortAddress};
 pub use resolver::{DefineText, Resolver};
 pub use task_keys::{PortGroups, TaskMemory};
 
-/// What runs on one microengine.
+/// The program of one microengine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramPlan {
-    /// The index.
+    /// Index of the microengine.
     pub me: u8,
-    /// The source.
+    /// Path of the source.
     pub source: PathBuf,
-    /// Defined before the first line, by name.
+    /// Names defined before the first line, with their values.
     pub defines: Vec<(String, String)>,
     /// Values of import variables, by name.
     pub imports: Vec<(String, u32)>,
-    /// Whether registers are copied where banks do not fit.
+    /// Whether to copy registers that are in the wrong bank.
     pub spill_moves: bool,
-    /// What bare words do not say of themselves.
+    /// Setup that bare words do not specify themselves.
     pub modes: Modes,
 }
 
-/// How a microengine is set up for bare words.
+/// Setup of a microengine for bare words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
-    /// How many contexts run.
+    /// Number of contexts that run.
     pub contexts: ContextMode,
     /// The writer of the next-neighbour registers.
     pub nn_mode: NnMode,
 }
 
-/// What a project comes to on a chip.
+/// A project resolved for a chip.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     /// One entry for each microengine that runs, by index.
     pub programs: Vec<ProgramPlan>,
-    /// What stands in the chip before the first cycle.
+    /// Contents of the chip before the first cycle.
     pub boot: BootPlan,
-    /// What each task of the general-purpose core will do, for people.
+    /// Description of each task of the general-purpose core.
     pub tasks: Vec<String>,
-    /// The memories with what is where.
+    /// The memories with their allocations.
     pub spaces: Vec<MemoryLayout>,
     /// The `[[memory]]` sections.
     pub memories: Vec<MemorySymbol>,
     /// The router's own address on each port.
     pub macs: Vec<[u8; 6]>,
-    /// The IPv4 addresses by port.
+    /// IPv4 addresses by port.
     pub addresses: Vec<Vec<PortAddress>>,
-    /// Next hops of which the IPv4 address is given.
+    /// Next hops given by IPv4 address.
     pub gateways: Vec<Gateway>,
-    /// Stages that have a name, with their microengines.
+    /// Named stages with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
-    /// Stalls at single nodes of a network.
+    /// Stalls at individual nodes of a network.
     pub node_stalls: Vec<NodeStall>,
-    /// What a run is to come to.
+    /// Goals that a run must meet.
     pub goals: Vec<Goal>,
 }
 
-/// What the command line says over the project file.
+/// Command line options that override the project file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// `--chip`.
@@ -108,28 +108,29 @@ pub struct Overrides {
     pub board: Option<String>,
     /// `--me`: replaces the index list of the only `[[me]]`.
     pub ids: Option<String>,
-    /// `-D`: replace a project's `define` of the same name.
+    /// `-D`: replaces a project's `define` of the same name.
     pub defines: Vec<(String, String)>,
-    /// `-I`: looked through before the project's own.
+    /// `-I`: searched before the project's own folders.
     pub include: Vec<PathBuf>,
-    /// `--import`: replace a project's `import` of the same name.
+    /// `--import`: replaces a project's `import` of the same name.
     pub imports: Vec<(String, u32)>,
     /// `--spill-moves`.
     pub spill_moves: bool,
     /// `--set`: keys of the project file and parameters of the profile.
     pub set: Vec<Setting>,
-    /// `--stall`: besides those of the project file.
+    /// `--stall`: added to those of the project file.
     pub stalls: Vec<StallOption>,
-    /// What becomes of the routes of the project file, where it stands in a network.
+    /// Treatment of the project file's routes when it is part of a network.
     pub routes: Option<NetworkRoutes>,
-    /// Blocks of the routing table for changes that come while the chip runs, where such may come.
+    /// Blocks of the routing table reserved for changes at run time; `None` if there are no such
+    /// changes.
     pub route_blocks: Option<u32>,
 }
 
-/// Gives every name of the project its place on the chip.
+/// Resolves every name of the project to its place on the chip.
 ///
 /// # Errors
-/// All mistakes in the project.
+/// Returns all errors in the project.
 pub(crate) fn resolve(
     files: &dyn Files,
     text: &ProjectText,
@@ -278,7 +279,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// An element size that the media interface has, or `otherwise` where none is given.
+    /// Returns an element size that the media interface supports, or `otherwise` if none is given.
     fn element_size(
         &mut self,
         given: Option<&crate::keys::Spanned<u16>>,
@@ -300,7 +301,7 @@ impl Resolver<'_> {
         size
     }
 
-    /// An SRAM channel that the chip has.
+    /// Checks that the chip has this SRAM channel.
     pub fn channel(&mut self, channel: &crate::keys::Spanned<u8>) -> Option<u8> {
         let count = self.sram.len();
         if usize::from(*channel.get_ref()) < count {
@@ -316,7 +317,7 @@ impl Resolver<'_> {
     }
 }
 
-/// `name`, with what it may have been meant as.
+/// Suggests what a wrong name may have been meant as.
 fn suggestion<'a>(
     wrong: &str,
     known: impl IntoIterator<Item = &'a str> + Clone,
@@ -332,8 +333,8 @@ fn suggestion<'a>(
     format!("there is {}", all.join(", "))
 }
 
-/// The names by which sources know the chip: its own, as it is and as microcode
-/// of the vendor's kit has it, and that of the family with its media bus.
+/// Returns the names by which sources identify the chip: its own, both as it is and in the form
+/// used by microcode of the vendor's kit, and that of the family with its media bus.
 fn chip_names(capacity: &Capacity) -> Vec<String> {
     let own: String = capacity
         .name

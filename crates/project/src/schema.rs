@@ -1,8 +1,9 @@
-//! The JSON schema of project files, for editors: made from the types that read them, so
-//! that it has their keys, and their texts.
+//! The JSON schema of project files, for editors: generated from the types that read them, so that
+//! it has the same keys, with their doc comments.
 //!
-//! The schema is less strict than the loader: a file that extends another may leave out any key, so
-//! none is required, and only the kind of a text (`x-names`) says what it has to be.
+//! The schema is less strict than the loader: a file that extends another may omit any key, so none
+//! is required, and the contents of a text are described only by the kind of name that it is
+//! (`x-names`).
 
 use npsim_profile::{Board, Profile};
 use schemars::generate::SchemaSettings;
@@ -13,12 +14,11 @@ use crate::file::ProjectFile;
 use crate::registry::Registry;
 use crate::resolve::known_tasks;
 
-/// The key of a schema that says what a text is a name of: `chips`, `boards`, `sources`,
-/// `folders`, `projects`, `tasks` and `spaces`, or the list of the project whose entries have
-/// it as their name, such as `ring`.
+/// Schema key that tells what a text names: `chips`, `boards`, `sources`, `folders`, `projects`,
+/// `tasks` and `spaces`, or the list of the project whose entries have that name, such as `ring`.
 pub const NAMES: &str = "x-names";
 
-/// The schema of project files that have sections of these kinds.
+/// Returns the schema of project files that may have sections of the registered kinds.
 #[must_use]
 pub fn schema(registry: &Registry) -> Value {
     let mut generator = SchemaGenerator::new(SchemaSettings::draft07());
@@ -49,7 +49,7 @@ pub fn schema(registry: &Registry) -> Value {
         ("profile", Profile::names().collect::<Vec<_>>()),
         ("board", Board::names().collect()),
     ] {
-        // The built-in ones, or the path of any other.
+        // A built-in name, or the path of any other file.
         let either = json!([{ "enum": names }, { "type": "string" }]);
         let key = &mut root["definitions"]["ChipSection"]["properties"][key];
         key["anyOf"] = either;
@@ -67,17 +67,18 @@ fn add(properties: &mut Value, key: &str, schema: Value) {
     }
 }
 
-/// Takes away what holds of a merged file only, and formats that JSON schema does not know.
+/// Removes requirements that hold only for a merged file, and formats that are not part of JSON
+/// schema.
 fn relax(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             object.remove("required");
             object.remove("format");
-            // The lines of a comment are one text.
+            // The lines of a doc comment form one text.
             if let Some(Value::String(text)) = object.get_mut("description") {
                 *text = text.replace('\n', " ");
             }
-            // `null` is what a key that is left out would be, and TOML has none.
+            // `null` would stand for an omitted key, and TOML has none.
             if let Some(Value::Array(types)) = object.get_mut("type") {
                 types.retain(|it| it != "null");
                 if let [one] = types.as_slice() {
@@ -101,7 +102,7 @@ fn without_null(object: &mut Map<String, Value>) {
     if let [Value::Object(only)] = choices.as_slice() {
         let only = only.clone();
         object.remove("anyOf");
-        // Beside a reference other keys do not count.
+        // Other keys beside a reference are ignored.
         if only.contains_key("$ref") && object.contains_key("description") {
             object.insert("allOf".to_owned(), json!([only]));
         } else {

@@ -1,5 +1,4 @@
-//! Sections with keys of two types: those that a family of kinds has in common, and those of one
-//! kind.
+//! Sections with keys of two types: those common to a family of kinds, and those of one kind.
 
 use std::ops::Range;
 
@@ -13,7 +12,7 @@ use crate::resolve::Resolver;
 use crate::toml_errors::KeyError;
 use crate::toml_reader::from_value;
 
-/// What is wrong with a key of a section.
+/// An error in a key of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyMistake {
     span: Range<usize>,
@@ -22,7 +21,7 @@ pub struct KeyMistake {
 }
 
 impl KeyMistake {
-    /// At the key, in words, with what to do about it.
+    /// Creates an error at a key, with a message and a suggested remedy.
     pub fn new<T>(key: &Spanned<T>, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             span: key.span(),
@@ -36,7 +35,7 @@ impl KeyMistake {
     }
 }
 
-/// Reads a section: the keys of the family, which `family` names, and the kind's own.
+/// Reads a section: the common keys, listed in `family`, and the kind's own.
 pub(crate) fn read<F: DeserializeOwned, K: DeserializeOwned>(
     mut section: toml::Spanned<DeValue<'_>>,
     family: &[&str],
@@ -55,7 +54,7 @@ pub(crate) fn read<F: DeserializeOwned, K: DeserializeOwned>(
     Ok((from_value(common)?, own))
 }
 
-/// The schema of such a section.
+/// Returns the schema of such a section.
 pub(crate) fn schema<F: JsonSchema, K: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let mut whole = K::json_schema(generator);
     let mut family = F::json_schema(generator);

@@ -1,12 +1,11 @@
-//! Settings over a project file: `--set me.processing.id=4-7`, one key of the
-//! file, one parameter of the chip profile, or one define.
+//! Settings that override a project file: `--set me.processing.id=4-7` changes one key of the file,
+//! one parameter of the chip profile, or one define.
 //!
-//! A path is keys with dots between them. An entry of a list (`[[port]]`) is
-//! named by its number from 0, by its name (a route by its prefix, a
-//! microengine without a name by its source), or by `*`, which means all of
-//! them. Files of other kinds whose keys can be set have a [`Grammar`].
-//! Two first keys are not in a project file: `profile.GROUP.NAME` is a parameter
-//! of the chip profile, `define.NAME` is what `-D NAME=VALUE` gives.
+//! A path consists of keys separated by dots. An entry of a list (`[[port]]`) is identified by its
+//! number from 0, by its name (a route by its prefix, a microengine without a name by its source),
+//! or by `*`, which means all of them. Other kinds of files whose keys can be set have a
+//! [`Grammar`]. Two first keys are not in a project file: `profile.GROUP.NAME` is a parameter of
+//! the chip profile, and `define.NAME` is the same as `-D NAME=VALUE`.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -41,7 +40,7 @@ const LISTS: &[&str] = &[
     "goal",
 ];
 
-/// What their entries are called.
+/// How their entries are named.
 const NAMES: &[EntryName] = &[
     EntryName::Key("name"),
     EntryName::Key("prefix"),
@@ -50,13 +49,13 @@ const NAMES: &[EntryName] = &[
 
 /// A kind of file whose keys can be set.
 pub struct Grammar<'a> {
-    /// The kind.
+    /// The kind of file.
     pub kind: FileKind<'a>,
     /// Lists whose entries have numbers and names.
     pub lists: &'a [&'a str],
-    /// What an entry of a list is called: the first of these that it has.
+    /// Where entries of a list have their name: the first of these that is present.
     pub names: &'a [EntryName],
-    /// Whether a text is such a file; if not, what is wrong.
+    /// Checks that a text is such a file, and returns the error if not.
     pub read: &'a dyn Fn(&str) -> Result<(), KeyError>,
 }
 
@@ -65,11 +64,11 @@ pub struct Grammar<'a> {
 pub enum EntryName {
     /// In a key.
     Key(&'static str),
-    /// In two keys, with a dash between them.
+    /// In two keys, joined by a dash.
     Pair(&'static str, &'static str),
-    /// In a key that is a list of texts, with dashes between them.
+    /// In a key that is a list of texts, joined by dashes.
     List(&'static str),
-    /// In a key that is a path, whose folders and ending do not count.
+    /// In a key that is a path, without its folders and extension.
     Path(&'static str),
 }
 
@@ -108,37 +107,38 @@ pub struct Setting {
     value: String,
 }
 
-/// What a network makes of the routes of a router in it.
+/// How a network changes the routes of a router in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetworkRoutes {
-    /// These stand in place of the project's.
+    /// Replaces the project's routes by these.
     Given(Vec<NetworkRoute>),
-    /// The project's stay, but those by the ports of these next hops lead to them.
+    /// Keeps the project's routes, but redirects those through the ports of these next hops to
+    /// them.
     Own(Vec<NetworkHop>),
 }
 
 /// A route that a network gives to a router in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkRoute {
-    /// Where it leads to.
+    /// Destination of the route.
     pub prefix: Prefix,
-    /// What is next on the way.
+    /// Next hop on the way.
     pub hop: NetworkHop,
 }
 
-/// What is next on the way in a network.
+/// A next hop in a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkHop {
     /// Output port.
     pub port: u8,
-    /// Its address on the link.
+    /// Its MAC address on the link.
     pub mac: [u8; 6],
-    /// The IPv4 address, if the router is to find the other one by ARP.
+    /// Its IPv4 address, if the router is to resolve it by ARP.
     pub next_hop: Option<Ipv4Addr>,
 }
 
 impl NetworkRoutes {
-    /// A line for each.
+    /// Returns a line for each route or next hop.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         match self {
@@ -165,7 +165,7 @@ impl fmt::Display for NetworkHop {
 }
 
 impl NetworkHop {
-    /// Lets a route of the file lead there.
+    /// Makes a route of the file lead to this next hop.
     fn put_into(&self, route: &mut dyn TableLike) {
         let (key, other, value) = match self.next_hop {
             Some(address) => ("next_hop", "mac", address.to_string()),
@@ -176,23 +176,23 @@ impl NetworkHop {
     }
 }
 
-/// `02:00:00:00:01:00`.
+/// Formats a MAC address as `02:00:00:00:01:00`.
 fn show_mac(mac: [u8; 6]) -> String {
     mac.map(|byte| format!("{byte:02x}")).join(":")
 }
 
-/// A parameter of the profile that a run changed.
+/// A profile parameter changed for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProfileChange {
     /// `group.name`.
     pub parameter: String,
-    /// What the profile says.
+    /// The profile's value.
     pub from: npsim_profile::ParameterValue,
-    /// What the run took.
+    /// The value in the run.
     pub to: npsim_profile::ParameterValue,
 }
 
-/// What settings come to besides the changed text.
+/// Effects of settings other than the changed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Applied {
     /// `define.NAME=VALUE`, in the order given.
@@ -202,10 +202,10 @@ pub struct Applied {
 }
 
 impl Setting {
-    /// A setting from its path and its value.
+    /// Creates a setting from its path and its value.
     ///
     /// # Errors
-    /// The path is empty, has an empty key or an open quote.
+    /// Returns an error if the path is empty, has an empty key or an unclosed quote.
     pub fn new(path: &str, value: &str) -> Result<Self, String> {
         Ok(Self {
             keys: keys(path)?,
@@ -213,7 +213,7 @@ impl Setting {
         })
     }
 
-    /// The path as it can be typed.
+    /// Returns the path in written form.
     #[must_use]
     pub fn path(&self) -> String {
         let shown = |key: &String| {
@@ -227,13 +227,13 @@ impl Setting {
         self.keys.iter().map(shown).collect::<Vec<_>>().join(".")
     }
 
-    /// The keys of the path.
+    /// Returns the keys of the path.
     #[must_use]
     pub fn keys(&self) -> &[String] {
         &self.keys
     }
 
-    /// The value as it was typed.
+    /// Returns the value as written.
     #[must_use]
     pub fn value(&self) -> &str {
         &self.value
@@ -266,7 +266,7 @@ impl FromStr for Setting {
     }
 }
 
-/// The most keys of a path; what reads files gives up a little later.
+/// Most keys in a path; the file readers' own limit is slightly higher.
 const DEEPEST: usize = 32;
 
 fn keys(path: &str) -> Result<Vec<String>, String> {
@@ -300,12 +300,12 @@ fn keys(path: &str) -> Result<Vec<String>, String> {
     Ok(keys)
 }
 
-/// The text of a project file with settings applied, in the order given, and with the routes that a
-/// network makes of its own; what is no part of the file is handed back.
+/// Applies settings to the text of a project file, in the order given, and the routes that a
+/// network imposes; returns separately what does not belong to the file.
 ///
 /// # Errors
-/// A path leads nowhere, or a value is not what stands there. A text that is
-/// wrong already is handed back as it is, for the reader of projects to say so.
+/// Returns an error if a path leads nowhere, or a value does not fit its key. A text that was
+/// invalid before is returned unchanged, for the reader of projects to report.
 pub fn apply(
     text: &ProjectText,
     settings: &[Setting],
@@ -355,7 +355,7 @@ pub fn apply(
     Ok((text, applied))
 }
 
-/// The text with the routes that a network makes of its own; none if it is wrong already.
+/// Returns the text with the routes that a network imposes; `None` if it was invalid before.
 fn with_routes(text: &str, routes: &NetworkRoutes) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     match routes {
@@ -375,7 +375,7 @@ fn with_routes(text: &str, routes: &NetworkRoutes) -> Option<String> {
             for route in list.flat_map(tables) {
                 let port = route.get("port").and_then(Item::as_integer);
                 let hop = hops.iter().find(|hop| Some(i64::from(hop.port)) == port);
-                // A route to the router itself or to nowhere has no next hop.
+                // Routes to the router itself, or that discard packets, have no next hop.
                 let leads = route.contains_key("mac") || route.contains_key("next_hop");
                 if let Some(hop) = hop.filter(|_| leads) {
                     hop.put_into(route);
@@ -386,7 +386,7 @@ fn with_routes(text: &str, routes: &NetworkRoutes) -> Option<String> {
     Some(document.to_string())
 }
 
-/// The tables of a list, in either of its forms.
+/// Returns the tables of a list in either notation.
 fn tables(list: &mut Item) -> Vec<&mut dyn TableLike> {
     match list {
         Item::ArrayOfTables(list) => list.iter_mut().map(|it| it as _).collect(),
@@ -397,17 +397,17 @@ fn tables(list: &mut Item) -> Vec<&mut dyn TableLike> {
     }
 }
 
-/// How a file is called in messages once settings have changed its text.
+/// Returns the name of a file in messages once settings have changed its text.
 #[must_use]
 pub fn with_settings(path: &str) -> String {
     format!("{path} with settings")
 }
 
-/// The text of a file with settings applied, in the order given; none if there are none, or if
-/// the text is wrong already, which its reader says.
+/// Applies settings to the text of a file, in the order given; `None` if there are none, or if the
+/// text was invalid before, which its reader reports.
 ///
 /// # Errors
-/// A path leads nowhere, or a value is not what stands there.
+/// Returns an error if a path leads nowhere, or a value does not fit its key.
 pub fn apply_to_text(
     text: &str,
     settings: &[Setting],
@@ -427,10 +427,11 @@ pub fn apply_to_text(
     Ok(Some(document.to_string()))
 }
 
-/// A profile with the `profile.GROUP.NAME` of settings, and what that changed.
+/// Applies the `profile.GROUP.NAME` settings to a profile; returns it with the changes.
 ///
 /// # Errors
-/// There is no such parameter, or its value is out of range or an unknown policy.
+/// Returns an error if there is no such parameter, or its value is out of range or an unknown
+/// policy.
 pub(crate) fn apply_to_profile(
     profile: Profile,
     settings: &[Setting],
@@ -478,7 +479,7 @@ pub(crate) fn apply_to_profile(
     Ok((profile, changes))
 }
 
-/// Goes down the path from a table and sets what it leads to.
+/// Follows the path from a table and sets the value at its end.
 fn set_in(
     table: &mut dyn TableLike,
     keys: &[String],
@@ -555,7 +556,7 @@ fn set_in(
     }
 }
 
-/// Places of the entries of a list that a key means.
+/// Returns the indices of the list entries that a key selects.
 fn entries(
     list: &ArrayOfTables,
     name: &str,
@@ -607,8 +608,8 @@ fn entries(
     })
 }
 
-/// The value as TOML: text where text stood, or else what the value reads as,
-/// or else text.
+/// Converts the value to TOML: to a string if the old value was one, otherwise to whatever it
+/// parses as, or to a string if it does not parse.
 fn typed(old: Option<&Item>, value: &str) -> Value {
     let as_toml = value.parse::<Value>().ok();
     match (old.and_then(Item::as_str), as_toml) {
@@ -618,8 +619,7 @@ fn typed(old: Option<&Item>, value: &str) -> Value {
     }
 }
 
-/// Why a text with a setting is no such file any more. Only the setting can
-/// be the reason.
+/// Explains why a text with a setting is no longer valid. Only the setting can be the cause.
 fn refused(setting: &Setting, error: &KeyError, grammar: &Grammar<'_>) -> Problem {
     let Some((unknown, known)) = error.unknown_key() else {
         return setting.wrong(error.explain(grammar.kind).message);

@@ -1,9 +1,8 @@
-//! Where each key of a project really stands, when its text was put together from
-//! several files.
+//! Maps the keys of a project merged from several files to their origins.
 //!
-//! The text that is read and checked is the merged one. A mistake found in it is
-//! shown in the file that was typed: the place in the merged text is turned
-//! into a path of keys, and the path leads to a file and a place there.
+//! The merged text is the one that is parsed and checked. An error in it is shown in the original
+//! file: the place in the merged text is converted to a path of keys, and that path leads to a file
+//! and a place there.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,42 +12,41 @@ use toml_edit::{Document, Item, Table, Value};
 
 use crate::problem::Excerpt;
 
-/// One step on the way to a value.
+/// One step on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum KeyStep {
     /// The key of a table.
     Key(String),
-    /// The entry of a list, from 0.
+    /// The index of a list entry, from 0.
     Place(usize),
 }
 
-/// The way to a value from the top of a file.
+/// The path to a value from the top of a file.
 pub(super) type KeyPath = Vec<KeyStep>;
 
-/// A file as it was typed.
+/// An original file.
 #[derive(Clone, Debug)]
 struct TypedFile {
     path: String,
     text: Arc<str>,
-    /// Values that stand otherwise in the merged text: paths, which there are
-    /// relative to another folder.
+    /// Values that differ in the merged text: paths, which there are relative to another folder.
     rewritten: BTreeMap<KeyPath, String>,
 }
 
-/// Where the keys of a merged text come from.
+/// Origins of the keys of a merged text.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     parts: Vec<TypedFile>,
-    /// For the top of everything that was taken over as a whole: the file and the
-    /// way in it. What lies below lies below there.
+    /// For the top of everything that was taken over as a whole: the file and the path in it.
+    /// Anything below it is below that path in the file.
     taken: BTreeMap<KeyPath, (usize, KeyPath)>,
-    /// Entries that were added to a list although one before them has nearly the
-    /// same name: that name.
+    /// Entries that were added to a list although an earlier one has a similar name, with that
+    /// name.
     similar: BTreeMap<KeyPath, String>,
 }
 
 impl SourceMap {
-    /// Adds a file; returns its number.
+    /// Adds a file; returns its index.
     pub(super) fn add(
         &mut self,
         path: String,
@@ -63,19 +61,19 @@ impl SourceMap {
         self.parts.len() - 1
     }
 
-    /// What stands at `steps` of the merged text now comes from a file.
+    /// Records that the value at `steps` of the merged text comes from a file.
     pub(super) fn take(&mut self, steps: &[KeyStep], part: usize, there: KeyPath) {
         self.taken.retain(|known, _| !known.starts_with(steps));
         self.taken.insert(steps.to_vec(), (part, there));
     }
 
-    /// The entry at `steps` of the merged text is a new one, and another that was
-    /// there before it is called `name`, nearly as it.
+    /// Records that the entry at `steps` of the merged text is new, and that an earlier one has a
+    /// similar name, `name`.
     pub(super) fn resembles(&mut self, steps: KeyPath, name: String) {
         self.similar.insert(steps, name);
     }
 
-    /// The name that the entry of a list around a span was perhaps meant to have.
+    /// Returns the name that the list entry around a span was perhaps meant to have.
     pub(super) fn similar(&self, merged: &str, span: &Range<usize>) -> Option<&str> {
         let document = Document::parse(merged).ok()?;
         let hit = smallest(document.as_table(), span)?;
@@ -84,8 +82,8 @@ impl SourceMap {
         found.map(|(_, name)| name.as_str())
     }
 
-    /// The place where a span of the merged text was typed. Without one, such as
-    /// for the value of a setting, the merged text is shown.
+    /// Returns the original place of a span of the merged text. If there is none, as for the value
+    /// of a setting, the merged text is shown.
     pub(super) fn excerpt(
         &self,
         merged: &Arc<str>,
@@ -137,7 +135,7 @@ impl SourceMap {
         (same_path || !item.is_value() || hit.is_table).then_some((part, whole))
     }
 
-    /// The file and the way in it to what stands at `steps` of the merged text.
+    /// Returns the file, and the path in it, of the value at `steps` of the merged text.
     fn origin(&self, steps: &[KeyStep]) -> Option<(usize, KeyPath)> {
         (0..=steps.len()).rev().find_map(|length| {
             let (part, there) = self.taken.get(&steps[..length])?;
@@ -148,7 +146,7 @@ impl SourceMap {
     }
 }
 
-/// A key or a value of a text.
+/// A key or a value found in a text.
 struct SourceHit {
     steps: KeyPath,
     span: Range<usize>,
@@ -156,7 +154,7 @@ struct SourceHit {
     is_table: bool,
 }
 
-/// The smallest key or value that has all of a span in it.
+/// Returns the smallest key or value that contains all of a span.
 fn smallest(root: &Table, span: &Range<usize>) -> Option<SourceHit> {
     let mut hits = Vec::new();
     collect_table(root, &mut Vec::new(), &mut hits);
@@ -212,7 +210,7 @@ fn collect(item: &Item, steps: &mut KeyPath, hits: &mut Vec<SourceHit>) {
     }
 }
 
-/// What stands within a value.
+/// Collects the keys and values within a value.
 fn collect_below(value: &Value, steps: &mut KeyPath, hits: &mut Vec<SourceHit>) {
     let mut add = |value: &Value, step: KeyStep, key: Option<Range<usize>>| {
         steps.push(step);
@@ -244,7 +242,7 @@ fn collect_below(value: &Value, steps: &mut KeyPath, hits: &mut Vec<SourceHit>) 
     }
 }
 
-/// What a way leads to, with the span of the last key on it.
+/// Returns the item at the end of a path, with the span of the last key on it.
 fn find(root: &Table, steps: &[KeyStep]) -> Option<(Option<Range<usize>>, Item)> {
     let mut key = None;
     let mut item = Item::Table(root.clone());

@@ -1,27 +1,27 @@
-//! The small languages inside project values: index lists, MAC addresses,
-//! prefixes, names.
+//! Small notations inside project values: index lists, MAC addresses, prefixes, names.
 
-/// `0`, `0-2,4`: microengine indices in rising order without repetition.
+/// Parses microengine indices such as `0` or `0-2,4`; returns them in ascending order without
+/// repetition.
 ///
 /// # Errors
-/// Says what is wrong with the list.
+/// Returns an error that tells what is wrong with the list.
 pub fn parse_ids(text: &str, count: u8) -> Result<Vec<u8>, String> {
     numbers(text, "microengine", ("this chip", count))
 }
 
-/// `0`, `0-2,4`: context numbers, as [`parse_ids`].
+/// Parses context numbers such as `0` or `0-2,4`, like [`parse_ids`].
 ///
 /// # Errors
-/// Says what is wrong with the list.
+/// Returns an error that tells what is wrong with the list.
 pub(crate) fn parse_contexts(text: &str) -> Result<Vec<u8>, String> {
     numbers(text, "context", ("a microengine", 8))
 }
 
-/// `1`, `1-3,5`: nodes of a network in rising order without repetition, of which the
-/// first is 1.
+/// Parses nodes of a network such as `1` or `1-3,5`, where the first is 1; returns them in
+/// ascending order without repetition.
 ///
 /// # Errors
-/// Says what is wrong with the list.
+/// Returns an error that tells what is wrong with the list.
 pub(crate) fn parse_nodes(text: &str) -> Result<Vec<u8>, String> {
     let nodes = numbers(text, "router", ("a chain", u8::MAX))?;
     if nodes.first() == Some(&0) {
@@ -30,10 +30,10 @@ pub(crate) fn parse_nodes(text: &str) -> Result<Vec<u8>, String> {
     Ok(nodes)
 }
 
-/// `0`, `0-2,4`: ranges of numbers, first and last of each.
+/// Parses ranges of numbers such as `0` or `0-2,4`; returns first and last of each.
 ///
 /// # Errors
-/// Says what is wrong with the list.
+/// Returns an error that tells what is wrong with the list.
 pub(crate) fn parse_list(text: &str) -> Result<Vec<(u32, u32)>, String> {
     let range = |part: &str| {
         let part = part.trim();
@@ -52,7 +52,7 @@ pub(crate) fn parse_list(text: &str) -> Result<Vec<(u32, u32)>, String> {
     text.split(',').map(range).collect()
 }
 
-/// The numbers of a list, of which `owner` has so many.
+/// Returns the numbers of a list, each of which must be below `count`, the number that `owner` has.
 fn numbers(text: &str, what: &str, (owner, count): (&str, u8)) -> Result<Vec<u8>, String> {
     let mut all = Vec::new();
     for (first, last) in parse_list(text)? {
@@ -75,7 +75,7 @@ fn numbers(text: &str, what: &str, (owner, count): (&str, u8)) -> Result<Vec<u8>
     Ok(all)
 }
 
-/// `02:00:00:00:01:00`, also with `-`.
+/// Parses `02:00:00:00:01:00`, also with `-`.
 #[must_use]
 pub(crate) fn parse_mac(text: &str) -> Option<[u8; 6]> {
     let mut mac = [0; 6];
@@ -90,8 +90,8 @@ pub(crate) fn parse_mac(text: &str) -> Option<[u8; 6]> {
     parts.next().is_none().then_some(mac)
 }
 
-/// A number of 32 bits, decimal or hexadecimal after `0x`; negative ones are taken
-/// as their two's complement.
+/// Parses a 32-bit number, decimal or hexadecimal after `0x`; negative numbers become their two's
+/// complement.
 #[must_use]
 pub fn parse_value(text: &str) -> Option<u32> {
     let (negative, digits) = match text.strip_prefix('-') {
@@ -107,15 +107,15 @@ pub fn parse_value(text: &str) -> Option<u32> {
     value_of(if negative { -number } else { number })
 }
 
-/// A number as 32 bits, if it fits.
+/// Returns a number as 32 bits, if it fits.
 #[must_use]
 pub(crate) fn value_of(number: i64) -> Option<u32> {
     let unsigned = u32::try_from(number).ok();
     unsigned.or_else(|| i32::try_from(number).ok().map(i32::cast_unsigned))
 }
 
-/// `10.0.0.0/8`: the address and the length; the length may be up to 255, a
-/// routing table checks it.
+/// Parses the address and the length of `10.0.0.0/8`. The length may be up to 255; the routing
+/// table checks it.
 #[must_use]
 pub(crate) fn parse_prefix(text: &str) -> Option<(u32, u8)> {
     let (address, length) = text.split_once('/')?;

@@ -1,9 +1,9 @@
-//! Timer jobs: tasks of the general-purpose core that work on a table again and again.
+//! Timer jobs: tasks of the general-purpose core that periodically work on a table.
 //!
-//! A kind says which keys it has and which accesses a job makes ([`TimerJob`]). Where the table
-//! lies, when jobs are due, what an access costs and saved states are the same for all such kinds
-//! and come from here. A task that polls, takes packets or works on several memories implements
-//! [`Task`] and [`TaskKind`](crate::registry::TaskKind).
+//! A kind defines its keys and the accesses of a job ([`TimerJob`]). The place of the table, the due
+//! times, the cost of accesses and saved states are common to all such kinds and are implemented
+//! here. A task that polls, takes packets or works on several memories implements [`Task`] and
+//! [`TaskKind`](crate::registry::TaskKind).
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -25,59 +25,59 @@ use crate::section;
 pub use crate::section::KeyMistake;
 use crate::toml_errors::KeyError;
 
-/// What follows an access.
+/// What comes after an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterAccess {
     /// The job's next access.
     More,
-    /// The job rests until the timer goes off again.
+    /// Nothing, until the timer expires again.
     Done,
 }
 
-/// A kind of timer job, and what one has besides its table.
+/// A kind of timer job, with its state besides the table.
 pub trait TimerJob: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The name in `tasks` of `[gpp]`, of its section `[gpp.NAME]` and in statistics.
+    /// Name in `tasks` of `[gpp]`, of its section `[gpp.NAME]` and in statistics.
     const NAME: &'static str;
-    /// Time from one job to the next where the section does not say it.
+    /// Time from one job to the next if the section does not give it.
     const PERIOD: &'static str = "10us";
-    /// The keys of the section besides `table` and `period`; `#[serde(deny_unknown_fields)]`
-    /// finds what is misspelt. Their texts are what editors say of them.
+    /// Keys of the section besides `table` and `period`; `#[serde(deny_unknown_fields)]` catches
+    /// misspelt ones. Their doc comments are the descriptions that editors show.
     type Keys: DeserializeOwned + JsonSchema + Send + Sync;
 
-    /// The name of its kind: [`Self::NAME`], unless kinds are known only when the program runs.
+    /// Returns the name of the kind: [`Self::NAME`], unless kinds are defined only at run time.
     fn name(&self) -> &'static str {
         Self::NAME
     }
 
-    /// A job of a project.
+    /// Creates a job of a project.
     ///
     /// # Errors
-    /// The keys ask for none that there can be.
+    /// Returns an error if the keys describe an impossible job.
     fn new(keys: &Self::Keys) -> Result<Self, KeyMistake>;
 
-    /// Bytes of its table.
+    /// Returns the size of its table in bytes.
     fn bytes(&self) -> u32;
 
-    /// Makes the access `number` of a job, from 0, to the table: one read or write. Between two
-    /// of them simulated time passes. Gives what it is for, and what follows.
+    /// Makes access `number` of a job, from 0, to the table: one read or write. Simulated time passes
+    /// between two accesses. Returns the purpose of the access, and what comes after it.
     fn access(
         &mut self,
         number: u32,
         table: &mut TableAccess<'_, '_>,
     ) -> (&'static str, AfterAccess);
 
-    /// What it has counted, for statistics.
+    /// Returns its counts, for statistics.
     fn counts(&self) -> Row {
         Row::default()
     }
 
-    /// What the summary of a run says of it.
+    /// Returns its part of the run summary.
     fn summary(&self) -> Option<String> {
         None
     }
 }
 
-/// The table of a job, through the core's share of the buses.
+/// The table of a job, accessed through the core's share of the buses.
 pub struct TableAccess<'t, 'a> {
     access: &'t mut Access<'a>,
     table: LongwordAddress,
@@ -86,14 +86,14 @@ pub struct TableAccess<'t, 'a> {
 }
 
 impl TableAccess<'_, '_> {
-    /// So many longwords, at most eight, from a byte offset on.
+    /// Reads `count` longwords, at most eight, from a byte offset on.
     pub fn read_words(&mut self, offset: u32, count: usize) -> Vec<u32> {
         let (words, cost) = self.access.read_words(self.table.after(offset), count);
         self.cost += cost;
         words
     }
 
-    /// The longwords from a byte offset on.
+    /// Reads longwords from a byte offset on.
     pub fn read<const N: usize>(&mut self, offset: u32) -> [u32; N] {
         let (words, cost) = self.access.read(self.table.after(offset));
         self.cost += cost;
@@ -105,7 +105,7 @@ impl TableAccess<'_, '_> {
         self.cost += self.access.write(self.table.after(offset), words);
     }
 
-    /// A value that traces show over time.
+    /// Records a value that traces show over time.
     pub fn show(&mut self, level: Level, value: i64) {
         self.access.tell(0, level, value);
     }
@@ -124,14 +124,14 @@ struct TimerKeys {
 const TIMER_KEYS: [&str; 2] = ["table", "period"];
 
 impl Registry {
-    /// The registry with one more kind of timer job.
+    /// Adds a kind of timer job to the registry.
     #[must_use]
     pub fn with_timer_job<J: TimerJob>(self) -> Self {
         self.with_timer_job_named(J::NAME, J::new)
     }
 
-    /// As [`Self::with_timer_job`], of a kind that is known when the program runs: `make` makes a job
-    /// of a section of this name, and [`TimerJob::name`] of each is `name`.
+    /// Like [`Self::with_timer_job`], for a kind that is defined at run time: `make` makes a job from
+    /// a section of this name, and [`TimerJob::name`] of each must return `name`.
     #[must_use]
     pub fn with_timer_job_named<J: TimerJob>(
         self,
@@ -186,9 +186,9 @@ struct Timer<J> {
     job: J,
     table: LongwordAddress,
     period: Cycle,
-    /// When the present job was due, or the next one is.
+    /// Cycle in which the current job was due, or the next one is.
     due: Cycle,
-    /// The access that comes next.
+    /// Number of the next access.
     number: u32,
 }
 

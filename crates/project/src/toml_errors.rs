@@ -1,7 +1,7 @@
-//! Mistakes in the keys and values of a file: a project file, a network file or a study.
+//! Errors in the keys and values of a file: a project file, a network file or a study.
 //!
-//! [`KeyError`] is the error with which [`crate::toml_reader`] deserializes. It keeps what does
-//! not fit as data, with the way to the key; `KeyError::explain` says it in the terms of the
+//! [`KeyError`] is the error type with which [`crate::toml_reader`] deserializes. It keeps the
+//! mismatch as data, with the path to the key; `KeyError::explain` describes it in terms of the
 //! file, not of the types of this program ("expected u16").
 
 use std::fmt;
@@ -14,44 +14,44 @@ use serde::de::{Error, Expected, Unexpected};
 use super::source_map::{KeyPath, KeyStep};
 use crate::problem::{Excerpt, Problem};
 
-/// How serde's visitors of derived structs say what they expect: `struct RingSection`.
+/// Prefix in the expectations of serde's derived struct visitors: `struct RingSection`.
 const SECTION: &str = "struct ";
 
-/// What a file has that it cannot have, or has not, and where.
+/// An invalid or missing part of a file, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyError {
     reason: KeyErrorReason,
-    /// Where it is typed; none for the file as a whole.
+    /// Its byte range; `None` for the file as a whole.
     span: Option<Range<usize>>,
-    /// The way to the key from the top of the file; to the table for a key that is missing.
+    /// The path to the key from the top of the file; for a missing key, to its table.
     steps: KeyPath,
 }
 
-/// What does not fit.
+/// The kind of mismatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum KeyErrorReason {
-    /// The text is not TOML, in the words of the parser.
+    /// The text is not TOML; holds the parser's message.
     Syntax(String),
     /// A key is given a second time.
     KeyTwice(String),
     /// A table lacks a key.
     MissingKey(&'static str),
-    /// A table has a key that is none of these.
+    /// A table has a key that is not one of the known ones.
     UnknownKey {
         key: String,
         known: Vec<&'static str>,
     },
-    /// A word is none of these.
+    /// A word is not one of the known ones.
     UnknownWord {
         word: String,
         known: Vec<&'static str>,
     },
-    /// A value is of another type than is expected (in the words of a visitor of serde's), or
-    /// out of the range of that.
+    /// A value has a type other than the expected one (as described by a serde visitor), or is
+    /// outside its range.
     Value { found: FoundValue, expected: String },
-    /// A list has another length than is expected.
+    /// A list has an unexpected length.
     Length { found: usize, expected: String },
-    /// What a type of this program says of a value.
+    /// A type of this program rejects a value; holds its message.
     Refused(String),
 }
 
@@ -62,7 +62,7 @@ enum FoundValue {
     Text(String),
     List,
     Section,
-    /// As it is shown.
+    /// The value as displayed.
     Other(String),
 }
 
@@ -101,11 +101,11 @@ impl KeyError {
         }
     }
 
-    /// What the parser of TOML says of a text.
+    /// Converts an error of the TOML parser.
     pub(crate) fn syntax(error: &toml::de::Error, text: &str) -> Self {
         let span = error.span();
         let reason = match error.message().trim() {
-            // The parser has no other sign of it; `tests/mistakes.rs` holds its words.
+            // The parser has no other indication of it; `tests/mistakes.rs` checks its wording.
             "duplicate key" => {
                 let key = span.clone().and_then(|span| text.get(span));
                 KeyErrorReason::KeyTwice(key.unwrap_or_default().to_owned())
@@ -118,20 +118,20 @@ impl KeyError {
         }
     }
 
-    /// The error at a place, unless it has one already.
+    /// Sets the error's place, unless it has one already.
     pub(crate) fn at(mut self, span: Option<Range<usize>>) -> Self {
         self.span = self.span.or(span);
         self
     }
 
-    /// The error of what lies behind a step.
+    /// Prepends a step to the error's path.
     pub(crate) fn below(mut self, step: KeyStep) -> Self {
         self.steps.insert(0, step);
         self
     }
 
-    /// The error with more keys that a section could have, if it is of an unknown key there;
-    /// `section` is the way to it.
+    /// Adds more known keys to an error about an unknown key in this section; `section` is the path
+    /// to it.
     pub(crate) fn with_known(
         mut self,
         section: &[&str],
@@ -149,7 +149,7 @@ impl KeyError {
         self
     }
 
-    /// Where it is, in bytes of the text; `0..0` for the file as a whole.
+    /// Returns the place as a byte range of the text; `0..0` for the file as a whole.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         self.span.clone().unwrap_or(0..0)
@@ -160,7 +160,7 @@ impl KeyError {
         matches!(self.reason, KeyErrorReason::MissingKey(_))
     }
 
-    /// The key that no such table has, with those that it can have.
+    /// Returns the unknown key, with the keys that the table can have.
     pub(crate) fn unknown_key(&self) -> Option<(&str, &[&'static str])> {
         match &self.reason {
             KeyErrorReason::UnknownKey { key, known } => Some((key, known)),
@@ -168,7 +168,7 @@ impl KeyError {
         }
     }
 
-    /// The mistake in the terms of a kind of file.
+    /// Explains the error in the terms of a kind of file.
     pub(crate) fn explain(&self, kind: FileKind<'_>) -> KeyExplanation {
         let name = last_key(&self.steps);
         match &self.reason {
@@ -196,7 +196,7 @@ impl KeyError {
                 let wanted = wanted(expected, &self.steps, kind);
                 format!("{name} must be {wanted}, not of {found}").into()
             }
-            // A type of several forms says what they are, such as "a string or an integer".
+            // A type with several forms lists them, such as "a string or an integer".
             KeyErrorReason::Refused(forms)
                 if (forms.starts_with("a ") || forms.starts_with("an "))
                     && forms.contains(" or ")
@@ -210,7 +210,7 @@ impl KeyError {
         }
     }
 
-    /// A value of another type than its key has.
+    /// Explains a value of the wrong type.
     fn wrong_value(
         &self,
         name: &str,
@@ -288,7 +288,7 @@ impl Error for KeyError {
     }
 }
 
-/// A mistake in words, and what to do about it.
+/// An explained error, with a suggested remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyExplanation {
     pub message: String,
@@ -304,12 +304,12 @@ impl From<String> for KeyExplanation {
     }
 }
 
-/// A kind of file, in whose terms mistakes are explained.
+/// A kind of file, in whose terms errors are explained.
 #[derive(Clone, Copy, Debug)]
 pub struct FileKind<'a> {
     /// What such a file describes, as in "a project file".
     pub noun: &'a str,
-    /// What keys of some names have, where that is more than a type says: text in quotes.
+    /// The form of certain keys' values where it is more specific than their type: text in quotes.
     pub forms: &'a [(&'a [&'a str], &'a str)],
 }
 
@@ -341,10 +341,10 @@ const TOML: FileKind<'_> = FileKind {
     forms: &[],
 };
 
-/// A time of a chip.
+/// A time on a chip.
 const TIME_OR_CYCLES: &str = "a time in quotes, such as \"2ms\", or \"60000\" for cycles";
 
-/// What serde calls the types of values, and what a user calls them.
+/// Names of value types in serde and for the user.
 const TYPES: &[(&str, &str)] = &[
     ("a string", "text in quotes"),
     ("a boolean", "`true` or `false`"),
@@ -359,7 +359,8 @@ const TYPES: &[(&str, &str)] = &[
     ("f64", "a number"),
 ];
 
-/// A mistake in a file with its place, in the file's terms. `path` is how the file is shown.
+/// Returns the problem for an error in a file, explained in the file's terms, with its place.
+/// `path` is the path as shown to the user.
 #[must_use]
 pub fn problem(error: &KeyError, kind: FileKind<'_>, path: &str, text: &Arc<str>) -> Problem {
     let KeyExplanation { message, help } = error.explain(kind);
@@ -375,10 +376,10 @@ pub fn problem(error: &KeyError, kind: FileKind<'_>, path: &str, text: &Arc<str>
     }
 }
 
-/// Of so many values a message names each, and of more the help.
+/// Up to this many values are listed in the message, more of them in the help.
 const FEW: usize = 5;
 
-/// A word that a key cannot have.
+/// Explains a word that a key cannot have.
 fn unknown_word(name: &str, word: &str, known: &[&'static str]) -> KeyExplanation {
     let all: Vec<_> = known.iter().map(|word| format!("\"{word}\"")).collect();
     let near = closest(word, known.iter().copied());
@@ -398,7 +399,7 @@ fn unknown_word(name: &str, word: &str, known: &[&'static str]) -> KeyExplanatio
     }
 }
 
-/// The key at the end of a path.
+/// Returns the last key of a path, for messages.
 fn last_key(steps: &[KeyStep]) -> String {
     let key = steps.iter().rev().find_map(|step| match step {
         KeyStep::Key(key) => Some(key),
@@ -412,7 +413,7 @@ fn last_key(steps: &[KeyStep]) -> String {
     }
 }
 
-/// A section as it is typed: `[[ring]]`, `[gpp.exceptions]`.
+/// Returns a section as written in the file: `[[ring]]`, `[gpp.exceptions]`.
 fn section(steps: &[KeyStep], kind: FileKind<'_>) -> String {
     match steps {
         [] => format!("the {} file", kind.noun),
@@ -421,7 +422,7 @@ fn section(steps: &[KeyStep], kind: FileKind<'_>) -> String {
     }
 }
 
-/// Keys with dots between them.
+/// Returns the keys of a path joined by dots.
 fn path(steps: &[KeyStep]) -> String {
     let keys = steps.iter().filter_map(|step| match step {
         KeyStep::Key(key) => Some(key.as_str()),
@@ -430,7 +431,7 @@ fn path(steps: &[KeyStep]) -> String {
     keys.collect::<Vec<_>>().join(".")
 }
 
-/// What a key must be.
+/// Describes what a key's value must be.
 fn wanted(expected: &str, steps: &[KeyStep], kind: FileKind<'_>) -> String {
     let keys = steps.iter().rev().find_map(|step| match step {
         KeyStep::Key(key) => Some(key.as_str()),

@@ -1,9 +1,10 @@
-//! Reads TOML into the types of files, with errors that are data: [`KeyError`] has the way to
-//! the key, the place in the text, and what does not fit.
+//! Deserializes TOML with errors that are data: a [`KeyError`] has the path to the key, the place
+//! in the text, and the mismatch.
 //!
-//! The parser of the `toml` crate makes a tree of values with their spans; what it refuses is
-//! syntax. The values are deserialized here. A table is never a list: a section that is given
-//! as `[[section]]` is refused, where serde would take the entries for its fields in turn.
+//! The parser of the `toml` crate produces a tree of values with their spans; what it rejects is a
+//! syntax error. The values are deserialized here. A table is never accepted as a list: a section
+//! given as `[[section]]` is rejected, whereas serde would take the entries for the fields in
+//! order.
 
 use std::borrow::Cow;
 use std::iter;
@@ -24,18 +25,18 @@ use crate::toml_errors::KeyError;
 /// Reads a whole file.
 ///
 /// # Errors
-/// It is not TOML, or has keys or values that it cannot have: the first mistake.
+/// Returns the first error if the text is not TOML, or has invalid keys or values.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, KeyError> {
     from_table(parse(text)?)
 }
 
-/// The keys and values of a text.
+/// Parses a text to keys and values.
 pub(crate) fn parse(text: &str) -> Result<DeTable<'_>, KeyError> {
     let table = DeTable::parse(text).map_err(|error| KeyError::syntax(&error, text))?;
     Ok(table.into_inner())
 }
 
-/// What a file has, from its keys and values.
+/// Deserializes a file from its keys and values.
 pub(crate) fn from_table<'de, T: Deserialize<'de>>(table: DeTable<'de>) -> Result<T, KeyError> {
     T::deserialize(ValueReader {
         value: Value::Table(Pairs::of(table)),
@@ -43,7 +44,7 @@ pub(crate) fn from_table<'de, T: Deserialize<'de>>(table: DeTable<'de>) -> Resul
     })
 }
 
-/// What one value of a file is.
+/// Deserializes one value of a file.
 pub(crate) fn from_value<'de, T>(value: Spanned<DeValue<'de>>) -> Result<T, KeyError>
 where
     T: Deserialize<'de>,
@@ -51,11 +52,10 @@ where
     T::deserialize(ValueReader::from(value))
 }
 
-/// A value that is to be read.
+/// A value to be deserialized.
 struct ValueReader<'de> {
     value: Value<'de>,
-    /// Where it is typed; none for the file as a whole, whose mistakes have no place of
-    /// their own.
+    /// Its byte range; `None` for the file as a whole, whose errors have no place of their own.
     span: Option<Range<usize>>,
 }
 
@@ -68,14 +68,14 @@ impl<'de> From<Spanned<DeValue<'de>>> for ValueReader<'de> {
     }
 }
 
-/// A value in the form in which visitors take it. Every visitor has code of its own for what is
-/// done with a value, so nothing is done there that can be done before.
+/// A value in the form that visitors accept. The code that handles a value is instantiated for
+/// every visitor, so as much as possible is done before.
 enum Value<'de> {
     Text(DeString<'de>),
     Signed(i64),
     Unsigned(u64),
     Float(f64),
-    /// A number that no type holds, as it is shown.
+    /// A number that no type can hold, as displayed.
     Unreadable(String),
     Bool(bool),
     List(Entries<'de>),
@@ -89,7 +89,7 @@ impl<'de> From<DeValue<'de>> for Value<'de> {
             DeValue::Integer(number) => integer(&number),
             DeValue::Float(number) => float(&number),
             DeValue::Boolean(value) => Self::Bool(value),
-            // No file has dates: a type says that this is none of what it expects.
+            // No file has dates; each type reports that it does not expect one.
             DeValue::Datetime(time) => Self::Table(Pairs::of_date(time.to_string())),
             DeValue::Array(values) => Self::List(Entries::of(values)),
             DeValue::Table(table) => Self::Table(Pairs::of(table)),
@@ -122,7 +122,7 @@ fn float(number: &DeFloat<'_>) -> Value<'static> {
 }
 
 impl Value<'_> {
-    /// The error of a value where another is expected.
+    /// Returns the error for a value of the wrong kind.
     fn unlike(&self, expected: &dyn Expected) -> KeyError {
         let found = match self {
             Self::Text(text) => Unexpected::Str(text),
@@ -138,7 +138,7 @@ impl Value<'_> {
     }
 }
 
-/// Methods for types that are one kind of value each.
+/// Deserializer methods for types that accept a single kind of value.
 macro_rules! deserialize {
     ($kind:ident: $($method:ident($($name:ident: $type:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $($name: $type,)* visitor: V) -> Result<V::Value, KeyError> {
@@ -310,8 +310,8 @@ impl<'de> SeqAccess<'de> for Entries<'de> {
     }
 }
 
-/// The keys of a table with their values. A visitor takes in turn a key, which stays here, and
-/// the value with it.
+/// The keys of a table with their values. A visitor alternately takes a key, of which a copy stays
+/// here, and its value.
 struct Pairs<'de> {
     pairs: std::vec::IntoIter<(PairKey<'de>, ValueReader<'de>)>,
 }
@@ -320,7 +320,7 @@ struct Pairs<'de> {
 #[derive(Clone)]
 struct PairKey<'de> {
     name: DeString<'de>,
-    /// Where it is typed; none for a key that the file does not have.
+    /// Its byte range; `None` for a key that is not in the file.
     span: Option<Range<usize>>,
 }
 
@@ -338,7 +338,8 @@ impl<'de> Pairs<'de> {
         Self::from_pairs([(PairKey::internal("date"), ValueReader { value, span: None })])
     }
 
-    /// What [`Spanned`] is for serde: a struct of start, end and value, `fields` by name.
+    /// Represents [`Spanned`] for serde: a struct of start, end and value, with `fields` as their
+    /// names.
     fn of_spanned(value: ValueReader<'de>, fields: &'static [&'static str]) -> Self {
         let span = value.span.clone().unwrap_or_default();
         let bound = |at: usize| ValueReader {
@@ -370,7 +371,7 @@ impl PairKey<'_> {
         }
     }
 
-    /// The error of this key or its value.
+    /// Adds the place of this key or its value to an error.
     fn locate(self, error: KeyError, span: Option<Range<usize>>) -> KeyError {
         match self.span {
             Some(_) => error.at(span).below(KeyStep::Key(self.name.into_owned())),
@@ -411,7 +412,7 @@ impl<'de> MapAccess<'de> for Pairs<'de> {
     }
 }
 
-/// A key that is to be read.
+/// A key to be deserialized.
 struct KeyReader<'de>(PairKey<'de>);
 
 impl<'de> Deserializer<'de> for KeyReader<'de> {

@@ -1,5 +1,5 @@
-//! Output files that are whole or not there: written beside the target under a
-//! temporary name and renamed at the end.
+//! Output files that are either complete or absent: written beside the target under a temporary
+//! name and renamed at the end.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ pub use npsim_net::standard_output::is_standard_output;
 use npsim_net::compression::{Compression, Compressor};
 use npsim_net::standard_output;
 
-/// Whether two paths name the same regular file, or will when it is written.
+/// Whether two paths name the same regular file, or will once it is written.
 #[must_use]
 pub fn same_file(one: &Path, other: &Path) -> bool {
     if is_standard_output(one) || is_standard_output(other) {
@@ -28,16 +28,17 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
     };
     match (whole(one), whole(other)) {
         (Ok(one), Ok(other)) => {
-            // What is no regular file (a pipe, `/dev/null`) takes any number of writers.
+            // A target that is not a regular file (a pipe, `/dev/null`) can have any number of
+            // writers.
             one == other && std::fs::metadata(&one).map_or(true, |file| file.is_file())
         }
         _ => false,
     }
 }
 
-/// A file that is written bit by bit and is there when it is whole, compressed if its name ends in
-/// `.gz` or `.zst`. What exists under its name and is no regular file (a pipe, `/dev/null`) is
-/// written to directly, and so is standard output, whose name is `-`.
+/// A file that is written gradually and appears once it is complete, compressed if its name ends in
+/// `.gz` or `.zst`. An existing target that is not a regular file (a pipe, `/dev/null`) is written
+/// to directly, and so is standard output, named `-`.
 #[derive(Debug)]
 pub struct WholeFile(Compressor<BufWriter<WritePlace>>);
 
@@ -48,19 +49,20 @@ enum WritePlace {
 }
 
 impl WholeFile {
-    /// Begins a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// The path is that of a folder, or nothing can be written there.
+    /// Returns an error if the path is that of a folder, or nothing can be written there.
     pub fn create(path: &Path) -> io::Result<Self> {
         let place = BufWriter::new(WritePlace::create(path)?);
         Ok(Self(Compressor::new(Compression::of_name(path), place)))
     }
 
-    /// The file is whole: it takes its name.
+    /// Completes the file and gives it its final name.
     ///
     /// # Errors
-    /// It cannot be written to the end or renamed; an older file stays as it was.
+    /// Returns an error if the file cannot be completed or renamed; an existing file stays as it
+    /// was.
     pub fn commit(self) -> io::Result<()> {
         let place = self.0.finish()?;
         place
@@ -109,7 +111,7 @@ impl WritePlace {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder)?;
-        // The new file keeps the permissions of the one that it replaces.
+        // The new file gets the permissions of the one that it replaces.
         if let Ok(existing) = before {
             file.as_file().set_permissions(existing.permissions())?;
         }
@@ -143,24 +145,25 @@ impl Write for WritePlace {
     }
 }
 
-/// Whether a [`WholeFile`] can be made at `path`, found out before there is anything to write.
-/// Nothing is left there, and a file that is there stays as it is.
+/// Checks in advance whether a [`WholeFile`] can be created at `path`. Leaves nothing behind, and
+/// does not change an existing file.
 ///
 /// # Errors
-/// As those of [`WholeFile::create`].
+/// See [`WholeFile::create`].
 pub fn try_place(path: &Path) -> io::Result<()> {
     let other = |it: std::fs::Metadata| !it.is_file() && !it.is_dir();
-    // Opening a pipe to look at it would end it for its reader.
+    // Opening a pipe and closing it again would signal its end to the reader.
     if std::fs::metadata(path).is_ok_and(other) {
         return Ok(());
     }
     WritePlace::create(path).map(drop)
 }
 
-/// Writes `bytes` to `path`, as a [`WholeFile`].
+/// Writes `bytes` to `path` through a [`WholeFile`].
 ///
 /// # Errors
-/// The file cannot be made, written or renamed; an older one stays as it was.
+/// Returns an error if the file cannot be created, written or renamed; an existing file stays as it
+/// was.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(bytes)?;

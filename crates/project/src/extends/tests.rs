@@ -1,4 +1,4 @@
-//! Files that extend others, on disk in a folder of their own.
+//! Tests of files that extend others, in temporary folders.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::super::{Overrides, Project};
 
 const ME: &str = "[[me]]\nid = 0\nname = \"work\"\nsource = \"a.uc\"\n";
 
-/// A folder with files in it.
+/// Creates a folder with files in it.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in files {

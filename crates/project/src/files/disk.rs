@@ -8,15 +8,15 @@ use npsim_net::inputs;
 
 use super::{FileKind, Files};
 
-/// The longest source, project or image that is read; far beyond any real one.
+/// Longest source, project or image that is read, in bytes; far beyond any real one.
 const LONGEST: u64 = 64 << 20;
 
-/// What lies on the disk, relative paths from the current folder.
+/// The files on the disk; relative paths start at the current folder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
 
 impl Files for Disk {
-    /// A file without an end (`/dev/zero`) is an error, not the end of the machine's
+    /// Reads a file. A file without an end (`/dev/zero`) gives an error instead of exhausting the
     /// memory.
     #[expect(clippy::disallowed_methods, reason = "this is where files are read")]
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
@@ -56,12 +56,12 @@ impl Files for Disk {
     }
 }
 
-/// The one path of what is there, as other programs and URIs take it.
+/// Returns the canonical path of a file, in the form that other programs and URIs accept.
 pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).map(without_mark)
 }
 
-/// A path without the mark that Windows puts before the drive of a resolved one (`\\?\C:\a`).
+/// Removes the prefix that Windows puts before the drive of a canonical path (`\\?\C:\a`).
 fn without_mark(path: PathBuf) -> PathBuf {
     let rest = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
     let of_drive = rest.filter(|rest| rest.as_bytes().get(1) == Some(&b':'));

@@ -1,4 +1,4 @@
-//! Files that stand in memory.
+//! Files held in memory.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -6,20 +6,20 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{FileKind, Files};
 
-/// Files by their paths. There is one root, in which relative paths begin too, and a
-/// folder is there if a file is below it.
+/// Files by path. There is a single root, at which relative paths start, too; a folder exists if
+/// there is a file below it.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFiles {
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl MemoryFiles {
-    /// Puts a file in, in the place of one that has its path.
+    /// Adds a file, replacing any file with the same path.
     pub fn insert(&mut self, path: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) {
         self.files.insert(from_root(path.as_ref()), bytes.into());
     }
 
-    /// Takes a file away, or a folder with all that is below it; how many files that were.
+    /// Removes a file, or a folder with everything below it; returns the number of files removed.
     pub fn remove(&mut self, path: impl AsRef<Path>) -> usize {
         let path = from_root(path.as_ref());
         let before = self.files.len();
@@ -27,7 +27,7 @@ impl MemoryFiles {
         before - self.files.len()
     }
 
-    /// The files at a path and below, in order, with their bytes.
+    /// Returns the files at and below a path, in order, with their bytes.
     pub fn below(&self, path: impl AsRef<Path>) -> impl Iterator<Item = (&Path, &[u8])> {
         let path = from_root(path.as_ref());
         let from = self.files.range(path.clone()..);
@@ -56,7 +56,7 @@ impl Files for MemoryFiles {
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         let path = from_root(path);
-        // Whatever is below a folder comes directly behind it.
+        // In sort order, anything below a folder directly follows its path.
         match self.files.range(path.clone()..).next() {
             Some((file, _)) if *file == path => Ok(FileKind::File),
             Some((file, _)) if file.starts_with(&path) => Ok(FileKind::Folder),
@@ -82,7 +82,7 @@ impl Files for MemoryFiles {
     }
 }
 
-/// A path from the root on, without ways down and up again.
+/// Makes a path absolute and removes `.` and `..` from it.
 fn from_root(path: &Path) -> PathBuf {
     let mut whole = PathBuf::from("/");
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! A source of files that notes what it gave.
+//! A source of files that records what was read.
 
 use std::cell::RefCell;
 use std::io;
@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use super::{FileKind, Files};
 
-/// A file that was read on the way to something, as it was then.
+/// A file that was read to produce a result, with its contents at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Where it was read.
+    /// The path that was read.
     pub path: PathBuf,
-    /// What it held.
+    /// The contents.
     pub bytes: Arc<[u8]>,
 }
 
-/// Another source of files with a list of what was read from it. What must know all that a result
-/// depends on reads through it, so that no reader can be forgotten.
+/// Wraps another source of files and records what is read from it. Code that must know all inputs
+/// of a result reads through it, so that none can be missed.
 #[derive(Debug)]
 pub struct NotedFiles<'a> {
     files: &'a dyn Files,
@@ -25,7 +25,7 @@ pub struct NotedFiles<'a> {
 }
 
 impl<'a> NotedFiles<'a> {
-    /// Reads from `files`.
+    /// Creates a recorder over `files`.
     #[must_use]
     pub fn new(files: &'a dyn Files) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl<'a> NotedFiles<'a> {
         }
     }
 
-    /// The files that were read, each once, in the order in which they were first read.
+    /// Returns the files that were read, each once, in the order of their first reads.
     #[must_use]
     pub fn into_inputs(self) -> Vec<Input> {
         self.inputs.into_inner()

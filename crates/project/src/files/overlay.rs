@@ -1,4 +1,4 @@
-//! Texts in place of files.
+//! Texts that replace files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::disk::resolved;
 use super::{Disk, FileKind, Files};
 
-/// Files, those of the disk unless others are given, with some texts in place of what stands there,
-/// or where nothing stands: what an editor has not saved yet, a project without a file.
+/// Files, by default those on the disk, some of which are replaced or supplemented by texts:
+/// unsaved contents of an editor, or a project without a file.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     below: Arc<dyn Files + Send + Sync>,
@@ -23,7 +23,7 @@ impl Default for Overlay {
 }
 
 impl Overlay {
-    /// No texts yet, over these files.
+    /// Creates an overlay without texts over these files.
     #[must_use]
     pub fn over(below: Arc<dyn Files + Send + Sync>) -> Self {
         Self {
@@ -32,17 +32,17 @@ impl Overlay {
         }
     }
 
-    /// Puts a text in.
+    /// Adds a text.
     pub fn insert(&mut self, path: &Path, text: impl Into<Arc<str>>) {
         self.texts.insert(canonical(path), text.into());
     }
 
-    /// Takes a text away, so that the file below counts again.
+    /// Removes a text, so that the file below becomes visible again.
     pub fn remove(&mut self, path: &Path) {
         self.texts.remove(&canonical(path));
     }
 
-    /// A text that was put in.
+    /// Returns a text that was added.
     #[must_use]
     pub fn text(&self, path: &Path) -> Option<&Arc<str>> {
         self.texts.get(&canonical(path))
@@ -76,14 +76,14 @@ impl Files for Overlay {
     }
 }
 
-/// One path for each file, however it was reached.
+/// Returns a unique path for each file, however it was reached.
 #[must_use]
 pub fn canonical(path: &Path) -> PathBuf {
     if let Ok(path) = resolved(path) {
         return path;
     }
     let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    // A file that is not there yet: its folder may be.
+    // The file does not exist yet, but its folder may.
     if let (Some(folder), Some(name)) = (full.parent(), full.file_name())
         && let Ok(folder) = resolved(folder)
     {

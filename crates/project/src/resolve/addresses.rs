@@ -1,5 +1,5 @@
-//! IPv4 addresses on the router's links: its own, which `address` of `[[port]]` says, with
-//! their routes, and those of next hops, `next_hop` of `[[route]]`.
+//! IPv4 addresses on the router's links: its own addresses (`address` of `[[port]]`) with their
+//! routes, and those of next hops (`next_hop` of `[[route]]`).
 
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -14,23 +14,23 @@ use super::resolver::Resolver;
 use super::routing::{Mistake, TypedRoute};
 use crate::keys::Spanned;
 
-/// What `mac` of a route says where the address is to be found.
+/// Value of a route's `mac` if ARP is to find the address.
 const FOUND: &str = "arp";
 
 impl Resolver<'_> {
-    /// The router's own addresses on the links, by port.
+    /// Returns the router's own MAC addresses, by port.
     #[must_use]
     pub fn macs(&self) -> &[[u8; 6]] {
         &self.macs
     }
 
-    /// Next hops of which the IPv4 address is given.
+    /// Returns the next hops given by IPv4 address.
     #[must_use]
     pub fn gateways(&self) -> &[Gateway] {
         &self.gateways
     }
 
-    /// The next hop of a route that gives its IPv4 address.
+    /// Resolves the next hop of a route that gives its IPv4 address.
     pub(super) fn gateway(
         &mut self,
         has_arp: bool,
@@ -71,7 +71,7 @@ impl Resolver<'_> {
         }
         let own = self.addresses.get(usize::from(port));
         let own = own.map_or(&[][..], Vec::as_slice);
-        // A port without a network says nothing of its link.
+        // A port without a network leaves its link unspecified.
         let mut links = own.iter().filter(|own| own.length < 32);
         if let Some(link) = links.find(|own| !own.has_on_link(address)) {
             let message = match link.end(address) {
@@ -99,13 +99,13 @@ impl Resolver<'_> {
         Ok(gateway.next_hop())
     }
 
-    /// The router's own addresses by port; several are those of the routers of a chain.
+    /// Returns the router's own addresses by port; several are those of the routers of a chain.
     #[must_use]
     pub fn addresses(&self) -> &[Vec<PortAddress>] {
         &self.addresses
     }
 
-    /// What is typed at a port.
+    /// Parses the addresses given for a port.
     pub(super) fn port_addresses(
         &mut self,
         typed: Option<&Spanned<Addresses>>,
@@ -140,11 +140,11 @@ impl Resolver<'_> {
         addresses
     }
 
-    /// The routes of the own addresses, but for those that the project has typed: of all routers,
-    /// or of each of a chain whose ports have several. The broadcast addresses of the ports' own
-    /// networks are among them, unless the project lets such packets be forwarded: they are for the
-    /// router, and go no further (RFC 2644). So are the networks' first addresses, the broadcast
-    /// addresses of old (RFC 1812, 4.2.3.1).
+    /// Returns the routes to the router's own addresses, except for those given in the project: for
+    /// all routers, or for each router of a chain whose ports have several addresses. They include
+    /// the broadcast addresses of the ports' own networks, unless the project allows such packets
+    /// to be forwarded: they are for the router, and go no further (RFC 2644). They also include
+    /// the networks' first addresses, the former broadcast addresses (RFC 1812, 4.2.3.1).
     pub(super) fn own_routes(&mut self, file: &ProjectFile, typed: &[Route]) -> Vec<Vec<Route>> {
         let local = NextHop {
             port: 0,
@@ -195,12 +195,12 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// No two ports of a router have the same address, or addresses in one network.
+    /// Checks that no two ports of a router have the same address, or addresses in one network.
     pub(super) fn check_addresses(&mut self, file: &ProjectFile) {
         for port in 1..self.addresses.len() {
             for other in 0..port {
                 let (these, those) = (&self.addresses[port], &self.addresses[other]);
-                // Of a list the routers of a chain have one each.
+                // In a list, each router of a chain has one address.
                 let at = |all, node| of_router(all, node).map(|own: &PortAddress| own.address);
                 let routers = these.len().max(those.len());
                 let same = (0..routers).find_map(|node| {
@@ -239,20 +239,20 @@ impl Resolver<'_> {
     }
 }
 
-/// Where the addresses of a port stand.
+/// Returns the place of a port's addresses in the project file.
 fn address_span(file: &ProjectFile, port: usize) -> Range<usize> {
     let typed = file.port.get(port).and_then(|port| port.address.as_ref());
     typed.map_or(0..0, Spanned::span)
 }
 
-/// Whether an address may be that of a single host: not of network 0, no loopback, of no group,
-/// not of class E. What is a broadcast besides depends on the networks that there are.
+/// Whether an address can belong to a single host: not in network 0, loopback, multicast or class
+/// E. Other broadcast addresses depend on the existing networks.
 #[must_use]
 pub fn is_host(address: Ipv4Addr) -> bool {
     !matches!(address.octets()[0], 0 | 127 | 224..)
 }
 
-/// `10.1.0.1` or `10.1.0.1/16`, an address of a single host.
+/// Parses `10.1.0.1` or `10.1.0.1/16`, an address of a single host.
 fn parse_address(text: &str) -> Option<PortAddress> {
     let (address, length) = match parse_prefix(text) {
         Some((address, length)) => (Ipv4Addr::from_bits(address), length),

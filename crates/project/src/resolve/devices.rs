@@ -1,4 +1,4 @@
-//! Devices beside SRAM channels: their windows and the names of the parts of these.
+//! Devices beside SRAM channels: their windows and the names within them.
 
 use std::ops::Range;
 
@@ -9,19 +9,18 @@ use super::{NamedMemory, Resolver, hex};
 use crate::keys::Spanned;
 use crate::registry::Sections;
 
-/// The window that a device's keys ask for.
+/// The window that a device's keys request.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceWindow<'k> {
-    /// The kind of the device, for messages.
+    /// Kind of the device, for messages.
     pub kind: &'static str,
     /// The name that sources use.
     pub name: &'k Spanned<String>,
     /// SRAM channel; 1 if not given and there, or else 0.
     pub channel: Option<&'k Spanned<u8>>,
-    /// Byte address in the channel; the first that is free behind the memory if not
-    /// given.
+    /// Byte address in the channel; the first free one after the memory if not given.
     pub address: Option<&'k Spanned<u64>>,
-    /// Bytes; the address is a multiple of them.
+    /// Size in bytes; the address is a multiple of it.
     pub bytes: u32,
 }
 
@@ -32,7 +31,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Finds the place for a device's window; `None` if it cannot be attached there.
+    /// Finds the place of a device's window; `None` if it cannot be attached there.
     pub fn window(&mut self, wanted: &DeviceWindow<'_>) -> Option<Attachment> {
         let DeviceWindow {
             kind, name, bytes, ..
@@ -77,8 +76,8 @@ impl Resolver<'_> {
         Some(attachment)
     }
 
-    /// Attaches a device. The parts of its window get names for sources; those that
-    /// are registers can be named where tasks name memory.
+    /// Attaches a device. The parts of its window get names for sources; register names can also be
+    /// used where tasks name memory.
     pub fn attach(&mut self, device: Box<dyn Device>, span: &Range<usize>) {
         let (kind, own) = (device.kind(), device.attachment().clone());
         let owner = format!("the {kind} `{}`", own.name);

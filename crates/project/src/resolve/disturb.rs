@@ -1,4 +1,4 @@
-//! Disturbances of a run: contexts that stall, and memories that answer late.
+//! Disturbances of a run: contexts that stall, and memories that respond late.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::keys::{Ids, Spanned};
 use crate::problem::Problem;
 use crate::quantity::Time;
 
-/// Where something is typed.
+/// The origin of a value.
 enum Typed<'a> {
     File(Range<usize>),
     Option(&'a StallOption),
@@ -88,7 +88,7 @@ impl Resolver<'_> {
             .ok()
     }
 
-    /// Which contexts of which microengines are meant.
+    /// Returns the contexts of the microengines that are meant.
     fn places(
         &mut self,
         (me, me_typed): (&str, &Typed<'_>),

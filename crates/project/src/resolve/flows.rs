@@ -1,4 +1,4 @@
-//! The flow table: five-tuples hashed to buckets as the hash unit does.
+//! The flow table: 5-tuples hashed to buckets as by the hash unit.
 
 use npsim_chip::gpp::boot::{MemoryImage, Space as BootSpace};
 use npsim_chip::units::hash::{Hash, HashWidth, hash};
@@ -7,26 +7,26 @@ use super::super::file::{FlowSection, ProjectFile};
 use super::super::text::parse_prefix;
 use super::{Resolver, hex};
 
-/// Flows of a bucket.
+/// Flows per bucket.
 const BUCKET_FLOWS: usize = 2;
-/// Longwords of a flow.
+/// Longwords per flow.
 const FLOW_LONGWORDS: usize = 4;
-/// Bit of a flow's last longword that says that there is one.
+/// Bit of a flow's last longword that marks the entry as valid.
 const VALID: u32 = 1 << 31;
-/// Bit of the same longword that says that it is a flow's opposite direction.
+/// Bit of the same longword that marks a flow's opposite direction.
 const REVERSE: u32 = 1 << 30;
-/// Where a flow's number stands in the same longword, and the largest one.
+/// Position of a flow's number in the same longword, and its largest value.
 const NUMBER_SHIFT: u32 = 16;
 const LAST_NUMBER: usize = 0x3fff;
 
 impl Resolver<'_> {
-    /// The class of each flow of the flow table, by number from 1 on.
+    /// Returns the class of each flow in the flow table, by number from 1 on.
     #[must_use]
     pub fn flow_classes(&self) -> &[u8] {
         &self.flow_classes
     }
 
-    /// Builds the table and gives it its place.
+    /// Builds the table and allocates its memory.
     pub(super) fn flows(&mut self, file: &ProjectFile) {
         let Some(section) = &file.flows else {
             if let Some(flow) = file.flow.first() {
@@ -100,7 +100,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Numbers flows and puts them into their buckets.
+    /// Numbers flows and adds them to their buckets.
     fn flow(&mut self, flow: &FlowSection, buckets: u32, words: &mut [u32]) {
         let mut address = |text: &crate::keys::Spanned<String>| {
             let address =
@@ -151,7 +151,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Puts an entry, still without its protocol, into its bucket. False if that is a mistake.
+    /// Adds an entry, still without its protocol, to its bucket. Returns false on an error.
     fn enter(
         &mut self,
         flow: &FlowSection,
@@ -186,7 +186,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The bucket that microcode finds with `hash_128` of the key.
+/// Returns the bucket that microcode finds with `hash_128` of the key.
 fn bucket(key: [u32; 4], buckets: u32) -> usize {
     let operand = key
         .iter()

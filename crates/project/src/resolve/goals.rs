@@ -1,4 +1,4 @@
-//! Goals: bounds in the unit of what is measured, names that are looked up.
+//! Goals: converts bounds to the unit of the measure and resolves names.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::quantity::{Time, parse_rate};
 
 const PICOSECONDS_IN_SECOND: u128 = 1_000_000_000_000;
 
-/// A bound that was read.
+/// A parsed bound.
 #[derive(Clone, Copy)]
 enum Bound {
     Frames(u64),
@@ -26,7 +26,7 @@ impl Bound {
 }
 
 impl Resolver<'_> {
-    /// Reads the goals. Memory, locks and stages must have their places already.
+    /// Resolves the goals. Memory, locks and stages must have been resolved before.
     pub(super) fn goals(&mut self, file: &ProjectFile) -> Vec<Goal> {
         let mut goals: Vec<Goal> = Vec::new();
         for section in &file.goal {
@@ -66,7 +66,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Refuses keys that do not apply to the measure.
+    /// Reports keys that do not apply to the measure.
     fn foreign_keys(&mut self, section: &GoalSection, kind: MeasureKind) {
         use MeasureKind as Kind;
         let stages = [Kind::Cycles, Kind::Instructions, Kind::Words];
@@ -112,7 +112,7 @@ impl Resolver<'_> {
                 let message = "a goal with `equals` has no other bound";
                 self.fail(other.span(), message, "", "take one of them out");
             }
-            // A rate is never met to the frame.
+            // A rate is never met exactly.
             if kind == MeasureKind::Throughput {
                 let help = "use `at_least` or `at_most`";
                 self.fail(typed.span(), "a throughput is not met exactly", "", help);
@@ -245,7 +245,7 @@ impl Resolver<'_> {
         let size = if is_counter {
             4
         } else {
-            // Without a place the memory itself is wrong, which has been said.
+            // If the memory has no place, it is itself wrong, which has been reported.
             let named = *self.memories.get(wanted)?;
             named.size
         };
@@ -263,7 +263,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The microengines of a goal's stage; the inner nothing means all of them.
+    /// Returns the microengines of a goal's stage; an inner `None` means all of them.
     #[expect(clippy::option_option, reason = "not found, all, some")]
     fn stage_goal(&mut self, section: &GoalSection) -> Option<Option<Vec<u8>>> {
         let Some(stage) = &section.stage else {
@@ -281,11 +281,11 @@ impl Resolver<'_> {
     }
 }
 
-/// Frames or bits a second.
+/// Parses a rate in frames or bits a second.
 fn rate(text: &str) -> Result<Bound, String> {
     let shape = || format!("`{text}` is not a throughput; write for example `1.4Mpps` or `1Gbps`");
     match text.strip_suffix("pps") {
-        // The prefixes and digits are those of a rate in bits.
+        // Prefixes and digits are the same as in a bit rate.
         Some(number) => parse_rate(&format!("{number}bps"))
             .map(Bound::Frames)
             .map_err(|_| shape()),
@@ -293,7 +293,7 @@ fn rate(text: &str) -> Result<Bound, String> {
     }
 }
 
-/// Rounded down, as latencies are.
+/// Converts a time to nanoseconds, rounded down like latencies.
 fn nanoseconds(time: Time, hertz: u64) -> u64 {
     match time {
         Time::Picoseconds(ps) => ps / 1000,

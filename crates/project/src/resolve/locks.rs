@@ -7,7 +7,7 @@ use super::{Resolver, suggestion};
 use crate::keys::Spanned;
 
 impl Resolver<'_> {
-    /// Gives every lock its longword. The memory must have its place already.
+    /// Resolves the longword of every lock. The memory must have been allocated before.
     pub(super) fn locks(&mut self, sections: &[LockSection], memory: &[MemorySection]) {
         for section in sections {
             if let Some(setup) = self.lock(section, memory) {
@@ -35,7 +35,7 @@ impl Resolver<'_> {
             self.fail(place.span(), message, "", &help);
             return None;
         }
-        // Without a place the memory itself is wrong, which has been said.
+        // If the memory has no place, it is itself wrong, which has been reported.
         let named = *self.memories.get(place.get_ref())?;
         if named.space == Space::Dram {
             self.fail(

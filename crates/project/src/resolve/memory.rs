@@ -1,5 +1,4 @@
-//! Named memory and counters: their addresses, and what is said where there is
-//! no place.
+//! Named memory and counters: their addresses, and the errors if there is no space.
 
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ use super::{NamedMemory, Resolver, hex};
 use crate::keys::Spanned;
 
 impl Resolver<'_> {
-    /// Memory whose address the user gives.
+    /// Allocates memory whose address the user gives.
     pub(super) fn fixed_memory(&mut self, sections: &[MemorySection]) {
         for section in sections {
             let Some(address) = &section.address else {
@@ -44,7 +43,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Memory that goes where there is room.
+    /// Allocates the remaining memory where there is space.
     pub(super) fn fitted_memory(&mut self, sections: &[MemorySection]) {
         for section in sections.iter().filter(|s| s.address.is_none()) {
             let Some((space, size, align)) = self.memory_shape(section) else {
@@ -156,7 +155,7 @@ impl Resolver<'_> {
         };
         self.memories.insert(name.clone(), named);
         let mut words = section.words.clone();
-        // Memory starts out as zero only where the loader wrote it.
+        // Memory is zero at the start only where the loader has written it.
         words.resize((size / 4) as usize, 0);
         self.boot.memory.push(MemoryImage {
             space,
@@ -165,7 +164,7 @@ impl Resolver<'_> {
         });
     }
 
-    /// A memory as the assembler knows it.
+    /// Returns a memory in the form that the assembler uses.
     pub(super) fn named(&self, name: &str) -> Option<MemorySymbol> {
         let found = self.memories.get(name)?;
         let (space, channel) = match found.space {

@@ -5,24 +5,25 @@ use std::net::Ipv4Addr;
 
 use npsim_chip::gpp::routes::NextHop;
 
-/// The router's own address on a port, and the network that it is in.
+/// The router's own address on a port, with its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortAddress {
     /// The address.
     pub address: Ipv4Addr,
-    /// Bits of the network's prefix; 32 if not given.
+    /// Length of the network's prefix; 32 if not given.
     pub length: u8,
 }
 
 impl PortAddress {
-    /// The first address of its network, and the last.
+    /// Returns the first and the last address of its network.
     pub(super) fn ends(self) -> (u32, u32) {
         let host = u32::MAX.checked_shr(self.length.into()).unwrap_or(0);
         let address = self.address.to_bits();
         (address & !host, address | host)
     }
 
-    /// What an address is to the network that no single host on it has.
+    /// Returns what a reserved address of the network is; `None` for an address that a single host
+    /// can have.
     pub(super) fn end(self, address: Ipv4Addr) -> Option<&'static str> {
         let (first, last) = self.ends();
         match address.to_bits() {
@@ -32,7 +33,7 @@ impl PortAddress {
         }
     }
 
-    /// Whether an address is one that a single host on its link can have.
+    /// Whether a single host on the link can have this address.
     #[must_use]
     pub fn has_on_link(self, address: Ipv4Addr) -> bool {
         let (first, last) = self.ends();
@@ -47,10 +48,10 @@ impl fmt::Display for PortAddress {
     }
 }
 
-/// A next hop of which the IPv4 address is given.
+/// A next hop given by its IPv4 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gateway {
-    /// The port behind which it is.
+    /// The port that leads to it.
     pub port: u8,
     /// The address.
     pub address: Ipv4Addr,
@@ -61,9 +62,9 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// How it stands in the table of next hops until its address on the link is known: as
-    /// the router itself, so that microcode hands packets to the core, with its IPv4
-    /// address where the other will be.
+    /// Returns its entry in the table of next hops until its address on the link is known: like the
+    /// router itself, so that microcode hands packets to the core, with the IPv4 address in place
+    /// of the MAC address.
     #[must_use]
     pub const fn next_hop(&self) -> NextHop {
         let [a, b, c, d] = self.address.octets();

@@ -1,4 +1,4 @@
-//! Which source runs on which microengine, with which names defined.
+//! Assigns sources to microengines, with the names that they see.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// Folders for `#include` have to be there: else each `#include` would fail.
+    /// Checks that the folders for `#include` exist: otherwise each `#include` would fail.
     pub(super) fn include(&mut self, folders: &[crate::keys::Spanned<String>]) {
         for folder in folders {
             let path = join(&self.text.folder, Path::new(folder.get_ref()));
@@ -100,7 +100,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What sources know of a stage that has a name.
+    /// Defines the names that sources see for a named stage.
     fn stage(&mut self, section: &MeSection, ids: &[u8]) {
         let (Some(name), Some(first)) = (&section.name, ids.iter().min()) else {
             return;
@@ -129,7 +129,7 @@ impl Resolver<'_> {
         path
     }
 
-    /// The values of import variables, the command line's over the section's.
+    /// Returns the values of import variables; those of the command line override the section's.
     fn imports(&mut self, section: &MeSection, overrides: &Overrides) -> Vec<(String, u32)> {
         let mut all = BTreeMap::new();
         for (name, value) in &section.import {
@@ -203,7 +203,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A section's own names must not be the project's.
+    /// Checks that a section's own names do not clash with the project's.
     fn user_defines(&mut self, section: &MeSection) {
         for name in section.define.keys() {
             if !self.name(name) {

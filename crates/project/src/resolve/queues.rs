@@ -1,4 +1,4 @@
-//! Queues and the packet buffers that wait on one of them.
+//! Queues, and the packet buffers on the free list.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::super::file::{BuffersSection, QueueSection};
 use super::{Resolver, hex, suggestion};
 use crate::keys::Spanned;
 
-/// Longwords of a buffer descriptor if the project does not say.
+/// Longwords of a buffer descriptor if not given.
 const DESCRIPTOR_LONGWORDS: u32 = 4;
 /// Bytes of a queue descriptor.
 const QUEUE_DESCRIPTOR: u64 = 16;
-/// Longword addresses in descriptors and queue commands have 24 bits.
+/// Width of longword addresses in descriptors and queue commands.
 const ADDRESS_BITS: u32 = 24;
 
 impl Resolver<'_> {
-    /// Queues, then the buffers that wait on one of them: descriptors first, so
-    /// that they get the low addresses which the buffers' DRAM addresses follow.
+    /// Allocates queues, then the buffers that wait on one of them: descriptors first, so that they
+    /// get the low addresses, from which the buffers' DRAM addresses follow.
     pub(super) fn queues(
         &mut self,
         sections: &[QueueSection],
@@ -48,7 +48,7 @@ impl Resolver<'_> {
                 let name = &buffers.get_ref().queue;
                 let known = sections.iter().map(|s| s.name.get_ref().as_str());
                 if known.clone().any(|known| known == name.get_ref()) {
-                    // The queue itself is wrong, which has been said.
+                    // The queue itself is wrong, which has been reported.
                     return;
                 }
                 let help = suggestion(name.get_ref(), known, "[[queue]]");
@@ -267,7 +267,7 @@ impl Resolver<'_> {
         });
     }
 
-    /// How many buffers there are, the bytes of each and the longwords of its descriptor.
+    /// Returns the number of buffers, the bytes of each and the longwords of its descriptor.
     fn buffer_sizes(
         &mut self,
         section: &BuffersSection,

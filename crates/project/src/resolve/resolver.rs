@@ -1,4 +1,4 @@
-//! What is known of a project while its names get their places.
+//! State of a project while its names are resolved.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,24 +15,24 @@ use crate::problem::Problem;
 use crate::project_text::ProjectText;
 use crate::text::is_name;
 
-/// A name that sources see, and what made it.
+/// A name that sources see, with its owner.
 #[derive(Clone, Debug)]
 pub(super) struct OwnedDefine {
     pub(super) value: String,
     pub(super) owner: String,
 }
 
-/// Where memory that has a name lies.
+/// Location of a named memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedMemory {
     pub(super) space: boot::Space,
-    /// Byte address in the space.
+    /// Byte address in its memory.
     pub(super) address: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub(super) size: u64,
 }
 
-/// A value as the assembler gets it.
+/// A value as text for the assembler.
 #[derive(Clone, Debug)]
 pub struct DefineText(String);
 
@@ -54,9 +54,8 @@ macro_rules! plain_numbers {
 
 plain_numbers! { u8 u16 u32 u64 usize }
 
-/// The project on its way onto the chip: what has a place already, and the mistakes so
-/// far. Kinds of tasks and devices ([`crate::registry`]) use it to look up what their
-/// keys name.
+/// A project while it is resolved: what has been allocated, and the errors so far. Kinds of tasks
+/// and devices ([`crate::registry`]) use it to look up what their keys name.
 #[derive(Debug)]
 pub struct Resolver<'a> {
     pub(super) files: &'a dyn Files,
@@ -71,23 +70,23 @@ pub struct Resolver<'a> {
     pub(super) macs: Vec<[u8; 6]>,
     /// The router's own addresses by port; several are those of the routers of a chain.
     pub(super) addresses: Vec<Vec<PortAddress>>,
-    /// Next hops of which the IPv4 address is given.
+    /// Next hops given by IPv4 address.
     pub(super) gateways: Vec<Gateway>,
-    /// The class of each flow of the flow table, by number from 1 on.
+    /// The class of each flow in the flow table, by number from 1 on.
     pub(super) flow_classes: Vec<u8>,
     pub(super) stages: Vec<(String, Vec<u8>)>,
     pub(super) node_stalls: Vec<NodeStall>,
-    /// Where a name was defined that another had, and whose it was.
+    /// Places of names that were already defined, with the owners of those definitions.
     pub(super) clashes: Vec<(usize, String)>,
     pub(super) boot: BootPlan,
-    /// The exceptions that a program takes in place of the task.
+    /// The exceptions that a program handles instead of the task.
     pub(super) replaced_exceptions: Option<ExceptionsSetup>,
-    /// What each task will do, for people.
+    /// Description of what each task will do.
     pub(super) tasks: Vec<String>,
 }
 
 impl<'a> Resolver<'a> {
-    /// Nothing has a place yet.
+    /// Creates a resolver with nothing allocated.
     pub(super) fn new(files: &'a dyn Files, text: &'a ProjectText, capacity: &'a Capacity) -> Self {
         let sram = capacity.sram_bytes.iter().enumerate();
         Self {
@@ -117,28 +116,28 @@ impl<'a> Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// What the chip has.
+    /// Returns the resources of the chip.
     #[must_use]
     pub fn capacity(&self) -> &Capacity {
         self.capacity
     }
 
-    /// What stands in the chip before the first cycle, as far as it is known: ports,
-    /// rings, queues, buffers and devices come before tasks.
+    /// Returns the contents of the chip before the first cycle, as far as they are known: ports,
+    /// rings, queues, buffers and devices are resolved before tasks.
     #[must_use]
     pub fn boot(&self) -> &BootPlan {
         &self.boot
     }
 
-    /// How many mistakes have been found so far. A kind that finds none of its own
-    /// may go on with what it looked up.
+    /// Returns the number of errors so far. A kind that adds none of its own can use what it has
+    /// looked up.
     #[must_use]
     pub fn mistakes(&self) -> usize {
         self.problems.len()
     }
 
-    /// Says what is wrong at a place in the project file, with a label there and what
-    /// to do about it; both may be empty.
+    /// Reports an error at a place in the project file, with a label for that place and a suggested
+    /// remedy; both may be empty.
     pub fn fail(
         &mut self,
         span: Range<usize>,
@@ -153,7 +152,7 @@ impl Resolver<'_> {
         self.problems.push(problem);
     }
 
-    /// Checks that a name can be used in sources.
+    /// Checks that sources can use a name.
     pub fn name(&mut self, name: &Spanned<String>) -> bool {
         let good = is_name(name.get_ref());
         if !good {
@@ -167,8 +166,8 @@ impl Resolver<'_> {
         good
     }
 
-    /// Defines a name for all sources; `owner` is what it belongs to, for people:
-    /// ``the ring `R` ``.
+    /// Defines a name for all sources; `owner` describes what it belongs to, for messages: ``the
+    /// ring `R` ``.
     pub fn define(
         &mut self,
         name: String,
@@ -177,7 +176,7 @@ impl Resolver<'_> {
         span: Range<usize>,
     ) {
         if let Some(other) = self.defines.get(&name) {
-            // All the names of a thing that is there already are one mistake.
+            // If something is defined twice, all its clashing names are one error.
             let clash = (span.start, other.owner.clone());
             if self.clashes.contains(&clash) {
                 return;

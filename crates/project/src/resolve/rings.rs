@@ -1,13 +1,13 @@
-//! Scratch rings: their numbers and places.
+//! Scratch rings: their numbers and memory.
 
 use npsim_chip::gpp::boot::{RingSetup, RingStatus};
 
 use super::super::file::{RingSection, StatusKind};
 use super::Resolver;
 
-/// Rings whose status an instruction can branch on.
+/// Number of rings whose status an instruction can branch on.
 const STATUS_RINGS: u8 = 12;
-/// Longwords of a ring if the project does not say.
+/// Longwords of a ring if not given.
 const LONGWORDS: u16 = 128;
 
 impl Resolver<'_> {
@@ -48,7 +48,8 @@ impl Resolver<'_> {
                 continue;
             }
             let number = if let Some(number) = &section.number {
-                // A ring that does not exist has been reported; naming it is no further mistake.
+                // An invalid ring number has been reported; uses of the ring's name are no further
+                // errors.
                 *number.get_ref()
             } else {
                 let Some(number) = taken.iter().position(Option::is_none) else {
@@ -83,7 +84,8 @@ impl Resolver<'_> {
                 "",
                 "use 128, 256, 512 or 1024",
             );
-            // With a size that is possible, naming the ring is no mistake as well.
+            // A possible size is substituted, so that uses of the ring's name are no further
+            // errors.
             size = LONGWORDS;
         }
         let bytes = u64::from(size) * 4;

@@ -1,5 +1,5 @@
-//! Changes of the routes while packets flow: the list in the project file, or in a file of
-//! its own with a change a line.
+//! Route changes while packets flow: listed in the project file, or in a separate file with one
+//! change per line.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -18,44 +18,44 @@ use crate::keys::Spanned;
 use crate::problem::Problem;
 use crate::quantity::Time;
 
-/// Most mistakes of a file of changes that are reported; what made them is then clear.
+/// Most errors reported for a file of changes; more would not help.
 const REPORTED: usize = 10;
-/// What a line of the file is.
+/// Format of a line of the file.
 const LINE: &str = "write `TIME,add,PREFIX,PORT,NEXT-HOP`, a MAC address or an IPv4 address for the task `arp`, or `change` in place of `add`, perhaps with `,MTU` behind it; `local` or `discard` in place of port and next hop; or `TIME,remove,PREFIX`";
 
-/// U+FEFF, which says that a text is in UTF-8.
+/// U+FEFF, which marks a text as UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// There are mistakes, which have been told.
+/// There were errors, which have been reported.
 pub(super) struct Refused;
 
-/// Changes as they are typed.
+/// Changes in written form.
 pub(super) struct TypedChanges {
     list: Vec<RouteChange>,
-    /// The file that they were read from, if they do not stand in the project's, and its lines.
+    /// The file that they were read from, if not the project's own, and its lines.
     read: Option<(ProjectText, Vec<RouteChangeSection>)>,
 }
 
-/// Changes with the room that they need.
+/// Changes with the memory that they need.
 pub(super) struct PlannedChanges {
     pub setup: RouteChangesSetup,
     next_hops: usize,
 }
 
 impl PlannedChanges {
-    /// Longwords of the trie.
+    /// Returns the number of longwords of the trie.
     pub fn entries(&self) -> usize {
         ROOT_ENTRIES.saturating_add((self.setup.blocks as usize).saturating_mul(BLOCK_ENTRIES))
     }
 
-    /// Longwords of the table of next hops, of which index 0 is not used.
+    /// Returns the number of longwords of the next-hop table, whose index 0 is unused.
     pub fn next_hop_longwords(&self) -> usize {
         (self.next_hops + 1) * NEXT_HOP_LONGWORDS
     }
 }
 
 impl Resolver<'_> {
-    /// The changes of a project as they are typed.
+    /// Reads the changes of a project in written form.
     pub(super) fn typed_changes(&mut self, file: &ProjectFile) -> Result<TypedChanges, Refused> {
         let nothing = RoutesSection::default();
         let section = file.routes.as_ref().unwrap_or(&nothing);
@@ -106,8 +106,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// The changes of a project whose routers have such routes, if it has any. `reserved` are blocks
-    /// for changes that are not known yet, where such may come.
+    /// Resolves the changes of a project, if it has any, against its routers' routes. `reserved` is
+    /// the number of blocks for changes at run time, if any can come.
     pub(super) fn route_changes(
         &mut self,
         file: &ProjectFile,
@@ -135,7 +135,7 @@ impl Resolver<'_> {
             return Ok(None);
         }
         let room = section.blocks.as_ref().map(|it| *it.get_ref());
-        // In a chain each router makes all of them, in a table with its own addresses.
+        // In a chain, each router makes all changes, in a table with its own addresses.
         let mut found = Needs::default();
         for router in routers {
             match needs(router, &list, room.map_or(usize::MAX, |room| room as usize)) {
@@ -168,10 +168,10 @@ impl Resolver<'_> {
             );
             return Err(Refused);
         }
-        // Half of it may be in its grace time.
+        // Half of the blocks may be in their grace period.
         let fitted = all_blocks.min(2 * most_blocks) as u32;
         let grace = self.time(section.grace.as_ref(), "100us");
-        // A change needs a block or two, and one next hop.
+        // A change needs one or two blocks, and one next hop.
         let more = reserved.unwrap_or(0);
         let next_hops = next_hops.saturating_add(more as usize);
         let next_hops = next_hops.min(usize::from(u16::MAX));
@@ -212,10 +212,10 @@ impl Resolver<'_> {
         })
     }
 
-    /// The lines of a file of changes.
+    /// Parses the lines of a file of changes.
     fn lines(&mut self, text: &ProjectText) -> Vec<RouteChangeSection> {
         let (mut sections, mut told) = (Vec::new(), 0);
-        // Some editors put a mark before a text in UTF-8.
+        // Some editors put a byte order mark before a UTF-8 text.
         let body = text.text.trim_start_matches(BYTE_ORDER_MARK);
         let mut start = text.text.len() - body.len();
         for line in body.split_inclusive('\n') {
@@ -238,7 +238,7 @@ impl Resolver<'_> {
     }
 }
 
-/// A line of a file of changes, whose first byte is at `start`.
+/// Parses a line of a file of changes, whose first byte is at `start`.
 fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
     let mut at = start;
     let mut fields = line.split(',').map(|field| {
@@ -274,7 +274,7 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
             })?;
             section.port = Some(Spanned::new(port.span(), number));
             let hop = fields.next();
-            // An address of IPv4 is for ARP to find.
+            // An IPv4 address is resolved by ARP.
             let by_address = |hop: &Spanned<String>| hop.get_ref().parse::<Ipv4Addr>().is_ok();
             (section.next_hop, section.mac) = match hop {
                 Some(hop) if by_address(&hop) => (Some(hop), None),
@@ -300,7 +300,7 @@ fn fields(line: &str, start: usize) -> Result<RouteChangeSection, Mistake> {
 }
 
 impl Resolver<'_> {
-    /// What a section or a line says.
+    /// Resolves the change in a section or line.
     pub(super) fn route_change(
         &mut self,
         has_arp: bool,
@@ -356,7 +356,7 @@ impl Resolver<'_> {
         Ok(RouteChange { at, change })
     }
 
-    /// The route that a change brings.
+    /// Returns the route of a change.
     fn changed_route(
         &mut self,
         has_arp: bool,
@@ -376,7 +376,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What is wrong with a change among the others, at its place.
+/// Converts an error in the sequence of changes to a mistake at its place.
 fn told(change: &RouteChangeSection, error: &ChangeError, section: &RoutesSection) -> Mistake {
     let prefix = [&change.add, &change.change, &change.remove];
     let prefix = prefix.into_iter().flatten().next();

@@ -1,5 +1,4 @@
-//! Changes of the routes that come while the chip runs: commands of one line, which mean what the
-//! keys of `[[route_change]]` do.
+//! Route changes at run time: one-line commands that correspond to the keys of `[[route_change]]`.
 
 use std::ops::Range;
 
@@ -14,22 +13,22 @@ use crate::files::Disk;
 use crate::keys::Spanned;
 use crate::problem::Problem;
 
-/// What a command is.
+/// Format of a command.
 const COMMAND: &str = "write `route add PREFIX port=N mac=ADDRESS`, or `next_hop=ADDRESS` in place of `mac`, or `local` or `discard` alone, perhaps with `mtu=BYTES`; `route change ...` alike; or `route remove PREFIX`";
 
 impl Project {
-    /// Whether a command is one of those that change routes.
+    /// Whether a command is a route change.
     #[must_use]
     pub fn is_route_command(command: &str) -> bool {
         command.split_whitespace().next() == Some("route")
     }
 
-    /// The change of the routes that a command asks for, from the cycle `at` on. The project has to
-    /// be [ready](crate::Overrides::route_blocks) for changes that come while the chip runs.
+    /// Parses a command to a route change at cycle `at`. The project must be
+    /// [prepared](crate::Overrides::route_blocks) for route changes at run time.
     ///
     /// # Errors
-    /// What is wrong with the command, with its place. Whether the change can be made among the
-    /// others, the chip says.
+    /// Returns the error in the command, with its place. Whether the change is possible after the
+    /// others is checked by the chip.
     pub fn route_change(&self, command: &str, at: Cycle) -> Result<RouteChange, Problem> {
         let text = ProjectText {
             path: "the command".to_owned(),
@@ -65,11 +64,12 @@ impl Project {
         Ok(change)
     }
 
-    /// Lets changes that were [made](Self::route_change) of commands be known before the chip runs,
-    /// which then does what it did when they came while it ran.
+    /// Adds changes [parsed](Self::route_change) from commands before the chip runs, which then
+    /// behaves as it did when they came at run time.
     ///
     /// # Errors
-    /// The project is not ready for such changes, or one of them cannot be made.
+    /// Returns an error if the project is not prepared for such changes, or one of them is
+    /// impossible.
     pub fn plan_route_changes(&mut self, changes: &[RouteChange]) -> Result<(), Problem> {
         if changes.is_empty() {
             return Ok(());
@@ -89,7 +89,7 @@ impl Project {
     }
 }
 
-/// The keys that a command gives.
+/// Parses a command to the keys of a section.
 fn section(command: &str) -> Result<RouteChangeSection, Mistake> {
     let whole = 0..command.len();
     let mut words = words(command);
@@ -157,7 +157,7 @@ fn section(command: &str) -> Result<RouteChangeSection, Mistake> {
     Ok(section)
 }
 
-/// The words of a command with their places.
+/// Returns the words of a command with their places.
 fn words(command: &str) -> impl Iterator<Item = Spanned<String>> {
     command.split_whitespace().map(move |word| {
         let start = word.as_ptr() as usize - command.as_ptr() as usize;

@@ -19,10 +19,10 @@ use crate::project_text::ProjectText;
 use crate::quantity::{Time, show_nanoseconds};
 use crate::registry::{PlannedTask, Registry};
 
-/// The tasks that every project can have.
+/// The tasks that are always available.
 const TASKS: [&str; 2] = ["routes", "exceptions"];
 
-/// All tasks that a project can have.
+/// Returns the names of all available tasks.
 pub(crate) fn known_tasks(registry: &Registry) -> Vec<&'static str> {
     TASKS.into_iter().chain(registry.tasks()).collect()
 }
@@ -88,7 +88,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A task of a registered kind, if it runs and has a section.
+    /// Makes a task of a registered kind, if it runs and has a section.
     fn registered(&mut self, file: &ProjectFile, name: &str) -> Option<PlannedTask> {
         let listed = file.gpp.tasks.iter().find(|task| task.get_ref() == name);
         let section = file.sections.tasks.iter().find(|it| it.name == name);
@@ -118,8 +118,8 @@ impl Resolver<'_> {
         self.boot.tasks.push(task);
     }
 
-    /// Builds the table and gives it its place.
-    /// `blocks` are for changes that are not known yet, where such may come.
+    /// Builds the table and allocates its memory. `blocks` is the number of blocks for changes at
+    /// run time, if any can come.
     pub(super) fn routes(&mut self, file: &ProjectFile, blocks: Option<u32>) {
         let wanted = has_task(file, "routes");
         if !wanted {
@@ -153,9 +153,11 @@ impl Resolver<'_> {
         let Ok(typed) = self.typed_changes(file) else {
             return;
         };
-        // Next hops that `arp` finds are in the table from the start: it knows their places.
+        // Next hops that `arp` resolves are in the table from the start, since the task knows their
+        // places.
         let mut reserved: Vec<NextHop> = self.gateways.iter().map(Gateway::next_hop).collect();
-        // The next hop of own addresses, too, which a router whose own are all typed would lack.
+        // So is the next hop of the router's own addresses, which would otherwise be missing if the
+        // project gives all of those routes itself.
         reserved.extend(own.iter().flatten().next().map(|route| route.next_hop));
         let mut routers = Vec::with_capacity(own.len());
         for own in own {
@@ -230,7 +232,7 @@ impl Resolver<'_> {
         self.plan(PlannedTask { task, text });
     }
 
-    /// Without the task `routes` a project can have neither routes nor changes of them.
+    /// Reports routes and route changes in a project without the task `routes`.
     fn no_routes(&mut self, file: &ProjectFile) {
         let given = [
             ("routes", file.route.first().map(|it| it.prefix.span())),
@@ -261,8 +263,8 @@ impl Resolver<'_> {
             .ok()
     }
 
-    /// The route that is typed, by one of the project's ports; `has_arp` says whether the task `arp`
-    /// is there to find next hops.
+    /// Resolves a route to one of the project's ports; `has_arp` tells whether the task `arp` can
+    /// find next hops.
     pub(super) fn typed_route(
         &mut self,
         has_arp: bool,
@@ -347,7 +349,7 @@ impl Resolver<'_> {
             .get(&format!("{name}_NUMBER"))
             .and_then(|d| d.value.parse().ok())
         else {
-            // The ring itself is wrong, which has been said.
+            // The ring itself is wrong, which has been reported.
             return;
         };
         let mut period = Time::Picoseconds(2_000_000);
@@ -389,10 +391,10 @@ impl Resolver<'_> {
     }
 }
 
-/// The largest packet that every link of IPv4 takes whole.
+/// Largest packet that every IPv4 link carries without fragmentation.
 const LEAST_MTU: u16 = 68;
 
-/// A route as it is typed.
+/// A route in written form.
 pub(super) struct TypedRoute<'a> {
     pub prefix: &'a Spanned<String>,
     pub port: Option<&'a Spanned<u8>>,
@@ -404,7 +406,7 @@ pub(super) struct TypedRoute<'a> {
     pub next_hop: Option<&'a Spanned<String>>,
 }
 
-/// What is wrong at a place of a file.
+/// An error at a place in a file.
 pub(super) struct Mistake {
     pub span: Range<usize>,
     pub message: String,
@@ -422,7 +424,7 @@ impl Mistake {
         }
     }
 
-    /// With the file that the place is in.
+    /// Converts the error to a problem in this file.
     pub fn at(self, text: &ProjectText) -> Problem {
         let problem = Problem::new(self.message).at(text.excerpt(self.span, self.label));
         match self.help {
@@ -432,7 +434,7 @@ impl Mistake {
     }
 }
 
-/// Address and length of a prefix.
+/// Parses the address and length of a prefix.
 pub(super) fn network(typed: &Spanned<String>) -> Result<RoutePrefix, Mistake> {
     let text = typed.get_ref();
     let Some((prefix, length)) = parse_prefix(text) else {
@@ -446,7 +448,7 @@ pub(super) fn network(typed: &Spanned<String>) -> Result<RoutePrefix, Mistake> {
 }
 
 impl TypedRoute<'_> {
-    /// Where it leads packets for, and by which of the ports.
+    /// Returns the route's prefix and its port.
     fn network_and_port(&self, ports: usize) -> Result<(RoutePrefix, u8), Mistake> {
         let network = network(self.prefix)?;
         let text = self.prefix.get_ref();
@@ -476,7 +478,7 @@ impl TypedRoute<'_> {
         Ok((network, port))
     }
 
-    /// The route, on ports with these addresses.
+    /// Returns the route, on ports with these MAC addresses.
     pub fn route(&self, macs: &[[u8; 6]]) -> Result<Route, Mistake> {
         let (RoutePrefix { prefix, length }, port) = self.network_and_port(macs.len())?;
         let destination = match self.mac {
@@ -505,7 +507,7 @@ impl TypedRoute<'_> {
     }
 }
 
-/// The MAC address of a single port or next hop.
+/// Parses the MAC address of a single port or next hop.
 pub(super) fn typed_mac(typed: &Spanned<String>) -> Result<[u8; 6], Mistake> {
     let wrong = |why: &str| {
         Mistake::new(
@@ -527,7 +529,7 @@ pub(super) fn typed_mac(typed: &Spanned<String>) -> Result<[u8; 6], Mistake> {
     }
 }
 
-/// Where the first change of the routes is asked for.
+/// Returns the place of the first route change.
 fn first_change(file: &ProjectFile) -> Option<Range<usize>> {
     let listed = file.route_change.first().map(|it| it.at.span());
     let read = || file.routes.as_ref()?.changes.as_ref().map(Spanned::span);
@@ -538,7 +540,7 @@ pub(super) fn has_task(file: &ProjectFile, name: &str) -> bool {
     file.gpp.tasks.iter().any(|task| task.get_ref() == name)
 }
 
-/// Whether the core finds next hops of which the IPv4 address is given.
+/// Whether the core resolves next hops given by IPv4 address.
 pub(super) fn finds_next_hops(file: &ProjectFile) -> bool {
     has_task(file, "arp") || is_replaced(file, "arp")
 }

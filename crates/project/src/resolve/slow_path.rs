@@ -1,4 +1,4 @@
-//! What tasks need that answer packets: rings, buffers, the routing table.
+//! Resources for tasks that send packets: rings, buffers, the routing table.
 
 use npsim_asm::spelling::closest;
 use npsim_chip::gpp::boot::ExceptionsSetup;
@@ -16,11 +16,11 @@ use crate::keys::Spanned;
 use crate::layout::{NoPlace, Region};
 use crate::problem::Problem;
 
-/// The ring by whose name the shipped microcode knows that there are packets of the core.
+/// Name of the ring on which the shipped microcode expects packets from the core.
 const CORE_RING: &str = "CORE_RING";
 
 impl Resolver<'_> {
-    /// The number of a `[[ring]]` of the project.
+    /// Returns the number of a `[[ring]]` of the project.
     pub fn ring_number(&mut self, name: &Spanned<String>) -> Option<u8> {
         let number = |define: &str| self.defines.get(define)?.value.parse().ok();
         if let Some(number) = number(&format!("{}_NUMBER", name.get_ref())) {
@@ -40,7 +40,7 @@ impl Resolver<'_> {
         None
     }
 
-    /// Where a task takes buffers, and the ring by which it sends them.
+    /// Returns a sender for a task: the source of its buffers, and the ring on which it sends them.
     pub fn sender(&mut self, ring: &Spanned<String>) -> Option<PacketSender> {
         let number = self.ring_number(ring)?;
         let taken = self.boot.task::<Exceptions>();
@@ -74,7 +74,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Where the routing table is; `span` is the section that needs it.
+    /// Returns the place of the routing table; `span` is the section that needs it.
     pub fn table_place(&mut self, span: Range<usize>) -> Option<TablePlace> {
         if let Some(routes) = self.boot.task::<Routes>() {
             return Some(TablePlace::of(routes.setup()));
@@ -90,8 +90,8 @@ impl Resolver<'_> {
         None
     }
 
-    /// The index of a next hop by its longwords, the same in each router of a chain; 0, which
-    /// stands for none, if the table does not have it.
+    /// Returns the index of a next hop given its longwords, which is the same in each router of a chain; 0,
+    /// which stands for none, if the table lacks it.
     #[must_use]
     pub fn next_hop_index(&self, words: [u32; NEXT_HOP_LONGWORDS]) -> u32 {
         let routes = self.boot.task::<Routes>();
@@ -105,8 +105,8 @@ impl Resolver<'_> {
             .map_or(0, |(at, _)| at as u32)
     }
 
-    /// Reports a task for which no `exceptions` task takes packets off their ring, unless something of its own
-    /// was wrong that may be why: `span` is its section, `before` how many mistakes there were.
+    /// Reports a task whose packets no `exceptions` task takes off their ring, unless an error of its own may
+    /// be the reason: `span` is its section, `before` the number of errors before it.
     pub fn exceptions_required(&mut self, task: &str, span: Range<usize>, before: usize) {
         if self.boot.task::<Exceptions>().is_none() && self.problems.len() == before {
             self.fail(
@@ -118,20 +118,20 @@ impl Resolver<'_> {
         }
     }
 
-    /// Ring, reasons and buffers of the exceptions that a program takes in place of the task.
+    /// Returns ring, reasons and buffers of the exceptions that a program handles instead of the task.
     #[must_use]
     pub const fn replaced_exceptions(&self) -> Option<&ExceptionsSetup> {
         self.replaced_exceptions.as_ref()
     }
 
-    /// The ring by which the shipped microcode takes packets of the core, if the project has it.
+    /// Returns the ring from which the shipped microcode takes packets of the core, if the project has it.
     #[must_use]
     pub fn core_ring(&self) -> Option<u8> {
         let number = self.value_of_name(&format!("{CORE_RING}_NUMBER"))?;
         u8::try_from(number).ok()
     }
 
-    /// The value of a name that sources see, if that is a number.
+    /// Returns the value of a name that sources see, if it is a number.
     #[must_use]
     pub fn value_of_name(&self, name: &str) -> Option<u32> {
         let text = self.defines.get(name)?.value.as_str();
@@ -141,13 +141,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// The name that sources see which a wrong one may have been meant as.
+    /// Returns the name visible to sources that is closest to a wrong one.
     #[must_use]
     pub fn nearest_name(&self, wrong: &str) -> Option<&str> {
         closest(wrong, self.defines.keys().map(String::as_str))
     }
 
-    /// A file that the project names: its path, and its bytes.
+    /// Reads a file that the project names; returns its path and its bytes.
     pub fn file(&mut self, typed: &str, span: Range<usize>) -> Option<(PathBuf, Vec<u8>)> {
         let path = join(&self.text.folder, Path::new(typed));
         let path = tidy(self.files, Path::new("."), &path);
@@ -163,21 +163,21 @@ impl Resolver<'_> {
         }
     }
 
-    /// What has a place in DRAM so far, in address order.
+    /// Returns the regions allocated in DRAM so far, in address order.
     #[must_use]
     pub fn dram_regions(&self) -> &[Region] {
         self.dram.regions()
     }
 
-    /// Gives something a place in DRAM that is its own.
+    /// Reserves a region of DRAM.
     ///
     /// # Errors
-    /// Something else lies there, or DRAM ends before.
+    /// Returns an error if the region overlaps another or exceeds the DRAM.
     pub fn take_dram(&mut self, name: &str, start: u32, bytes: u32) -> Result<(), NoPlace> {
         self.dram.reserve(name, start.into(), bytes.into())
     }
 
-    /// A reason code of the microcode.
+    /// Checks that a reason code can be used by microcode.
     pub fn reason(&mut self, typed: &Spanned<u8>) -> u8 {
         let code = *typed.get_ref();
         if code >= reason::FIRST {

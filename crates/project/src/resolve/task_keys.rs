@@ -1,5 +1,5 @@
-//! What sections of tasks have in common: groups of ports, times and fractions,
-//! memories, threads and queues.
+//! Keys that sections of tasks have in common: groups of ports, times and fractions, memories,
+//! threads and queues.
 
 use std::ops::Range;
 
@@ -11,35 +11,35 @@ use crate::keys::Spanned;
 use crate::keys::{Decimal, Threads};
 use crate::quantity::{Time, decimal, parse_rate};
 
-/// Bytes from one queue's counters to the next.
+/// Distance from one queue's counters to the next, in bytes.
 const QUEUE_STRIDE: u32 = 64;
-/// The word for no queues.
+/// Keyword for no queues.
 const NONE: &str = "none";
-/// Threads that a task can read: what 256 microengines would have.
+/// Most threads that a task can read: those of 256 microengines.
 const MOST_THREADS: u64 = 2048;
 
 /// Ports in groups.
 #[derive(Clone, Debug)]
 pub struct PortGroups {
-    /// Of each group the ports.
+    /// The ports of each group.
     pub ports: Vec<Vec<u16>>,
-    /// Of each group the lines' rate in bits per second.
+    /// Capacity of each group in bits per second, by default the sum of its line rates.
     pub capacity: Vec<u64>,
 }
 
-/// A memory of the project that a task works on.
+/// A memory of the project that a task uses.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskMemory<'a> {
     /// The key that names it.
     key: &'static str,
-    /// What is typed there.
+    /// The value of that key.
     name: Option<&'a Spanned<String>>,
-    /// The name if the key is not given.
+    /// The memory's name if the key is not given.
     default: &'static str,
 }
 
 impl<'a> TaskMemory<'a> {
-    /// What is typed at `key`, or `default` if nothing is.
+    /// Creates a reference to the memory named at `key`, or to `default` if the key is not given.
     #[must_use]
     pub fn new(
         key: &'static str,
@@ -51,8 +51,8 @@ impl<'a> TaskMemory<'a> {
 }
 
 impl Resolver<'_> {
-    /// Groups and capacity: one group of all ports, or the first ports one each.
-    /// `span` is the section, for mistakes that have no key.
+    /// Returns the port groups with their capacities: one group of all ports, or one group for each
+    /// of the first ports. `span` is the section, for errors that belong to no key.
     pub fn port_groups(
         &mut self,
         span: Range<usize>,
@@ -104,7 +104,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Bits per second.
+    /// Parses a rate in bits per second.
     pub fn rate(&mut self, typed: &Spanned<String>) -> Option<u64> {
         match parse_rate(typed.get_ref()) {
             Ok(rate) => Some(rate),
@@ -115,7 +115,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A time in cycles, at least 1.
+    /// Returns a time in microengine cycles, at least 1.
     pub fn time(&mut self, typed: Option<&Spanned<String>>, default: &str) -> u64 {
         let time = self.typed_time(typed, default);
         let cycles = time.cycles(self.capacity.hertz);
@@ -127,7 +127,7 @@ impl Resolver<'_> {
         cycles.max(1)
     }
 
-    /// A time in nanoseconds.
+    /// Returns a time in nanoseconds.
     pub fn nanoseconds(&mut self, typed: Option<&Spanned<String>>, default: &str) -> u64 {
         match self.typed_time(typed, default) {
             Time::Picoseconds(ps) => ps / 1000,
@@ -151,7 +151,7 @@ impl Resolver<'_> {
         default.parse().unwrap_or(Time::Cycles(1))
     }
 
-    /// A fraction in parts per million.
+    /// Returns a fraction in parts per million.
     pub fn millionths(&mut self, typed: Option<&Spanned<Decimal>>, default: &str) -> u32 {
         let text = typed.map_or_else(|| default.to_owned(), |it| it.get_ref().text());
         let value = decimal(&text, 1_000_000).and_then(|it| u32::try_from(it).ok());
@@ -166,7 +166,7 @@ impl Resolver<'_> {
         value.unwrap_or(0)
     }
 
-    /// Where a memory of the project lies that a task works on.
+    /// Looks up a memory of the project that a task uses.
     fn memory_of(
         &mut self,
         span: &Range<usize>,
@@ -198,7 +198,7 @@ impl Resolver<'_> {
         Some((found, name.to_owned(), place))
     }
 
-    /// A memory of at least so many bytes.
+    /// Returns the address of a memory of at least `bytes` bytes.
     pub fn task_memory(
         &mut self,
         span: &Range<usize>,
@@ -218,7 +218,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// A memory with so many bytes a thread, and the threads that use it.
+    /// Returns a memory with `stride` bytes per thread, and the threads that use it.
     pub fn per_thread(
         &mut self,
         span: &Range<usize>,
@@ -258,8 +258,8 @@ impl Resolver<'_> {
         Some((place, threads))
     }
 
-    /// The counters of each group's queues: queue number port * n + class, where n
-    /// is what the memory has room for.
+    /// Returns the counters of each group's queues: queue number port * n + class, where n is the
+    /// number that fits in the memory.
     pub fn queue_places(
         &mut self,
         span: &Range<usize>,
@@ -308,7 +308,7 @@ impl Resolver<'_> {
     }
 }
 
-/// `32-55,60`: numbers of threads in rising order.
+/// Parses `32-55,60`: thread numbers in ascending order.
 fn parse_threads(text: &str) -> Result<Vec<u16>, String> {
     let wrong = |part: &str| {
         format!("`{part}` is neither a thread nor a range of threads; write for example `32-55`")

@@ -1,4 +1,4 @@
-//! Project files to what they resolve to, and what is wrong with them.
+//! Tests of the resolution of project files, and of their errors.
 
 mod flows;
 mod memory;
@@ -32,7 +32,7 @@ fn capacity() -> Capacity {
     }
 }
 
-/// Resolves a project in a folder that has `a.uc` and `b.uc`.
+/// Resolves a project in a folder that contains `a.uc` and `b.uc`.
 pub(super) fn resolved(text: &str, overrides: &Overrides) -> Result<Resolved, Problems> {
     let files: MemoryFiles = ["a.uc", "b.uc"]
         .map(|name| (name, "nop\n"))
@@ -57,7 +57,7 @@ pub(super) fn good(text: &str) -> Resolved {
     }
 }
 
-/// The text of the problems, which must be `count`.
+/// Returns the text of the problems, of which there must be `count`.
 pub(super) fn bad(text: &str, count: usize) -> String {
     let problems = resolved(text, &Overrides::default()).unwrap_err();
     assert_eq!(problems.0.len(), count, "{problems}");

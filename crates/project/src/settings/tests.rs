@@ -1,4 +1,4 @@
-//! Settings on a project file, and what they refuse.
+//! Tests of settings on a project file, and of their errors.
 
 use super::{Setting, apply, apply_to_profile};
 use crate::ProjectText;

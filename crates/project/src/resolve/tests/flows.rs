@@ -1,4 +1,4 @@
-//! Tables of flows.
+//! Tests of flow tables.
 
 use super::{ME, bad, good, value};
 

@@ -1,4 +1,4 @@
-//! Rings, queues, buffers, memories and locks: where they are put.
+//! Tests of the placement of rings, queues, buffers, memories and locks.
 
 use npsim_chip::gpp::boot::RingStatus;
 

@@ -1,4 +1,4 @@
-//! Which program runs on which microengine, and what its source sees.
+//! Tests of the assignment of programs to microengines, and of the names that sources see.
 
 use super::{ME, bad, good, resolved, value};
 use crate::resolve::Overrides;

@@ -1,4 +1,4 @@
-//! Ports, routes, next hops and the exceptions task.
+//! Tests of ports, routes, next hops and the exceptions task.
 
 use npsim_chip::gpp::exceptions::Exceptions;
 use npsim_chip::gpp::routes::Routes;
@@ -78,7 +78,7 @@ fn ports_have_networks_of_their_own() {
         assert!(message.contains("the network of"), "{message}");
     }
     good(&ports("10.1.0.1/24", "10.1.1.1/24"));
-    // What has no network is in none.
+    // An address without a network is in none.
     good(&ports("10.1.0.1", "10.1.0.2/16"));
     let chain = "address = [\"10.1.0.1/16\", \"10.2.0.1/16\"]\n[[port]]\naddress = [\"10.2.0.2/16\", \"10.1.0.2/16\"]\n";
     good(&format!("{ME}[[port]]\n{chain}"));
@@ -168,7 +168,7 @@ fn discarding_routes_need_no_next_hop() {
     let Some(routes) = plan.boot.task::<Routes>().map(Routes::setup) else {
         panic!("no routes task")
     };
-    // The first of a next hop's four longwords has the flags.
+    // The first of a next hop's four longwords holds the flags.
     let table = routes.router(0).unwrap().table();
     let discards = |address| {
         let hop = usize::from(table.lookup(address).unwrap());
