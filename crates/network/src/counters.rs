@@ -1,4 +1,4 @@
-//! What was counted, and what happened between two times.
+//! Counters, and their differences between two times.
 
 use npsim_protocols::icmp::message::{IcmpContent, Trouble};
 use npsim_stack::EndCounters;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::line::DropReason;
 use crate::topology::{Topology, Transport};
 
-/// Packets and their bytes of IP.
+/// A number of packets and their IP bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tally {
     /// Packets.
@@ -31,35 +31,35 @@ impl Tally {
 
     const fn since(self, earlier: Self) -> Self {
         Self {
-            // What was thought lost may have been found again.
+            // Packets that were presumed lost may have been found again.
             packets: self.packets.saturating_sub(earlier.packets),
             bytes: self.bytes.saturating_sub(earlier.bytes),
         }
     }
 }
 
-/// What one direction of a link has done.
+/// Counters of one direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounters {
-    /// Bits per second.
+    /// Rate in bits per second.
     pub rate: u64,
-    /// Until when this counts.
+    /// End of the period counted.
     pub at: Time,
-    /// For how long.
+    /// Length of the period counted.
     pub time: Time,
-    /// What came to its queue.
+    /// Packets offered to the queue.
     pub offered: Tally,
-    /// What the queue dropped, by [`DropReason`].
+    /// Packets dropped by the queue, by [`DropReason`].
     pub dropped: [Tally; DropReason::ALL.len()],
-    /// What the line began to send.
+    /// Packets that the line began to send.
     pub sent: Tally,
-    /// Of this, what was lost on it.
+    /// Packets among these that were lost on the line.
     pub lost: Tally,
-    /// Time in which it sent.
+    /// Time spent sending.
     pub busy: Time,
-    /// Bytes that waited times the picoseconds for which they did.
+    /// Integral of the waiting bytes over time, in bytes times picoseconds.
     pub waited: u128,
-    /// Most bytes that waited at once.
+    /// Most bytes waiting at once.
     pub longest: u64,
 }
 
@@ -83,7 +83,7 @@ impl LineCounters {
         }
     }
 
-    /// Adds up the bytes that have waited until now.
+    /// Accumulates the bytes that have waited until now.
     pub(crate) fn waited(&mut self, now: Time, bytes: u64) {
         self.waited += u128::from(now - self.at) * u128::from(bytes);
         self.time += now - self.at;
@@ -109,73 +109,73 @@ impl LineCounters {
         }
     }
 
-    /// Share of the time in which the line sent.
+    /// Returns the share of the time in which the line was sending.
     #[must_use]
     pub fn utilisation(&self) -> f64 {
         ratio(self.busy.into(), self.time.into())
     }
 
-    /// Mean length of the queue in bytes, without what was being sent.
+    /// Returns the mean length of the queue in bytes, without the frame being sent.
     #[must_use]
     pub fn mean_queue(&self) -> f64 {
         ratio(self.waited, self.time.into())
     }
 
-    /// Everything that the queue dropped.
+    /// Returns the number of packets that the queue dropped.
     #[must_use]
     pub fn drops(&self) -> u64 {
         self.dropped.iter().map(|tally| tally.packets).sum()
     }
 
-    /// What it dropped for one reason.
+    /// Returns the packets dropped for one reason.
     #[must_use]
     pub const fn dropped_for(&self, reason: DropReason) -> Tally {
         self.dropped[reason as usize]
     }
 }
 
-/// What a flow has done.
+/// Counters of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FlowCounters {
-    /// When it opens.
+    /// When the flow opens.
     pub start: Time,
-    /// The sending end, where it is an endpoint.
+    /// Counters of the sending end, if it is an endpoint.
     pub sender: SenderCounters,
-    /// The receiving end, where it is an endpoint.
+    /// Counters of the receiving end, if it is an endpoint.
     pub receiver: ReceiverCounters,
-    /// What its hosts sent, both ways.
+    /// Packets sent by its hosts, in both directions.
     pub sent: Tally,
-    /// What reached its hosts, both ways.
+    /// Packets that reached its hosts, in both directions.
     pub arrived: Tally,
-    /// Of this, what reached the host that receives.
+    /// Packets among these that reached the receiving host.
     pub reached: Tally,
-    /// What queues dropped of it or lines lost.
+    /// Packets dropped by queues or lost on lines.
     pub gone: Tally,
-    /// Messages about its packets that have reached the host that sent them.
+    /// Messages about its packets that reached their sender.
     pub messages: MessageCounters,
-    /// Bytes of data that reached the receiver for good: without a gap where it is a stream.
+    /// Bytes of data delivered to the receiver: without a gap in a stream.
     pub delivered: u64,
 }
 
-/// Messages that have reached hosts, by what they say.
+/// Messages that reached hosts, by content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MessageCounters {
-    /// A packet's time to live was over.
+    /// The time to live of a packet expired.
     pub time_exceeded: Tally,
     /// A destination is unreachable.
     pub unreachable: Tally,
-    /// A packet was larger than a link takes, and must not be fragmented.
+    /// A packet was larger than the MTU of a link, and must not be fragmented.
     pub too_big: Tally,
-    /// Answers to echo requests.
+    /// Echo replies.
     pub echo_replies: Tally,
-    /// Messages of ARP.
+    /// ARP messages.
     pub arp: Tally,
-    /// All others, and those that a host does not understand.
+    /// All others, including those that hosts do not understand.
     pub others: Tally,
 }
 
 impl MessageCounters {
-    /// A message of ICMP.
+    /// Counts an ICMP message.
     pub(crate) fn count(&mut self, said: Option<IcmpContent>, bytes: u32) {
         let tally = match said {
             Some(IcmpContent::Trouble(Trouble::TimeExceeded)) => &mut self.time_exceeded,
@@ -199,33 +199,33 @@ impl MessageCounters {
     }
 }
 
-/// Everything that was counted, at one time.
+/// All counters at one time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkCounters {
-    /// When.
+    /// End of the period counted.
     pub at: Time,
-    /// For how long.
+    /// Length of the period counted.
     pub time: Time,
-    /// The lines: those of link n at 2 n and 2 n + 1.
+    /// Counters of the lines; link n has lines 2 n and 2 n + 1.
     pub lines: Vec<LineCounters>,
-    /// The flows.
+    /// Counters of the flows.
     pub flows: Vec<FlowCounters>,
-    /// The transfers.
+    /// Counters of the transfers.
     pub transfers: Vec<TransferCounters>,
-    /// The CPUs of hosts.
+    /// Counters of the hosts' CPUs.
     pub cpus: Vec<CpuCounters>,
-    /// Messages that have reached hosts.
+    /// Messages that reached hosts.
     pub messages: MessageCounters,
 }
 
-/// What hosts with a stack have exchanged, from the beginning on.
+/// Data exchanged by hosts with a stack, since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TransferCounters {
-    /// The end that asks.
+    /// The requesting end.
     pub client: EndCounters,
-    /// The end that answers.
+    /// The responding end.
     pub server: EndCounters,
-    /// Bytes that came to either end while this was counted.
+    /// Bytes delivered to either end in the period counted.
     pub delivered: u64,
 }
 
@@ -238,19 +238,19 @@ impl TransferCounters {
     }
 }
 
-/// What the CPU of a host was given to do.
+/// Work given to the CPU of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuCounters {
-    /// The cores.
+    /// Number of cores.
     pub cores: u64,
-    /// For how long this counts.
+    /// Length of the period counted.
     pub time: Time,
-    /// Time of all cores that the work takes.
+    /// Time that the work takes, summed over the cores.
     pub busy: Time,
 }
 
 impl CpuCounters {
-    /// Work as a share of what all cores could do: above 1 where they fall behind.
+    /// Returns the work as a share of the capacity of all cores: above 1 if they fall behind.
     #[must_use]
     pub fn utilisation(&self) -> f64 {
         ratio(
@@ -261,7 +261,8 @@ impl CpuCounters {
 }
 
 impl NetworkCounters {
-    /// What has happened since an earlier one; receivers' own counters stay as they are now.
+    /// Returns the differences from earlier counters; the receivers' own counters keep their current
+    /// values.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let lines = { self.lines.iter() }.zip(&earlier.lines);
@@ -301,22 +302,22 @@ impl NetworkCounters {
         }
     }
 
-    /// Delivered bits of a transfer per second, both ways.
+    /// Returns the delivered bits per second of a transfer, in both directions.
     #[must_use]
     pub fn transferred(&self, transfer: usize) -> f64 {
         let bits = u128::from(self.transfers[transfer].delivered) * 8 * u128::from(SECOND);
         ratio(bits, self.time.into())
     }
 
-    /// Delivered bits of a flow per second.
+    /// Returns the delivered bits per second of a flow.
     #[must_use]
     pub fn goodput(&self, flow: usize) -> f64 {
         let bits = u128::from(self.flows[flow].delivered) * 8 * u128::from(SECOND);
         ratio(bits, self.time.into())
     }
 
-    /// Whether a flow could deliver anything while this was counted: it began before the end, and
-    /// was not over at the begin.
+    /// Whether a flow could deliver anything in the period counted: it began before the end of the
+    /// period, and was not finished at its beginning.
     #[must_use]
     pub fn is_open(&self, topology: &Topology, flow: usize) -> bool {
         let begin = self.at - self.time;
@@ -327,8 +328,8 @@ impl NetworkCounters {
         self.flows[flow].start < self.at && end.is_none_or(|end| end > begin)
     }
 
-    /// Jain's index of what some flows delivered, of those that were open: 1 where all have as much,
-    /// 1 / n where one has all. There is none where nothing was delivered.
+    /// Returns Jain's fairness index of the bytes that the given flows delivered, counting only open
+    /// ones: 1 if all have the same, 1 / n if one has everything. `None` if nothing was delivered.
     #[must_use]
     pub fn jain(&self, topology: &Topology, flows: impl IntoIterator<Item = usize>) -> Option<f64> {
         let (mut count, mut sum, mut squares) = (0_u128, 0_u128, 0_u128);
@@ -342,7 +343,7 @@ impl NetworkCounters {
     }
 }
 
-/// What a sender has counted since; when it was opened and done stays.
+/// Returns a sender's counts since an earlier time; the times of opening and completion stay.
 const fn since(now: &SenderCounters, earlier: &SenderCounters) -> SenderCounters {
     SenderCounters {
         packets: now.packets - earlier.packets,
@@ -355,7 +356,7 @@ const fn since(now: &SenderCounters, earlier: &SenderCounters) -> SenderCounters
     }
 }
 
-/// For people: nothing in a simulation depends on it.
+/// Returns a quotient for display: nothing in a simulation depends on it.
 fn ratio(numerator: u128, denominator: u128) -> f64 {
     if denominator == 0 {
         0.0

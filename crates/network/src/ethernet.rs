@@ -1,4 +1,4 @@
-//! Frames on the lines of chips: packets between their Ethernet addresses.
+//! Frames on the lines of chips: packets with Ethernet headers.
 
 use npsim_net::ethernet::{MIN_FRAME_BYTES, busy_bytes, line_bytes};
 use npsim_transport::wire::WireError;
@@ -8,22 +8,23 @@ use crate::link_header::{HEADER, IPV4, UNKNOWN, readdress};
 pub use crate::link_header::{LEAST, Mac, made_up};
 use crate::topology::Topology;
 
-/// Bytes on a line besides IP: preamble, header, check sequence and the gap to the next frame.
+/// Returns the bytes on a line besides IP: preamble, header, check sequence and the gap to the next
+/// frame.
 #[must_use]
 pub fn overhead() -> u32 {
     line_bytes(MIN_FRAME_BYTES as usize) as u32 - LEAST
 }
 
-/// What stands on a line from the first preamble bit to the last bit of the check sequence, in bits.
+/// Returns the bits on a line from the first preamble bit to the last bit of the check sequence.
 pub(crate) fn bits(bytes: u32) -> u64 {
     busy_bytes(HEADER + bytes as usize) * 8
 }
 
-/// A frame with its Ethernet header, without its check sequence. One of ARP has the addresses that
-/// its message names, and a whole one those that it came with.
+/// Returns a frame with its Ethernet header, without its check sequence. An ARP frame has the
+/// addresses in its message, and a complete Ethernet frame keeps those with which it arrived.
 ///
 /// # Errors
-/// As for [`Frame::to_bytes`].
+/// Returns an error as [`Frame::to_bytes`] does.
 pub fn wrapped(
     frame: &Frame,
     topology: &Topology,

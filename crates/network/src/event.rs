@@ -1,4 +1,4 @@
-//! What is yet to come, in order.
+//! Pending events, in order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 use crate::frame::Frame;
 use crate::law::LawTimer;
 
-/// Something that happens.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// The last bit of a frame has come over a line.
+    /// The last bit of a frame has arrived over a line.
     Arrive {
         /// The line.
         line: u32,
         /// The frame.
         frame: Box<Frame>,
     },
-    /// The CPU of a host has got round to a frame that came.
+    /// The CPU of a host begins to process a frame that has arrived.
     TakeIn {
         /// The host.
         node: u32,
         /// The frame.
         frame: Box<Frame>,
     },
-    /// A router has looked at a frame, or a host has got round to it: it goes to its queue.
+    /// A router or a host has processed a frame, which now goes to the queue of a line.
     Enqueue {
-        /// The line that the queue is before.
+        /// The line that the queue belongs to.
         line: u32,
         /// The frame.
         frame: Box<Frame>,
     },
-    /// A line has sent a frame and others wait.
+    /// A line has finished sending a frame while others wait.
     Free {
         /// The line.
         line: u32,
     },
-    /// A timer of a router's law.
+    /// A timer of a router's law expires.
     Law {
         /// The line.
         line: u32,
-        /// Which.
+        /// The timer.
         timer: LawTimer,
     },
     /// A flow begins.
@@ -50,12 +50,12 @@ pub enum Event {
         /// The flow.
         flow: u32,
     },
-    /// An endpoint asked to be woken.
+    /// A wake-up time requested by an endpoint.
     Wake {
         /// The endpoint.
         endpoint: u32,
     },
-    /// A host with a stack asked to be polled.
+    /// A poll time requested by a host with a stack.
     Rouse {
         /// The host.
         node: u32,
@@ -63,7 +63,8 @@ pub enum Event {
 }
 
 impl Event {
-    /// The place among the events of one time and node: what frees room comes before what needs it.
+    /// Returns the rank among the events of one time and node: events that free space come before those
+    /// that need it.
     const fn rank(&self) -> u8 {
         match self {
             Self::Law { .. } => 0,
@@ -76,10 +77,11 @@ impl Event {
     }
 }
 
-/// Numbers of events that come from chips, one for each line: behind all that were posted in order.
+/// Numbers of events that come from chips, one for each line: after all that are numbered in the order
+/// of posting.
 const FROM_CHIPS: u64 = 1 << 63;
 
-/// By time, then node, then kind, then order of posting.
+/// Order by time, then node, then kind, then posting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct EventKey {
     at: Time,
@@ -88,8 +90,8 @@ struct EventKey {
     number: u64,
 }
 
-/// Events to come. They stand in slots, so that the heap moves keys alone; frames stand in boxes, which
-/// go from hop to hop as they are.
+/// Pending events. They are stored in slots, so that the heap moves only keys; frames are boxed, and
+/// the boxes move from hop to hop.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Events {
     heap: BinaryHeap<Reverse<(EventKey, u32)>>,
@@ -99,7 +101,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Posts an event of a node.
+    /// Posts an event at a node.
     pub fn post(&mut self, at: Time, node: usize, event: Event) {
         self.post_as(self.posted, at, node, event);
         self.posted += 1;
@@ -122,19 +124,20 @@ impl Events {
         self.heap.push(Reverse((key, slot)));
     }
 
-    /// Posts that a frame comes from a chip by a line. When this was learnt of depends on how
-    /// chips and network take turns, which its place among events of the same time must not.
+    /// Posts the arrival of a frame from a chip by a line. When such an arrival becomes known depends
+    /// on how chips and the rest of the network alternate, so its order among events of the same time
+    /// must not depend on the order of posting.
     pub fn post_from_chip(&mut self, at: Time, node: usize, line: u32, frame: Box<Frame>) {
         let number = FROM_CHIPS + u64::from(line);
         self.post_as(number, at, node, Event::Arrive { line, frame });
     }
 
-    /// When the next one is.
+    /// Returns the time of the next event.
     pub fn next_at(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((key, _))| key.at)
     }
 
-    /// Takes the next one if it is not after a time.
+    /// Takes the next event if it is not after `until`.
     pub fn take(&mut self, until: Time) -> Option<(Time, Event)> {
         if self.next_at()? > until {
             return None;
@@ -145,7 +148,7 @@ impl Events {
         Some((key.at, event))
     }
 
-    /// Whether each event of a state is in its slot, and `fits`.
+    /// Whether each event of a saved state is in its slot and satisfies `fits`.
     pub fn is_sound(&self, fits: impl Fn(&Event) -> bool) -> bool {
         let mut named = vec![false; self.slots.len()];
         let posted = self.heap.iter().map(|Reverse((_, slot))| (*slot, true));
@@ -165,7 +168,7 @@ impl Events {
         named.into_iter().all(|named| named)
     }
 
-    /// Frames that are on lines, in routers or in hosts.
+    /// Returns the frames on lines, in routers or in hosts.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.slots.iter().flatten().filter_map(|event| match event {
             Event::Arrive { frame, .. }

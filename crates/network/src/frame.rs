@@ -1,4 +1,4 @@
-//! What goes over links.
+//! Frames on the links.
 
 use std::net::Ipv4Addr;
 
@@ -16,56 +16,56 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// Port of the discard service, which never answers.
 const DISCARD: u16 = 9;
-/// Time to live of what hosts send, if a flow does not say.
+/// Default time to live of packets sent by hosts.
 pub(crate) const TTL: u8 = 64;
-/// Bytes of the header of IPv4.
+/// Bytes of the IPv4 header.
 const HEADER: usize = 20;
-/// Bytes of the headers of IPv4 and UDP.
+/// Bytes of the IPv4 and UDP headers.
 pub(crate) const HEADERS: usize = 28;
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Content {
     /// A packet of an endpoint.
     Packet(Packet),
-    /// A datagram of a flow that reacts to nothing.
+    /// A datagram of a flow without congestion control.
     Datagram {
-        /// The number in the flow, from 0 on.
+        /// Its number in the flow, from 0 on.
         number: u64,
         /// Time to live.
         ttl: u8,
     },
-    /// A message of ICMP, from its IPv4 header on: the general-purpose core of a chip has made it.
+    /// An ICMP message, starting with its IPv4 header, created by the general-purpose core of a chip.
     Icmp(Box<[u8]>),
-    /// A message of ARP, which no router passes on.
+    /// An ARP message, which routers do not forward.
     Arp {
-        /// What it says.
+        /// The message.
         message: arp::message::ArpMessage,
-        /// The node that has sent it.
+        /// The node that sent it.
         from: u32,
     },
-    /// A whole Ethernet frame without its check sequence, of or for an open end.
+    /// A complete Ethernet frame without its check sequence, from or to an open end.
     Ethernet {
-        /// From the destination's address on.
+        /// The bytes, starting with the destination address.
         bytes: Box<[u8]>,
-        /// The open end that it came from, or the chip that made it.
+        /// The open end that it came from, or the chip that created it.
         from: u32,
     },
 }
 
-/// The outcome of a frame at a router that is a model.
+/// Outcome of a frame at a packet-level router.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hop {
-    /// The frame goes on.
+    /// The frame is forwarded.
     Goes,
-    /// The frame's time to live is over.
+    /// The frame's time to live has expired.
     Expires,
-    /// The frame was for this link alone.
+    /// The frame was meant only for this link.
     Ends,
 }
 
 impl Content {
-    /// The router at `node` passes it on, which takes one off its time to live.
+    /// Forwards the frame at the router at `node`, which decrements its time to live.
     pub(crate) fn hop(&mut self, node: usize) -> Hop {
         let ttl = match self {
             Self::Packet(packet) => &mut packet.ttl,
@@ -86,7 +86,7 @@ impl Content {
     }
 }
 
-/// The time to live of a packet of IPv4, whose checksum is already that of one less.
+/// Returns the time to live of an IPv4 packet, after adjusting the checksum for its decrement.
 fn age(packet: &mut [u8]) -> &mut u8 {
     if let [sum_high, sum_low] = packet[10..12] {
         let sum = checksum::ttl_step(u16::from_be_bytes([sum_high, sum_low]));
@@ -95,22 +95,22 @@ fn age(packet: &mut [u8]) -> &mut u8 {
     &mut packet[8]
 }
 
-/// A packet on its way.
+/// A frame in transit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// What it holds.
+    /// Its content.
     pub content: Content,
     /// Bytes of IP, or of ARP.
     pub bytes: u32,
-    /// The flow that it is of; of a message about a packet, that of the packet. None if it
-    /// concerns no flow.
+    /// The flow that it belongs to; for a message about a packet, the flow of that packet. `None` if
+    /// it concerns no flow.
     pub flow: Option<u32>,
-    /// The node that it is for.
+    /// The destination node.
     pub to: u32,
 }
 
 impl Frame {
-    /// A whole Ethernet frame; a message of ARP is taken out of it.
+    /// Creates the frame for a complete Ethernet frame; an ARP message is extracted from it.
     pub(crate) fn of_ethernet(bytes: Vec<u8>, from: u32, to: u32) -> Self {
         let message = arp::message::ArpMessage::in_frame(&bytes);
         let (content, length) = if let Some(message) = message {
@@ -128,22 +128,22 @@ impl Frame {
         }
     }
 
-    /// Whether it is a packet of its flow, and no message about one.
+    /// Whether it is a packet of its flow, rather than a message about one.
     #[must_use]
     pub const fn is_of_flow(&self) -> bool {
         matches!(self.content, Content::Packet(_) | Content::Datagram { .. })
     }
 
-    /// The flow whose packet it is.
+    /// Returns the flow to which it belongs as a packet.
     pub(crate) fn own_flow(&self) -> Option<usize> {
         let flow = self.flow.filter(|_| self.is_of_flow())?;
         Some(flow as usize)
     }
 
-    /// The packet as it stands on a line of a network, from the header of IPv4 or ARP on.
+    /// Returns the packet as it is on a line of a network, starting with its IPv4 or ARP header.
     ///
     /// # Errors
-    /// An endpoint has made what no packet can hold, which none does.
+    /// Returns an error if an endpoint has created something that no packet can hold, which none does.
     pub fn to_bytes(&self, topology: &Topology) -> Result<Vec<u8>, WireError> {
         match &self.content {
             Content::Packet(packet) => packet.to_bytes(),
@@ -159,7 +159,7 @@ impl Frame {
         }
     }
 
-    /// A packet's label among all of its network; none for ARP.
+    /// Returns a packet's label, which identifies it in its network; `None` for ARP.
     pub(crate) fn label(&self, topology: &Topology) -> Option<PacketLabel> {
         match &self.content {
             Content::Packet(packet) => {
@@ -189,10 +189,11 @@ impl Frame {
         }
     }
 
-    /// What a packet of this flow has become on its way: read from its IPv4 header on.
+    /// Returns this frame with the changes that its packet has undergone in transit, parsed from its
+    /// IPv4 header on.
     ///
     /// # Errors
-    /// It is none that a host of a network sends.
+    /// Returns an error if it is not a packet that a host of a network sends.
     pub(crate) fn changed(&self, bytes: &[u8]) -> Result<Self, WireError> {
         let mut changed = self.clone();
         match &mut changed.content {
@@ -200,7 +201,7 @@ impl Frame {
                 *packet = Packet::from_bytes(bytes)?.0;
                 changed.bytes = packet.length() as u32;
             }
-            // What else a datagram holds is never read.
+            // The other fields of a datagram are never read.
             Content::Datagram { ttl, .. } => *ttl = bytes.get(8).copied().unwrap_or(*ttl),
             Content::Icmp(message) => {
                 let packet = Datagram::of(bytes).ok_or(WireError::Short {
@@ -211,30 +212,30 @@ impl Frame {
                 *message = packet.bytes().into();
                 changed.bytes = message.len() as u32;
             }
-            // A chip passes none on; of a whole frame all is what has left.
+            // A chip does not forward ARP messages; a complete Ethernet frame is taken as it left.
             Content::Arp { .. } | Content::Ethernet { .. } => {}
         }
         Ok(changed)
     }
 }
 
-/// The fields that identify a packet of the network while it is in a chip.
+/// The fields that identify a packet of the network inside a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PacketLabel {
     source: Ipv4Addr,
     destination: Ipv4Addr,
     protocol: u8,
     identification: u16,
-    /// Ports of TCP: each connection of a host counts its packets from 0 on.
+    /// TCP ports, since the packets of each connection of a host are numbered from 0 on.
     ports: Option<[u16; 2]>,
 }
 
 impl PacketLabel {
-    /// The label of a packet, from its IPv4 header on, which need not be whole.
+    /// Returns the label of a packet that begins with its IPv4 header and may be truncated.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let datagram = Datagram::of(packet)?;
         let protocol = datagram.protocol();
-        // A message quotes as much behind the header.
+        // A message quotes this much after the header.
         let ports = match datagram.payload() {
             [a, b, c, d, ..] if protocol == TCP => {
                 Some([[*a, *b], [*c, *d]].map(u16::from_be_bytes))
@@ -251,8 +252,8 @@ impl PacketLabel {
     }
 }
 
-/// A UDP packet of so many bytes without a checksum of its own, its number in the payload; one that is
-/// too short for its headers has no more than them.
+/// Returns a UDP packet of `bytes` bytes without a UDP checksum and with its number in the payload; at
+/// least as long as its headers.
 fn datagram([from, to]: [Ipv4Addr; 2], number: u64, ttl: u8, bytes: usize) -> Vec<u8> {
     let length = bytes.clamp(HEADERS, usize::from(u16::MAX));
     let mut packet = vec![0; length];

@@ -1,4 +1,4 @@
-//! The ends of flows.
+//! The endpoints of flows.
 
 use npsim_net::Random;
 use npsim_transport::rcp::{RcpReceiver, RcpSender, RcpSenderParameters};
@@ -12,51 +12,51 @@ use serde::{Deserialize, Serialize};
 
 use crate::topology::{Flow, Transport};
 
-/// The random streams of flows under the seed of a network.
+/// The random streams of flows, under the seed of a network.
 const STREAM: u64 = 0x666c_6f77_0000_0000;
-/// The port that flows go to: iperf's.
+/// Destination port of flows, the same as iperf's.
 const SERVER_PORT: u16 = 5001;
-/// The port of the first flow; each has its own.
+/// Source port of the first flow; each flow has its own.
 const FIRST_PORT: u16 = 10_000;
 
-/// An end of a flow.
+/// An endpoint of a flow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Endpoint {
     /// Sends a stream.
     Sender(Box<Sender>),
-    /// Receives one.
+    /// Receives a stream.
     Receiver(Box<Receiver>),
-    /// Sends by RCP.
+    /// Sends with RCP.
     RcpSender(Box<RcpSender>),
-    /// Answers it.
+    /// Receives with RCP.
     RcpReceiver(Box<RcpReceiver>),
-    /// Sends datagrams of so many bytes at a constant distance.
+    /// Sends datagrams of a fixed size at constant intervals.
     Source {
         /// Bytes of IP.
         bytes: u32,
         /// Bytes of IP per second.
         rate: u64,
-        /// When it began.
+        /// When it started.
         start: Option<Time>,
-        /// When it ends.
+        /// When it stops.
         until: Option<Time>,
-        /// How many were sent.
+        /// Number of datagrams sent.
         sent: u64,
     },
-    /// Takes them.
+    /// Receives such datagrams.
     Sink,
 }
 
-/// The sender's state of a flow, as far as its transport has it.
+/// Sender's state of a flow, as far as its transport has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FlowView {
-    /// Congestion window, bytes of payload.
+    /// Congestion window, in bytes of payload.
     pub window: Option<u64>,
-    /// Slow start threshold.
+    /// Slow start threshold, in bytes.
     pub threshold: Option<u64>,
-    /// What is thought to be in the network, bytes.
+    /// Bytes assumed to be in flight.
     pub in_flight: Option<u64>,
-    /// Rate, bytes of IP per second, where it paces.
+    /// Rate in bytes of IP per second, if it paces.
     pub rate: Option<u64>,
     /// Smoothed round-trip time.
     pub srtt: Option<Time>,
@@ -67,9 +67,9 @@ pub struct FlowView {
 /// The state of a flow's sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlowState {
-    /// The sender asks its peer for a connection.
+    /// The sender is opening the connection.
     Opening,
-    /// The window is below its threshold, or has none yet.
+    /// The window is below its threshold, or there is no threshold yet.
     SlowStart,
     /// The window is above its threshold.
     Avoidance,
@@ -80,7 +80,7 @@ pub enum FlowState {
 }
 
 impl FlowState {
-    /// What it is called.
+    /// Returns the name of the state.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -104,17 +104,17 @@ impl FlowState {
     }
 }
 
-/// What an endpoint wants to send.
+/// Output of an endpoint.
 #[derive(Debug, Default)]
 pub struct EndpointOutput {
     /// Packets.
     pub packets: Vec<Packet>,
-    /// Datagrams: number and bytes.
+    /// Datagrams: number and bytes of each.
     pub datagrams: Vec<(u64, u32)>,
 }
 
 impl Endpoint {
-    /// Both ends of a flow, which is the `number`th, between two addresses.
+    /// Creates both endpoints of a flow with index `number`, between two addresses.
     pub fn of(flow: &Flow, number: usize, ends: [std::net::Ipv4Addr; 2], seed: u64) -> [Self; 2] {
         let ends = FlowEnds {
             source: ends[0],
@@ -178,7 +178,7 @@ impl Endpoint {
         }
     }
 
-    /// The flow begins.
+    /// Starts the flow.
     pub fn open(&mut self, now: Time, out: &mut EndpointOutput) {
         match self {
             Self::Sender(sender) => sender.open(now, &mut out.packets),
@@ -191,7 +191,7 @@ impl Endpoint {
         }
     }
 
-    /// A packet came for it.
+    /// Receives a packet.
     pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut EndpointOutput) {
         match self {
             Self::Sender(sender) => sender.receive(now, packet, &mut out.packets),
@@ -202,7 +202,7 @@ impl Endpoint {
         }
     }
 
-    /// When it wants to be woken.
+    /// Returns when it wants to be woken.
     pub fn wake_at(&self) -> Option<Time> {
         match self {
             Self::Sender(sender) => sender.wake_at(),
@@ -225,7 +225,7 @@ impl Endpoint {
         }
     }
 
-    /// A time that it asked for has come.
+    /// Wakes the endpoint at a time that it requested.
     pub fn wake(&mut self, now: Time, out: &mut EndpointOutput) {
         match self {
             Self::Sender(sender) => sender.wake(now, &mut out.packets),
@@ -243,7 +243,7 @@ impl Endpoint {
         }
     }
 
-    /// What it has counted as a sender.
+    /// Returns its counters as a sender.
     pub fn sender(&self) -> Option<SenderCounters> {
         match self {
             Self::Sender(sender) => Some(sender.counters()),
@@ -263,7 +263,7 @@ impl Endpoint {
         }
     }
 
-    /// What it has counted as a receiver.
+    /// Returns its counters as a receiver.
     pub fn receiver(&self) -> Option<ReceiverCounters> {
         match self {
             Self::Receiver(receiver) => Some(receiver.counters()),
@@ -280,7 +280,7 @@ impl Endpoint {
         }
     }
 
-    /// The sender's state.
+    /// Returns the sender's state.
     pub fn view(&self) -> FlowView {
         match self {
             Self::Sender(sender) => {

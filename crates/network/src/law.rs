@@ -1,4 +1,4 @@
-//! What routers do for congestion control, where packets leave them.
+//! Congestion control laws of routers, applied where packets leave them.
 
 mod interval;
 mod quick_start;
@@ -18,7 +18,7 @@ use crate::topology;
 pub enum LawTimer {
     /// The end of a control interval.
     Control,
-    /// A look at the queue.
+    /// A sample of the queue.
     Queue,
 }
 
@@ -36,7 +36,8 @@ pub enum LineLaw {
 }
 
 impl LineLaw {
-    /// The law of a router at a line of `capacity` bytes per second; none if it has none.
+    /// Creates the law of a router for a line of `capacity` bytes per second; `None` if the router
+    /// has none.
     pub fn of(
         law: &topology::RouterLaw,
         capacity: u64,
@@ -77,7 +78,7 @@ impl LineLaw {
         })
     }
 
-    /// The timers, and when each fires first.
+    /// Returns the timers, with the time of the first expiry of each.
     pub fn timers(&self) -> Vec<(LawTimer, Time)> {
         match self {
             Self::Xcp(law) => law.timers(),
@@ -87,7 +88,8 @@ impl LineLaw {
         }
     }
 
-    /// A frame comes to the queue. False: it is not for this router to pass on.
+    /// Handles the arrival of a frame at the queue. Returns false if this router must not forward
+    /// the frame.
     pub fn arrive(&mut self, frame: &mut Frame) -> bool {
         match self {
             Self::Xcp(law) => law.arrive(frame),
@@ -98,7 +100,7 @@ impl LineLaw {
         true
     }
 
-    /// A frame leaves the queue, in which `waiting` bytes stay.
+    /// Handles the departure of a frame from the queue, in which `waiting` bytes remain.
     pub fn depart(&mut self, frame: &mut Frame, waiting: u64) {
         match self {
             Self::Xcp(law) => law.depart(frame, waiting),
@@ -108,7 +110,8 @@ impl LineLaw {
         }
     }
 
-    /// A timer fires while so many bytes wait: how long until it does again.
+    /// Handles the expiry of a timer while `waiting` bytes wait; returns the time until its next
+    /// expiry.
     pub fn fire(&mut self, timer: LawTimer, waiting: u64) -> Time {
         match (self, timer) {
             (Self::Xcp(law), timer) => law.fire(timer, waiting),

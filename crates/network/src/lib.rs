@@ -1,10 +1,10 @@
-//! Networks of hosts that react: end hosts, switches, links with queues, and routers, in one
-//! deterministic simulation of packets.
+//! Networks of hosts with congestion control: end hosts, switches, links with queues, and routers, in one
+//! deterministic packet simulation.
 //!
-//! A [`Topology`](topology::Topology) says what there is, a [`Simulation`] runs it to one time after
-//! the other, and what happened in between is the difference of two [`NetworkCounters`](counters::NetworkCounters). All
-//! events stand in one order, by time, node and kind, so that a run gives the same bytes on every
-//! machine and in steps of any size; all state can be saved with serde.
+//! A [`Topology`](topology::Topology) describes the network, a [`Simulation`] runs it from one time to the next, and
+//! the difference of two [`NetworkCounters`](counters::NetworkCounters) is what happened in between. All events have
+//! one total order, by time, node and kind, so that a run gives the same bytes on every machine and with steps of any
+//! size; all state can be saved with serde.
 //!
 //! ```
 //! use npsim_network::topology::{

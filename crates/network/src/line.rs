@@ -1,4 +1,4 @@
-//! One direction of a link: a queue, a line that sends one frame at a time, and what gets lost on it.
+//! One direction of a link: a queue, a line that sends one frame at a time, and its losses.
 
 mod drop_reason;
 mod queue;
@@ -14,21 +14,21 @@ use crate::topology::{LineParameters, Loss};
 pub use drop_reason::DropReason;
 use queue::Queue;
 
-/// The random streams of lines under the seed of a network.
+/// The random streams of lines, under the seed of a network.
 const STREAM: u64 = 0x6c69_6e65_0000_0000;
-/// What a chance in parts per million is drawn from.
+/// Denominator of probabilities.
 const MILLION: u64 = 1_000_000;
 
 /// A line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Line {
     parameters: LineParameters,
-    /// Node that it leaves.
+    /// Node at the sending end.
     pub from: usize,
-    /// Node that it leads to.
+    /// Node at the receiving end.
     pub to: usize,
     queue: Queue,
-    /// When the last bit of what it sends has left.
+    /// When the last bit of the current frame leaves.
     busy_until: Time,
     /// Whether an event is posted for that time.
     pub awaited: bool,
@@ -41,14 +41,14 @@ pub struct Line {
 pub struct SendingFrame {
     /// The frame.
     pub frame: Box<Frame>,
-    /// When its last bit arrives; none if it is lost on the way.
+    /// When its last bit arrives; `None` if it is lost on the way.
     pub arrives: Option<Time>,
-    /// When its first bit does.
+    /// When its first bit arrives.
     pub begins: Time,
 }
 
 impl Line {
-    /// A line with nothing on it; `number` is its place in the network.
+    /// Creates an idle line; `number` is its index in the network.
     pub fn new(
         parameters: LineParameters,
         (from, to): (usize, usize),
@@ -69,29 +69,29 @@ impl Line {
         }
     }
 
-    /// Bytes of IP that wait, without what is being sent.
+    /// Returns the IP bytes that wait, without the frame being sent.
     pub fn waiting(&self) -> u64 {
         self.queue.bytes()
     }
 
-    /// Packets that wait.
+    /// Returns the number of packets that wait.
     pub fn packets(&self) -> u64 {
         self.queue.packets()
     }
 
-    /// Frames that wait.
+    /// Returns the frames that wait.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         self.queue.frames()
     }
 
-    /// Whether it is the same line as another one, with what is right in its queue.
+    /// Whether it has the same parameters and ends as another line, and a consistent queue.
     pub fn is_like(&self, other: &Self) -> bool {
         self.parameters == other.parameters
             && (self.from, self.to) == (other.from, other.to)
             && self.queue.is_like(&other.queue)
     }
 
-    /// Until when it sends what it sends now.
+    /// Returns when the line finishes sending the current frame.
     pub const fn busy_until(&self) -> Time {
         self.busy_until
     }
@@ -101,15 +101,15 @@ impl Line {
         self.busy_until <= now
     }
 
-    /// A frame comes to the queue, into which it is to be [put](Self::put) then.
+    /// Admits a frame to the queue, into which it must then be [put](Self::put).
     ///
     /// # Errors
-    /// It is dropped, and why.
+    /// Returns the reason if the frame is dropped.
     pub fn admit(&mut self, now: Time, frame: &Frame) -> Result<(), DropReason> {
         self.counters.waited(now, self.queue.bytes());
         let bytes = u64::from(frame.bytes);
         self.counters.offered.add(bytes);
-        // What goes out at once finds no queue, whatever its limit.
+        // A frame that is sent at once bypasses the queue, whatever its limit.
         let passes = self.is_free(now) && self.queue.packets() == 0;
         let admitted = self.queue.admit(now, bytes, passes);
         match admitted {
@@ -125,7 +125,7 @@ impl Line {
         self.queue.put(frame);
     }
 
-    /// A frame that its router gives to the slow path, which is lost here.
+    /// Drops a frame that its router gives to the slow path.
     pub fn refuse(&mut self, now: Time, frame: &Frame) -> DropReason {
         self.counters.waited(now, self.queue.bytes());
         self.counters.offered.add(frame.bytes.into());
@@ -133,7 +133,7 @@ impl Line {
         DropReason::SlowPath
     }
 
-    /// Begins to send the first frame that waits; the line is free.
+    /// Begins to send the first waiting frame; the line must be free.
     pub fn send(&mut self, now: Time) -> Option<SendingFrame> {
         self.counters.waited(now, self.queue.bytes());
         let frame = self.queue.take(now)?;
@@ -149,7 +149,7 @@ impl Line {
         })
     }
 
-    /// How much later than others the frame comes that is being sent.
+    /// Returns the extra delay of the frame that is being sent.
     fn late(&mut self) -> Time {
         match self.parameters.reorder {
             Some(reorder) if self.random.below(MILLION) < reorder.chance.into() => reorder.by,
@@ -157,7 +157,7 @@ impl Line {
         }
     }
 
-    /// A frame begins to go over the line; whether it is lost.
+    /// Begins to carry a frame; returns true if it is lost.
     fn carry(&mut self, begins: Time, bytes: u32) -> bool {
         self.counters.busy += self.parameters.time(bytes);
         let number = self.counters.sent.packets;
@@ -175,18 +175,20 @@ impl Line {
         lost
     }
 
-    /// Time from a bit's way into the line to its way out.
+    /// Returns the delay of a bit on the line.
     pub const fn delay(&self) -> Time {
         self.parameters.delay
     }
 
-    /// A frame comes to the chip that the line leaves, and is to go on by it.
+    /// Counts a frame that arrives at the chip at the line's sending end, and is to leave by the
+    /// line.
     pub fn expect(&mut self, bytes: u32) {
         self.counters.offered.add(bytes.into());
     }
 
-    /// A chip begins to send a frame of so many bytes, which waited in it for so long while at most
-    /// so many bytes were there, itself among them: whether it is lost on the line.
+    /// Records that a chip begins to send a frame of `bytes` bytes, which waited in it for `waited`,
+    /// with at most `longest` bytes waiting at once, including itself. Returns true if it is lost on
+    /// the line.
     pub fn depart(&mut self, begins: Time, bytes: u32, waited: Time, longest: u64) -> bool {
         self.counters.waited += u128::from(waited) * u128::from(bytes);
         self.counters.longest = self.counters.longest.max(longest);
@@ -194,26 +196,26 @@ impl Line {
         self.carry(begins, bytes)
     }
 
-    /// A chip has lost a frame that was to go on by the line.
+    /// Counts a frame that was to leave by the line, but was lost in a chip.
     pub fn lose(&mut self, bytes: u32, reason: DropReason) {
         self.counters.dropped[reason as usize].add(bytes.into());
     }
 
-    /// A frame that was thought lost in a chip leaves it.
+    /// Takes back a frame that was presumed lost in a chip, but leaves it.
     pub fn find(&mut self, bytes: u32, reason: DropReason) {
         self.counters.dropped[reason as usize].take_back(bytes.into());
     }
 
-    /// What was counted until now.
+    /// Returns the counters up to now.
     pub fn counters(&self, now: Time) -> LineCounters {
         let mut counters = self.counters;
         counters.waited(now, self.queue.bytes());
-        // What it has still to do of the frame that it sends.
+        // The remaining time of the frame being sent has not been used yet.
         counters.busy -= self.busy_until.saturating_sub(now);
         counters
     }
 
-    /// The longest queue is that from now on.
+    /// Restarts the measurement of the longest queue.
     pub fn forget_longest(&mut self) {
         self.counters.longest = self.queue.bytes();
     }

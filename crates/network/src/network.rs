@@ -1,20 +1,20 @@
-//! A network with whole chips in it: the schedule of its parts.
+//! A network that contains whole chips: scheduling of its parts.
 //!
-//! The packets between chips are simulated in one piece, the outside, and each chip by itself.
-//! What one does reaches another one over a link, which takes its time; so each may go on to the
-//! earliest time at which something could still reach it (conservative windows, with Chandy and
-//! Misra's look-ahead):
+//! The packets between chips are simulated as one part, the outside, and each chip as another. The
+//! effect of one part reaches another over a link, which takes the link's delay; so each part may run
+//! up to the earliest time at which something could still reach it (conservative windows, with Chandy
+//! and Misra's look-ahead):
 //!
-//! - the outside does nothing before its next event, and what it sends then comes to a chip after
+//! - the outside does nothing before its next event, and anything it then sends reaches a chip after
 //!   the link's delay;
-//! - a chip sends nothing before the cycle that it has come to, and where the engine has found
-//!   that its state recurs, nothing until something comes ([`Node::silent_until`]);
-//! - when a chip sends, it stops before an answer could come.
+//! - a chip sends nothing before the cycle that it has reached, and once the engine has found that its
+//!   state recurs, nothing until something arrives ([`Node::silent_until`]);
+//! - a chip that sends stops before an answer could arrive.
 //!
-//! An idle chip is therefore run in long pieces or not at all, and the engine skips what recurs
-//! in them. Rounds follow from what is simulated, never from the host, and nothing that happens
-//! depends on where a window ends: frames come to chips in the order of their first bits and then
-//! of ports, events of one time from several chips are ordered by line.
+//! An idle chip is therefore run in long pieces or not at all, and the engine skips the recurring
+//! states in them. The windows depend only on the simulation, never on the host, and no event depends
+//! on where a window ends: frames arrive at chips in the order of their first bits and then of ports,
+//! and simultaneous events from several chips are ordered by line.
 //!
 //! [`Node::silent_until`]: npsim_session::node::Node::silent_until
 
@@ -41,23 +41,23 @@ use crate::stacks::Stacks;
 use crate::tap::Tap;
 use crate::work_slices;
 
-/// Whether to go on; asked from any thread.
+/// Tells whether to continue; called from any thread.
 pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
 
-/// A network that runs.
+/// A running network.
 #[derive(Debug)]
 pub struct Network {
     outside: Simulation,
     /// The hosts with a stack at its open ends.
     stacks: Stacks,
     chips: Vec<ChipNode>,
-    /// By chip: the least times to and from the outside, and from other chips by their places.
+    /// Smallest delays of each chip: to and from the outside, and from other chips by their indices.
     ways: Vec<Ways>,
-    /// By node: the chip there.
+    /// Index of the chip at each node.
     at: Vec<Option<usize>>,
-    /// Run several chips at a time.
+    /// Threads that run several chips at a time.
     workers: Workers,
-    /// What was seen on lines and not told yet.
+    /// What was seen on lines and has not been passed on yet.
     held: ReorderBuffer,
     /// What the tap watches.
     watched: Watched,
@@ -70,13 +70,13 @@ struct Ways {
     from: Vec<(usize, Time)>,
 }
 
-/// Without a chip, which asks by itself, a run asks whether to go on after ten milliseconds at
-/// the latest: a network of some Gb/s has no more than 100,000 events in them.
+/// In a network without chips, which call `progress` themselves, a run calls it at least every ten
+/// milliseconds: a network of a few Gb/s has at most 100,000 events in that time.
 const LONGEST_STEP: Time = 10_000_000_000;
 
 impl Network {
-    /// How far to run at a time, in simulated picoseconds: a run of `length` takes at least `parts`
-    /// steps, and a request to stop it is soon met.
+    /// Returns how far to run at a time, in simulated picoseconds: a run of `length` takes at least
+    /// `parts` steps, so that a request to stop it takes effect soon.
     #[must_use]
     pub fn step(&self, length: Time, parts: u64) -> Time {
         let step = (length / parts).max(1);
@@ -87,18 +87,18 @@ impl Network {
         }
     }
 
-    /// A network at time 0; the systems are those of the topology's chips.
+    /// Creates a network at time 0; the systems are those of the topology's chips.
     ///
     /// # Errors
-    /// A system does not run on its chip, or a stack would not find others.
+    /// Returns an error if a system does not run on its chip, or a stack would not reach other hosts.
     pub fn new(outside: Simulation, systems: Vec<System>) -> Result<Self, Problem> {
         Self::on_core(outside, systems, ENGINE)
     }
 
-    /// As [`Self::new`], on chips whose microcode is executed by this core.
+    /// Like [`Self::new`], with chips whose microcode is executed by this core.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Self::new`].
     pub fn on_core(
         mut outside: Simulation,
         systems: Vec<System>,
@@ -137,71 +137,74 @@ impl Network {
         })
     }
 
-    /// Runs so many chips at a time; the results are the same with any number. With fewer threads
-    /// than the system gives the run comes to the same, only later.
+    /// Sets the number of chips that run at a time. The results do not depend on it, nor on how many
+    /// threads the system provides; only the speed does.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.workers = Workers::new(threads, self.chips.len());
         self
     }
 
-    /// Hosts, switches, lines and packet-level routers.
+    /// Returns the hosts, switches, lines and packet-level routers.
     #[must_use]
     pub fn outside(&self) -> &Simulation {
         &self.outside
     }
 
-    /// As [`Self::outside`], for observers and settings that change no event.
+    /// Like [`Self::outside`], for observers and settings that change no event.
     pub fn outside_mut(&mut self) -> &mut Simulation {
         &mut self.outside
     }
 
-    /// As [`Simulation::inject`].
+    /// Calls [`Simulation::inject`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`Simulation::inject`].
     pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
         self.outside.inject(node, bytes, at)
     }
 
-    /// As [`Simulation::take_outgoing`].
+    /// Calls [`Simulation::take_outgoing`].
     pub fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
         self.outside.take_outgoing()
     }
 
-    /// Before which time nothing happens unless something comes in.
+    /// Returns the time before which nothing happens unless a frame arrives from outside the
+    /// simulation.
     #[must_use]
     pub fn next_at(&self) -> Time {
         let chips = self.chips.iter().map(|node| node.time(node.acts()));
         chips.fold(self.outside.next_at(), Time::min)
     }
 
-    /// Of the cycles that the chips have come to here, how many the engine skipped, and all: it says
-    /// how much was saved, and nothing of what happened.
+    /// Returns how many of the cycles that the chips ran here were skipped by the engine, and the
+    /// number of all cycles: a measure of the work saved, which tells nothing about the simulation's
+    /// results.
     #[must_use]
     pub fn skipped(&self) -> (Cycle, Cycle) {
         let chips = self.chips.iter().map(ChipNode::skipped);
         chips.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
-    /// A chip as it stands, in the order of nodes. Those that have nothing to do may not have come to
-    /// the time of the network.
+    /// Returns a chip in its current state, by its index in the order of nodes. Chips that have nothing
+    /// to do may lag behind the time of the network.
     #[must_use]
     pub fn chip(&self, chip: usize) -> Option<&Chip> {
         self.chips.get(chip).map(|node| node.node.chip())
     }
 
-    /// What each context of a chip does, in lines.
+    /// Describes the state of each context of a chip, one per line.
     #[must_use]
     pub fn state_report(&self, chip: usize) -> Option<Vec<String>> {
         Some(self.chips.get(chip)?.node.state_report())
     }
 
-    /// Gives a chip one more change of its routes, at a time to which the network has run or later;
-    /// `change` makes it of the cycle.
+    /// Adds a route change to a chip, at the current time of the network or later; `change` creates it
+    /// for the chip's cycle.
     ///
     /// # Errors
-    /// As of `change`, and where the chip [takes none](npsim_session::node::Node::append_route_change).
+    /// Returns an error if `change` does, or if the chip [accepts
+    /// none](npsim_session::node::Node::append_route_change).
     pub fn change_routes(
         &mut self,
         chip: usize,
@@ -214,21 +217,21 @@ impl Network {
         appended.map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// Lets an observer see all that a chip does from now on, which has no other; what the network
-    /// does is the same. It is called from the threads that run chips.
+    /// Attaches an observer to a chip that has no other; it sees all later events there, and does not
+    /// affect the network. It is called from the threads that run chips.
     pub fn observe(&mut self, chip: usize, observer: Box<dyn Observer + Send>) {
         if let Some(node) = self.chips.get_mut(chip) {
             node.observe(observer);
         }
     }
 
-    /// What each chip is, in the order of nodes.
+    /// Returns the name and system of each chip with the chip itself, in the order of nodes.
     pub fn systems(&self) -> impl Iterator<Item = (&str, &System, &Chip)> {
         let chips = self.chips.iter();
         chips.map(|node| (node.name.as_str(), &node.system, node.node.chip()))
     }
 
-    /// What stopped a chip, with what it is and its state.
+    /// Returns the fault that stopped a chip, with its system and its state.
     #[must_use]
     pub fn fault(&self, chip: usize) -> Option<(&Fault, &System, Vec<String>)> {
         let node = self.chips.get(chip)?;
@@ -238,28 +241,28 @@ impl Network {
         }
     }
 
-    /// The chips, in the order of their nodes: the router's name, what runs on it, and the chip.
+    /// Returns the chips in the order of their nodes: the router's name, its system, and the chip.
     #[must_use]
     pub fn chips(&self) -> impl ExactSizeIterator<Item = (&str, &System, &Chip)> {
         { self.chips.iter() }.map(|it| (it.name.as_str(), &it.system, it.node.chip()))
     }
 
-    /// What each chip counted from the beginning on, in the order of nodes.
+    /// Returns what each chip counted since the start, in the order of nodes.
     pub fn chip_reports(&self) -> impl Iterator<Item = ChipReport<'_>> {
         self.chips.iter().map(ChipNode::report)
     }
 
-    /// Bytes of all chips' memories.
+    /// Returns the total bytes of all chips' memories.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let chips = self.chips.iter();
         chips.map(|node| node.node.chip().memory_bytes()).sum()
     }
 
-    /// The state between two runs, or where one was interrupted.
+    /// Saves the state between two runs, or where one was interrupted.
     ///
     /// # Errors
-    /// The state of a chip cannot be encoded, or [that of a host](Self::savable).
+    /// Returns an error if the state of a chip cannot be encoded, or [that of a host](Self::savable).
     pub fn snapshot(&mut self) -> Result<Snapshot, Problem> {
         self.savable()?;
         let chips = self.chips.iter_mut().map(ChipNode::save);
@@ -270,10 +273,11 @@ impl Network {
         })
     }
 
-    /// Whether the state can be saved.
+    /// Checks whether the state can be saved.
     ///
     /// # Errors
-    /// It cannot, and why: a stack of other people's keeps its own to itself.
+    /// Returns an error if there is a host with a stack: that third-party code does not expose its
+    /// state.
     pub fn savable(&self) -> Result<(), Problem> {
         let topology = self.outside.topology();
         let Some(node) = topology.stacks.first() else {
@@ -284,10 +288,10 @@ impl Network {
         Err(Problem::new(message).help("run the network without checkpoints"))
     }
 
-    /// Goes on from the state of a network of the same file. It must not have run yet.
+    /// Continues from the state of a network of the same file. This network must not have run yet.
     ///
     /// # Errors
-    /// It is no state of such a network, in words.
+    /// Returns a message if it is not a state of such a network.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<(), String> {
         let Snapshot {
             outside,
@@ -311,11 +315,11 @@ impl Network {
         Ok(())
     }
 
-    /// Runs to a time: all that happens until then. `progress` is asked now and then whether to
-    /// go on. What the tap was to see when the run stops is [kept](Self::tell_rest).
+    /// Runs up to and including a time. `progress` is called now and then and tells whether to
+    /// continue. What the tap has yet to see when the run stops is [kept](Self::tell_rest).
     ///
     /// # Errors
-    /// The microcode of a chip did what a check forbids, or the caller broke the run off.
+    /// Returns an error if the microcode of a chip violated a check, or the caller interrupted the run.
     pub fn run_to(
         &mut self,
         until: Time,
@@ -331,8 +335,7 @@ impl Network {
         Ok(())
     }
 
-    /// Tells a tap what was seen and kept, because others had not come so far. Nothing comes after
-    /// it.
+    /// Passes everything that was held back to a tap. Nothing may follow.
     pub fn tell_rest(&mut self, tap: &mut dyn Tap) {
         self.held.hand_on(Time::MAX, tap);
     }
@@ -379,7 +382,7 @@ impl Network {
         Ok(())
     }
 
-    /// Before which time nothing more will be seen on a line.
+    /// Returns the time before which nothing more will be seen on a line.
     fn seen_until(&self) -> Time {
         let chips = self
             .chips
@@ -388,11 +391,11 @@ impl Network {
         chips.fold(self.outside.next_at(), Time::min)
     }
 
-    /// Chips that had nothing to do come to the time to which the network has run, so that they
-    /// have counted until then.
+    /// Runs chips that had nothing to do up to the current time of the network, so that their counters
+    /// extend to it.
     ///
     /// # Errors
-    /// As for [`Self::run_to`].
+    /// See [`Self::run_to`].
     pub fn catch_up(&mut self, progress: &Progress<'_>) -> Result<(), Stopped> {
         let until = self.outside.now();
         let late = self.chips.iter().enumerate();
@@ -403,11 +406,10 @@ impl Network {
         self.run_chips(&late, progress)
     }
 
-    /// Ends the run: chips [catch up](Self::catch_up), and whether contexts sleep for ever is
-    /// looked at.
+    /// Ends the run: chips [catch up](Self::catch_up), and are checked for contexts that sleep forever.
     ///
     /// # Errors
-    /// As for [`Self::run_to`].
+    /// See [`Self::run_to`].
     pub fn end(&mut self, tap: &mut dyn Tap, progress: &Progress<'_>) -> Result<(), Stopped> {
         let ran = self.catch_up(progress);
         self.tell_rest(tap);
@@ -465,19 +467,19 @@ impl Network {
         Ok(())
     }
 
-    /// The earliest time at which a chip could send something to the outside, and at which
-    /// something not yet known could come to `chip`. What `chip` itself sends is left out
-    /// of account: it stops when it does.
+    /// Returns the earliest time at which a chip could send something to the outside, and at which
+    /// something not yet known could arrive at `chip`. Anything that `chip` itself sends is ignored,
+    /// since it stops when it does.
     ///
-    /// A chip sends of its own accord (`own`), or in answer to what comes to it: so when each
-    /// could send (`sends`) and when something could come to each (`comes`) depend on each
-    /// other. Both only ever become earlier, each round by at least a link's delay of a chip
-    /// that has not had its earliest time yet; the loop ends when nothing changes.
+    /// A chip sends on its own (`own`), or in response to an arrival: so the time at which each could
+    /// send (`sends`) and the time at which something could arrive at each (`comes`) depend on each
+    /// other. Both only decrease, in each round by at least the link delay of a chip whose earliest
+    /// time is not yet known; the loop ends when nothing changes.
     fn earliest(&self, chip: Option<usize>) -> (Time, Time) {
         let now: Vec<Time> = { self.chips.iter() }
             .map(|node| node.time(node.node.handled()))
             .collect();
-        // When each would next send of its own accord.
+        // When each would next send on its own.
         let own = self
             .chips
             .iter()
@@ -514,13 +516,13 @@ impl Network {
     }
 }
 
-/// Why a network came to no end of its own.
+/// Why a network stopped prematurely.
 #[derive(Debug)]
 pub enum Stopped {
-    /// The microcode of this chip did what a check forbids.
+    /// The microcode of this chip violated a check.
     Fault(usize),
-    /// The caller broke it off.
+    /// The caller interrupted it.
     Interrupted,
-    /// A host made a packet that cannot stand in a frame.
+    /// A host created a packet that does not fit into a frame.
     Frame(Problem),
 }

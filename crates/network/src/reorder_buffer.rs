@@ -1,7 +1,7 @@
-//! What taps see of a network with chips, in the order in which it happens.
+//! Brings the observations of a network with chips into chronological order.
 //!
-//! Chips and the outside take turns, so that what one does is learnt of after what another does
-//! later. It is held until all have come by.
+//! Chips and the outside alternate, so that an action of one may become known after a later action of
+//! another. Observations are held back until all parts have passed their time.
 
 use npsim_transport::time::Time;
 use serde::{Deserialize, Serialize};
@@ -19,16 +19,16 @@ enum TapEvent {
     Sender(SenderSeen),
 }
 
-/// What was seen and not handed on yet.
+/// Observations that have not been passed on yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReorderBuffer {
-    /// When, at which line or for which flow, and what.
+    /// Time, line or flow, and event of each observation.
     seen: Vec<(Time, usize, TapEvent)>,
 }
 
 impl ReorderBuffer {
-    /// Whether all of a state is of `lines` lines and `flows` flows; `frame` says whether a frame could
-    /// be one of the network's.
+    /// Whether a saved state contains only lines below `lines` and flows below `flows`; `frame` tells
+    /// whether a frame could belong to the network.
     pub fn is_sound(&self, lines: usize, flows: usize, frame: impl Fn(&Frame) -> bool) -> bool {
         let mut seen = self.seen.iter();
         seen.all(|(_, number, seen)| match seen {
@@ -39,7 +39,7 @@ impl ReorderBuffer {
         })
     }
 
-    /// Hands on what happened before a time, which all have come to.
+    /// Passes on everything before a time that all parts have reached.
     pub fn hand_on(&mut self, before: Time, tap: &mut dyn Tap) {
         if self.seen.is_empty() {
             return;
@@ -61,15 +61,15 @@ impl ReorderBuffer {
 /// What a tap watches.
 #[derive(Debug, Clone, Default)]
 pub struct Watched {
-    /// By line, whether it does.
+    /// Whether each line is watched.
     pub lines: Vec<bool>,
-    /// Whether it watches senders.
+    /// Whether senders are watched.
     pub senders: bool,
 }
 
-/// Holds what is seen of what a tap watches.
+/// Records the observations that a tap watches.
 pub struct RecordingTap<'a> {
-    /// What is held.
+    /// Destination of the observations.
     pub held: &'a mut ReorderBuffer,
     /// What is watched.
     pub watched: &'a Watched,

@@ -1,4 +1,4 @@
-//! Which line leads to which node.
+//! Routes between the nodes.
 
 use std::collections::VecDeque;
 
@@ -8,29 +8,29 @@ use thiserror::Error;
 
 use crate::topology::{NodeKind, Topology};
 
-/// A flow whose packets or answers find no way.
+/// A flow without a path for its packets or their answers.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no way leads from `{from}` to `{to}`")]
 pub struct UnreachableFlow {
     /// The flow.
     pub flow: usize,
-    /// Name of the node that sends.
+    /// Name of the sending node.
     pub from: String,
     /// Name of the node that is not reached.
     pub to: String,
 }
 
-/// The first line on the way from each node to each other one.
+/// The first line on the path from each node to each other node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routes {
     nodes: usize,
-    /// By node, then destination; none where nothing leads there.
+    /// By node, then destination; `None` if there is no path.
     first: Vec<Option<u32>>,
 }
 
 impl Routes {
-    /// Shortest ways by the number of links; of equals always the same one, which need not be the same
-    /// there and back. Hosts and open ends pass nothing on.
+    /// Computes the shortest paths by number of links. Among equal ones the choice is deterministic,
+    /// but may differ between the two directions. Hosts and open ends do not forward.
     #[must_use]
     pub fn of(topology: &Topology) -> Self {
         let nodes = topology.nodes.len();
@@ -47,7 +47,7 @@ impl Routes {
                 }
                 for (number, link) in topology.links.iter().enumerate() {
                     for (side, line) in [(0, 1), (1, 0)] {
-                        // The line towards `at` leaves the other end.
+                        // The line towards `at` starts at the other end.
                         let from = link.ends[1 - side];
                         if link.ends[side] == at && distance[from] == usize::MAX {
                             distance[from] = distance[at] + 1;
@@ -61,13 +61,13 @@ impl Routes {
         Self { nodes, first }
     }
 
-    /// The line on which a node sends what is for another one.
+    /// Returns the line on which a node sends packets for another one.
     #[must_use]
     pub fn line(&self, node: usize, to: usize) -> Option<usize> {
         self.first[node * self.nodes + to].map(|line| line as usize)
     }
 
-    /// The lines on the way from a node to another one, as far as it leads.
+    /// Returns the lines on the path from one node to another, as far as it leads.
     pub fn way<'a>(
         &'a self,
         topology: &'a Topology,
@@ -82,8 +82,8 @@ impl Routes {
         })
     }
 
-    /// Time from a flow's sender to its receiver and back, without queues and the time of packets on
-    /// lines.
+    /// Returns the time from a flow's sender to its receiver and back, without queues and transmission
+    /// times.
     #[must_use]
     pub fn round_trip(&self, topology: &Topology, flow: usize) -> Time {
         let flow = &topology.flows[flow];
@@ -100,10 +100,10 @@ impl Routes {
         delays.fold(0, Time::saturating_add)
     }
 
-    /// Checks that all flows have a way there and back.
+    /// Checks that all flows have a path in both directions.
     ///
     /// # Errors
-    /// The first flow that has none.
+    /// Returns the first flow that has none.
     pub fn check(&self, topology: &Topology) -> Result<(), UnreachableFlow> {
         for (flow, it) in topology.flows.iter().enumerate() {
             if let Some((from, to)) = self.missing(topology, it.from, it.to) {
@@ -113,7 +113,8 @@ impl Routes {
         Ok(())
     }
 
-    /// Names of the two nodes of which one does not reach the other, if that is so.
+    /// Returns the names of two nodes, the first of which does not reach the second, if either
+    /// direction has no path.
     pub(crate) fn missing(
         &self,
         topology: &Topology,

@@ -1,4 +1,4 @@
-//! The simulation: what there is, and how it stands. [`run`] says what happens.
+//! The simulation: the network and its state. [`run`] has the events.
 
 mod check;
 mod open_ends;
@@ -28,7 +28,7 @@ use crate::topology::{NodeKind, Topology};
 use check::check;
 use open_ends::OpenEnd;
 
-/// An end of a flow at its node.
+/// An endpoint of a flow at its node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct FlowEndpoint {
     endpoint: Endpoint,
@@ -41,21 +41,21 @@ struct FlowEndpoint {
 /// A frame that begins to leave a chip.
 #[derive(Debug)]
 pub(crate) struct LeavingFrame {
-    /// The line that it leaves by.
+    /// The line by which it leaves.
     pub line: usize,
-    /// Itself.
+    /// The frame.
     pub frame: Box<Frame>,
     /// When its first bit leaves.
     pub begins: Time,
-    /// When its last bit does.
+    /// When its last bit leaves.
     pub ends: Time,
-    /// From its last bit into the chip to its first bit out.
+    /// Time from its last bit into the chip to its first bit out.
     pub waited: Time,
-    /// Bytes that were in the chip for the line when it came, its own among them.
+    /// Bytes in the chip for that line when it arrived, including its own.
     pub longest: u64,
 }
 
-/// Hosts, switches, lines and packet-level routers that run. Whole chips are run by a
+/// A simulation of hosts, switches, lines and packet-level routers. Whole chips are run by the
 /// [`Network`](crate::Network) around it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Simulation {
@@ -64,22 +64,22 @@ pub struct Simulation {
     now: Time,
     events: Events,
     lines: Vec<Line>,
-    /// The law at each line, where a router with one has it.
+    /// The law at each line that leaves a router with one.
     laws: Vec<Option<LineLaw>>,
-    /// The endpoints: of flow n the sender at 2 n, the receiver at 2 n + 1.
+    /// The endpoints: flow n has its sender at 2 n and its receiver at 2 n + 1.
     ends: Vec<FlowEndpoint>,
     flows: Vec<FlowCounters>,
-    /// What has begun to go to chips and was not taken yet.
+    /// Frames that have begun to go to chips and have not been taken yet.
     to_chips: Vec<ToChip>,
     /// The CPU of each node that has one.
     cpus: Vec<Option<HostCpu>>,
-    /// Messages that have reached hosts.
+    /// Messages that reached hosts.
     messages: MessageCounters,
-    /// By node, what is known of it if it is an open end.
+    /// State of each node that is an open end.
     open: Vec<Option<OpenEnd>>,
-    /// What hosts with a stack have exchanged.
+    /// Data exchanged by hosts with a stack.
     transfers: Vec<TransferCounters>,
-    /// What has come to open ends and was not taken yet.
+    /// Frames that have arrived at open ends and have not been taken yet.
     outgoing: Vec<OutgoingFrame>,
     #[serde(skip)]
     out: EndpointOutput,
@@ -88,26 +88,27 @@ pub struct Simulation {
 /// A frame on its way to a chip.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ToChip {
-    /// The line that it comes by.
+    /// The line by which it arrives.
     pub line: usize,
-    /// Itself.
+    /// The frame.
     pub frame: Box<Frame>,
-    /// When its first bit comes.
+    /// When its first bit arrives.
     pub begins: Time,
 }
 
 impl Clone for EndpointOutput {
-    /// There is nothing in it between two events.
+    /// It is always empty between two events.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl Simulation {
-    /// A network at time 0.
+    /// Creates a network at time 0.
     ///
     /// # Errors
-    /// [`NetworkError`]: something names nothing, leads nowhere, or is out of range.
+    /// Returns a [`NetworkError`] if a reference is invalid, a path is missing, or a parameter is
+    /// out of range.
     pub fn new(topology: Topology) -> Result<Self, NetworkError> {
         check(&topology)?;
         let routes = Routes::of(&topology);
@@ -194,13 +195,13 @@ impl Simulation {
         Ok(())
     }
 
-    /// The network.
+    /// Returns the topology of the network.
     #[must_use]
     pub const fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The time that has been come to.
+    /// Returns the time that has been reached.
     #[must_use]
     pub const fn now(&self) -> Time {
         self.now
@@ -212,27 +213,28 @@ impl Simulation {
         self.events.next_at().is_none()
     }
 
-    /// The first line on the way from a node to another one.
+    /// Returns the first line on the path from one node to another.
     pub(crate) fn route(&self, node: usize, to: usize) -> Option<usize> {
         self.routes.line(node, to)
     }
 
-    /// When something happens next, of what is known.
+    /// Returns the time of the next known event.
     pub(crate) fn next_at(&self) -> Time {
         self.events.next_at().unwrap_or(Time::MAX)
     }
 
-    /// What has begun to go to chips since this was asked last.
+    /// Takes the frames that have begun to go to chips since the last call.
     pub(crate) fn take_to_chips(&mut self) -> std::vec::Drain<'_, ToChip> {
         self.to_chips.drain(..)
     }
 
-    /// A frame has come to a chip, which is to send it on by a line.
+    /// Counts a frame that has arrived at a chip, which is to forward it by a line.
     pub(crate) fn expect(&mut self, line: usize, frame: &Frame) {
         self.lines[line].expect(frame.bytes);
     }
 
-    /// A chip begins to send a frame by a line. What goes to another chip is given back.
+    /// Handles a frame that a chip begins to send by a line. Returns the frame if it goes to
+    /// another chip.
     pub(crate) fn depart(&mut self, leaving: LeavingFrame, tap: &mut dyn Tap) -> Option<ToChip> {
         let LeavingFrame {
             line: number,
@@ -263,7 +265,7 @@ impl Simulation {
         None
     }
 
-    /// A chip has lost a frame at a time.
+    /// Handles a frame that was lost in a chip.
     pub(crate) fn lose(
         &mut self,
         now: Time,
@@ -277,7 +279,7 @@ impl Simulation {
         tap.dropped(now, line, frame, reason);
     }
 
-    /// A frame that was thought lost leaves its chip.
+    /// Takes back a frame that was presumed lost, but leaves its chip.
     pub(crate) fn find(&mut self, line: usize, frame: &Frame, reason: DropReason) {
         self.lines[line].find(frame.bytes, reason);
         if let Some(flow) = frame.own_flow() {
@@ -285,14 +287,14 @@ impl Simulation {
         }
     }
 
-    /// A packet of a flow will reach no host.
+    /// Counts a packet of a flow that will not reach a host.
     fn count_gone(&mut self, frame: &Frame) {
         if let Some(flow) = frame.own_flow() {
             self.flows[flow].gone.add(frame.bytes.into());
         }
     }
 
-    /// Everything that was counted until now.
+    /// Returns all counters up to now.
     #[must_use]
     pub fn counters(&self) -> NetworkCounters {
         let flows = { self.flows.iter() }.enumerate().map(|(flow, counted)| {
@@ -331,24 +333,24 @@ impl Simulation {
         }
     }
 
-    /// Measures the longest queues from now on.
+    /// Restarts the measurement of the longest queues.
     pub fn forget_longest_queues(&mut self) {
         self.lines.iter_mut().for_each(Line::forget_longest);
     }
 
-    /// The state of the sender of a flow.
+    /// Returns the state of a flow's sender.
     #[must_use]
     pub fn view(&self, flow: usize) -> FlowView {
         self.ends[2 * flow].endpoint.view()
     }
 
-    /// Bytes and packets that wait before a line.
+    /// Returns the bytes and packets that wait for a line.
     #[must_use]
     pub fn queue(&self, line: usize) -> (u64, u64) {
         (self.lines[line].waiting(), self.lines[line].packets())
     }
 
-    /// Frames that are in flight: on lines, in routers and in queues.
+    /// Returns the frames in flight: on lines, in routers and in queues.
     pub fn frames(&self) -> impl Iterator<Item = &Frame> {
         let waiting = self.lines.iter().flat_map(Line::frames);
         self.events.frames().chain(waiting)

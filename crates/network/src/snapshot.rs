@@ -6,7 +6,7 @@ use crate::chips::ChipNodeState;
 use crate::reorder_buffer::ReorderBuffer;
 use crate::simulation::Simulation;
 
-/// The state of a network, from which another one of the same file goes on.
+/// The state of a network, from which another network of the same file can continue.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
     pub(crate) outside: Simulation,

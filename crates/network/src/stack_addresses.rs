@@ -1,4 +1,4 @@
-//! How hosts with a stack reach others: what is on their link, and by which router all else is.
+//! How hosts with a stack reach others: the nodes on their link, and the router to all others.
 
 use std::net::Ipv4Addr;
 
@@ -11,10 +11,10 @@ use crate::link_header::made_up;
 use crate::routes::Routes;
 use crate::topology::Topology;
 
-/// What stacks call a router without an address on their link.
+/// Address used by stacks for a router that has no address on their link.
 const ROUTER: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
 
-/// A stack that would not find others, or not be found.
+/// A stack that would not reach other hosts, or not be reached by them.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{name}` takes `{other}` ({address}) for {taken}")]
 pub struct AddressError {
@@ -26,7 +26,7 @@ pub struct AddressError {
     taken: Taken,
 }
 
-/// What a stack takes another host for.
+/// What a stack would mistake another host for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 enum Taken {
     #[error("a host on its link, {0}, and it is behind a router")]
@@ -35,15 +35,16 @@ enum Taken {
     Behind(Prefix),
 }
 
-/// The address of each stack by node, and how it reaches others: what is on its link by ARP, all else
-/// by a router there.
+/// Returns the address of each stack by node, with the way to reach others: nodes on its link by ARP,
+/// all others by a router there.
 ///
-/// A chip that answers ARP is asked for its port's address, and the port's prefix is that of the link.
-/// Any other router has an address that no node has, and the prefix is the shortest without hosts
-/// behind it.
+/// For a chip that answers ARP, the router's address and the link's prefix are those of its port. Any
+/// other router has an address that no node has, and the prefix is the shortest one without hosts
+/// behind the router.
 ///
 /// # Errors
-/// A host is in the prefix and behind the router, or on the link and not in the prefix.
+/// Returns an error if a host is in the prefix but behind the router, or on the link but not in the
+/// prefix.
 pub fn addresses(
     topology: &Topology,
     systems: &[System],

@@ -1,11 +1,11 @@
-//! Hosts with a stack of other people's at the open ends of a network.
+//! Hosts with a third-party stack at the open ends of a network.
 
 use npsim_stack::{Host, HostAddress, Role, Task};
 use npsim_transport::time::Time;
 
 use crate::topology::Topology;
 
-/// The random streams of stacks under the seed of a network.
+/// The random streams of stacks, under the seed of a network.
 const STREAM: u64 = 0x7374_6163_6b00_0000;
 
 /// A host, and when it is polled.
@@ -14,20 +14,20 @@ pub struct Stack {
     pub host: Host,
     /// When it has something to do.
     pub due: Option<Time>,
-    /// The earliest event that is posted for it.
+    /// The earliest event posted for it.
     pub armed: Option<Time>,
 }
 
-/// The stacks of a network. They are beside its [`Simulation`](crate::Simulation), since their state
-/// cannot be saved.
+/// The stacks of a network. They are kept outside of its [`Simulation`](crate::Simulation), since
+/// their state cannot be saved.
 #[derive(Debug, Default)]
 pub struct Stacks {
-    /// By node; empty if there is none.
+    /// By node; empty if there are none.
     hosts: Vec<Option<Stack>>,
 }
 
 impl Stacks {
-    /// The stacks of a topology, by node.
+    /// Creates the stacks of a topology, by node.
     pub fn of(topology: &Topology, addresses: Vec<(usize, HostAddress)>) -> Self {
         let mut hosts = Vec::new();
         for (node, address) in addresses {
@@ -54,7 +54,7 @@ impl Stacks {
         Self { hosts }
     }
 
-    /// The stack at a node.
+    /// Returns the stack at a node.
     pub fn at(&mut self, node: usize) -> Option<&mut Stack> {
         self.hosts.get_mut(node)?.as_mut()
     }

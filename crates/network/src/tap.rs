@@ -7,52 +7,52 @@ use crate::frame::Frame;
 use crate::host::FlowView;
 use crate::line::DropReason;
 
-/// The sender of a flow after it has acted.
+/// The state of a flow's sender after it has acted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderSeen {
     /// The state of the flow's sender.
     pub view: FlowView,
-    /// Segments that it has sent again, so far.
+    /// Segments that it has retransmitted so far.
     pub retransmitted: u64,
-    /// Expiries of its retransmission timer, so far.
+    /// Expiries of its retransmission timer so far.
     pub timeouts: u64,
 }
 
-/// Sees what goes over lines, and what senders do.
+/// Observer of lines and senders.
 pub trait Tap {
-    /// Whether it wants to see what goes over a line.
+    /// Whether it wants to see the frames on a line.
     fn watches(&self, line: usize) -> bool {
         let _ = line;
         true
     }
 
-    /// Whether it wants to see what senders do.
+    /// Whether it wants to see the actions of senders.
     fn watches_senders(&self) -> bool {
         false
     }
 
-    /// The sender of a flow has acted.
+    /// Called when the sender of a flow has acted.
     fn sender(&mut self, now: Time, flow: usize, seen: &SenderSeen) {
         let _ = (now, flow, seen);
     }
 
-    /// A line begins to send a frame that will arrive.
+    /// Called when a line begins to send a frame that will arrive.
     fn sent(&mut self, now: Time, line: usize, frame: &Frame) {
         let _ = (now, line, frame);
     }
 
-    /// A queue has no place for a frame.
+    /// Called when a queue drops a frame.
     fn dropped(&mut self, now: Time, line: usize, frame: &Frame, reason: DropReason) {
         let _ = (now, line, frame, reason);
     }
 
-    /// A line begins to send a frame that will be lost on it.
+    /// Called when a line begins to send a frame that will be lost on it.
     fn lost(&mut self, now: Time, line: usize, frame: &Frame) {
         let _ = (now, line, frame);
     }
 }
 
-/// Looks away.
+/// A tap that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoTap;
 

@@ -13,28 +13,28 @@ use npsim_transport::wire::PacketFormat;
 use npsim_transport::{HostParameters, Scheme, Supply, XcpAnswer};
 use serde::{Deserialize, Serialize};
 
-/// A network before it runs. Nodes, links and flows are named by their places in the lists.
+/// A network before it runs. Nodes, links and flows are identified by their indices in the lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Topology {
     /// Hosts, switches and routers.
     pub nodes: Vec<Node>,
-    /// What joins them.
+    /// The links between them.
     pub links: Vec<Link>,
-    /// What the hosts send to each other.
+    /// The flows between the hosts.
     pub flows: Vec<Flow>,
-    /// Of the open ends, those at which a host with a [stack](npsim_stack) is.
+    /// The open ends at which there is a host with a [stack](npsim_stack).
     pub stacks: Vec<usize>,
-    /// What these exchange.
+    /// The exchanges between these hosts.
     pub transfers: Vec<Transfer>,
-    /// The CPUs of the hosts that have one; what others do takes no time.
+    /// The CPUs of the hosts that have one; the work of other hosts takes no time.
     pub cpus: Vec<HostCpu>,
-    /// Draws all that is random; each flow and line has a stream of its own under it.
+    /// Seed of all randomness; each flow and line has its own stream under it.
     pub seed: u64,
 }
 
 impl Topology {
-    /// What a line is called: its link's name, with `back` behind it for the way from the link's
-    /// second end.
+    /// Returns the name of a line: its link's name, followed by `back` for the direction from the
+    /// link's second end.
     #[must_use]
     pub fn line_name(&self, line: usize) -> String {
         let name = &self.links[line / 2].name;
@@ -45,14 +45,13 @@ impl Topology {
         }
     }
 
-    /// The parameters of a line: link n has lines 2 n and 2 n + 1.
+    /// Returns the parameters of a line: link n has lines 2 n and 2 n + 1.
     #[must_use]
     pub fn line(&self, line: usize) -> &LineParameters {
         &self.links[line / 2].lines[line % 2]
     }
 
-    /// The node that packets for an address go to: of those whose prefix has it, the one with
-    /// the longest.
+    /// Returns the node to which packets for an address go: the one with the longest matching prefix.
     #[must_use]
     pub fn node_of(&self, wanted: Ipv4Addr) -> Option<usize> {
         let length = |node: usize| {
@@ -62,7 +61,7 @@ impl Topology {
         };
         let nodes = 0..self.nodes.len();
         let found = nodes.filter_map(|node| Some((length(node)?, node)));
-        // Of equals the first.
+        // The first one among equals.
         let found = found.max_by_key(|(length, node)| (*length, std::cmp::Reverse(*node)));
         found.map(|(_, node)| node)
     }
@@ -73,7 +72,7 @@ impl Topology {
         matches!(self.nodes[node].kind, NodeKind::OpenEnd { .. })
     }
 
-    /// The address of a node, and the length of the prefix that is routed to it.
+    /// Returns the address of a node, and the length of the prefix that is routed to it.
     #[must_use]
     pub fn routed(&self, node: usize) -> Option<(Ipv4Addr, u8)> {
         match self.nodes[node].kind {
@@ -83,14 +82,14 @@ impl Topology {
         }
     }
 
-    /// The address of a node; `0.0.0.0` if it has none.
+    /// Returns the address of a node; `0.0.0.0` if it has none.
     #[must_use]
     pub fn address(&self, node: usize) -> Ipv4Addr {
         self.routed(node)
             .map_or(Ipv4Addr::UNSPECIFIED, |(address, _)| address)
     }
 
-    /// What is on the links of a node, beyond switches, the nearest first.
+    /// Returns the nodes on the links of a node, beyond switches, nearest first.
     #[must_use]
     pub fn on_link(&self, node: usize) -> Vec<usize> {
         let mut seen = vec![false; self.nodes.len()];
@@ -112,14 +111,14 @@ impl Topology {
         found
     }
 
-    /// Whether a node is a router, a model or a chip.
+    /// Whether a node is a router, packet-level or a chip.
     #[must_use]
     pub fn is_router(&self, node: usize) -> bool {
         let kind = &self.nodes[node].kind;
         matches!(kind, NodeKind::Router { .. } | NodeKind::Chip { .. })
     }
 
-    /// The links at a chip's ports; none if the node is no chip.
+    /// Returns the links at a chip's ports; empty if the node is not a chip.
     #[must_use]
     pub fn ports(&self, node: usize) -> &[Option<usize>] {
         match &self.nodes[node].kind {
@@ -128,14 +127,13 @@ impl Topology {
         }
     }
 
-    /// Whether a line can drop or lose packets, or has a chip's queues before it: others only join
-    /// nodes.
+    /// Whether a line can drop or lose packets, or belongs to a chip's queue: others only join nodes.
     #[must_use]
     pub fn is_watched(&self, line: usize) -> bool {
         self.leaves_chip(line) || self.line(line).is_watched()
     }
 
-    /// Whether the queue before a line is a chip's own.
+    /// Whether a line's queue is inside a chip.
     #[must_use]
     pub fn leaves_chip(&self, line: usize) -> bool {
         let from = self.links[line / 2].ends[line % 2];
@@ -143,7 +141,7 @@ impl Topology {
     }
 }
 
-/// What two hosts with a stack exchange.
+/// An exchange between two hosts with a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// The name.
@@ -152,18 +150,18 @@ pub struct Transfer {
     pub from: usize,
     /// The node of the server.
     pub to: usize,
-    /// Requests and responses.
+    /// The requests and responses.
     pub exchange: Exchange,
 }
 
-/// What a host computes with.
+/// The CPU of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCpu {
     /// The host.
     pub node: usize,
-    /// The cores; at least one.
+    /// Number of cores; at least one.
     pub cores: usize,
-    /// What it needs them for.
+    /// Cost of its work.
     pub cost: CpuCost,
 }
 
@@ -172,34 +170,35 @@ pub struct HostCpu {
 pub struct Node {
     /// The name.
     pub name: String,
-    /// What it does.
+    /// Kind of the node.
     pub kind: NodeKind,
 }
 
 /// What a node does with packets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeKind {
-    /// Has the ends of flows.
+    /// A host with endpoints of flows.
     Host {
         /// The address.
         address: Ipv4Addr,
     },
-    /// Sends and takes whole Ethernet frames: a door to what is no part of the simulation.
+    /// Sends and takes complete Ethernet frames: a gateway to the world outside of the simulation.
     OpenEnd {
-        /// The address of what is there, and the length of the prefix that is routed to it. Without one
-        /// nothing is: what leaves by a port of a chip at the other end of its link goes to it.
+        /// The address outside, and the length of the prefix that is routed to it. Without an address
+        /// nothing is routed there, and it takes the frames that leave by a chip's port at the other
+        /// end of its link.
         address: Option<(Ipv4Addr, u8)>,
     },
-    /// Passes packets on at once.
+    /// Forwards packets without delay.
     Switch,
-    /// Passes packets on after a while and applies its law where they leave.
+    /// Forwards packets after a delay and applies its law where they leave.
     Router {
-        /// What it does for congestion control, at each line that leaves it.
+        /// Its congestion control law, at each line that leaves it.
         law: RouterLaw,
-        /// Time from the last bit of a packet to its place in a queue.
+        /// Time from the last bit of a packet to its entry into a queue.
         delay: Time,
     },
-    /// A whole chip with its microcode, which has the queues before the lines that leave it.
+    /// A whole chip with its microcode, which implements the queues of the lines that leave it.
     Chip {
         /// The link at each port, from port 0 on.
         ports: Vec<Option<usize>>,
@@ -214,36 +213,36 @@ pub enum RouterLaw {
     None,
     /// XCP.
     Xcp {
-        /// What an operator sets; the capacity is that of each line unless one is given.
+        /// Parameters set by the operator; the capacity is that of each line unless one is given.
         parameters: xcp::control::XcpSettings,
-        /// A capacity in bytes per second in place of the line's.
+        /// Capacity in bytes per second, instead of the line's.
         capacity: Option<u64>,
         /// Where feedback is given.
         stamp: FeedbackPoint,
     },
-    /// XCP as a TCP option, in packets; feedback is given behind the queue.
+    /// XCP as a TCP option, in packets; feedback is given after the queue.
     XcpOption {
-        /// What an operator sets; the capacity is that of each line unless one is given.
+        /// Parameters set by the operator; the capacity is that of each line unless one is given.
         parameters: xcp::control::XcpSettings,
-        /// A capacity in bytes per second in place of the line's.
+        /// Capacity in bytes per second, instead of the line's.
         capacity: Option<u64>,
-        /// How windows and feedback stand in the option.
+        /// Encoding of windows and feedback in the option.
         format: PacketFormat,
         /// Unit of the option's round-trip times.
         rtt_unit: Time,
     },
-    /// RCP; parameters that depend on the capacity follow from that of each line.
+    /// RCP; parameters that depend on the capacity are derived from that of each line.
     Rcp {
-        /// What an operator sets; capacity, target and first rate are scaled to the line's.
+        /// Parameters set by the operator; capacity, target and initial rate are scaled to the line's.
         parameters: rcp::rate::RcpSettings,
     },
     /// Quick-Start.
     QuickStart {
-        /// Share of the line that may be granted up to, parts per million.
+        /// Share of the line up to which requests are granted, in parts per million.
         threshold: u32,
-        /// How long a grant counts at least: a window.
+        /// Minimum time for which a grant counts: a window.
         window: Time,
-        /// Windows of which the busiest counts.
+        /// Number of windows, of which the busiest counts.
         samples: u8,
     },
 }
@@ -253,12 +252,12 @@ pub enum RouterLaw {
 pub enum FeedbackPoint {
     /// Before the queue, as the shipped microcode does.
     Arrival,
-    /// Behind the queue, as the draft says.
+    /// After the queue, as in the draft.
     #[default]
     Departure,
 }
 
-/// A link: a line each way.
+/// A link: one line in each direction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// The name.
@@ -269,7 +268,7 @@ pub struct Link {
     pub lines: [LineParameters; 2],
 }
 
-/// One direction of a link, with the queue before it.
+/// One direction of a link, with its queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineParameters {
     /// Bits per second.
@@ -278,20 +277,21 @@ pub struct LineParameters {
     pub delay: Time,
     /// Bytes on the line besides each IP packet.
     pub overhead: u32,
-    /// Bytes of IP to which a shorter packet is padded.
+    /// IP bytes to which shorter packets are padded.
     pub least: u32,
-    /// What waits before it.
+    /// Its queue.
     pub queue: QueueParameters,
-    /// What is lost on it.
+    /// Its losses.
     pub loss: Loss,
-    /// When it is down, from one time until another: what begins to leave then is lost.
+    /// Periods in which it is down, from one time until another: frames that begin to leave then are
+    /// lost.
     pub down: Vec<(Time, Time)>,
-    /// What is late, and overtaken; none on a line to or from a chip.
+    /// Frames that are late and overtaken; `None` on a line to or from a chip.
     pub reorder: Option<Reorder>,
 }
 
 impl LineParameters {
-    /// A line that loses nothing, with an endless queue before it.
+    /// Returns the parameters of a lossless line with an unlimited queue.
     #[must_use]
     pub const fn new(rate: u64, delay: Time) -> Self {
         Self {
@@ -315,7 +315,7 @@ impl LineParameters {
         self.queue.limit != QueueLimit::None || self.loss != Loss::None || !self.down.is_empty()
     }
 
-    /// Time of `bytes` of IP on the line, rounded up to a picosecond.
+    /// Returns the time of `bytes` IP bytes on the line, rounded up to a picosecond.
     #[must_use]
     pub fn time(&self, bytes: u32) -> Time {
         let bytes = bytes.max(self.least);
@@ -325,26 +325,26 @@ impl LineParameters {
         Time::try_from(time).unwrap_or(Time::MAX)
     }
 
-    /// Capacity in bytes of the line per second.
+    /// Returns the capacity in bytes on the line per second.
     #[must_use]
     pub const fn capacity(&self) -> u64 {
         self.rate / 8
     }
 }
 
-/// A queue.
+/// The parameters of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueParameters {
-    /// What it holds besides the packet on the line.
+    /// Its capacity, besides the packet on the line.
     pub limit: QueueLimit,
-    /// Random early detection; none: a FIFO that drops what finds no room.
+    /// Random early detection; `None` for a FIFO with tail drop.
     pub red: Option<Red>,
 }
 
-/// The room of a queue.
+/// The capacity of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum QueueLimit {
-    /// Endless.
+    /// Unlimited.
     None,
     /// A number of packets.
     Packets(u64),
@@ -352,46 +352,46 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
-/// Random early detection (Floyd and Jacobson). Lengths are in packets or bytes, as the queue's limit
-/// is; fractions in parts per million.
+/// Random early detection (Floyd and Jacobson). Lengths are in packets or bytes, like the queue's
+/// limit; fractions are in parts per million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Red {
-    /// Average length from which on packets are dropped.
+    /// Average length from which packets may be dropped.
     pub least: u64,
-    /// Average length from which on all are, unless `gentle`.
+    /// Average length from which all packets are dropped, unless `gentle`.
     pub most: u64,
-    /// Weight of the present length in the average.
+    /// Weight of the current length in the average.
     pub weight: u32,
-    /// Chance of a drop as the average comes to `most`.
+    /// Drop probability as the average approaches `most`.
     pub chance: u32,
-    /// From `most` to twice of it the chance grows to 1.
+    /// Whether the probability grows to 1 between `most` and twice `most`.
     pub gentle: bool,
-    /// Bytes of a typical packet: the average of an idle queue decays as if they were sent.
+    /// Bytes of a typical packet: the average of an idle queue decays as if such packets were sent.
     pub packet: u32,
 }
 
-/// What a line loses.
+/// The losses of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Loss {
     /// No loss.
     #[default]
     None,
-    /// Each packet with a chance in parts per million.
+    /// Each packet with this probability, in parts per million.
     Random(u32),
-    /// The packets of these numbers, from 0 on, in order.
+    /// The packets with these numbers, counted from 0, in ascending order.
     Numbers(Vec<u64>),
 }
 
-/// Packets that take longer on a line than others.
+/// Extra delay of some packets on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reorder {
-    /// The chance of each, in parts per million.
+    /// Probability for each packet, in parts per million.
     pub chance: u32,
-    /// How much longer.
+    /// The extra delay.
     pub by: Time,
 }
 
-/// What a flow sends, and by which rules.
+/// A flow: its ends and its transport.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
     /// The name.
@@ -402,40 +402,40 @@ pub struct Flow {
     pub to: usize,
     /// When it opens.
     pub start: Time,
-    /// Time to live of what its sender sends; none: 64.
+    /// Time to live of its sender's packets; 64 if `None`.
     pub ttl: Option<u8>,
-    /// How it sends.
+    /// Its transport.
     pub transport: Transport,
 }
 
-/// How a flow sends.
+/// The transport of a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Transport {
-    /// TCP with a law of congestion control.
+    /// TCP with a congestion control scheme.
     Tcp {
-        /// The law.
+        /// The scheme.
         scheme: Scheme,
-        /// What both hosts are set to.
+        /// Parameters of both hosts.
         host: HostParameters,
-        /// What there is to send.
+        /// The data to send.
         supply: Supply,
         /// How the receiver answers XCP as a TCP option.
         xcp_option: Option<XcpAnswer>,
     },
     /// RCP's own transport.
     Rcp {
-        /// What the hosts are set to.
+        /// Parameters of the hosts.
         host: RcpParameters,
-        /// Bytes to send; none: without an end.
+        /// Bytes to send; unlimited if `None`.
         bytes: Option<u64>,
     },
-    /// Datagrams at a constant rate, which react to nothing.
+    /// Datagrams at a constant rate, without congestion control.
     Constant {
         /// Bytes of IP per second.
         rate: u64,
-        /// Bytes of IP of each.
+        /// IP bytes of each datagram.
         packet: u32,
-        /// When it ends.
+        /// When it stops.
         until: Option<Time>,
     },
 }

@@ -1,8 +1,8 @@
-//! The slices of a window in which several chips run on fewer [threads](Workers).
+//! Divides a window into slices when several chips run on fewer [threads](Workers).
 //!
-//! A window is as long for each chip, so that whole windows leave threads idle where the chips are
-//! no multiple of them: three on two take the time of two. A slice ends nothing: the chip goes on as
-//! if it had not been stopped.
+//! A window is equally long for each chip, so whole windows leave threads idle if the number of
+//! chips is not a multiple of theirs: three chips on two threads take the time of two each. The end
+//! of a slice has no effect: the chip continues as if it had not been stopped.
 
 use std::ops::ControlFlow;
 
@@ -11,9 +11,9 @@ use npsim_session::workers::Workers;
 
 use crate::chips::ChipNode;
 
-/// Slices of a window, where there are more chips than threads.
+/// Number of slices of a window if there are more chips than threads.
 const SLICES: u64 = 8;
-/// The shortest slice: to change chips costs a thread some microseconds.
+/// Shortest slice in cycles: switching chips costs a thread a few microseconds.
 const SHORTEST: Cycle = 2_000;
 
 /// A chip in a window.
@@ -21,7 +21,7 @@ struct WorkSlice<'a> {
     node: &'a mut ChipNode,
     horizon: Cycle,
     slice: Cycle,
-    /// Whether it has run a slice.
+    /// Whether it has run its first slice.
     begun: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'a> WorkSlice<'a> {
         }
     }
 
-    /// Runs a slice; whether there is another one to run.
+    /// Runs a slice; returns true if there is another one to run.
     fn run(&mut self, progress: &mut dyn FnMut() -> ControlFlow<()>) -> bool {
         let from = self.node.node.handled();
         let until = from.saturating_add(self.slice).min(self.horizon);
@@ -47,20 +47,20 @@ impl<'a> WorkSlice<'a> {
             self.node.run_to(until, progress);
         }
         self.begun = true;
-        // A node that has sent stops before an answer could come.
+        // A node that has sent stops before an answer could arrive.
         self.node.node.ending().is_none()
             && self.node.node.handled() == until
             && until < self.horizon
     }
 }
 
-/// Runs each chip to its horizon, or less far where it has sent something or is interrupted.
+/// Runs each chip to its horizon, or less far if it has sent something or is interrupted.
 pub fn run(
     chosen: Vec<(&mut ChipNode, Cycle)>,
     workers: &Workers,
     progress: &(dyn Fn() -> ControlFlow<()> + Sync),
 ) {
-    // With a thread for each there is nothing to share out, nor with one for all.
+    // With one thread per chip, or a single thread for all, there is nothing to distribute.
     let slices = match workers.count() {
         1 => 1,
         threads if chosen.len() <= threads => 1,

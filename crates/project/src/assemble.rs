@@ -78,7 +78,7 @@ impl Messages {
     }
 
     /// Adds a remark for each source that was assembled on its own although it belongs to a
-    /// project, in which it assembles to another program. Does nothing if there are errors.
+    /// project, in which it may assemble to another program. Does nothing if there are errors.
     pub fn add_owners(&mut self, files: &dyn Files, project: &Project) {
         if self.errors > 0 {
             return;

@@ -160,7 +160,7 @@ pub enum Measure {
     Cycles(Option<Vec<u8>>),
     /// Instructions executed, likewise.
     Instructions(Option<Vec<u8>>),
-    /// Control store words of the longest program, likewise.
+    /// Control store words of the longest program, of some microengines or of all.
     Words(Option<Vec<u8>>),
     /// Commands to all units of a kind.
     Commands(UnitKind),

@@ -413,8 +413,8 @@ fn no_project_in(files: &dyn Files, folder: &Path) -> String {
     }
 }
 
-/// Whether a file is a project with another file name: it has microengines, or it extends a file
-/// that has. A `NAME.part.toml` is meant to be extended.
+/// Whether a file looks like a project with another file name: it has microengines, or it extends a
+/// file that may have some. A `NAME.part.toml` is meant to be extended.
 fn is_other_project(files: &dyn Files, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if !name.ends_with(".toml") || name.ends_with(".part.toml") {

@@ -7,8 +7,7 @@
 //! | in the window | name | contents |
 //! | --- | --- | --- |
 //! | from the start | `NAME` | the table, longwords that microcode, `--dump` and tasks read and write |
-//! | from the middle | `NAME_ASK` | [`PLACES`] slots of two longwords: a query is written to the first, its answer
-//! read from the second |
+//! | from the middle | `NAME_ASK` | [`PLACES`] slots of two longwords: the query to write, and its answer |
 
 use std::fmt::Debug;
 use std::ops::Range;

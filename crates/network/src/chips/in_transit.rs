@@ -1,7 +1,7 @@
-//! Frames inside a chip, as far as its lines show: those that came in and have not left.
+//! Frames inside a chip, as seen from its lines: those that have arrived and not left.
 //!
-//! A chip says which frame it is that leaves, and nothing of frames that its microcode drops. A
-//! frame is taken for dropped when one of its flow that came later leaves before it.
+//! A chip identifies the frames that leave, but does not report frames that its microcode drops. A
+//! frame is presumed dropped when a later one of its flow leaves before it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,33 +12,33 @@ use crate::frame::{Content, Frame, PacketLabel};
 use crate::line::DropReason;
 use crate::topology::Topology;
 
-/// Frames that are remembered after they were taken for dropped.
+/// Number of frames that are remembered after they were presumed dropped.
 const REMEMBERED: usize = 1 << 16;
 
-/// A frame inside.
+/// A frame inside a chip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransitFrame {
-    /// As it came.
+    /// The frame as it arrived.
     pub frame: Frame,
-    /// The line that it is to leave by.
+    /// The line by which it is to leave.
     pub line: usize,
-    /// When its last bit came.
+    /// When its last bit arrived.
     pub came: Time,
-    /// Why it is taken for lost.
+    /// Why it is presumed lost.
     pub lost: Option<DropReason>,
 }
 
 /// Frames that have left by a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct DepartedFrames {
-    /// When they began to leave, and their bytes, the earliest first.
+    /// Times at which they began to leave and their bytes, earliest first.
     frames: VecDeque<(Time, u64)>,
     bytes: u64,
 }
 
-/// What leaves a chip in the order in which it came: flow, destination, whether it is a packet of
-/// the flow, and the open end that it is from. A message about one has a class of its own, and may
-/// overtake packets.
+/// Key of the frames that leave a chip in the order in which they arrived: flow, destination, whether
+/// it is a packet of the flow, and the open end it comes from. A message about a packet has a key of
+/// its own, and may overtake packets.
 type OrderKey = (Option<u32>, u32, bool, Option<u32>);
 
 fn order_of(frame: &Frame) -> OrderKey {
@@ -49,22 +49,22 @@ fn order_of(frame: &Frame) -> OrderKey {
     (frame.flow, frame.to, frame.is_of_flow(), from)
 }
 
-/// What is inside a chip.
+/// The frames inside a chip.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InTransit {
-    /// The number of the next frame that comes.
+    /// The number of the next frame that arrives.
     next: u64,
     frames_inside: BTreeMap<u64, TransitFrame>,
-    /// Numbers of those that are not taken for lost, in order.
+    /// Numbers of the frames that are not presumed lost, in order.
     flows: BTreeMap<OrderKey, VecDeque<u64>>,
-    /// Numbers of those that are.
+    /// Numbers of the frames that are.
     lost: VecDeque<u64>,
-    /// By line.
+    /// Departed frames by line.
     left: BTreeMap<usize, DepartedFrames>,
 }
 
 impl InTransit {
-    /// A frame comes; its number.
+    /// Adds a frame that arrives; returns its number.
     pub fn enter(&mut self, frame: Frame, line: usize, came: Time) -> u64 {
         let number = self.next;
         self.next += 1;
@@ -80,7 +80,7 @@ impl InTransit {
         number
     }
 
-    /// A frame leaves: itself, and those that are taken for lost since it did.
+    /// Removes a frame that leaves; returns it, and the frames that are now presumed lost.
     pub fn leave(&mut self, number: u64) -> Option<(TransitFrame, Vec<TransitFrame>)> {
         let transit = self.frames_inside.remove(&number)?;
         let mut lost = Vec::new();
@@ -100,8 +100,8 @@ impl InTransit {
         Some((transit, lost))
     }
 
-    /// The frame that a packet is which the chip's core sends on or quotes: the first with its label,
-    /// of those that are not taken for lost if there is one.
+    /// Returns the frame to which a packet belongs that the chip's core forwards or quotes: the first
+    /// one with its label, preferably one that is not presumed lost.
     pub fn find(&self, label: &PacketLabel, topology: &Topology) -> Option<u64> {
         let like = |transit: &TransitFrame| transit.frame.label(topology).as_ref() == Some(label);
         let alike = self
@@ -112,12 +112,12 @@ impl InTransit {
         first.map(|(number, _)| *number)
     }
 
-    /// A frame that is inside, or may be.
+    /// Returns a frame that is inside, or may be.
     pub fn get(&self, number: u64) -> Option<&TransitFrame> {
         self.frames_inside.get(&number)
     }
 
-    /// The original of a frame that is lost for a reason that the chip reports.
+    /// Marks a frame as lost for a reason that the chip reports; returns it as it was before.
     pub fn lose(&mut self, number: u64, reason: DropReason) -> Option<TransitFrame> {
         let transit = self.frames_inside.get_mut(&number)?;
         let before = transit.clone();
@@ -133,9 +133,9 @@ impl InTransit {
         Some(before)
     }
 
-    /// Most bytes for a line that were inside when a frame of so many came that begins to leave
-    /// now, itself among them: what has left by the line since it came. It is exact where the
-    /// line has one queue and that is a FIFO.
+    /// Returns the most bytes that were inside for a line while a frame waited that begins to leave
+    /// now, including the frame: the bytes that have left by the line since it arrived. The value is
+    /// exact if the line has a single FIFO queue.
     pub fn longest(&mut self, transit: &TransitFrame, begins: Time) -> u64 {
         let left = self.left.entry(transit.line).or_default();
         while let Some((_, bytes)) = left.frames.front().filter(|(at, _)| *at <= transit.came) {
@@ -148,8 +148,8 @@ impl InTransit {
         left.bytes
     }
 
-    /// Whether the numbers of a state fit each other, and are those of `lines` lines; `frame` says
-    /// whether a frame could be one of the network's.
+    /// Whether a saved state is consistent and belongs to a chip with lines below `lines`; `frame`
+    /// tells whether a frame could belong to the network.
     pub fn is_sound(&self, lines: usize, frame: impl Fn(&Frame) -> bool) -> bool {
         let frames_inside = self.frames_inside.values();
         let mut frames_inside =

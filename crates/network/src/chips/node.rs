@@ -1,4 +1,4 @@
-//! A chip at its links.
+//! A chip attached to its links.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -27,27 +27,27 @@ use crate::simulation::{LeavingFrame, Simulation, ToChip};
 use crate::tap::Tap;
 use crate::topology::{NodeKind, Topology};
 
-/// A port with its link.
+/// A port and its link.
 #[derive(Debug, Clone, Copy)]
 struct Port {
-    /// The line that leaves.
+    /// The outgoing line.
     out: usize,
-    /// The line that comes.
+    /// The incoming line.
     into: usize,
-    /// Time that the line that leaves takes.
+    /// Delay of the outgoing line.
     delay: Time,
-    /// Time that the line that comes takes.
+    /// Delay of the incoming line.
     delay_into: Time,
     /// The node at the other end.
     peer: usize,
-    /// Own address.
+    /// The port's own address.
     own: Mac,
     /// The address of the other end.
     neighbour: Mac,
 }
 
 impl Port {
-    /// The open end that a frame goes to which leaves by the port, if it goes to one.
+    /// Returns the open end to which a frame that leaves by the port goes, if any.
     fn open_end(&self, bytes: &[u8], topology: &Topology) -> Option<usize> {
         let packet = Datagram::in_frame(bytes);
         let to = packet.and_then(|packet| topology.node_of(packet.destination()));
@@ -60,7 +60,7 @@ impl Port {
 pub(crate) struct ChipNode {
     pub node: Node,
     observer: Box<dyn Observer + Send>,
-    /// The cycle that it was restored at.
+    /// The cycle at which it was restored.
     restored: Cycle,
     pub system: System,
     pub name: String,
@@ -82,20 +82,20 @@ impl fmt::Debug for ChipNode {
     }
 }
 
-/// What a chip has counted from the beginning on.
+/// What a chip has counted since the start.
 #[derive(Debug, Clone)]
 pub struct ChipReport<'a> {
     /// The node's name.
     pub name: &'a str,
-    /// What it runs.
+    /// The system that it runs.
     pub system: &'a System,
     /// Frames that left and that the network does not carry.
     pub unknown_frames: u64,
-    /// As the stats file has it.
+    /// Report in the form of the stats file.
     pub node: NodeReport,
 }
 
-/// What a chip did, in its own cycles.
+/// Departures and losses of a chip, in its own cycles.
 #[derive(Debug, Default)]
 pub(crate) struct Happened {
     departures: Vec<Crossing>,
@@ -111,7 +111,7 @@ pub(crate) struct ChipNodeState {
 }
 
 impl ChipNode {
-    /// The state between two runs.
+    /// Saves the state between two runs.
     pub fn save(&mut self) -> Result<ChipNodeState, Problem> {
         Ok(ChipNodeState {
             chip: self.node.save_networked()?,
@@ -120,7 +120,7 @@ impl ChipNode {
         })
     }
 
-    /// Goes on from a state of the same chip in the same network.
+    /// Continues from a state of the same chip in the same network.
     pub fn restore(&mut self, state: ChipNodeState, outside: &Simulation) -> Result<(), String> {
         let lines = 2 * outside.topology().links.len();
         if !state.inside.is_sound(lines, |frame| outside.has(frame)) {
@@ -133,18 +133,18 @@ impl ChipNode {
         Ok(())
     }
 
-    /// Lets an observer see all that happens from now on. The run is the same with any.
+    /// Attaches an observer, which sees all later events. It does not affect the run.
     pub fn observe(&mut self, observer: Box<dyn Observer + Send>) {
         self.observer = observer;
     }
 
-    /// Cycles that were skipped, and all, since it was made or restored.
+    /// Returns the number of cycles skipped, and of all cycles, since it was created or restored.
     pub fn skipped(&self) -> (Cycle, Cycle) {
         let all = self.node.handled() - self.restored;
         (self.node.chip().skipped(), all)
     }
 
-    /// What it has counted so far.
+    /// Returns what it has counted so far.
     pub fn report(&self) -> ChipReport<'_> {
         let system = &self.system;
         ChipReport {
@@ -160,31 +160,29 @@ impl ChipNode {
         }
     }
 
-    /// Runs to a cycle before which all frames begin to come that it was fed, or less far.
-    /// `progress` is asked now and then whether to go on. What has left before is known to
-    /// all nodes.
+    /// Runs to a cycle, or less far. All frames fed to the chip must begin to arrive before that cycle. `progress` is
+    /// called now and then and tells whether to continue. All earlier departures are known to all nodes.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         self.node.set_free();
         self.go_on_to(until, progress);
     }
 
-    /// Goes on to a later cycle, where no node has learnt yet what has left since
-    /// [`Self::run_to`].
+    /// Continues to a later cycle while the departures since [`Self::run_to`] are not yet known to other nodes.
     pub fn go_on_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         self.node.run_open(until, &mut *self.observer, progress);
     }
 
-    /// The first cycle at which it does something of its own accord, or a frame begins that it knows of.
+    /// Returns the first cycle in which it acts on its own, or in which a known frame begins to arrive.
     pub fn acts(&self) -> Cycle {
         self.node.next_start().min(self.node.silent_until())
     }
 
-    /// Whether it has anything to do before a cycle that it has not come to.
+    /// Whether it has anything to do before a cycle that it has not reached.
     pub fn could_run_before(&self, cycle: Cycle) -> bool {
         self.node.handled() < cycle && self.acts() < cycle
     }
 
-    /// A chip at cycle 0, the `number`th of the network.
+    /// Creates the chip with index `number` in the network, at cycle 0.
     pub fn new(
         system: System,
         number: usize,
@@ -237,7 +235,7 @@ impl ChipNode {
         })
     }
 
-    /// The cycle at a time or the first one after it; the last of all stands for no time.
+    /// Returns the cycle at a time, or the first one after it; the maximum stands for no time.
     pub fn cycle(&self, time: Time) -> Cycle {
         if time == Time::MAX {
             return Cycle::MAX;
@@ -245,7 +243,7 @@ impl ChipNode {
         floor((u128::from(time) * u128::from(self.hertz)).div_ceil(u128::from(SECOND)))
     }
 
-    /// The time of a cycle, rounded down, which the way back makes good.
+    /// Returns the time of a cycle, rounded down, so that [`Self::cycle`] restores the cycle.
     pub fn time(&self, cycle: Cycle) -> Time {
         if cycle == Cycle::MAX {
             return Time::MAX;
@@ -253,19 +251,19 @@ impl ChipNode {
         floor(u128::from(cycle) * u128::from(SECOND) / u128::from(self.hertz.max(1)))
     }
 
-    /// The least time from its ports to nodes that are no chips; none if there are no such.
+    /// Returns the smallest delay from its ports to nodes that are not chips; the maximum if there are none.
     pub fn delay_outwards(&self, topology: &Topology) -> Time {
         let ports = self.ports_to(topology, false);
         ports.map(|port| port.delay).min().unwrap_or(Time::MAX)
     }
 
-    /// The least time to its ports from nodes that are no chips.
+    /// Returns the smallest delay to its ports from nodes that are not chips; the maximum if there are none.
     pub fn delay_inwards(&self, topology: &Topology) -> Time {
         let ports = self.ports_to(topology, false);
         ports.map(|port| port.delay_into).min().unwrap_or(Time::MAX)
     }
 
-    /// The chips that it is joined to, by node, with the time from there.
+    /// Returns the chips linked to it, by node, with the delay from each.
     pub fn chips_before(&self, topology: &Topology) -> Vec<(usize, Time)> {
         let ports = self.ports_to(topology, true);
         ports.map(|port| (port.peer, port.delay_into)).collect()
@@ -279,7 +277,7 @@ impl ChipNode {
         self.ports.iter().flatten().filter(kind)
     }
 
-    /// A frame comes by one of its links.
+    /// Feeds a frame that arrives by one of its links.
     pub fn feed(&mut self, coming: ToChip, simulation: &mut Simulation) -> Result<(), Problem> {
         let ToChip {
             line,
@@ -318,7 +316,7 @@ impl ChipNode {
         Ok(())
     }
 
-    /// What the chip did since this was asked last.
+    /// Takes what the chip has done since the last call.
     pub fn take(&mut self) -> Happened {
         Happened {
             departures: self.node.take_departures(),
@@ -326,7 +324,7 @@ impl ChipNode {
         }
     }
 
-    /// Tells the network what the chip did. Gives what goes to other chips.
+    /// Passes on to the network what the chip did. Returns the frames that go to other chips.
     pub fn tell(
         &mut self,
         happened: Happened,
@@ -352,7 +350,7 @@ impl ChipNode {
         }
     }
 
-    /// An incoming frame is lost, for a reason that the chip reports.
+    /// Handles the loss of an incoming frame for a reason that the chip reports.
     fn lose(
         &mut self,
         number: u64,
@@ -370,16 +368,16 @@ impl ChipNode {
         simulation.lose(at, transit.line, &transit.frame, reason, tap);
     }
 
-    /// A frame has begun to leave the chip. It takes one of three ways:
+    /// Handles a frame that has begun to leave the chip, in one of three ways:
     ///
-    /// | the frame | what the network counts | `waited`, `longest` |
+    /// | the frame | counted in the network as | `waited`, `longest` |
     /// | --- | --- | --- |
-    /// | is none that came: a message of the core ([`Self::send_message`]) | expected and departs, or [`Self::unknown_frames`] | 0 |
-    /// | came, and is one that hosts understand, at a port with a link | departs, and those of its flow that it overtook are lost | since its last bit came; bytes of its line that left in that time |
-    /// | came, and is none of these | lost to the microcode, and [`Self::unknown_frames`] | none |
+    /// | did not arrive before: a message of the core ([`Self::send_message`]) | expected and departed, or [`Self::unknown_frames`] | 0 |
+    /// | arrived before, is understood by hosts, at a port with a link | departed; frames of its flow that it overtook are lost | since its last bit arrived; bytes of its line that left in that time |
+    /// | arrived before, anything else | lost to the microcode, and [`Self::unknown_frames`] | none |
     ///
-    /// A frame that had been taken for lost and leaves all the same is found again first, so
-    /// that it is counted once. Gives what goes to another chip.
+    /// A frame that was presumed lost and leaves after all is first taken back, so that it is
+    /// counted once. Returns the frame if it goes to another chip.
     fn departed(
         &mut self,
         departure: Crossing,
@@ -390,7 +388,7 @@ impl ChipNode {
         let port = self.ports.get(usize::from(departure.port));
         let port = port.copied().flatten();
         let bytes = departure.bytes;
-        // What the core of the chip sends on has lost its trace.
+        // A packet that the chip's core forwards has lost its origin.
         let number = departure.origin.map(|origin| origin.frame).or_else(|| {
             let label = PacketLabel::of(link_header::packet(&bytes)?)?;
             self.inside.find(&label, simulation.topology())
@@ -433,8 +431,8 @@ impl ChipNode {
         simulation.depart(leaving, tap)
     }
 
-    /// A frame leaves that the chip's core has made. One that is no message, or has no link at
-    /// its port, the network does not carry.
+    /// Sends a frame that the chip's core has created. If it is not a message, or its port has no link, the network
+    /// does not carry it.
     fn send_message(
         &mut self,
         bytes: &[u8],
@@ -462,8 +460,8 @@ impl ChipNode {
 }
 
 impl ChipNode {
-    /// What the chip's core has made, if it is a message that the network carries or goes to an open end.
-    /// The packet that a message is about has ended in the slow path.
+    /// Returns the frame created by the chip's core, if it is a message that the network carries or goes to an open
+    /// end. The packet that a message refers to has ended in the slow path.
     fn message(
         &mut self,
         bytes: &[u8],
@@ -474,7 +472,7 @@ impl ChipNode {
     ) -> Option<Frame> {
         let (port, topology) = (port?, simulation.topology());
         if let Some(message) = arp::message::ArpMessage::in_frame(bytes) {
-            // A host that is on this link, or whatever else is at its other end.
+            // A host on this link, or whatever else is at its other end.
             let to = topology.node_of(message.target.1);
             let to = to.filter(|to| simulation.route(self.system.node, *to) == Some(port.out));
             return Some(Frame {

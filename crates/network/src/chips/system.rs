@@ -1,21 +1,21 @@
-//! What a chip of a network runs.
+//! The system of a chip in a network.
 
 use npsim_project::assemble::Program;
 use npsim_project::{NetworkRoutes, Project};
 
 use crate::ethernet::Mac;
 
-/// What a chip in a network runs.
+/// The system of a chip in a network.
 #[derive(Debug, Clone)]
 pub struct System {
-    /// The node.
+    /// The chip's node.
     pub node: usize,
-    /// The project, with the network's ports and routes in it.
+    /// The project, with the network's ports and routes.
     pub project: Project,
-    /// What its microengines run.
+    /// The programs of its microengines.
     pub programs: Vec<Program>,
-    /// What became of the routes of the project file.
+    /// How the network changed the routes of the project file.
     pub routes: NetworkRoutes,
-    /// By port, the address of what is at the other end of its link.
+    /// The address at the other end of each port's link, by port.
     pub neighbours: Vec<Mac>,
 }

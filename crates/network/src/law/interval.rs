@@ -1,5 +1,5 @@
-//! The control intervals that both forms of XCP have at a line: the draft's law and the timer of its
-//! queue, in the network's time.
+//! The control intervals that both forms of XCP use at a line: the draft's law and its queue timer,
+//! in the network's time.
 
 use npsim_protocols::ParameterError;
 use npsim_protocols::xcp::SECOND as TICKS;
@@ -17,7 +17,7 @@ pub(super) struct Intervals {
 }
 
 impl Intervals {
-    /// Of a line of `capacity` bytes per second.
+    /// Creates the intervals of a line of `capacity` bytes per second.
     pub fn new(parameters: XcpSettings, capacity: u64) -> Result<Self, ParameterError> {
         Ok(Self {
             control: ControlTimer::new(XcpSettings {
@@ -28,7 +28,7 @@ impl Intervals {
         })
     }
 
-    /// Timers that run from the beginning, and when they fire first.
+    /// Returns the timers that run from the start, with their first expiries.
     pub fn timers(&self) -> Vec<(LawTimer, Time)> {
         let allowed = self.control.parameters().allowed_queue.max(1);
         vec![
@@ -37,27 +37,27 @@ impl Intervals {
         ]
     }
 
-    /// The longest interval, in ticks.
+    /// Returns the longest interval, in ticks.
     pub fn longest(&self) -> u32 {
         self.control.parameters().max_interval
     }
 
-    /// Notes the bytes that wait as a packet leaves.
+    /// Records the waiting bytes at the departure of a packet.
     pub fn observe(&mut self, waiting: u64) {
         self.queue.observe(bytes(waiting));
     }
 
-    /// What an interval in which `sums` came has led to.
+    /// Ends an interval in which `sums` accumulated; returns its result.
     pub fn end(&mut self, sums: &Sums) -> IntervalResult {
         self.control.fire(sums, self.queue.queue())
     }
 
-    /// How long the present interval is.
+    /// Returns the length of the current interval.
     pub fn length(&self) -> Time {
         time(self.control.length())
     }
 
-    /// The queue's timer has fired; when it does again.
+    /// Handles the expiry of the queue timer; returns the time until its next expiry.
     pub fn fire_queue(&mut self, waiting: u64) -> Time {
         let average = self.control.avg_rtt();
         let parameters = *self.control.parameters();
@@ -69,7 +69,7 @@ fn bytes(waiting: u64) -> u32 {
     u32::try_from(waiting).unwrap_or(u32::MAX)
 }
 
-/// Ticks of 2^-28 s as picoseconds, rounded up.
+/// Converts ticks of 2^-28 s to picoseconds, rounded up.
 fn time(ticks: u32) -> Time {
     (u128::from(ticks) * u128::from(SECOND)).div_ceil(u128::from(TICKS)) as Time
 }

@@ -20,7 +20,7 @@ pub struct QuickStartLine {
     length: Time,
     window: GrantWindow,
     peak: PeakUtilisation,
-    /// Bytes that left in the window that runs.
+    /// Bytes that departed in the current window.
     bytes: u64,
     random: Random,
 }
@@ -45,8 +45,8 @@ impl QuickStartLine {
         self.length
     }
 
-    /// A request is answered by the model that the microcode is held against, which works on the
-    /// bytes of the header; few packets have one.
+    /// Answers a request with the model against which the microcode is checked. The model works on
+    /// header bytes; few packets have a request.
     pub fn arrive(&mut self, frame: &mut Frame) -> bool {
         let Content::Packet(packet) = &mut frame.content else {
             return true;
@@ -54,7 +54,7 @@ impl QuickStartLine {
         if packet.quick_start.is_none() {
             return true;
         }
-        // The router has counted the TTL down already; the model would do so once more.
+        // The router has already decremented the TTL, and the model does so again.
         let before = Packet {
             ttl: packet.ttl.saturating_add(1),
             ..*packet
@@ -83,7 +83,7 @@ impl QuickStartLine {
         self.bytes += u64::from(frame.bytes);
     }
 
-    /// Ends a window.
+    /// Ends a window; returns the time until the end of the next.
     pub fn fire(&mut self) -> Time {
         let bytes = std::mem::take(&mut self.bytes);
         self.peak.record(units_of_bytes(bytes, self.length));

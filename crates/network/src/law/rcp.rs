@@ -21,7 +21,7 @@ pub struct RcpLine {
 }
 
 impl RcpLine {
-    /// Target and first rate keep their shares of the capacity.
+    /// Creates the state; target and initial rate keep their ratios to the capacity.
     pub fn new(parameters: RcpSettings, capacity: u64) -> Result<Self, ParameterError> {
         let share = |part: u64| {
             let scaled = u128::from(part) * u128::from(capacity);

@@ -76,7 +76,7 @@ impl XcpLine {
     }
 }
 
-/// The congestion header of a frame.
+/// Returns the congestion header of a frame.
 fn header(frame: &mut Frame) -> Option<&mut npsim_protocols::xcp::XcpHeader> {
     match &mut frame.content {
         Content::Packet(packet) => match &mut packet.body {

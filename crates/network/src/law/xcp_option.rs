@@ -1,9 +1,9 @@
-//! XCP as a TCP option at a line: windows and feedback in packets, a division for each packet.
+//! XCP as a TCP option at a line: windows and feedback in packets, one division per packet.
 //!
-//! The interval is that of the draft ([`Control`]), which is the law of the paper of 2002. What differs
-//! is how a packet gets its part: from its window and its round-trip time, by exact divisions, as a
-//! change of its window in packets, which then stands in the option as its format lets it. What the
-//! format cannot hold is lost.
+//! The interval is the one of the draft ([`Control`]), whose law is that of the 2002 paper. The
+//! difference is how a packet gets its share: computed from its window and its round-trip time by exact
+//! divisions, as a change of its window in packets, which is then encoded in the option as far as its
+//! format allows. Anything that the format cannot represent is lost.
 
 use npsim_protocols::ParameterError;
 use npsim_protocols::xcp::SECOND as TICKS;
@@ -28,24 +28,24 @@ pub struct XcpPerOption {
     pools: OptionPools,
 }
 
-/// What the interval before came to, bytes per second: what there is to give and to take, and what
-/// is left of it.
+/// Results of the previous interval, in bytes per second: what can be given and taken, and how much of
+/// it is left.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct OptionPools {
     positive: u64,
     negative: u64,
     positive_left: u64,
     negative_left: u64,
-    /// What they are shared out by: the sums of that interval.
+    /// Divisors for the shares: the sums of that interval.
     sum_x: u64,
     input: u64,
 }
 
-/// The flow's figures in a packet, in 2^-28 s.
+/// A flow's parameters in a packet, in 2^-28 s.
 #[derive(Debug, Clone, Copy)]
 struct FlowHint {
     rtt: u32,
-    /// From one packet of the flow to the next.
+    /// Time from one packet of the flow to the next.
     x: u32,
 }
 
@@ -108,7 +108,7 @@ impl XcpPerOption {
         else {
             return;
         };
-        // Of a packet whose round-trip time is not known nothing can be said, so it gets nothing.
+        // A packet whose round-trip time is unknown gets nothing.
         let granted = match self.decode_hint(*window, *rtt) {
             Some(hint) => self.share(hint, size),
             None => 0,
@@ -118,7 +118,7 @@ impl XcpPerOption {
         }
     }
 
-    /// A packet's part, as a change of its flow's window, packets x 2^10.
+    /// Returns a packet's share, as a change of its flow's window in packets x 2^10.
     fn share(&mut self, hint: FlowHint, size: u64) -> i64 {
         let part = |pool: u64, of: u64, all: u64| {
             let part = u128::from(pool) * u128::from(of) / u128::from(all.max(1));
@@ -129,7 +129,7 @@ impl XcpPerOption {
         let negative = part(pools.negative, size, pools.input).min(pools.negative_left);
         pools.positive_left -= positive;
         pools.negative_left -= negative;
-        // Bytes per second in a round-trip time are bytes of the window.
+        // Bytes per second times a round-trip time are bytes of the window.
         let change = i128::from(positive) - i128::from(negative);
         let packets = (change * i128::from(hint.rtt)) << FRACTION_BITS;
         (packets / (i128::from(TICKS) * i128::from(size))) as i64
@@ -156,7 +156,7 @@ impl XcpPerOption {
     }
 }
 
-/// The option of a frame.
+/// Returns the XCP option of a frame.
 fn option(frame: &mut Frame) -> Option<&mut XcpOption> {
     match &mut frame.content {
         Content::Packet(packet) => match &mut packet.body {
@@ -171,8 +171,8 @@ fn option(frame: &mut Frame) -> Option<&mut XcpOption> {
 mod tests {
     use super::*;
 
-    /// 10 packets in the first 50 ms are 200 KB/s of 1250: 0.4 of what is left, 420 KB/s, is given to
-    /// the next 10, in half a second 21 packets to each.
+    /// 10 packets in the first 50 ms are 200 KB/s out of 1250: 0.4 of the remainder, 420 KB/s, is given
+    /// to the next 10, which over half a second is 21 packets each.
     #[test]
     fn a_part_is_what_it_is_by_hand() {
         let parameters = XcpSettings::for_capacity(1);

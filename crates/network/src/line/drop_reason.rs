@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a queue took no frame.
+/// Why a queue dropped a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum DropReason {
-    /// There was no room.
+    /// The queue was full.
     Full,
-    /// Random early detection drew it.
+    /// Random early detection dropped it at random.
     Early,
-    /// The average of random early detection was too long for any.
+    /// The average of random early detection was too long to accept any frame.
     Forced,
     /// The frame is for a router's slow path.
     SlowPath,
-    /// A chip's microcode dropped it, or sent it to its slow path: others of its flow that came
-    /// later have left.
+    /// A chip's microcode dropped it, or sent it to its slow path: later frames of its flow have
+    /// left.
     Microcode,
     /// A chip's media interface dropped it.
     Media,
@@ -32,7 +32,7 @@ impl DropReason {
         Self::Media,
     ];
 
-    /// What it is called where drops are listed.
+    /// Returns the name in lists of drops.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Queues: a FIFO with a limit, with random early detection before it or not.
+//! Queues: a FIFO with a limit, with or without random early detection.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::red::Detector;
 use crate::frame::Frame;
 use crate::topology::{QueueLimit, QueueParameters};
 
-/// Frames that wait for a line.
+/// The frames that wait for a line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Queue {
     limit: QueueLimit,
@@ -20,7 +20,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// An empty queue before a line of `capacity` bytes per second.
+    /// Creates an empty queue for a line of `capacity` bytes per second.
     pub fn new(parameters: QueueParameters, capacity: u64, seed: u64) -> Self {
         let detector = parameters.red.map(|red| Detector::new(red, capacity, seed));
         Self {
@@ -43,7 +43,7 @@ impl Queue {
         self.frames.iter().map(|frame| &**frame)
     }
 
-    /// Whether it is the same queue as another one, and counts its bytes right.
+    /// Whether it has the same parameters as another queue, and its byte count is correct.
     pub fn is_like(&self, other: &Self) -> bool {
         let bytes: u64 = self.frames().map(|frame| u64::from(frame.bytes)).sum();
         self.limit == other.limit
@@ -51,7 +51,7 @@ impl Queue {
             && self.bytes == bytes
     }
 
-    /// The length in the unit of the limit.
+    /// Returns the length in the unit of the limit.
     fn length(&self) -> u64 {
         match self.limit {
             QueueLimit::Bytes(_) => self.bytes,
@@ -59,7 +59,8 @@ impl Queue {
         }
     }
 
-    /// Whether a frame of so many bytes may come in; `passes` if it leaves at once and needs no room.
+    /// Decides whether a frame of `bytes` bytes is admitted; `passes` if it is sent at once and needs
+    /// no space.
     pub fn admit(&mut self, now: Time, bytes: u64, passes: bool) -> Result<(), DropReason> {
         let length = self.length();
         if let Some(detector) = &mut self.detector {
@@ -77,13 +78,13 @@ impl Queue {
         }
     }
 
-    /// Takes a frame that was admitted at the end.
+    /// Appends an admitted frame.
     pub fn put(&mut self, frame: Box<Frame>) {
         self.bytes += u64::from(frame.bytes);
         self.frames.push_back(frame);
     }
 
-    /// Takes the first frame out.
+    /// Removes the first frame.
     pub fn take(&mut self, now: Time) -> Option<Box<Frame>> {
         let frame = self.frames.pop_front()?;
         self.bytes -= u64::from(frame.bytes);

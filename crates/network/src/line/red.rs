@@ -1,4 +1,4 @@
-//! Random early detection, in integers: averages and chances are in 2^-32.
+//! Random early detection, in integers: averages and probabilities are in units of 2^-32.
 
 use npsim_net::Random;
 use npsim_transport::time::{SECOND, Time};
@@ -7,17 +7,18 @@ use serde::{Deserialize, Serialize};
 use super::drop_reason::DropReason;
 use crate::topology::Red;
 
-/// 1 in the fixed point of averages and chances.
+/// The value 1 in the fixed-point format of averages and probabilities.
 const ONE: u64 = 1 << 32;
 const MILLION: u64 = 1_000_000;
 
-/// What decides of each frame whether it may wait.
+/// Decides for each frame whether it may wait.
 ///
-/// Floyd and Jacobson, 1993, judged by the average alone, as their paper has it: ns-2 lets pass what finds
-/// no queue. The average length moves with each frame by `weight`; while nothing waits
-/// it decays as if packets had come. Between the limits a frame is dropped with a chance that makes the
-/// distance of drops even, so that they come neither in bunches nor far apart; none is dropped until so
-/// many have come since the last that the chance times their number is 1 (the `wait` of ns-2).
+/// This is the algorithm of Floyd and Jacobson, 1993, which judges by the average alone, as in their
+/// paper: ns-2 also admits any frame that finds the queue empty. The average length moves by `weight` with
+/// each frame; while nothing waits it decays as if packets had arrived. Between the limits a frame is
+/// dropped with a probability that spaces the drops evenly, so that they are neither clustered nor far
+/// apart; none is dropped until the number of frames since the last drop times the probability is 1 (the
+/// `wait` of ns-2).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Detector {
     red: Red,
@@ -25,15 +26,15 @@ pub struct Detector {
     packet: Time,
     weight: u64,
     average: u64,
-    /// Frames since the last drop between the limits; none since the average was below.
+    /// Frames since the last drop between the limits; `None` while the average is below.
     count: Option<u64>,
-    /// Since when nothing waits.
+    /// Time since which nothing waits.
     idle: Option<Time>,
     random: Random,
 }
 
 impl Detector {
-    /// A detector before the first packet. `capacity` is the line's, bytes per second.
+    /// Creates a detector before the first packet. `capacity` is that of the line, in bytes per second.
     pub fn new(red: Red, capacity: u64, seed: u64) -> Self {
         let time = u128::from(red.packet) * u128::from(SECOND) / u128::from(capacity.max(1));
         Self {
@@ -47,12 +48,12 @@ impl Detector {
         }
     }
 
-    /// The last frame that waited has left.
+    /// Records that the queue became empty.
     pub fn emptied(&mut self, now: Time) {
         self.idle = Some(now);
     }
 
-    /// A frame comes to a queue of this length.
+    /// Decides on a frame that arrives at a queue of this length.
     pub fn arrive(&mut self, now: Time, length: u64) -> Result<(), DropReason> {
         if let Some(since) = self.idle.take() {
             let packets = now.saturating_sub(since) / self.packet;
@@ -61,7 +62,7 @@ impl Detector {
         let length = length.min(u64::from(u32::MAX)) * ONE;
         self.average = times(self.average, ONE - self.weight) + times(length, self.weight);
         let done = self.judge();
-        // A frame that is dropped does not wait, so the queue may be as idle as before.
+        // A dropped frame does not wait, so the queue may still be idle.
         if done.is_err() && length == 0 {
             self.idle = Some(now);
         }
@@ -89,7 +90,7 @@ impl Detector {
             top + part(ONE - top, self.average - most, most)
         };
         let Some(count) = &mut self.count else {
-            // The first one since the average was below.
+            // The first frame since the average was below the limit.
             self.count = Some(0);
             return Ok(());
         };
@@ -109,30 +110,30 @@ impl Detector {
         Ok(())
     }
 
-    /// The average in 2^-32.
+    /// Returns the average, in units of 2^-32.
     #[cfg(test)]
     fn average(&self) -> u64 {
         self.average
     }
 }
 
-/// Parts per million in 2^-32.
+/// Converts parts per million to units of 2^-32.
 fn share(parts: u32) -> u64 {
     u64::from(parts).min(MILLION) * ONE / MILLION
 }
 
-/// A value times a share in 2^-32, rounded down.
+/// Returns a value times a fraction in units of 2^-32, rounded down.
 fn times(value: u64, share: u64) -> u64 {
     ((u128::from(value) * u128::from(share)) >> 32) as u64
 }
 
-/// value x numerator / denominator, rounded down, at most 1.
+/// Returns value x numerator / denominator, rounded down, at most 1.
 fn part(value: u64, numerator: u64, denominator: u64) -> u64 {
     let part = u128::from(value) * u128::from(numerator) / u128::from(denominator.max(1));
     part.min(ONE.into()) as u64
 }
 
-/// A share to the power of `n`.
+/// Returns a fraction to the power of `n`.
 fn power(mut base: u64, mut n: u64) -> u64 {
     let mut result = ONE;
     while n > 0 {
@@ -179,7 +180,7 @@ mod tests {
             weight: 1_000_000,
             ..RED
         };
-        // At 10 of 5..15 the chance is 5 %: with `wait`, a drop every 1.5 / 0.05 = 30 frames.
+        // At 10 of 5..15 the probability is 5 %: with `wait`, a drop every 1.5 / 0.05 = 30 frames.
         let mut detector = Detector::new(red, 1_000_000, 7);
         let drops = (0..100_000)
             .filter(|_| detector.arrive(0, 10) == Err(DropReason::Early))
@@ -199,7 +200,7 @@ mod tests {
         let mut detector = Detector::new(red, 1_000_000, 7);
         assert_eq!(detector.arrive(0, 15), Ok(()));
         assert_eq!(detector.arrive(0, 30), Err(DropReason::Forced));
-        // A chance of 93 %, but never two drops in a row.
+        // A probability of 93 %, but never two drops in a row.
         let drops = { 0..1_000 }.filter(|_| detector.arrive(0, 29).is_err());
         let drops = drops.count();
         assert!((480..=500).contains(&drops), "{drops}");

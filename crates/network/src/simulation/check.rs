@@ -1,4 +1,4 @@
-//! Whether a topology is a network that can run.
+//! Checks whether a topology is a network that can run.
 
 use npsim_protocols::ParameterError;
 use thiserror::Error;
@@ -9,37 +9,37 @@ use crate::topology::{NodeKind, Topology};
 /// A network that cannot run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NetworkError {
-    /// A flow finds no way.
+    /// A flow has no path.
     #[error(transparent)]
     Route(#[from] UnreachableFlow),
-    /// A transfer finds no way.
+    /// A transfer has no path.
     #[error("no way leads from `{from}` to `{to}`")]
     Transfer {
-        /// Which one.
+        /// Its index.
         number: usize,
-        /// Name of the node that sends.
+        /// Name of the sending node.
         from: String,
         /// Name of the node that is not reached.
         to: String,
     },
-    /// An end of a flow or a link is no such node.
+    /// An end of a flow or a link is not a suitable node.
     #[error("{what} {number} names node {node}, which {fault}")]
     Node {
         /// `flow`, `link`, `CPU`, `transfer` or `stack`.
         what: &'static str,
-        /// Which one.
+        /// Its index.
         number: usize,
         /// The node.
         node: usize,
-        /// Why it will not do.
+        /// Why it is unsuitable.
         fault: &'static str,
     },
-    /// A parameter of a router's law is out of its range.
+    /// A parameter of a router's law is out of range.
     #[error("router `{router}`: {error}")]
     Law {
         /// The router's name.
         router: String,
-        /// What is wrong.
+        /// The error.
         error: ParameterError,
     },
     /// A line that never sends.
@@ -47,7 +47,7 @@ pub enum NetworkError {
     Rate(String),
 }
 
-/// Whether all that is named is there.
+/// Checks that everything that is referred to exists.
 pub(super) fn check(topology: &Topology) -> Result<(), NetworkError> {
     let fault = |what, number, node, fault| NetworkError::Node {
         what,

@@ -1,8 +1,8 @@
-//! Open ends, at which whole Ethernet frames come in and go out.
+//! Open ends, at which complete Ethernet frames enter and leave.
 //!
-//! A frame finds its way by the address in its IPv4 header, or as a message of ARP by the address
-//! asked for; all others, and those for addresses that no node has, go to the router on the link.
-//! Switches know where everything is and flood nothing.
+//! A frame is routed by the address in its IPv4 header, or, for an ARP message, by the requested
+//! address; all others, and those for addresses that no node has, go to the router on the link.
+//! Switches know the location of every node and do not flood.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -22,50 +22,50 @@ use crate::stacks::Stacks;
 use crate::tap::Tap;
 use crate::topology::Topology;
 
-/// A frame that has come to an open end.
+/// A frame that has arrived at an open end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutgoingFrame {
     /// The open end.
     pub node: usize,
-    /// When its last bit came.
+    /// When its last bit arrived.
     pub at: Time,
-    /// From the destination's address on, without the check sequence.
+    /// The bytes, starting with the destination address, without the check sequence.
     pub bytes: Vec<u8>,
 }
 
-/// A frame that cannot come in.
+/// Why a frame cannot enter.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectError {
-    /// The node sends and takes no whole frames.
+    /// The node is not an open end.
     #[error("node {0} is no open end")]
     NotOpen(usize),
-    /// No link is at the node.
+    /// The node has no link.
     #[error("`{0}` is at no link")]
     Unlinked(String),
-    /// The network has run beyond the frame's time.
+    /// The network has run past the frame's time.
     #[error("a frame of {at} ps comes after the network has run to {now} ps")]
     Late {
-        /// When it was to come in.
+        /// When the frame was to enter.
         at: Time,
-        /// To where all has run.
+        /// The time that the network has reached.
         now: Time,
     },
-    /// The frame has not even a header.
+    /// The frame is shorter than a header.
     #[error("a frame of {0} bytes is shorter than its header")]
     Short(usize),
 }
 
-/// What is known of an open end.
+/// State of an open end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OpenEnd {
-    /// What is on its link, beyond switches, the nearest first.
+    /// The nodes on its link, beyond switches, nearest first.
     neighbours: Vec<usize>,
-    /// Of these the one that gets what is for no node on the link.
+    /// The one among them that gets frames for no node on the link.
     gateway: Option<usize>,
-    /// The address that it sent from last, or a made up one.
+    /// The address from which it last sent, or a made-up one.
     mac: Mac,
-    /// Addresses that it sends from then on, and when their first frames come in: a replay knows
-    /// frames before they do.
+    /// Addresses from which it sends later, with the times of their first frames: a replay knows
+    /// frames in advance.
     later: VecDeque<(Time, Mac)>,
 }
 
@@ -82,14 +82,14 @@ impl OpenEnd {
         }
     }
 
-    /// A frame from an address comes in at a time.
+    /// Records that a frame with this source address enters at a time.
     fn sends(&mut self, mac: Mac, at: Time) {
         if self.later.back().map_or(self.mac, |(_, mac)| *mac) != mac {
             self.later.push_back((at, mac));
         }
     }
 
-    /// The address that frames go to which leave at a time.
+    /// Returns the destination address of frames that leave at a time.
     fn address(&mut self, now: Time) -> Mac {
         while let Some((_, mac)) = self.later.pop_front_if(|(at, _)| *at < now) {
             self.mac = mac;
@@ -97,18 +97,19 @@ impl OpenEnd {
         self.mac
     }
 
-    /// Whether it is the same end as another one.
+    /// Whether it is the same open end as another one.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.neighbours == other.neighbours && self.gateway == other.gateway
     }
 }
 
 impl Simulation {
-    /// A frame comes in at an open end, whose line takes it at a time or when those before it have
-    /// left. It is whole, without its check sequence.
+    /// Injects a frame at an open end, whose line takes it at a time, or when the frames before it
+    /// have left. The frame is complete, but has no check sequence.
     ///
     /// # Errors
-    /// [`InjectError`]: the network has run beyond that time, or there is no such frame or end.
+    /// Returns an [`InjectError`] if the network has run past that time, or the frame or the open end
+    /// is invalid.
     pub fn inject(&mut self, node: usize, bytes: &[u8], at: Time) -> Result<(), InjectError> {
         let Some(Some(_)) = self.open.get(node) else {
             return Err(InjectError::NotOpen(node));
@@ -135,12 +136,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// The frames that have come to open ends since this was asked last, in the order of time.
+    /// Takes the frames that have arrived at open ends since the last call, in chronological order.
     pub fn take_outgoing(&mut self) -> Vec<OutgoingFrame> {
         std::mem::take(&mut self.outgoing)
     }
 
-    /// The node that a frame from an open end goes to.
+    /// Returns the node to which a frame from an open end goes.
     pub(super) fn destination(&self, from: usize, bytes: &[u8]) -> Option<usize> {
         let end = self.open[from].as_ref()?;
         let wanted = ArpMessage::in_frame(bytes).map(|message| message.target.1);
@@ -158,7 +159,7 @@ impl Simulation {
             .or(end.gateway)
     }
 
-    /// A frame has come to an open end.
+    /// Handles a frame that has arrived at an open end.
     pub(super) fn go_out(
         &mut self,
         node: usize,
@@ -172,12 +173,12 @@ impl Simulation {
             .as_mut()
             .map_or(made_up(node), |end| end.address(now));
         let peer = match frame.content {
-            // A router has left its address where it is known.
+            // The last router has put its address here, if it is known.
             Content::Ethernet { ref bytes, .. } => bytes[6..].first_chunk().copied(),
             _ => None,
         };
         let peer = peer.unwrap_or_else(|| made_up(self.lines[line].from));
-        // Endpoints make what frames can hold.
+        // Endpoints only create packets that fit into frames.
         let Ok(bytes) = wrapped(frame, &self.topology, own, peer) else {
             return;
         };
@@ -190,8 +191,9 @@ impl Simulation {
         }
     }
 
-    /// A message of ARP has come to a router that is a model: it answers requests of open ends for all
-    /// that is not on their side, and for the first address of their prefix, which stands for its own.
+    /// Handles an ARP message that has arrived at a packet-level router: it answers requests of open
+    /// ends for all addresses that are not on their side, and for the first address of their prefix,
+    /// which stands for its own.
     pub(super) fn answer(&mut self, node: usize, line: usize, frame: &Frame, tap: &mut dyn Tap) {
         let Content::Arp { message, from } = &frame.content else {
             return;
@@ -207,7 +209,7 @@ impl Simulation {
             self.routes.line(node, there) != Some(back)
                 || self.topology.routed(there).and_then(first) == Some(wanted)
         });
-        // A probe asks whether another node has the sender's own address.
+        // A probe checks whether another node has the sender's own address.
         let probe = asker.is_unspecified() || asker == wanted;
         let asks = message.operation == Operation::Request && self.topology.is_open(*from as usize);
         if asks && beyond && !probe {

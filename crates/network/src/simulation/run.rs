@@ -1,4 +1,4 @@
-//! What happens: events one after the other.
+//! The events of a simulation, one after the other.
 
 use npsim_protocols::arp::message::Operation;
 use npsim_protocols::icmp::Datagram;
@@ -14,12 +14,12 @@ use crate::topology::NodeKind;
 
 use super::{Simulation, ToChip};
 
-/// What a host's CPU takes messages for that concern no flow.
+/// Flow number of messages without a flow in a host's CPU.
 const NO_FLOW: u32 = u32::MAX;
 
 impl Simulation {
-    /// Runs to a time: all that happens until then, that time included. What goes to chips and to
-    /// hosts with a stack stays with them; a [`Network`](crate::Network) brings it there.
+    /// Runs up to and including a time. Frames for chips and for hosts with a stack are kept; a
+    /// [`Network`](crate::Network) delivers them.
     pub fn run_to(&mut self, until: Time, tap: &mut dyn Tap) {
         self.run_with(until, &mut Stacks::default(), tap);
     }
@@ -57,7 +57,7 @@ impl Simulation {
         self.now = self.now.max(until);
     }
 
-    /// The last bit of a frame has come to a node.
+    /// Handles the arrival of the last bit of a frame at a node.
     fn arrive(
         &mut self,
         line: usize,
@@ -67,7 +67,7 @@ impl Simulation {
     ) {
         let node = self.lines[line].to;
         match self.topology.nodes[node].kind {
-            // What goes to a chip is no event of this kind.
+            // Frames that go to a chip do not become events of this kind.
             NodeKind::Switch | NodeKind::Chip { .. } => self.pass_on(node, frame, tap),
             NodeKind::Host { .. } => {
                 let cpu = self.cpus[node].as_mut();
@@ -99,7 +99,8 @@ impl Simulation {
         }
     }
 
-    /// A frame whose time to live is over is for the slow path, which does not answer here.
+    /// Drops a frame whose time to live has expired. It is for the slow path, which does not respond
+    /// here.
     fn expire(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
         if let Some(line) = self.routes.line(node, frame.to as usize) {
             let reason = self.lines[line].refuse(self.now, frame);
@@ -108,15 +109,15 @@ impl Simulation {
         }
     }
 
-    /// A node sends a frame on its way.
+    /// Forwards a frame from a node.
     pub(super) fn pass_on(&mut self, node: usize, frame: Box<Frame>, tap: &mut dyn Tap) {
-        // Flows without a way were refused.
+        // Flows without a path were rejected.
         if let Some(line) = self.routes.line(node, frame.to as usize) {
             self.enqueue(line, frame, tap);
         }
     }
 
-    /// A frame comes to the queue before a line.
+    /// Handles the arrival of a frame at the queue of a line.
     fn enqueue(&mut self, line: usize, mut frame: Box<Frame>, tap: &mut dyn Tap) {
         let law = self.laws[line].as_mut();
         let taken = if law.is_none_or(|law| law.arrive(&mut frame)) {
@@ -133,7 +134,7 @@ impl Simulation {
         self.send(line, tap);
     }
 
-    /// Lets a line send, or posts when it can.
+    /// Lets a line send, or posts an event for when it can.
     fn send(&mut self, number: usize, tap: &mut dyn Tap) {
         let line = &mut self.lines[number];
         let free = line.is_free(self.now);
@@ -176,13 +177,13 @@ impl Simulation {
         }
     }
 
-    /// A frame is where it was to go.
+    /// Handles a frame that has reached its destination.
     fn take_in(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
         let Some(flow) = frame.own_flow() else {
             return self.hear(node, frame, tap);
         };
         self.flows[flow].arrived.add(frame.bytes.into());
-        // Both ends may be at one node only where a flow goes from a host to itself, which is refused.
+        // Both ends could be at one node only if a flow led from a host to itself, which is rejected.
         let receives = self.ends[2 * flow].node != node;
         if receives {
             self.flows[flow].reached.add(frame.bytes.into());
@@ -203,9 +204,9 @@ impl Simulation {
         self.put_out(end, self.now, tap);
     }
 
-    /// A message has come to a host, which reacts as hosts do (RFC 1122): it answers requests for its
-    /// address on the link, and counts the rest. What ICMP says of a flow is not final: the flow
-    /// goes on (3.2.2.1, 4.2.3.9).
+    /// Handles a message that has reached a host. As hosts do (RFC 1122), it answers ARP requests for
+    /// its address, and counts the rest. An ICMP error about a flow is not final: the flow continues
+    /// (3.2.2.1, 4.2.3.9).
     fn hear(&mut self, node: usize, frame: &Frame, tap: &mut dyn Tap) {
         let address = self.topology.address(node);
         match &frame.content {
@@ -236,7 +237,7 @@ impl Simulation {
         }
     }
 
-    /// A host sends a frame, which its CPU begins with at `since`.
+    /// Sends a frame from a host, whose CPU begins to process it at `since`.
     fn leave_host(&mut self, node: usize, frame: Box<Frame>, since: Time, tap: &mut dyn Tap) {
         let flow = frame.flow.unwrap_or(NO_FLOW);
         let cpu = self.cpus[node].as_mut();
@@ -254,7 +255,7 @@ impl Simulation {
         if it.armed == Some(self.now) {
             it.armed = None;
         }
-        // The timer may have been put off since this event was posted.
+        // The timer may have been postponed since this event was posted.
         let mut since = self.now;
         if it.endpoint.wake_at().is_some_and(|at| at <= self.now) {
             if let Some(cpu) = &mut self.cpus[it.node] {
@@ -265,17 +266,17 @@ impl Simulation {
         self.put_out(end, since, tap);
     }
 
-    /// Sends what an endpoint has put out, which its host's CPU begins with at `since`, and sees that it
-    /// is woken.
+    /// Sends the output of an endpoint, which its host's CPU begins to process at `since`, and schedules
+    /// its next wake-up.
     ///
-    /// Flow n has the endpoints 2 n, its sender, and 2 n + 1, its receiver (`ends` of
-    /// `simulation.rs`). A wake-up is posted only if it is earlier than the one that is
-    /// posted already (`armed`); one that comes too early finds nothing due and asks again.
+    /// Flow n has the endpoints 2 n, its sender, and 2 n + 1, its receiver (`ends` of `simulation.rs`).
+    /// A wake-up is posted only if it is earlier than the one already posted (`armed`); one that comes
+    /// too early finds nothing due and is posted again.
     fn put_out(&mut self, end: usize, since: Time, tap: &mut dyn Tap) {
         let mut out = std::mem::take(&mut self.out);
         let (node, to) = (self.ends[end].node, self.ends[end].peer as u32);
         let flow = (end / 2) as u32;
-        // What a receiver answers with is not the flow's to set.
+        // The flow's setting does not apply to the answers of its receiver.
         let ttl = { end.is_multiple_of(2) }
             .then(|| self.topology.flows[end / 2].ttl)
             .flatten();

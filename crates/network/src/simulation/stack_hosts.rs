@@ -1,8 +1,8 @@
 //! Hosts with a stack at open ends: when they are polled, and where their frames go.
 //!
-//! A stack is polled when a frame comes and when it asked to be, so that an idle one costs nothing.
-//! As with endpoints, an event is posted only if it is earlier than the one that is posted already,
-//! and one that comes too early finds nothing due.
+//! A stack is polled when a frame arrives and at the times that it requests, so that an idle one
+//! costs nothing. As with endpoints, an event is posted only if it is earlier than the one already
+//! posted, and one that comes too early finds nothing due.
 
 use super::Simulation;
 use crate::event::Event;
@@ -12,7 +12,7 @@ use crate::tap::Tap;
 use npsim_stack::Role;
 
 impl Simulation {
-    /// Posts when each stack first does something.
+    /// Posts the first action of each stack.
     pub(crate) fn begin(&mut self, stacks: &mut Stacks) {
         for node in 0..self.topology.nodes.len() {
             if let Some(stack) = stacks.at(node) {
@@ -22,7 +22,7 @@ impl Simulation {
         }
     }
 
-    /// A time has come that a stack asked for, if it has asked for none later since.
+    /// Handles a time requested by a stack, unless the stack has since requested a later one.
     pub(super) fn rouse(&mut self, node: usize, stacks: &mut Stacks, tap: &mut dyn Tap) {
         let Some(stack) = stacks.at(node) else { return };
         if stack.armed == Some(self.now) {
@@ -35,7 +35,7 @@ impl Simulation {
         }
     }
 
-    /// A stack does what there is to do, and its frames leave.
+    /// Polls a stack and sends its frames.
     pub(super) fn poll(&mut self, node: usize, stacks: &mut Stacks, tap: &mut dyn Tap) {
         let Some(stack) = stacks.at(node) else { return };
         let mut out = Vec::new();

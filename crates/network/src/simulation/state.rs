@@ -1,7 +1,7 @@
-//! Whether a state that comes from outside is one of a network.
+//! Checks whether an external state fits a network.
 //!
-//! A state is only looked at when its digest and that of all inputs are right, so what is found here
-//! was made by hand. It must do no harm all the same.
+//! A state is read only if its digest and that of all inputs are correct, so any error found here
+//! was made by hand. Even then it must do no harm.
 
 use std::mem::discriminant;
 
@@ -14,7 +14,7 @@ use crate::link_header::HEADER;
 use super::Simulation;
 
 impl Simulation {
-    /// Whether a frame could be one of this network.
+    /// Whether a frame could belong to this network.
     pub(crate) fn has(&self, frame: &Frame) -> bool {
         let (flows, nodes) = (self.flows.len(), self.topology.nodes.len());
         let from = match frame.content {
@@ -33,10 +33,10 @@ impl Simulation {
         sound && flow && (frame.to as usize) < nodes && (from as usize) < nodes
     }
 
-    /// Goes on from a state of the same network.
+    /// Continues from a state of the same network.
     ///
     /// # Errors
-    /// It is none, in words.
+    /// Returns a message if it is not such a state.
     pub(crate) fn restore(&mut self, state: Self) -> Result<(), String> {
         if state.topology != self.topology || state.routes != self.routes {
             return Err("it is of another network".to_owned());
@@ -81,7 +81,7 @@ impl Simulation {
             Event::TakeIn { node, frame } => {
                 (*node as usize) < self.topology.nodes.len() && self.has(frame)
             }
-            // A network with stacks has no state that could be saved.
+            // The state of a network with stacks cannot be saved.
             Event::Rouse { .. } => false,
             Event::Free { line } | Event::Law { line, .. } => (*line as usize) < self.lines.len(),
             Event::Open { flow } => (*flow as usize) < self.flows.len(),
