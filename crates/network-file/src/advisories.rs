@@ -1,4 +1,4 @@
-//! What a reader of a network's results should know before they believe them.
+//! Caveats that a reader of a network's results should know.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use npsim_network::chips::System;
 use npsim_network::routes::Routes;
 use npsim_network::topology::{NodeKind, RouterLaw, Transport};
 
-/// Tasks of the slow path whose times are a control law's.
+/// Slow-path tasks whose times belong to a control law.
 const LAWS: [&str; 3] = ["quick-start", "xcp", "rcp"];
 
-/// Remarks on a network and what its chips run, a sentence each.
+/// Returns the caveats of a network and the systems on its chips, one sentence each.
 #[must_use]
 pub fn advisories(file: &NetworkFile, systems: &[System]) -> Vec<String> {
     let routes = Routes::of(&file.topology);
@@ -22,13 +22,13 @@ pub fn advisories(file: &NetworkFile, systems: &[System]) -> Vec<String> {
     advisories
 }
 
-/// Flows whose slowest line is not watched: their queue builds up where it was not meant to.
+/// Reports flows whose slowest line is not watched: their queue builds up where none was intended.
 fn narrow(file: &NetworkFile, routes: &Routes) -> Vec<String> {
     let topology = &file.topology;
     let mut told = BTreeSet::new();
     let mut advisories = Vec::new();
     for flow in &topology.flows {
-        // Of equals it is the one that is watched, or the first.
+        // Among equally slow lines, a watched one comes first.
         let rank = |line: &usize| (topology.line(*line).rate, !topology.is_watched(*line));
         let slowest = routes.way(topology, flow.from, flow.to).min_by_key(rank);
         let Some(line) = slowest.filter(|line| !topology.is_watched(*line)) else {
@@ -45,7 +45,7 @@ fn narrow(file: &NetworkFile, routes: &Routes) -> Vec<String> {
     advisories
 }
 
-/// A transport whose senders wait for what routers write into their packets.
+/// A transport whose senders rely on what routers write into their packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Asked {
     Xcp,
@@ -55,7 +55,7 @@ enum Asked {
 }
 
 impl Asked {
-    /// What a flow asks of routers, if it does.
+    /// Returns what a flow needs from routers, if anything.
     const fn of(transport: &Transport) -> Option<Self> {
         match transport {
             Transport::Rcp { .. } => Some(Self::Rcp),
@@ -69,7 +69,7 @@ impl Asked {
         }
     }
 
-    /// As network files, and tasks of projects, call it.
+    /// Returns the name in network files and of the tasks of projects.
     const fn name(self) -> &'static str {
         match self {
             Self::Xcp => "xcp",
@@ -79,7 +79,7 @@ impl Asked {
         }
     }
 
-    /// Whether a router answers; none for a node that is no router.
+    /// Whether a router supports it; `None` for a node that is not a router.
     fn is_answered(self, node: usize, file: &NetworkFile, systems: &[System]) -> Option<bool> {
         match &file.topology.nodes[node].kind {
             NodeKind::Router { law, .. } => Some(matches!(
@@ -98,7 +98,7 @@ impl Asked {
         }
     }
 
-    /// What becomes of senders without an answer.
+    /// Describes what happens to senders without support.
     const fn alone(self) -> &'static str {
         match self {
             Self::Xcp | Self::XcpOption => {
@@ -110,7 +110,7 @@ impl Asked {
     }
 }
 
-/// Routers on the way of flows that ask routers something these do not know.
+/// Reports routers on the paths of flows that need support which these routers lack.
 fn unanswered(file: &NetworkFile, routes: &Routes, systems: &[System]) -> Vec<String> {
     let topology = &file.topology;
     let mut told = BTreeSet::new();
@@ -151,7 +151,7 @@ fn unanswered(file: &NetworkFile, routes: &Routes, systems: &[System]) -> Vec<St
     advisories
 }
 
-/// Chips whose control laws are slower than the network by its scale.
+/// Reports chips whose control laws are slower than the network by its scale.
 fn unscaled<'a>(file: &'a NetworkFile, systems: &'a [System]) -> impl Iterator<Item = String> + 'a {
     let plans = file.chips.iter().zip(systems);
     let plans = plans.filter(|_| file.scale > 1);

@@ -1,8 +1,8 @@
-//! A chain of equal routers between two open ends, as a network file.
+//! A chain of equal routers between two open ends, built as a network file.
 //!
-//! Port 1 of each router is joined to port 0 of the next, and the open ends, which are called `0` and `1`,
-//! to the ports that are left over. The routers keep their project's routes, so that a frame goes on
-//! by the port to which the project leads it, both ways.
+//! Port 1 of each router is linked to port 0 of the next, and the open ends, named `0` and `1`, to the two
+//! remaining ports. The routers keep their project's routes, so that a frame goes on by the port to which
+//! the project routes it, in both directions.
 
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
@@ -18,16 +18,17 @@ use npsim_transport::time::{MICROSECOND, SECOND};
 
 use crate::file::NetworkFile;
 
-/// The first two bytes of networks of links between routers; the third numbers the links.
+/// First two bytes of the networks of links between routers; the third byte numbers the links.
 const LINKS: [[u8; 2]; 3] = [[172, 31], [192, 168], [10, 255]];
 
-/// A chain of this many routers with the project of a target.
+/// Creates a chain of this many routers, each with the target's project.
 ///
-/// Where ports 0 and 1 have addresses, each link between routers is a network of its own; the ports
-/// at the open ends keep theirs.
+/// If ports 0 and 1 have addresses, each link between routers is a network of its own; the ports at the
+/// open ends keep their addresses.
 ///
 /// # Errors
-/// Those of the project; it has no two ports, or no addresses are left for the links.
+/// Returns the errors of the project, or an error if it does not have two ports, or no addresses are left
+/// for the links.
 pub fn chain(
     target: &Path,
     routers: usize,
@@ -98,7 +99,7 @@ fn text(project: &Project, target: &Path, routers: usize) -> Result<String, Prob
         } else {
             format!("r{}:0", number + 1)
         };
-        // The way to an open end is no link of the chain.
+        // The link to an open end is not part of the chain.
         let is_inner = (1..routers).contains(&number);
         let delay = if is_inner { delay } else { MICROSECOND };
         let _ = write!(
@@ -110,12 +111,13 @@ fn text(project: &Project, target: &Path, routers: usize) -> Result<String, Prob
     Ok(text)
 }
 
-/// The addresses of ports 0 and 1 that are set for each router; none where the project's is kept.
+/// Returns the addresses of ports 0 and 1 that are set for each router; `None` where the project's is
+/// kept.
 fn addresses(project: &Project, routers: usize) -> Result<Vec<[Option<PortAddress>; 2]>, Problem> {
     let own = |port: usize| project.addresses.get(port).map_or(&[][..], Vec::as_slice);
     let mut addresses = vec![[None; 2]; routers];
     if own(0).len().max(own(1).len()) > 1 {
-        // Each router has addresses of its own in the project.
+        // Each router has its own addresses in the project.
         for (router, set) in addresses.iter_mut().enumerate() {
             *set = [0, 1].map(|port| own(port).get(router).copied());
         }
@@ -133,8 +135,8 @@ fn addresses(project: &Project, routers: usize) -> Result<Vec<[Option<PortAddres
     Ok(addresses)
 }
 
-/// A part of [`LINKS`] in which the project has no address and to which it has no route, but for one to
-/// all addresses.
+/// Returns an entry of [`LINKS`] in which the project has neither addresses nor routes, except for a
+/// default route.
 fn links(project: &Project) -> Result<[u8; 2], Problem> {
     let own = project.addresses.iter().flatten();
     let own = own.map(|own| Prefix::new(own.address, own.length));
@@ -151,7 +153,7 @@ fn links(project: &Project) -> Result<[u8; 2], Problem> {
     })
 }
 
-/// A host on the network of a port: a next hop of the project, if it has one there.
+/// Returns a host address on the network of a port: preferably a next hop of the project.
 fn neighbour(project: &Project, port: usize, own: PortAddress) -> Option<Ipv4Addr> {
     let gateways = project
         .gateways
@@ -163,7 +165,7 @@ fn neighbour(project: &Project, port: usize, own: PortAddress) -> Option<Ipv4Add
         .find(|it| *it != own.address && own.has_on_link(*it))
 }
 
-/// A string of TOML.
+/// Formats a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }

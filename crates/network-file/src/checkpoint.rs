@@ -1,10 +1,9 @@
-//! Checkpoints of networks: a run in a file, from which another process goes on as if nothing had
-//! happened.
+//! Checkpoints of networks: a run saved to a file, from which another process can continue exactly.
 //!
-//! A file is made as those of other runs are ([`npsim_session::checkpoint`]), of a kind of its own.
-//! Its state has the hosts, links, queues and packet-level routers with all that is in flight between
-//! them and every random stream, all of each chip, and what of its run was counted; nothing of it is
-//! read again from elsewhere.
+//! The file has the same structure as that of other runs ([`npsim_session::checkpoint`]), with a kind
+//! of its own. Its state consists of the hosts, links, queues and packet-level routers with
+//! everything in flight between them and every random stream, the complete state of each chip, and
+//! the counters of its run; none of it is read again from elsewhere.
 
 use std::path::Path;
 
@@ -18,12 +17,12 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::standing::Standing;
 
-/// How far the outputs of a run have come that are written while it runs.
+/// Positions of the output files that are written during a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Outputs {
-    /// Windows, rates and queues over time, if they are written.
+    /// Samples over time, if they are written.
     pub series: Option<Position>,
-    /// Captures of links, by file in the order of the command.
+    /// Captures of links, by file in the order of the command line.
     pub captures: Vec<Position>,
 }
 
@@ -31,14 +30,14 @@ impl npsim_session::checkpoint::Outputs for Outputs {
     const KIND: CheckpointKind = CheckpointKind::Network;
 }
 
-/// A run of a network as it stood at one time, in picoseconds.
+/// A network run at one time, in picoseconds.
 pub type Checkpoint = CheckpointFile<Outputs>;
 
-/// Saves a run. `outputs` are on the disk up to there; `host_nanoseconds` is how long it took
-/// until now.
+/// Saves a run. `outputs` are on the disk up to their positions; `host_nanoseconds` is the wall time
+/// that it has taken so far.
 ///
 /// # Errors
-/// The state cannot be encoded.
+/// Returns an error if the state cannot be encoded.
 pub fn take(
     origin: &RunOrigin,
     network: &mut Network,
@@ -50,13 +49,13 @@ pub fn take(
     Checkpoint::of(origin, standing.now, host_nanoseconds, outputs, &state)
 }
 
-/// Puts the state of a checkpoint into a network that was made of the same inputs and has not run
-/// yet. Gives where the run stands.
+/// Restores the state of a checkpoint into a network that was created from the same inputs and has
+/// not run yet. Returns the progress of the run.
 ///
 /// # Errors
-/// The state is not one of such a network.
+/// Returns an error if it is not a state of such a network.
 pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standing, Problem> {
-    // The chips, and what is between them.
+    // The chips, and the network between them.
     let parts = network.chips().len() as u64 + 1;
     let (snapshot, standing): (Snapshot, Standing) =
         checkpoint.state(network.memory_bytes(), parts)?;
@@ -86,11 +85,12 @@ pub fn restore(checkpoint: &Checkpoint, network: &mut Network) -> Result<Standin
     Ok(standing)
 }
 
-/// What a network depends on: its file with the settings, and what its chips are and run. It has not
-/// run yet: the state of its chips has everything that options and tables put into them.
+/// Returns the inputs of a network: its file with the settings, and the chips with their programs. It
+/// must not have run yet: the state of its chips then contains everything that options and tables put
+/// into them.
 ///
 /// # Errors
-/// The state of a chip cannot be encoded.
+/// Returns an error if the state of a chip cannot be encoded.
 pub fn inputs_of(
     path: &Path,
     text: &[u8],

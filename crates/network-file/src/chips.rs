@@ -1,5 +1,5 @@
-//! The projects of chips in a network: with ports as fast as their links and with routes that
-//! follow from the network.
+//! The projects of chips in a network: their ports are as fast as their links, and their routes are derived from the
+//! network.
 
 use std::net::Ipv4Addr;
 
@@ -18,14 +18,14 @@ use npsim_network::routes::Routes;
 use npsim_network::stack_addresses;
 use npsim_network::topology::{NodeKind, Topology};
 
-/// How the programs of a project come about: those of its microengines unless there are errors, and
-/// what the assembler says of them.
+/// Function that assembles the programs of a project: returns those of its microengines unless there are errors, and
+/// the assembler's messages.
 pub type Assemble<'a> = &'a dyn Fn(&Project) -> (Option<Vec<Program>>, Messages);
 
-/// Reads the projects of all chips of a network and has them assembled, as `assemble_project` does.
+/// Reads the projects of all chips of a network and assembles them, like `assemble_project`.
 ///
 /// # Errors
-/// All mistakes of the first project that has some, or a link at a port that its chip does not
+/// Returns all errors of the first project that has some, or an error for a link at a port that its chip does not
 /// have.
 pub fn systems(
     file: &NetworkFile,
@@ -36,7 +36,7 @@ pub fn systems(
     let mut addresses = Vec::with_capacity(file.chips.len());
     let mut all_asking = Vec::with_capacity(file.chips.len());
     let mut keeping = Vec::with_capacity(file.chips.len());
-    // Which ports lead to them is known when the ports' addresses are.
+    // The ports that lead to the hosts are known only once the ports' addresses are.
     let hosts: Vec<_> = { 0..topology.nodes.len() }
         .filter_map(|node| topology.routed(node))
         .map(|(address, length)| NetworkRoute {
@@ -49,7 +49,7 @@ pub fn systems(
         })
         .collect();
     for plan in &file.chips {
-        // Where routes of its own lead is known when all ports are.
+        // The destinations of its own routes are known only once all ports are.
         let first = if plan.keeps_routes {
             Vec::new()
         } else {
@@ -78,7 +78,7 @@ pub fn systems(
         addresses.push(project.macs);
     }
     let routes = Routes::of(topology);
-    // The chip and the port at the other end of a link.
+    // Returns the chip and the port at the other end of a link.
     let across = |node: usize, link: usize| {
         let peer = peer(topology, node, link);
         let at = file.chips.iter().position(|plan| plan.node == peer)?;
@@ -173,8 +173,9 @@ fn load(
     })
 }
 
-/// Each host's address, or the prefix of an open end, leads out of the port that the way to it begins at. A host on the network of
-/// that port is its own next hop, which a router finds that `asks` by ARP with such addresses.
+/// Returns routes to each host's address or open end's prefix, through the port at which the path to it begins. A
+/// host on the network of that port is its own next hop, which a router resolves by ARP if it `asks` with such
+/// addresses.
 fn routes_of(
     node: usize,
     topology: &Topology,
@@ -206,20 +207,21 @@ fn routes_of(
     routes.collect()
 }
 
-/// The node at the other end of a link.
+/// Returns the node at the other end of a link.
 fn peer(topology: &Topology, node: usize, link: usize) -> usize {
     let ends = topology.links[link].ends;
     ends[usize::from(ends[0] == node)]
 }
 
-/// The address that a router asks for by ARP which has these on its port, of the other's on theirs.
+/// Returns the address that a router with addresses `own` on its port requests by ARP, out of those of the other
+/// router.
 fn asked(own: Option<&Vec<PortAddress>>, others: Option<&Vec<PortAddress>>) -> Option<Ipv4Addr> {
     let own = own?;
     let mut others = others?.iter().map(|other| other.address);
     others.find(|address| own.iter().any(|own| own.has_on_link(*address)))
 }
 
-/// Whether nothing but switches is between a node and a host.
+/// Whether there are only switches between a node and a host.
 fn is_on_link(topology: &Topology, routes: &Routes, node: usize, host: usize) -> bool {
     let mut at = node;
     while let Some(line) = routes.line(at, host) {

@@ -1,6 +1,6 @@
-//! Network files: a network in TOML, with names in place of numbers.
+//! Network files: a network in TOML, with names instead of indices.
 //!
-//! `docs/src/networks.md` describes the file. Errors carry their places in it.
+//! `docs/src/networks.md` describes the format. Errors have their places in the file.
 
 mod flows;
 mod hosts;
@@ -35,13 +35,13 @@ use typed::PlacedText;
 
 /// Lists of a network file whose entries have numbers and names.
 const LISTS: &[&str] = &["host", "switch", "router", "link", "flow", "transfer"];
-/// What their entries are called.
+/// How their entries are named.
 const NAMES: &[EntryName] = &[
     EntryName::Key("name"),
     EntryName::Pair("from", "to"),
     EntryName::List("between"),
 ];
-/// The kind of file, for mistakes.
+/// The kind of file, for error messages.
 const KIND: FileKind<'_> = FileKind {
     noun: "network",
     forms: &[
@@ -89,45 +89,46 @@ const KIND: FileKind<'_> = FileKind {
         ),
     ],
 };
-/// What a network file says.
+/// The contents of a network file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkFile {
     /// Name of the network.
     pub name: String,
-    /// What all times were divided by and all rates multiplied; results are in the file's own
-    /// times and rates.
+    /// Factor by which all times were divided and all rates multiplied; results are in the file's
+    /// own times and rates.
     pub scale: u64,
-    /// When the run ends, in simulated time.
+    /// End of the run, in simulated time.
     pub until: Time,
-    /// From when on is measured, in simulated time.
+    /// Start of the measurement, in simulated time.
     pub from: Time,
     /// The network, scaled.
     pub topology: Topology,
-    /// The flows of the file by name, which are one or several of the network.
+    /// The flows of the file by name, each of which is one or several flows of the network.
     pub flows: Vec<(String, Range<usize>)>,
-    /// What the chips in it are.
+    /// The chips in the network.
     pub chips: Vec<ChipPlan>,
-    /// The hosts that something outside of the simulation has to be connected to.
+    /// The hosts to which something outside of the simulation must be connected.
     pub interfaces: Vec<PlacedHost>,
-    /// The hosts that have a stack of other people's.
+    /// The hosts with a third-party stack.
     pub stacks: Vec<PlacedHost>,
-    /// Blocks of each routing table that are kept for changes which come while the network runs.
+    /// Blocks of each routing table that are reserved for changes during the run.
     pub route_blocks: Option<u32>,
-    /// When each flow opens at the earliest, and how much later it may, if the file says so.
+    /// Earliest opening time of each flow, and how much later it may open, if the file specifies
+    /// that.
     starts: Vec<(Time, Option<Spread>)>,
 }
 
-/// The random streams of starts under the seed of a network.
+/// The random streams of start times, under the seed of a network.
 const START: u64 = 0x7374_6172_7400_0000;
 
-/// A random stream of its own for each name (FNV-1a).
+/// Returns the random stream of a name (FNV-1a).
 fn stream(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// Makes problems with places.
+/// The text of the file, which creates problems with places.
 struct FileText {
     path: String,
     text: Arc<str>,
@@ -147,7 +148,7 @@ impl FileText {
         }
     }
 
-    /// A name that means nothing, with what comes near.
+    /// Reports an unknown name, with the closest known one.
     fn unknown<'a>(
         &self,
         placed: &PlacedText,
@@ -169,10 +170,10 @@ impl FileText {
     }
 }
 
-/// The nodes of the file by name: where they begin and how many there are.
+/// Nodes of the file by name: their range of indices.
 type NodeRanges = BTreeMap<String, Range<usize>>;
 
-/// What is shared while a file is read.
+/// State shared while a file is read.
 struct FileReading {
     text: FileText,
     quantities: Quantities,
@@ -182,9 +183,9 @@ struct FileReading {
     chips: Vec<ChipPlan>,
     interfaces: Vec<PlacedHost>,
     stacks: Vec<PlacedHost>,
-    /// Paths in the file are relative to it.
+    /// The folder to which paths in the file are relative.
     folder: PathBuf,
-    /// How much later than it says each flow of the network may open.
+    /// How much later than specified each flow of the network may open.
     spreads: Vec<Option<Spread>>,
 }
 
@@ -192,7 +193,7 @@ impl NetworkFile {
     /// Reads a network file from the disk and applies settings to it.
     ///
     /// # Errors
-    /// It cannot be read, or as in [`NetworkFile::parse_with`].
+    /// Returns an error if it cannot be read, or as [`NetworkFile::parse_with`] does.
     pub fn load(path: &Path, settings: &[Setting]) -> Result<Self, Problem> {
         let bytes = Disk
             .read(path)
@@ -202,10 +203,10 @@ impl NetworkFile {
         Self::parse_with(&path.display().to_string(), &text, settings)
     }
 
-    /// Reads a network file after settings were applied to its text, in the order given.
+    /// Parses a network file after applying settings to its text, in the order given.
     ///
     /// # Errors
-    /// A setting leads nowhere, or as in [`NetworkFile::parse`].
+    /// Returns an error if a setting leads nowhere, or as [`NetworkFile::parse`] does.
     pub fn parse_with(path: &str, text: &str, settings: &[Setting]) -> Result<Self, Problem> {
         let grammar = Grammar {
             kind: KIND,
@@ -219,7 +220,7 @@ impl NetworkFile {
         }
     }
 
-    /// Draws what is random from another seed: among it when flows open that have a spread.
+    /// Uses another seed for everything random, including the start times of flows with a spread.
     pub fn reseed(&mut self, seed: u64) {
         self.topology.seed = seed;
         let has_round_trips =
@@ -239,9 +240,9 @@ impl NetworkFile {
         }
     }
 
-    /// Draws another run of the same network: what is random from this seed, and the starts of
-    /// flows without a `spread` within one of their round-trip times, so that runs differ where
-    /// nothing else is drawn.
+    /// Turns this into another run of the same network: everything random is drawn from this seed,
+    /// and flows without a `spread` start within one of their round-trip times, so that runs differ
+    /// even if nothing else is random.
     pub fn replicate(&mut self, seed: u64) {
         for (_, spread) in &mut self.starts {
             spread.get_or_insert(Spread::ROUND_TRIP);
@@ -249,10 +250,10 @@ impl NetworkFile {
         self.reseed(seed);
     }
 
-    /// Refuses hosts that only something outside of the simulation can be.
+    /// Rejects hosts that must be provided from outside of the simulation.
     ///
     /// # Errors
-    /// The first of them.
+    /// Returns an error for the first of them.
     pub fn refuse_interfaces(&self) -> Result<(), Problem> {
         let Some(PlacedHost { node, place }) = self.interfaces.first() else {
             return Ok(());
@@ -264,11 +265,10 @@ impl NetworkFile {
             .help("`npsim live` connects it, and `--recorded` repeats such a run; without `kind` it is an end host of npsim's own"))
     }
 
-    /// Refuses times that are divided by a scale, which those of what comes from outside of the
-    /// simulation are not.
+    /// Rejects a scale, since times outside of the simulation cannot be scaled.
     ///
     /// # Errors
-    /// They are.
+    /// Returns an error if the scale is not 1.
     pub fn refuse_scale(&self) -> Result<(), Problem> {
         if self.scale == 1 {
             return Ok(());
@@ -280,10 +280,10 @@ impl NetworkFile {
         .help("leave `scale` out of the file, or give `--set scale=1`"))
     }
 
-    /// Reads a network file; `path` is how it is shown.
+    /// Parses a network file; `path` is its name in messages.
     ///
     /// # Errors
-    /// The first mistake, with its place.
+    /// Returns the first error, with its place.
     pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
         let text = FileText {
             path: path.to_owned(),
@@ -393,7 +393,7 @@ impl FileReading {
         Ok(())
     }
 
-    /// The nodes of a name.
+    /// Returns the nodes of a name.
     fn group(&self, placed: &PlacedText) -> Result<Range<usize>, Problem> {
         let known = self.names.keys().map(String::as_str);
         let found = self.names.get(placed.get_ref()).cloned();
@@ -415,7 +415,7 @@ impl FileReading {
         share.map_err(|message| self.text.problem(placed.span(), message))
     }
 
-    /// One of some words.
+    /// Looks up one of several words.
     fn word<T: Copy>(
         &self,
         placed: &PlacedText,
@@ -429,7 +429,7 @@ impl FileReading {
             .ok_or_else(|| self.text.unknown(placed, what, known))
     }
 
-    /// What only the whole network shows: ways that are missing, parameters out of range.
+    /// Checks what only the whole network shows: missing paths, parameters out of range.
     fn check(&self, file: &typed::NetworkFile) -> Result<(), Problem> {
         let topology = &self.topology;
         let nodes = topology.nodes.iter().map(|it| ("nodes", &it.name));
@@ -472,7 +472,7 @@ impl FileReading {
         };
         Err(self.text.problem(place.unwrap_or(0..0), error.to_string()))
     }
-    /// Where the file has what the `number`th flow or transfer of the network came from.
+    /// Returns the place in the file from which flow or transfer `number` of the network came.
     fn origin<'a>(
         &self,
         mut sections: impl Iterator<Item = (&'a PlacedText, &'a PlacedText)>,

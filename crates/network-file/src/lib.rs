@@ -1,10 +1,9 @@
-//! Networks as files: what a network file says, the chips that it asks for with their programs,
-//! advice on it, what a run came to in the times and rates of the file, and a run that waits in a
-//! file to go on.
+//! Networks as files: parses network files, loads the chips that they name with their programs,
+//! gives advice on them, reports the results of a run in the times and rates of the file, and saves
+//! runs to continue them later.
 //!
-//! The network itself, which runs, is that of [`npsim_network`]. Reading and writing files is
-//! apart from it, since a network's run takes its time there and none here: this crate is not
-//! optimised.
+//! The simulation itself is in [`npsim_network`]. File handling is separate because only the
+//! simulation takes significant time: this crate is not optimised.
 
 pub mod advisories;
 pub mod chain;

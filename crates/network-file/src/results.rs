@@ -1,4 +1,4 @@
-//! What a run came to, in the times and rates of its file.
+//! Results of a run, in the times and rates of its file.
 
 use serde::Serialize;
 
@@ -14,42 +14,43 @@ use npsim_network::chips::ChipReport;
 use npsim_network::counters::{FlowCounters, LineCounters, MessageCounters, NetworkCounters};
 use npsim_network::topology::Transport;
 
-/// The version of the document's form.
+/// Version of the document's format.
 const SCHEMA: &str = "npsim-network-1";
 
-/// A run, as it stands in a file of statistics.
+/// A run, as written to a file of statistics.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Results {
-    /// The form of this document.
+    /// Format of this document.
     pub schema: &'static str,
     /// Version of npsim.
     pub npsim: &'static str,
     /// The network's name.
     pub network: String,
-    /// What times were divided by and rates multiplied while it ran. All below is undone.
+    /// Factor by which times were divided and rates multiplied during the run. The values below are
+    /// converted back.
     pub scale: u64,
-    /// What all that is random was drawn from.
+    /// Seed of everything random.
     pub seed: u64,
     /// When the measurement began.
     pub from_s: f64,
     /// When it ended.
     pub until_s: f64,
-    /// Jain's index of what the flows delivered that were open; none if that is nothing.
+    /// Jain's fairness index of what the open flows delivered; `None` if that is nothing.
     pub jain: Option<f64>,
     /// The flows.
     pub flows: Vec<FlowResult>,
-    /// What hosts with a stack have exchanged.
+    /// The exchanges between hosts with a stack.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferResult>,
-    /// The links: two lines each.
+    /// The lines: two for each link.
     pub lines: Vec<LineResult>,
     /// The routers that are chips.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub routers: Vec<RouterResult>,
-    /// The CPUs of hosts that have one.
+    /// The CPUs of the hosts that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<CpuResult>,
-    /// Messages that reached hosts, while it was measured, if any did.
+    /// Messages that reached hosts during the measurement, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageResult>,
 }
@@ -57,22 +58,22 @@ pub struct Results {
 /// Messages that reached hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MessageResult {
-    /// A packet's time to live was over.
+    /// The time to live of a packet expired.
     pub time_exceeded: u64,
     /// A destination is unreachable.
     pub unreachable: u64,
-    /// A packet was larger than a link takes, and must not be fragmented.
+    /// A packet was larger than the MTU of a link, and must not be fragmented.
     pub too_big: u64,
-    /// Answers to echo requests.
+    /// Echo replies.
     pub echo_replies: u64,
-    /// Messages of ARP.
+    /// ARP messages.
     pub arp: u64,
     /// All others.
     pub others: u64,
 }
 
 impl MessageResult {
-    /// What was counted; none if that is nothing.
+    /// Returns the counts; `None` if there are none.
     fn of(counters: &MessageCounters) -> Option<Self> {
         let MessageCounters {
             time_exceeded,
@@ -93,7 +94,7 @@ impl MessageResult {
         (*counters != MessageCounters::default()).then_some(counted)
     }
 
-    /// What there was, in words: `2 unreachable, 1 time exceeded`.
+    /// Describes the counts in words: `2 unreachable, 1 time exceeded`.
     #[must_use]
     pub fn text(&self) -> String {
         let kinds = [
@@ -112,21 +113,21 @@ impl MessageResult {
     }
 }
 
-/// A chip in the network. All in its report is in its own time, which the scale is not undone of.
+/// A chip in the network. Its report is in its own time, without correction for the scale.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RouterResult {
     /// The name.
     pub name: String,
     /// The project.
     pub project: String,
-    /// Settings over the project file, `PATH=VALUE` each: the file's, then the network's.
+    /// Settings over the project file, `PATH=VALUE` each: first the file's, then the network's.
     pub settings: Vec<String>,
-    /// The routes that the network gave it in place of its project's.
+    /// The routes that the network set in place of its project's.
     pub routes: Vec<String>,
-    /// Frames that left and that the network does not carry: they are neither a host's nor a message
-    /// to one, or left where there is no link.
+    /// Frames that left and that the network does not carry: they belong to no host, are not messages
+    /// to one, or left by a port without a link.
     pub strange: u64,
-    /// What it counted from the beginning on, as the stats file of a run has it of a node.
+    /// Counters since the start, in the form of a node's entry in a run's stats file.
     pub node: NodeReport,
 }
 
@@ -137,7 +138,7 @@ pub struct CpuResult {
     pub host: String,
     /// Cores.
     pub cores: u64,
-    /// What it was given to do as a share of what all cores could: above 1 where they fell behind.
+    /// Work given to it as a share of the capacity of all cores: above 1 if they fell behind.
     pub utilisation: f64,
 }
 
@@ -146,25 +147,25 @@ pub struct CpuResult {
 pub struct FlowResult {
     /// The name.
     pub name: String,
-    /// Host that sends.
+    /// Sending host.
     pub from: String,
-    /// Host that receives.
+    /// Receiving host.
     pub to: String,
     /// The transport.
     pub transport: &'static str,
     /// When it opened.
     pub start_s: f64,
-    /// Bytes that were delivered for good while it was measured.
+    /// Bytes delivered during the measurement.
     pub delivered: u64,
     /// `delivered` as a rate.
     pub goodput_bps: f64,
-    /// Share of what all flows delivered; none if that is nothing.
+    /// Share of what all flows delivered; `None` if that is nothing.
     pub share: Option<f64>,
-    /// Packets of both its hosts, while it was measured.
+    /// Packets of both its hosts during the measurement.
     pub packets: u64,
     /// Packets that queues dropped or lines lost.
     pub lost: u64,
-    /// Segments that were sent again.
+    /// Segments that were retransmitted.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -172,10 +173,9 @@ pub struct FlowResult {
     pub fast_recoveries: u64,
     /// Smoothed round-trip time at the end.
     pub rtt_s: Option<f64>,
-    /// From its start until all data was acknowledged, if it was.
+    /// Time from its start until all data were acknowledged, if they were.
     pub completion_s: Option<f64>,
-    /// Messages about its packets that reached the hosts which had sent them, while it was measured, if
-    /// any did.
+    /// Messages about its packets that reached their senders during the measurement, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageResult>,
 }
@@ -183,29 +183,29 @@ pub struct FlowResult {
 /// One direction of a link.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineResult {
-    /// The name: the link's, with `back` behind it for the way from the link's second end.
+    /// The name: the link's, followed by `back` for the direction from the link's second end.
     pub name: String,
     /// The link's name.
     pub link: String,
-    /// Node that it leaves.
+    /// Node at the sending end.
     pub from: String,
-    /// Node that it leads to.
+    /// Node at the receiving end.
     pub to: String,
     /// Whether it has a limit or loses packets: others only join nodes.
     pub watched: bool,
     /// Bits per second.
     pub rate_bps: f64,
-    /// Share of the time in which it sent.
+    /// Share of the time in which it was sending.
     pub utilisation: f64,
     /// Packets sent.
     pub packets: u64,
-    /// The IP bytes of these frames.
+    /// IP bytes of these packets.
     pub bytes: u64,
     /// Mean length of the queue.
     pub mean_queue_bytes: f64,
     /// Longest queue.
     pub longest_queue_bytes: u64,
-    /// Packets dropped, all.
+    /// Packets dropped, in total.
     pub drops: u64,
     /// `drops` by reason.
     pub dropped: Vec<Dropped>,
@@ -213,17 +213,17 @@ pub struct LineResult {
     pub lost: u64,
 }
 
-/// Packets that were dropped for a reason.
+/// Packets dropped for one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
 impl Results {
-    /// What happened between two times of a run; `begin` is what was counted at the first.
+    /// Returns the results since an earlier time of the run, whose counters are `begin`.
     #[must_use]
     pub fn of(file: &NetworkFile, network: &Network, begin: &NetworkCounters) -> Self {
         let simulation = network.outside();
@@ -318,7 +318,7 @@ fn router(report: ChipReport<'_>) -> RouterResult {
     }
 }
 
-/// A transport's name as files have it.
+/// Returns a transport's name in files.
 fn transport(transport: &Transport) -> &'static str {
     use npsim_transport::Scheme;
     match transport {

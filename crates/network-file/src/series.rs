@@ -1,5 +1,5 @@
-//! Windows, rates and queues over time: samples of a run, and their CSV, a row for each quantity at each
-//! moment, so that any tool can pick what it draws.
+//! Windows, rates and queues over time: samples of a run, and their CSV, with one row per quantity and
+//! time, so that any tool can select what to plot.
 
 use std::io::{self, Write};
 
@@ -7,19 +7,19 @@ use crate::unscaled::Unscaled;
 use npsim_network::Simulation;
 use npsim_network::counters::NetworkCounters;
 
-/// What a sample is of.
+/// The kind of subject of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleSubject {
     /// A flow.
     Flow,
     /// A transfer.
     Transfer,
-    /// A line that is watched.
+    /// A watched line.
     Link,
 }
 
 impl SampleSubject {
-    /// As the CSV has it.
+    /// Returns the name in the CSV.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,18 +30,18 @@ impl SampleSubject {
     }
 }
 
-/// One quantity at a moment, in the times and rates of the network's file.
+/// One quantity at one time, in the times and rates of the network's file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
-    /// The moment.
+    /// Time of the sample.
     pub seconds: f64,
-    /// What has it.
+    /// Kind of the subject.
     pub of: SampleSubject,
-    /// What that is called.
+    /// Name of the subject.
     pub name: &'a str,
-    /// What it is, with its unit: `queue_bytes`.
+    /// Name of the quantity, with its unit: `queue_bytes`.
     pub quantity: &'static str,
-    /// How much.
+    /// Its value.
     pub value: f64,
 }
 
@@ -49,12 +49,13 @@ pub struct Sample<'a> {
 #[derive(Debug)]
 pub struct Sampler {
     unscaled: Unscaled,
-    /// What was counted at the sample before.
+    /// Counters at the previous sample.
     last: Option<NetworkCounters>,
 }
 
 impl Sampler {
-    /// Before the first sample of a network that runs so many times as fast as its file says.
+    /// Creates a sampler before the first sample of a network that runs `scale` times as fast as its
+    /// file specifies.
     #[must_use]
     pub fn new(scale: u64) -> Self {
         Self {
@@ -63,7 +64,7 @@ impl Sampler {
         }
     }
 
-    /// The sampler of a run that goes on, of which `last` was counted at the sample before.
+    /// Creates the sampler of a run that is continued, with the counters `last` of the previous sample.
     #[must_use]
     pub fn resumed(scale: u64, last: Option<NetworkCounters>) -> Self {
         Self {
@@ -72,17 +73,17 @@ impl Sampler {
         }
     }
 
-    /// What was counted at the last sample.
+    /// Returns the counters at the last sample.
     #[must_use]
     pub const fn last(&self) -> Option<&NetworkCounters> {
         self.last.as_ref()
     }
 
-    /// Tells `see` the samples of the present moment. Rates, utilisation and drops are those since the
-    /// moment before, and so is the queue in a chip, which is seen only when packets have left it.
+    /// Passes the samples at the current time to `see`. Rates, utilisation and drops are those since the
+    /// previous sample, and so is the queue in a chip, which is seen only when packets have left it.
     ///
     /// # Errors
-    /// What `see` fails with.
+    /// Returns an error if `see` does.
     pub fn sample(
         &mut self,
         simulation: &Simulation,
@@ -103,7 +104,7 @@ impl Sampler {
                 })
             };
             let view = simulation.view(number);
-            // A threshold that nothing has set yet is endless.
+            // A threshold that has not been set yet is unlimited.
             let threshold = view.threshold.filter(|it| *it < u64::MAX / 2);
             let shown = [
                 ("window_bytes", view.window.map(|it| it as f64)),
@@ -166,37 +167,37 @@ impl Sampler {
     }
 }
 
-/// Samples as CSV.
+/// Writes samples as CSV.
 #[derive(Debug)]
 pub struct Series<W> {
     out: W,
 }
 
 impl<W: Write> Series<W> {
-    /// Begins with the names of the columns.
+    /// Creates a writer, and writes the names of the columns.
     ///
     /// # Errors
-    /// `out` fails.
+    /// Returns an error if writing to `out` fails.
     pub fn new(mut out: W) -> io::Result<Self> {
         writeln!(out, "time_s,of,name,quantity,value")?;
         Ok(Self { out })
     }
 
-    /// Goes on behind samples that were written before.
+    /// Continues after samples that were written before.
     #[must_use]
     pub const fn resumed(out: W) -> Self {
         Self { out }
     }
 
-    /// What it is written to.
+    /// Returns the underlying writer.
     pub const fn out(&mut self) -> &mut W {
         &mut self.out
     }
 
-    /// Adds a sample.
+    /// Writes a sample.
     ///
     /// # Errors
-    /// `out` fails.
+    /// Returns an error if writing to `out` fails.
     pub fn write(&mut self, sample: &Sample<'_>) -> io::Result<()> {
         let Sample {
             seconds,
@@ -209,17 +210,17 @@ impl<W: Write> Series<W> {
         writeln!(self.out, "{seconds},{of},{name},{quantity},{value}")
     }
 
-    /// The writer, with everything written.
+    /// Flushes and returns the underlying writer.
     ///
     /// # Errors
-    /// `out` fails.
+    /// Returns an error if writing to `out` fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
 }
 
-/// A name as a field of CSV.
+/// Formats a name as a CSV field.
 fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n']) {
         format!("\"{}\"", name.replace('"', "\"\""))

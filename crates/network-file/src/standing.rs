@@ -1,4 +1,4 @@
-//! Where a run of a network stands, and where it next has something to do besides running.
+//! Progress of a network run, and the times at which its driver has something to do.
 
 use npsim_network::Network;
 use npsim_network::counters::NetworkCounters;
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::file::NetworkFile;
 
-/// Steps of a run between which its driver looks at what else there is.
+/// Number of steps into which a run is divided.
 const STEPS: u64 = 1_000;
 
-/// Where a run stands besides its network.
+/// Progress of a run, besides the state of its network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// The time to which all has run. An interrupted network may be beyond it.
+    /// The time that all parts have reached. An interrupted network may be beyond it.
     pub now: Time,
-    /// Time from one sample of series to the next.
+    /// Time from one sample of a series to the next.
     pub every: Time,
-    /// What was counted when the measurement began, or at the beginning.
+    /// Counters at the start of the measurement, or of the run before that.
     pub begin: NetworkCounters,
-    /// What was counted at the last sample.
+    /// Counters at the last sample.
     pub sampled: Option<NetworkCounters>,
 }
 
 impl Standing {
-    /// A run that has not begun, which is sampled so often.
+    /// Creates the progress of a run that has not begun, with this sampling period.
     #[must_use]
     pub fn new(network: &Network, every: Time) -> Self {
         Self {
@@ -35,9 +35,9 @@ impl Standing {
         }
     }
 
-    /// The end of the next step: where one of the run's parts ends, the measurement begins, the next
-    /// sample is due if samples are taken, or the run ends. Where steps end changes nothing of
-    /// the run.
+    /// Returns the end of the next step: where one of the run's parts ends, the measurement begins,
+    /// the next sample is due if samples are taken, or the run ends. The choice of steps does not
+    /// affect the run.
     #[must_use]
     pub fn next(&self, file: &NetworkFile, network: &Network, is_sampled: bool) -> Time {
         let multiple = |of: u64| (self.now / of + 1).saturating_mul(of);
@@ -51,7 +51,7 @@ impl Standing {
         next
     }
 
-    /// The network has come to the end of a step; says whether a sample is due.
+    /// Records that the network has reached the end of a step; returns true if a sample is due.
     pub fn come_to(&mut self, next: Time, file: &NetworkFile, network: &mut Network) -> bool {
         self.now = next;
         if next == file.from {

@@ -1,5 +1,5 @@
-//! What transfers came to: bytes each way, when all had come, and whether they were those that were
-//! sent.
+//! Results of transfers: bytes in each direction, completion times, and whether the data were
+//! correct.
 
 use npsim_network::counters::NetworkCounters;
 use npsim_network::topology::Topology;
@@ -17,57 +17,57 @@ pub struct TransferResult {
     pub from: String,
     /// The server.
     pub to: String,
-    /// What it came to.
+    /// Its outcome.
     pub outcome: Outcome,
     /// When the client connects.
     pub start_s: f64,
-    /// Requests that there are to be.
+    /// Number of requests to be sent.
     pub requests: u64,
-    /// Of these, those whose response the client has whole.
+    /// Number of requests whose complete response the client has.
     pub answered: u64,
-    /// Bytes that came to either end while it was measured.
+    /// Bytes delivered to either end during the measurement.
     pub delivered: u64,
     /// `delivered` as a rate.
     pub goodput_bps: f64,
-    /// From its start until the client had the last response, if it has.
+    /// Time from its start until the client had the last response, if it has.
     pub completion_s: Option<f64>,
-    /// Bytes from the client to the server, from the beginning on.
+    /// Bytes from the client to the server, since the start.
     pub request: StreamResult,
-    /// Bytes from the server to the client, from the beginning on.
+    /// Bytes from the server to the client, since the start.
     pub response: StreamResult,
 }
 
-/// What a transfer came to.
+/// The outcome of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The client has all responses, byte for byte.
     Done,
-    /// Its connection is open.
+    /// The connection is open.
     Open,
-    /// It has no connection yet.
+    /// There is no connection yet.
     Waiting,
-    /// Its connection ended before all was done.
+    /// The connection ended prematurely.
     Broken,
-    /// A byte came that was not sent.
+    /// A byte arrived that was not sent.
     Corrupt,
 }
 
-/// Bytes of a connection in one direction.
+/// Bytes in one direction of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StreamResult {
-    /// What one end gave to its stack.
+    /// Bytes that one end passed to its stack.
     pub sent: u64,
-    /// What the other end's stack delivered, in order.
+    /// Bytes that the other end's stack delivered, in order.
     pub delivered: u64,
-    /// Of these, bytes that are not those that were sent.
+    /// Delivered bytes that differ from those sent.
     pub wrong: u64,
-    /// The place of the first of them, from 0 on.
+    /// Position of the first of them, from 0 on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_wrong: Option<u64>,
-    /// FNV-1a of 64 bits over what was sent.
+    /// 64-bit FNV-1a digest of the bytes sent.
     pub sent_digest: String,
-    /// The same over what was delivered.
+    /// The same digest of the bytes delivered.
     pub delivered_digest: String,
 }
 
@@ -100,7 +100,7 @@ impl Outcome {
         }
     }
 
-    /// What it is called.
+    /// Returns the name of the outcome.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ impl Outcome {
     }
 }
 
-/// What the transfers of a network came to.
+/// Returns the results of a network's transfers.
 pub(crate) fn of(
     topology: &Topology,
     counters: &NetworkCounters,

@@ -14,7 +14,7 @@ use super::FileReading;
 use super::typed::{self, Bytes, PlacedText};
 use npsim_network::topology::{Flow, NodeKind, Transport};
 
-/// Bytes of the headers of IPv4 and TCP without options.
+/// Bytes of the IPv4 and TCP headers without options.
 const HEADERS: u32 = 40;
 
 /// The transports by name.
@@ -43,17 +43,17 @@ const NAMES: [(&str, Name); 9] = [
     ("udp", Name::Udp),
 ];
 
-/// What may be at the ends of something.
+/// Kinds of hosts at the ends of a flow or transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
     /// npsim's own end hosts.
     Hosts,
-    /// Hosts with a stack of other people's.
+    /// Hosts with a third-party stack.
     Stacks,
 }
 
 impl FileReading {
-    /// The nodes that a flow or a transfer of the file joins, pair by pair.
+    /// Returns the nodes that a flow or a transfer of the file connects, pair by pair.
     pub(super) fn pairs(
         &self,
         from: &PlacedText,
@@ -233,7 +233,8 @@ impl FileReading {
         })
     }
 
-    /// What a flow with Quick-Start asks for: a rate of the file's, which its scheme scales.
+    /// Returns the parameters of a flow with Quick-Start. The rate requested is that of the file,
+    /// which the flow's scheme scales.
     fn asked(&self, flow: &typed::FlowSection) -> Result<QuickStartParameters, Problem> {
         let Some(rate) = &flow.rate else {
             let message = "`quick-start` needs the rate that it asks for";
@@ -244,7 +245,7 @@ impl FileReading {
         Ok(QuickStartParameters::for_rate(bits / 8))
     }
 
-    /// What there is to send; none: without an end.
+    /// Returns the bytes to send; `None` if unlimited.
     fn bytes(&self, flow: &typed::FlowSection) -> Result<Option<u64>, Problem> {
         match flow.bytes.as_ref().map(toml::Spanned::get_ref) {
             None => Ok(None),
@@ -358,7 +359,7 @@ impl FileReading {
         if let Some(placed) = &keys.sack_blocks {
             host.sack_blocks = within(placed, 4)?;
         }
-        // Usual times are divided; those of the file are as they are read.
+        // Defaults are divided here; times of the file were divided when they were read.
         let mut host = host.scaled(self.quantities.scale).map_err(|error| {
             let span = keys.min_rto.as_ref().map_or(0..0, toml::Spanned::span);
             self.text.problem(span, error.to_string())

@@ -11,29 +11,29 @@ use super::FileReading;
 use super::typed::{self, PlacedText};
 use npsim_network::topology::{HostCpu, Node, NodeKind};
 
-/// Hosts that a group may have.
+/// Most hosts in a group.
 const MOST_HOSTS: u64 = 10_000;
 
 /// Kinds of hosts by name.
 const KINDS: [(&str, Kind); 2] = [("stack", Kind::Stack), ("interface", Kind::Interface)];
 
-/// What a host is.
+/// The kind of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Has the ends of flows.
+    /// An end host with endpoints of flows.
     End,
-    /// Has a TCP/IP stack of other people's.
+    /// A host with a third-party TCP/IP stack.
     Stack,
-    /// A door to a network outside of the simulation.
+    /// A gateway to a network outside of the simulation.
     Interface,
 }
 
-/// A host whose place in the file is remembered.
+/// A host with its place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedHost {
     /// Its node.
     pub node: usize,
-    /// Where the file says so.
+    /// Its place in the file.
     pub place: Excerpt,
 }
 
@@ -109,7 +109,7 @@ impl FileReading {
         Ok(())
     }
 
-    /// Refuses a key that hosts of a kind do not have.
+    /// Rejects a key that hosts of a kind do not have.
     fn refuse(&self, kind: Kind, key: &str, span: Option<Range<usize>>) -> Result<(), Problem> {
         let name = KINDS.iter().find(|(_, it)| *it == kind);
         let (Some((name, _)), Some(span)) = (name, span) else {
@@ -120,7 +120,7 @@ impl FileReading {
         Err(problem.help(format!("take `{key}` away, or `kind`")))
     }
 
-    /// An address, and the length of what is routed to it.
+    /// Parses an address, and the length of the prefix routed to it.
     fn address(&self, placed: &PlacedText, kind: Kind) -> Result<(Ipv4Addr, u8), Problem> {
         let text = placed.get_ref();
         let (address, length) = match text.split_once('/') {
@@ -151,7 +151,7 @@ impl FileReading {
         Ok(())
     }
 
-    /// Cores, and what a host does with them.
+    /// Returns the cores of a CPU, and the cost of its work.
     fn cpu(&self, cpu: &typed::CpuSection) -> Result<(usize, CpuCost), Problem> {
         let cores = cpu.cores.as_ref().map_or(1, |cores| *cores.get_ref());
         if let Some(placed) = cpu.cores.as_ref().filter(|_| !(1..=1024).contains(&cores)) {

@@ -11,8 +11,8 @@ use npsim_network::topology::{
     LineParameters, Link, Loss, Node, NodeKind, QueueLimit, QueueParameters, Red, Reorder,
 };
 
-/// Bits per second of what an ideal switch does between a router's port and the hosts behind it: they
-/// take no time that matters.
+/// Bits per second of an ideal switch between a router's port and the hosts behind it, which adds no
+/// significant time.
 const IDEAL: u64 = 1_000_000_000_000_000;
 
 impl FileReading {
@@ -75,7 +75,7 @@ impl FileReading {
             let kind = &self.topology.nodes[group.start].kind;
             matches!(kind, NodeKind::Router { .. } | NodeKind::Chip { .. })
         };
-        // A port of a router has one line, which a group of hosts shares by a switch.
+        // A router's port has a single line, which a group of hosts shares through a switch.
         let shared = (a.len() > 1 && router(&b)) || (b.len() > 1 && router(&a));
         if shared {
             self.shared(&name, [a, b], lines);
@@ -105,7 +105,7 @@ impl FileReading {
         Ok(())
     }
 
-    /// When a link is down.
+    /// Returns the periods in which a link is down.
     fn down(&self, link: &typed::LinkSection) -> Result<Vec<(Time, Time)>, Problem> {
         let periods = link.down.iter().flatten();
         let periods = periods.map(|[from, until]| {
@@ -120,7 +120,7 @@ impl FileReading {
         periods.collect()
     }
 
-    /// What comes late on a link, and back.
+    /// Returns the late packets of a link, in both directions.
     fn reorder(&self, link: &typed::LinkSection) -> Result<[Option<Reorder>; 2], Problem> {
         let Some(reorder) = link.reorder.as_ref().map(toml::Spanned::get_ref) else {
             return Ok([None; 2]);
@@ -136,7 +136,7 @@ impl FileReading {
         ])
     }
 
-    /// One link between a router and a switch, behind which the hosts are.
+    /// Creates one link between a router and a switch with the hosts behind it.
     fn shared(
         &mut self,
         name: &str,
@@ -261,7 +261,7 @@ impl FileReading {
     }
 }
 
-/// Bytes of a part of a bandwidth-delay product.
+/// Returns the bytes of a fraction of a bandwidth-delay product.
 fn product(rate: u64, rtt: Time, (part, of): (u64, u64)) -> u64 {
     let bits = u128::from(rate) * u128::from(rtt) / u128::from(SECOND);
     let bytes = bits / 8 * u128::from(part) / u128::from(of);

@@ -6,12 +6,12 @@ use npsim_transport::time::Time;
 /// The scale of a file.
 #[derive(Debug, Clone, Copy)]
 pub struct Quantities {
-    /// Times are divided by it, rates multiplied.
+    /// Divisor of times and factor of rates.
     pub scale: u64,
 }
 
 impl Quantities {
-    /// A time such as `500ms`, divided; one that is not zero stays so.
+    /// Parses a time such as `500ms` and divides it; an error if a nonzero time would become zero.
     pub fn time(self, text: &str) -> Result<Time, String> {
         match text.parse()? {
             quantity::Time::Picoseconds(time) if time > 0 && time < self.scale => Err(format!(
@@ -26,7 +26,7 @@ impl Quantities {
         }
     }
 
-    /// A time, or multiples of a round-trip time such as `0.5rtt`.
+    /// Parses a time, or a multiple of a round-trip time such as `0.5rtt`.
     pub fn spread(self, text: &str) -> Result<Spread, String> {
         match quantity::multiple(text, "rtt") {
             Some((part, of)) => Ok(Spread::RoundTrips(part, of)),
@@ -34,7 +34,7 @@ impl Quantities {
         }
     }
 
-    /// Bits per second, such as `10Mbps`, multiplied.
+    /// Parses a rate in bits per second, such as `10Mbps`, and multiplies it.
     pub fn rate(self, text: &str) -> Result<u64, String> {
         parse_rate(text)?
             .checked_mul(self.scale)
@@ -42,10 +42,10 @@ impl Quantities {
     }
 }
 
-/// Parts of a share that are counted.
+/// Resolution of shares: parts of 1.
 const PARTS: f64 = 1e6;
 
-/// A share in parts per million; one that is not zero stays so.
+/// Converts a share to parts per million; an error if a nonzero share would become zero.
 pub fn share(share: f64, most: f64) -> Result<u32, String> {
     if !(0.0..=most).contains(&share) {
         return Err(format!("`{share}` does not lie between 0 and {most}"));
@@ -59,7 +59,7 @@ pub fn share(share: f64, most: f64) -> Result<u32, String> {
     Ok(parts)
 }
 
-/// What limits a queue, as it is typed.
+/// The limit of a queue as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitText {
     Endless,
@@ -69,10 +69,10 @@ pub enum LimitText {
     Products(u64, u64),
 }
 
-/// Beyond this a limit is none.
+/// Limits must be below this.
 const MOST: u64 = 1_000_000_000_000_000;
 
-/// `100 packets`, `64KB`, `1.5MB`, `2bdp`, `endless`.
+/// Parses `100 packets`, `64KB`, `1.5MB`, `2bdp` or `endless`.
 pub fn limit(text: &str) -> Result<LimitText, String> {
     let text = text.trim();
     if text == "endless" {
@@ -88,19 +88,19 @@ pub fn limit(text: &str) -> Result<LimitText, String> {
     })
 }
 
-/// Bytes such as `64KB`.
+/// Parses a number of bytes such as `64KB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     quantity::whole(text.trim(), Dimension::Bytes).ok_or_else(|| {
         format!("`{text}` is no number of bytes; write for example `200 bytes` or `5MB`")
     })
 }
 
-/// How much later than it says a flow may open.
+/// How much later than specified a flow may open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spread {
-    /// So much.
+    /// A time.
     Time(Time),
-    /// So many of its round-trip times, as a fraction.
+    /// A multiple of its round-trip time, as a fraction.
     RoundTrips(u64, u64),
 }
 
@@ -108,7 +108,7 @@ impl Spread {
     /// One round-trip time.
     pub const ROUND_TRIP: Self = Self::RoundTrips(1, 1);
 
-    /// As a time of a flow with this round-trip time.
+    /// Returns the spread as a time, for a flow with this round-trip time.
     pub fn of(self, round_trip: Time) -> Time {
         match self {
             Self::Time(time) => time,
@@ -142,7 +142,8 @@ mod tests {
         let of = |text| limit(text).ok();
         assert_eq!(of("1GB"), Some(LimitText::Bytes(1_000_000_000)));
         assert_eq!(of("2 kpackets"), Some(LimitText::Packets(2_000)));
-        // A number keeps all its digits: none is lost to a binary fraction or to thousandths.
+        // A number keeps all its digits: none is lost to a binary fraction or to rounding to
+        // thousandths.
         assert_eq!(of("1.001001KB"), None, "no whole number of bytes");
         assert_eq!(of("0.0001bdp"), Some(LimitText::Products(1, 10_000)));
         assert_eq!(of("1/3 bdp"), Some(LimitText::Products(1, 3)));

@@ -9,7 +9,7 @@ use super::FileReading;
 use super::typed::{self, PlacedText};
 use npsim_network::topology::{FeedbackPoint, NodeKind, RouterLaw};
 
-/// The models by name.
+/// The router models by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Model {
     Fifo,
@@ -28,7 +28,7 @@ const MODELS: [(&str, Model); 5] = [
 ];
 
 impl FileReading {
-    /// A router whose node comes next.
+    /// Creates the router whose node is next.
     pub(super) fn router(&mut self, router: &typed::RouterSection) -> Result<NodeKind, Problem> {
         let place = router.name.span();
         let model = match (&router.model, &router.system) {
@@ -86,7 +86,7 @@ impl FileReading {
         Ok(NodeKind::Router { law, delay })
     }
 
-    /// A time of the file, or a usual one, which is divided as well.
+    /// Returns a time of the file, or a default, which is divided as well.
     fn time_or(&self, placed: Option<&PlacedText>, usual: Time) -> Result<Time, Problem> {
         match placed {
             Some(placed) => self.time(placed),
@@ -94,7 +94,7 @@ impl FileReading {
         }
     }
 
-    /// A time that recurs, which cannot be 0.
+    /// Rejects a recurring time of 0.
     fn positive(&self, placed: Option<&PlacedText>, time: Time) -> Result<Time, Problem> {
         match placed {
             Some(placed) if time == 0 => {
@@ -176,7 +176,7 @@ impl FileReading {
         })
     }
 
-    /// How numbers of packets stand in XCP's option.
+    /// Returns the encoding of packet counts in XCP's option.
     pub(super) fn format(&self, placed: Option<&PlacedText>) -> Result<PacketFormat, Problem> {
         let formats = [
             ("mantissa-exponent", PacketFormat::MantissaExponent),
@@ -188,7 +188,7 @@ impl FileReading {
     }
 
     fn rcp(&self, keys: Option<&typed::RcpSection>) -> Result<RouterLaw, Problem> {
-        /// Of a capacity of this many bytes per second shares can be told to the millionth.
+        /// Capacity in bytes per second for which shares have a resolution of one millionth.
         const WHOLE: u64 = 1_000_000;
         let none = typed::RcpSection::default();
         let keys = keys.unwrap_or(&none);

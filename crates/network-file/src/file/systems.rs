@@ -12,31 +12,32 @@ use super::FileReading;
 use super::typed::{self, PlacedText};
 use npsim_network::topology::NodeKind;
 
-/// The shortest delay of a link at a chip: so far chips and what is around them are simulated
-/// apart from each other.
+/// Shortest delay of a link at a chip: chips and their surroundings are simulated independently for
+/// up to this time.
 const LEAST_DELAY: Time = MICROSECOND;
-/// Ports that a chip may have at most, whatever its kind.
+/// Most ports of any chip.
 const MOST_PORTS: usize = 32;
 
-/// What a chip in a network is.
+/// The system of a chip in a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChipPlan {
     /// The node.
     pub node: usize,
     /// Project file or folder.
     pub system: PathBuf,
-    /// Where the network's file names it.
+    /// Its place in the network file.
     pub place: Excerpt,
-    /// What is set over the project: keys, which are scaled.
+    /// Settings that override the project, scaled.
     pub overrides: Overrides,
-    /// Whether the project's routes stay, except that those to a port with another chip lead to it.
+    /// Whether the project's routes stay, except that those to a port with another chip lead to
+    /// that chip.
     pub keeps_routes: bool,
-    /// The ports that links are at, with the places where links name them.
+    /// The ports with links, with the places at which links name them.
     pub ports: Vec<(usize, Excerpt)>,
 }
 
 impl FileReading {
-    /// A router that is a chip.
+    /// Creates a router that is a chip.
     pub(super) fn system(
         &mut self,
         router: &typed::RouterSection,
@@ -86,7 +87,7 @@ impl FileReading {
         Setting::new(path, value).map_err(|message| self.text.problem(span, message))
     }
 
-    /// The values of a table, whose keys may be paths or tables in turn.
+    /// Collects the values of a table, whose keys may be paths or tables in turn.
     fn settings(
         &self,
         path: &mut Vec<String>,
@@ -111,7 +112,8 @@ impl FileReading {
         Ok(())
     }
 
-    /// A time of the file divided by its scale, or a rate multiplied by it, as a project has it.
+    /// Returns a time of the file divided by its scale, or a rate multiplied by it, in the
+    /// project's notation.
     fn scaled(&self, placed: &PlacedText) -> Result<String, Problem> {
         let text = placed.get_ref();
         if parse_rate(text).is_ok() && text.ends_with(['s', 'S']) && text.contains(['b', 'B']) {
@@ -123,7 +125,7 @@ impl FileReading {
         Ok(quantity::Time::Picoseconds(time).to_string())
     }
 
-    /// An end of a link: its nodes, and the port where it is a chip.
+    /// Resolves an end of a link: its nodes, and the port if it is a chip.
     pub(super) fn end(
         &self,
         placed: &PlacedText,
@@ -159,7 +161,7 @@ impl FileReading {
         Ok((group, Some(number)))
     }
 
-    /// What a link at a chip cannot have.
+    /// Checks that a link at a chip has no unsupported properties.
     pub(super) fn at_chip(
         &mut self,
         link: &typed::LinkSection,
@@ -218,7 +220,7 @@ impl FileReading {
         Ok(())
     }
 
-    /// Notes that a link is at a port.
+    /// Records that a link is at a port.
     pub(super) fn connect(&mut self, node: usize, port: usize, link: usize) {
         if let NodeKind::Chip { ports } = &mut self.topology.nodes[node].kind {
             if ports.len() <= port {

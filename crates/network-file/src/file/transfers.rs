@@ -1,4 +1,4 @@
-//! Transfers of a network file: what hosts with a stack exchange.
+//! Transfers of a network file: exchanges between hosts with a stack.
 
 use npsim_project::problem::Problem;
 use npsim_stack::{Exchange, MOST_TRANSFERS};
@@ -10,11 +10,11 @@ use super::quantities;
 use super::typed::{self, Size};
 use npsim_network::topology::Transfer;
 
-/// Bytes of a socket's buffer if the file does not say.
+/// Default size of a socket's buffer, in bytes.
 const BUFFER: u64 = 256_000;
-/// The least and the most bytes of one.
+/// Range of buffer sizes, in bytes.
 const BUFFERS: std::ops::RangeInclusive<u64> = 2_000..=16_000_000;
-/// Bytes that a transfer may have in one direction.
+/// Most bytes of a transfer in one direction.
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
 impl FileReading {

@@ -1,11 +1,11 @@
-//! A network file as it is typed.
+//! A network file in written form.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A text whose place is known.
+/// A text with its place.
 pub type PlacedText = Spanned<String>;
 
 /// The whole file.
@@ -14,13 +14,13 @@ pub type PlacedText = Spanned<String>;
 pub struct NetworkFile {
     /// Name of the network.
     pub name: String,
-    /// All times are divided by it and all rates multiplied.
+    /// Divisor of all times and factor of all rates.
     pub scale: Option<Spanned<u64>>,
     /// When the run ends.
     pub until: PlacedText,
-    /// From when on is measured; from the beginning if left out.
+    /// Start of the measurement; the beginning if left out.
     pub from: Option<PlacedText>,
-    /// Draws what is random; 1 if left out.
+    /// Seed of everything random; 1 if left out.
     pub seed: Option<u64>,
     #[serde(default)]
     pub host: Vec<HostSection>,
@@ -36,39 +36,39 @@ pub struct NetworkFile {
     pub transfer: Vec<TransferSection>,
 }
 
-/// One host, or several with numbers behind the name.
+/// One host, or several with numbers after the name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostSection {
     pub name: PlacedText,
-    /// `stack` or `interface`; an end host of npsim's own if left out.
+    /// `stack` or `interface`; one of npsim's own end hosts if left out.
     pub kind: Option<PlacedText>,
-    /// How many; 1 if left out.
+    /// Number of hosts; 1 if left out.
     pub count: Option<Spanned<u64>>,
-    /// Address of the first; each has the next one. That of an interface may be left out, or end in
-    /// the length of the prefix that is routed to it.
+    /// Address of the first host; each further host has the next one. For an interface it may be left out, or
+    /// end in the length of the prefix that is routed to it.
     pub address: Option<PlacedText>,
-    /// What it computes with; without one nothing takes time.
+    /// The CPU; without one, work takes no time.
     pub cpu: Option<Spanned<CpuSection>>,
 }
 
-/// The CPU of a host, and what it needs of a core's time.
+/// The CPU of a host, and the core time that its work takes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuSection {
-    /// Cores; 1 if left out.
+    /// Number of cores; 1 if left out.
     pub cores: Option<Spanned<u64>>,
-    /// A packet in or out; nothing if left out.
+    /// Time for a packet in or out; none if left out.
     pub packet: Option<PlacedText>,
-    /// A timer that fires; nothing if left out.
+    /// Time for a timer that expires; none if left out.
     pub timer: Option<PlacedText>,
-    /// A tick of the clock in which a timer fires; nothing if left out.
+    /// Time for a clock tick in which a timer expires; none if left out.
     pub tick: Option<PlacedText>,
-    /// What a timer takes longer for each other core that is busy; nothing if left out.
+    /// Extra time of a timer for each other busy core; none if left out.
     pub contention: Option<PlacedText>,
 }
 
-/// Passes packets on at once.
+/// A node that forwards packets without delay.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Switch {
@@ -84,14 +84,14 @@ pub struct RouterSection {
     pub model: Option<PlacedText>,
     /// A project file or its folder, relative to this file.
     pub system: Option<PlacedText>,
-    /// Of a system: `network`, routes to the network's hosts in place of the project's, or `project`; `network`
-    /// if left out.
+    /// For a system: `network` to replace the project's routes by routes to the network's hosts, or `project`;
+    /// `network` if left out.
     pub routes: Option<PlacedText>,
-    /// Of a system: keys of the project file, as they are.
+    /// For a system: keys of the project file, taken unchanged.
     pub set: Option<Spanned<toml::Table>>,
-    /// Of a system: keys of the project file that are times or rates of this file.
+    /// For a system: keys of the project file whose values are times or rates of this file.
     pub scaled: Option<Spanned<BTreeMap<String, PlacedText>>>,
-    /// Time from a packet's arrival to its place in a queue.
+    /// Time from a packet's arrival to its entry into a queue.
     pub delay: Option<PlacedText>,
     pub xcp: Option<XcpSection>,
     pub rcp: Option<RcpSection>,
@@ -99,7 +99,7 @@ pub struct RouterSection {
     pub quick_start: Option<QuickStartSection>,
 }
 
-/// What an operator of XCP sets.
+/// XCP parameters set by the operator.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct XcpSection {
@@ -113,36 +113,36 @@ pub struct XcpSection {
     pub allowed_queue: Option<PlacedText>,
     /// `arrival` or `departure`.
     pub stamp: Option<PlacedText>,
-    /// Of `xcp-option`: `mantissa-exponent` or `integer`.
+    /// For `xcp-option`: `mantissa-exponent` or `integer`.
     pub format: Option<PlacedText>,
 }
 
-/// What an operator of RCP sets.
+/// RCP parameters set by the operator.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RcpSection {
     pub alpha: Option<Spanned<f64>>,
     pub beta: Option<Spanned<f64>>,
-    /// Share of the capacity that is to be used.
+    /// Target share of the capacity.
     pub eta: Option<Spanned<f64>>,
     pub period: Option<PlacedText>,
     pub initial_rtt: Option<PlacedText>,
-    /// Share of the capacity that flows begin with.
+    /// Share of the capacity with which flows begin.
     pub initial_rate: Option<Spanned<f64>>,
 }
 
-/// What an operator of Quick-Start sets.
+/// Quick-Start parameters set by the operator.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickStartSection {
-    /// Share of the line that may be granted up to.
+    /// Share of the line up to which requests are granted.
     pub threshold: Option<Spanned<f64>>,
     pub window: Option<PlacedText>,
-    /// Windows of which the busiest counts.
+    /// Number of windows, of which the busiest counts.
     pub samples: Option<u8>,
 }
 
-/// A link, or as many as a group of hosts has members.
+/// A link, or one for each member of a group of hosts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSection {
@@ -152,12 +152,12 @@ pub struct LinkSection {
     pub delay: PlacedText,
     /// Bytes on the line besides each IP packet.
     pub overhead: Option<u32>,
-    /// Before the line from the first end; that back is endless.
+    /// Queue of the line from the first end; the queue back is unlimited by default.
     pub queue: Option<QueueSection>,
-    /// Before the line back.
+    /// Queue of the line back.
     pub queue_back: Option<QueueSection>,
     pub loss: Option<LossSection>,
-    /// When it carries nothing, from one time until another.
+    /// Periods in which it carries nothing, from one time until another.
     pub down: Option<Vec<[PlacedText; 2]>>,
     pub reorder: Option<Spanned<ReorderSection>>,
 }
@@ -172,7 +172,7 @@ pub struct QueueSection {
     pub limit: PlacedText,
     /// The round-trip time of a bandwidth-delay product.
     pub rtt: Option<PlacedText>,
-    /// RED: as a share of the limit.
+    /// For RED: share of the limit.
     pub least: Option<Spanned<f64>>,
     pub most: Option<Spanned<f64>>,
     pub weight: Option<Spanned<f64>>,
@@ -182,7 +182,7 @@ pub struct QueueSection {
     pub packet: Option<u32>,
 }
 
-/// Shares of packets that are lost on a link.
+/// Shares of packets lost on a link.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossSection {
@@ -190,37 +190,37 @@ pub struct LossSection {
     pub back: Option<Spanned<f64>>,
 }
 
-/// Packets that come late, and are overtaken.
+/// Packets that arrive late and are overtaken.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderSection {
-    /// Shares of the packets.
+    /// Shares of the packets, by direction.
     pub forward: Option<Spanned<f64>>,
     pub back: Option<Spanned<f64>>,
-    /// How much later than others they come.
+    /// Extra delay of these packets.
     pub by: PlacedText,
 }
 
-/// What hosts with a stack exchange, or as many as the groups that it joins have members.
+/// An exchange between hosts with a stack, or one for each member of the groups that it connects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferSection {
     pub name: Option<String>,
-    /// The client, which connects and asks.
+    /// The client, which connects and sends requests.
     pub from: PlacedText,
-    /// The server, which answers.
+    /// The server, which responds.
     pub to: PlacedText,
     /// When the first one connects; at once if left out.
     pub start: Option<PlacedText>,
-    /// From one to the next.
+    /// Time from one start to the next.
     pub step: Option<PlacedText>,
     pub request: Spanned<Size>,
     pub response: Spanned<Size>,
-    /// How many, each after the response to the one before; 1 if left out.
+    /// Number of requests, each sent after the response to the previous one; 1 if left out.
     pub requests: Option<Spanned<u64>>,
-    /// From a response to the next request; none if left out.
+    /// Time from a response to the next request; none if left out.
     pub gap: Option<PlacedText>,
-    /// Of each socket, for what was sent and not acknowledged, and came and was not read.
+    /// Size of each socket buffer, for data sent but not acknowledged, and data received but not read.
     pub buffer: Option<Spanned<Size>>,
 }
 
@@ -235,7 +235,7 @@ pub enum Size {
     Text(String),
 }
 
-/// A flow, or as many as the groups that it joins have members.
+/// A flow, or one for each member of the groups that it connects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSection {
@@ -245,19 +245,19 @@ pub struct FlowSection {
     pub transport: PlacedText,
     /// When the first one opens; at once if left out.
     pub start: Option<PlacedText>,
-    /// From one to the next.
+    /// Time from one start to the next.
     pub step: Option<PlacedText>,
-    /// Each opens up to so much later, as the seed and its name draw it: a time, or `0.5rtt`.
+    /// Largest random delay of each start, drawn from the seed and the flow's name: a time, or `0.5rtt`.
     pub spread: Option<PlacedText>,
     /// `endless`, or a number of bytes.
     pub bytes: Option<Spanned<Bytes>>,
-    /// Of `udp`.
+    /// For `udp`.
     pub rate: Option<PlacedText>,
-    /// Of `udp`: when it ends.
+    /// For `udp`: when it stops.
     pub until: Option<PlacedText>,
     /// Bytes of a full packet with its IP header; 1500 if left out.
     pub packet: Option<Spanned<u32>>,
-    /// Time to live of what the sender sends; 64 if left out.
+    /// Time to live of the sender's packets; 64 if left out.
     pub ttl: Option<Spanned<u8>>,
     pub host: Option<Spanned<HostKeys>>,
 }
@@ -270,7 +270,7 @@ pub enum Bytes {
     Word(String),
 }
 
-/// What the hosts of a flow are set to.
+/// Parameters of the hosts of a flow.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostKeys {
@@ -285,12 +285,12 @@ pub struct HostKeys {
     pub restart_after_idle: Option<bool>,
     /// `exact`, `ring`, `ring-sdk`, or an interrupt such as `250Hz`.
     pub pacing: Option<PlacedText>,
-    /// Whether selective acknowledgements are agreed on; those of `reno` never are.
+    /// Whether selective acknowledgements are negotiated; never with `reno`.
     pub sack: Option<Spanned<bool>>,
-    /// Of XCP: `halve` or `ignore`.
+    /// For XCP: `halve` or `ignore`.
     pub loss: Option<PlacedText>,
-    /// Of XCP: whether no more is asked for than may be in flight.
+    /// For XCP: whether requests are limited to what may be in flight.
     pub cap_request: Option<Spanned<bool>>,
-    /// Of `xcp-option`: `mantissa-exponent` or `integer`.
+    /// For `xcp-option`: `mantissa-exponent` or `integer`.
     pub format: Option<PlacedText>,
 }
