@@ -1,5 +1,5 @@
-//! What decides how much may be sent: the seam between the sender, which knows what was lost, and the
-//! laws, which know what follows from it.
+//! Congestion control: the interface between the sender, which detects losses, and the control laws, which
+//! decide how much may be sent.
 
 mod cubic;
 mod quick_start;
@@ -23,115 +23,116 @@ pub(crate) use xcp::empty_header;
 pub use xcp::{XcpControl, XcpLoss, XcpParameters};
 pub use xcp_option::{XcpOptionControl, XcpOptionParameters};
 
-/// What ends sending.
+/// The reason why sending stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SendLimit {
-    /// The window of the controller, or its rate.
+    /// The controller's window or rate.
     Window,
-    /// The window of the peer, or the host's limit.
+    /// The peer's window, or the host's limit.
     Peer,
     /// There was no more data.
     Data,
 }
 
-/// What a controller may know of its sender. Sizes are in bytes of payload.
+/// Information about the sender for its controller. Sizes are in bytes of payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ControlInputs {
-    /// Now.
+    /// Current time.
     pub now: Time,
     /// Payload of a full segment.
     pub mss: u64,
-    /// Bytes of IP that a full segment takes.
+    /// Bytes of IP of a full segment.
     pub packet: u64,
     /// Everything before this offset of the stream is acknowledged.
     pub acknowledged: u64,
-    /// The offset after the last that was sent.
+    /// The offset after the last byte sent.
     pub highest: u64,
-    /// What is out and not acknowledged, without what limited transmit added (RFC 5681's `FlightSize`).
+    /// Bytes sent and not acknowledged, without those added by limited transmit (RFC 5681's `FlightSize`).
     pub flight: u64,
     /// Smoothed round-trip time.
     pub srtt: Option<Time>,
-    /// The last round-trip time that was measured.
+    /// The last round-trip time measured.
     pub latest_rtt: Option<Time>,
-    /// The timeout as it is.
+    /// Current retransmission timeout.
     pub timeout: Time,
-    /// What ended sending the last time.
+    /// Why sending stopped the last time.
     pub limit: SendLimit,
-    /// Whether a fast recovery goes on.
+    /// Whether fast recovery is in progress.
     pub recovering: bool,
-    /// The most that peer and host allow in flight.
+    /// Most bytes that peer and host allow in flight.
     pub allowed: u64,
 }
 
-/// A law of congestion control. The sender calls it with what happens; it says what may be in flight
-/// and, if it paces, how fast.
+/// A congestion control law. The sender informs it of events; it determines how much may be in flight and, if
+/// it paces, how fast to send.
 pub trait Controller {
-    /// What may be in flight, bytes of payload.
+    /// Returns how much may be in flight, in bytes of payload.
     fn window(&self) -> u64;
 
-    /// The slow start threshold, where there is one.
+    /// Returns the slow start threshold, if there is one.
     fn threshold(&self) -> Option<u64>;
 
-    /// Whether it has a slow start, below its threshold and until there is one.
+    /// Whether it has a slow start: while the window is below the threshold, or there is no threshold yet.
     fn has_slow_start(&self) -> bool {
         false
     }
 
-    /// The rate at which packets leave, bytes of IP per second; none: as fast as the window opens.
+    /// Returns the rate at which packets leave, in bytes of IP per second; `None` if they leave as fast as
+    /// the window opens.
     fn rate(&self) -> Option<u64> {
         None
     }
 
-    /// Bytes that the controller takes of each segment for itself.
+    /// Returns how many bytes of each segment the controller itself needs.
     fn overhead(&self) -> u16 {
         0
     }
 
-    /// The first timeout of the handshake, where it is not the host's.
+    /// Returns the first timeout of the handshake, if it differs from the host's.
     fn handshake_timeout(&self) -> Option<Time> {
         None
     }
 
-    /// The handshake is done; `lost` says that the SYN had to be sent again.
+    /// Called at the end of the handshake; `lost` tells whether the SYN had to be retransmitted.
     fn opened(&mut self, moment: &ControlInputs, lost: bool);
 
-    /// `bytes` of new data were acknowledged.
+    /// Called when `bytes` of new data are acknowledged.
     fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64);
 
-    /// Duplicate ACKs or SACK blocks told a loss: fast recovery begins.
+    /// Called when duplicate ACKs or SACK blocks indicate a loss: fast recovery begins.
     fn lost(&mut self, moment: &ControlInputs);
 
-    /// SACK blocks showed a loss of what was sent after the last one was reported, while that is still being
-    /// repaired.
+    /// Called when SACK blocks show a loss of data sent after the last reported loss, while that one is still
+    /// being repaired.
     fn lost_more(&mut self, moment: &ControlInputs) {
         let _ = moment;
     }
 
-    /// `bytes` of data were found to have arrived: by an acknowledgement, or before it by SACK blocks.
+    /// Called when `bytes` of data turn out to have arrived: by an acknowledgement, or earlier by SACK
+    /// blocks.
     fn arrived(&mut self, moment: &ControlInputs, bytes: u64) {
         let _ = (moment, bytes);
     }
 
-    /// All data that was out when fast recovery began has arrived; called without SACK only, where the window
-    /// was inflated meanwhile.
+    /// Called when all data in flight at the start of fast recovery have arrived; only without SACK, where
+    /// the window was inflated in the meantime.
     fn recovered(&mut self, moment: &ControlInputs);
 
-    /// The retransmission timer expired, `again` for the same data.
+    /// Called when the retransmission timer expires; `again` if it is for the same data as before.
     fn timed_out(&mut self, moment: &ControlInputs, again: bool);
 
-    /// There is something to send after more than a timeout in which nothing was.
+    /// Called when there is something to send after more than a timeout without sending.
     fn idle(&mut self, moment: &ControlInputs) {
         let _ = moment;
     }
 
-    /// A packet is about to leave: marks it. `first` says that its data, or its SYN, is sent the first
-    /// time.
+    /// Marks a packet that is about to leave. `first` tells whether its data or its SYN are sent for the
+    /// first time.
     fn mark(&mut self, moment: &ControlInputs, packet: &mut Packet, first: bool) {
         let _ = (moment, packet, first);
     }
 
-    /// A packet came from the peer, before anything is done with it. `new` says that it acknowledges
-    /// new data.
+    /// Reads a packet from the peer, before it is processed. `new` tells whether it acknowledges new data.
     fn read(&mut self, moment: &ControlInputs, packet: &Packet, new: bool) {
         let _ = (moment, packet, new);
     }

@@ -1,10 +1,10 @@
-//! What both ends say in their SYN.
+//! The options that both ends put into their SYNs.
 
 use crate::host::HostParameters;
 use crate::wire::{TcpOptions, Timestamps};
 use npsim_protocols::time::Time;
 
-/// The shift with which a receive buffer fits the 16 bits of a window (RFC 7323).
+/// Returns the shift with which a receive buffer fits into the 16 bits of a window (RFC 7323).
 pub(crate) fn window_shift(host: &HostParameters) -> u8 {
     if !host.window_scale {
         return 0;
@@ -13,8 +13,8 @@ pub(crate) fn window_shift(host: &HostParameters) -> u8 {
     (0..14).find(fits).unwrap_or(14)
 }
 
-/// The options of a SYN, or of the answer to the SYN with options `asked`: what was not asked for is
-/// not offered back.
+/// Returns the options of a SYN, or of the answer to a SYN with options `asked`, which contains only
+/// options that were offered.
 pub(crate) fn options(host: &HostParameters, now: Time, asked: Option<&TcpOptions>) -> TcpOptions {
     let agreed = |wanted: bool, theirs: fn(&TcpOptions) -> bool| wanted && asked.is_none_or(theirs);
     let scale = agreed(host.window_scale, |asked| asked.window_scale.is_some());
@@ -31,7 +31,7 @@ pub(crate) fn options(host: &HostParameters, now: Time, asked: Option<&TcpOption
     }
 }
 
-/// Timestamps at `now`, if the host sends them and there is something to echo.
+/// Returns timestamps at `now`, if the host sends them and there is a value to echo.
 pub(crate) fn timestamps(
     host: &HostParameters,
     now: Time,

@@ -1,4 +1,4 @@
-//! What a host is set to. Every length of time that TCP knows is here, so that one factor scales all.
+//! Parameters of a host. Every time that TCP uses is here, so that a single factor scales all of them.
 
 use npsim_protocols::round_trip::RtoParameters;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use npsim_protocols::time::{SECOND, Time};
 /// The window after the ACK that ends a fast recovery without SACK (RFC 6582, step 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FullAck {
-    /// The threshold: may send a burst.
+    /// The threshold, which may cause a burst.
     Threshold,
-    /// What is in flight and one segment, at most the threshold.
+    /// The bytes in flight plus one segment, at most the threshold.
     Flight,
 }
 
@@ -21,58 +21,61 @@ pub enum FullAck {
 pub enum PartialAck {
     /// The first: "impatient".
     RestartsOnce,
-    /// All: "slow but steady".
+    /// All of them: "slow but steady".
     Restarts,
 }
 
-/// What a host is set to. Sizes are in bytes.
+/// Parameters of a host. Sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct HostParameters {
-    /// Largest TCP payload with TCP options and congestion header: the packet without 40 bytes.
+    /// Largest TCP payload including TCP options and congestion header: the packet without 40 bytes.
     pub mss: u16,
-    /// First window in segments, 1 to 10.
+    /// Initial window in segments, 1 to 10.
     pub initial_window: u8,
-    /// First slow start threshold; none is as good as endless.
+    /// Initial slow start threshold; unlimited if `None`.
     pub initial_threshold: Option<u64>,
-    /// The most that may be in flight, whatever windows say.
+    /// Most bytes in flight, regardless of windows.
     pub window_limit: Option<u64>,
     /// Size of the receive buffer.
     pub receive_buffer: u32,
-    /// Whether windows are scaled (RFC 7323); without, they end at 65535.
+    /// Whether windows are scaled (RFC 7323); otherwise they are at most 65535.
     pub window_scale: bool,
-    /// Unit of timestamps, if they are sent (RFC 7323; without its protection against wrapped
-    /// sequence numbers).
+    /// Unit of timestamps, if they are sent (RFC 7323, without its protection against wrapped sequence
+    /// numbers).
     pub timestamps: Option<Time>,
     /// Whether SACK is offered.
     pub sack: bool,
     /// Most SACK blocks in a segment, 1 to 4.
     pub sack_blocks: u8,
-    /// How long the ACK of a single segment may wait for a second one; none: each is acknowledged.
+    /// How long the ACK of a single segment may wait for a second one; `None` if each segment is
+    /// acknowledged at once.
     pub delayed_ack: Option<Time>,
     /// Whether the first two duplicate ACKs release a segment each (RFC 3042).
     pub limited_transmit: bool,
-    /// Whether the window falls back to the first one after an idle time of a timeout (RFC 5681, 4.1).
+    /// Whether the window falls back to the initial one after a timeout without sending (RFC 5681,
+    /// 4.1).
     pub restart_after_idle: bool,
-    /// Appropriate byte counting (RFC 3465) with its limit in segments; none: ACKs are counted.
+    /// Limit of appropriate byte counting (RFC 3465) in segments; `None` if ACKs are counted.
     pub byte_counting: Option<u8>,
     /// The window at the end of fast recovery.
     pub full_ack: FullAck,
-    /// The timer in fast recovery.
+    /// The timer's behaviour in fast recovery.
     pub partial_ack: PartialAck,
     /// The retransmission timer.
     pub rto: RtoParameters,
     /// Retransmissions of the same data after which an endpoint gives up.
     pub most_retransmissions: u8,
-    /// How long an endpoint that has closed answers, and how long it waits for the peer's FIN.
+    /// How long a closed endpoint keeps answering, and how long it waits for the peer's FIN.
     pub time_wait: Time,
-    /// What timers of pacing go by.
+    /// Clock of pacing timers.
     pub clock: TimerClock,
 }
 
 impl Default for HostParameters {
-    /// RFC 5681 with SACK, packets of 1500 bytes, a first window of 3 segments, 1 MB of receive buffer
-    /// with scaled windows, no delayed ACK, RFC 6298 with a floor of 200 ms, an exact clock.
+    /// Returns RFC 5681 with SACK, packets of 1500 bytes, an initial window of 3 segments, 1 MB of
+    /// receive buffer with scaled windows, no delayed ACK, RFC 6298 with a minimum of 200 ms, an exact
+    /// clock.
     fn default() -> Self {
         Self {
             mss: 1460,
@@ -99,12 +102,12 @@ impl Default for HostParameters {
 }
 
 impl HostParameters {
-    /// The host in a world whose times are divided by `scale` and whose rates the caller multiplies by
-    /// it: it sends the same segments, `scale` times as fast.
+    /// Returns the host for a simulation in which times are divided by `scale` and the caller
+    /// multiplies rates by it: it sends the same segments, `scale` times as fast.
     ///
     /// # Errors
     ///
-    /// When a length of time becomes zero, with its name.
+    /// Returns an error with the name of a time that would become zero.
     pub fn scaled(self, scale: u64) -> Result<Self, ScaleError> {
         let time = |name, time| divided(name, time, scale);
         let option = |name, value: Option<Time>| value.map(|value| time(name, value)).transpose();

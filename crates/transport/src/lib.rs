@@ -1,14 +1,14 @@
-//! End hosts that react: TCP with several congestion controls, and RCP, as state machines without
+//! End hosts with congestion control: TCP with several controllers, and RCP, as state machines without
 //! sockets, threads or clocks.
 //!
-//! An endpoint takes the time, packets that came, and timers that it asked for, and returns packets to
-//! send. Streams have no bytes: the payload is a pattern that follows from the sequence
-//! number. Everything is integers, so the same inputs give the same packets on every machine, and all
-//! state can be saved with serde and goes on as if nothing had happened.
+//! An endpoint takes the time, incoming packets, and timers that it requested, and returns packets to
+//! send. Streams have no stored bytes: the payload is a pattern derived from the sequence number. All
+//! arithmetic uses integers, so the same inputs give the same packets on every machine, and all state
+//! can be saved with serde and resumed exactly.
 //!
-//! [`wire`]: packets as values and as bytes. [`control`]: the laws, behind one trait. [`pacing`]: clocks
-//! and CPUs. [`rcp`]: its own transport. [`time`]: picoseconds. [`HostParameters`] has every
-//! length of time that a host knows, so that one factor can scale all.
+//! [`wire`]: packets as values and as bytes. [`control`]: the control laws, behind one trait.
+//! [`pacing`]: clocks and CPUs. [`rcp`]: its own transport. [`time`]: picoseconds. [`HostParameters`]
+//! has every time that a host uses, so that a single factor can scale all.
 //!
 //! ```
 //! use npsim_transport::wire::FlowEnds;

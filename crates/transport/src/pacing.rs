@@ -1,8 +1,8 @@
-//! When packets leave: due times, the clock that a host's timers go by, and what its CPU needs.
+//! When packets leave: due times, the clock of a host's timers, and the CPU time that packets need.
 //!
-//! A sender with a rate computes when its next packet is due and asks its [`TimerClock`] when a timer set
-//! for then fires; whatever is due by that time leaves. [`HostCpu`] is for simulations of hosts: a packet
-//! leaves when a core has got round to it.
+//! A sender with a rate computes when its next packet is due, and its [`TimerClock`] determines when a
+//! timer set for that time fires; everything due by then leaves. [`HostCpu`] is for simulations of hosts:
+//! a packet leaves once a core has processed it.
 
 mod clock;
 mod cpu;

@@ -1,9 +1,9 @@
-//! RCP's own transport: routers write the rate that a flow may have, the sender paces at it, packets are
-//! numbered, and what was not answered is sent again at the end.
+//! RCP's own transport: routers write the rate that a flow may use, the sender paces at it, packets are
+//! numbered, and unanswered ones are retransmitted at the end.
 //!
-//! After the simulator of RCP's authors (Zhang and Dukkipati), which repairs by count where this knows the
-//! numbers, and whose senders may give up at a rate of 0. The header of routers is that of the
-//! shipped microcode; what endpoints exchange beyond it is
+//! Modelled after the simulator of RCP's authors (Zhang and Dukkipati), which repairs by count whereas
+//! this one knows the numbers, and whose senders may give up at a rate of 0. The header for routers is
+//! that of the shipped microcode; the data that endpoints exchange beyond it are an
 //! [`RcpDatagram`](crate::wire::RcpDatagram).
 
 mod numbers;
@@ -19,29 +19,29 @@ use npsim_protocols::time::{MILLISECOND, SECOND, Time};
 pub use receiver::{RcpReceiver, RcpReceiverCounters};
 pub use sender::{RcpPhase, RcpSender, RcpSenderCounters, RcpSenderParameters};
 
-/// Unit of the header's round-trip times in a second.
+/// Units of the header's round-trip times per second.
 const RTT_UNITS: u128 = 1 << 14;
 
-/// What a host that speaks RCP is set to.
+/// Parameters of an RCP host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpParameters {
-    /// Payload of a packet of data; headers are 40 bytes.
+    /// Payload of a data packet; headers are 40 bytes.
     pub payload: u16,
-    /// Time between two SYNs, and the longest between two requests for the rate.
+    /// Time between two SYNs, and the longest time between two rate requests.
     pub retry: Time,
-    /// Lowest rate, bytes of IP per second: below it a flow would wait too long to learn of a better
+    /// Lowest rate, in bytes of IP per second: below it a flow would wait too long to learn of a better
     /// one.
     pub least_rate: u64,
-    /// Attempts without any answer after which a sender gives up.
+    /// Unanswered attempts after which a sender gives up.
     pub most_attempts: u32,
     /// Unit of the 32-bit clock in packets.
     pub stamp_unit: Time,
-    /// What timers of pacing go by.
+    /// Clock of pacing timers.
     pub clock: TimerClock,
 }
 
 impl Default for RcpParameters {
-    /// Packets of 1500 bytes, half a second, one packet a second, stamps in nanoseconds.
+    /// Returns packets of 1500 bytes, half a second, one packet per second, stamps in nanoseconds.
     fn default() -> Self {
         Self {
             payload: 1460,
@@ -55,12 +55,12 @@ impl Default for RcpParameters {
 }
 
 impl RcpParameters {
-    /// The host in a world whose times are divided and whose rates are multiplied by `scale`. The
-    /// unit of stamps stays: it only has to be small.
+    /// Returns the host for a simulation in which times are divided and rates are multiplied by `scale`.
+    /// The unit of stamps stays: it only has to be small.
     ///
     /// # Errors
     ///
-    /// When a length of time becomes zero, with its name.
+    /// Returns an error with the name of a time that would become zero.
     pub fn scaled(self, scale: u64) -> Result<Self, ScaleError> {
         Ok(Self {
             retry: divided("the time between two SYNs of RCP", self.retry, scale)?,
@@ -71,7 +71,7 @@ impl RcpParameters {
     }
 }
 
-/// A round-trip time as the header has it: units of 2^-14 s, 0 for none, and at least 1 otherwise.
+/// Returns a round-trip time in the header's units of 2^-14 s: 0 for none, otherwise at least 1.
 fn in_header(rtt: Option<Time>) -> u16 {
     let Some(rtt) = rtt else { return 0 };
     let units = u128::from(rtt) * RTT_UNITS / u128::from(SECOND);

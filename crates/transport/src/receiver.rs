@@ -1,5 +1,5 @@
-//! The receiving end of a TCP connection: answers the SYN, acknowledges data, answers the FIN with its
-//! own, since it has nothing to send.
+//! The receiving end of a TCP connection: answers the SYN, acknowledges data, and answers the FIN with
+//! its own, since it has nothing to send.
 
 mod assembly;
 mod echo;
@@ -16,7 +16,7 @@ use echo::Echo;
 use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::time::Time;
 
-/// The random stream of a receiver under its seed.
+/// The random stream of a receiver, under its seed.
 const STREAM: u64 = 0x7463_7001;
 /// In-order segments after which a delayed ACK is sent (RFC 5681, section 4.2).
 const SEGMENTS_AN_ACK: u32 = 2;
@@ -24,57 +24,57 @@ const SEGMENTS_AN_ACK: u32 = 2;
 /// How a receiver answers XCP as a TCP option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpAnswer {
-    /// How numbers of packets stand in the option; the sender's too.
+    /// Encoding of packet counts in the option; the same as the sender's.
     pub format: PacketFormat,
-    /// The window that is announced at first, bytes; it grows by the feedback, up to the buffer. None:
-    /// the buffer at once.
+    /// Initial window that is announced, in bytes; it grows with the feedback, up to the buffer.
+    /// `None` to announce the buffer at once.
     pub first_window: Option<u32>,
 }
 
-/// A receiver before a SYN comes.
+/// Parameters of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverParameters {
     /// The host.
     pub host: HostParameters,
     /// The addresses and ports.
     pub ends: FlowEnds,
-    /// Whether the application takes data as it comes; if not, [`Receiver::read`] does.
+    /// Whether the application reads data as they arrive; otherwise it calls [`Receiver::read`].
     pub reads_at_once: bool,
-    /// Whether XCP as a TCP option is agreed to.
+    /// The answer to XCP as a TCP option, if the receiver supports it.
     pub xcp_option: Option<XcpAnswer>,
-    /// Draws the first sequence number.
+    /// Seed of the initial sequence number.
     pub seed: u64,
 }
 
-/// Where a connection is, as its receiver sees it.
+/// The phase of a connection at the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReceiverPhase {
-    /// No SYN came yet.
+    /// No SYN has arrived yet.
     Listen,
-    /// The SYN/ACK is out.
+    /// The SYN/ACK has been sent.
     SynReceived,
-    /// Data comes.
+    /// Data are being received.
     Open,
-    /// All data came; the own FIN is out.
+    /// All data have arrived; the own FIN has been sent.
     LastAck,
-    /// Over.
+    /// The connection has ended.
     Closed,
     /// Given up: the peer does not answer or has reset the connection.
     Failed,
 }
 
-/// What a receiver has counted.
+/// Counters of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReceiverCounters {
-    /// Segments with data that came.
+    /// Segments with data received.
     pub segments: u64,
-    /// Of these, those that came before an earlier one.
+    /// Data segments that arrived before an earlier one.
     pub out_of_order: u64,
-    /// Of these, those that brought nothing new.
+    /// Data segments that contained nothing new.
     pub duplicates: u64,
-    /// Of these, those beyond the window.
+    /// Data segments beyond the window.
     pub beyond_window: u64,
-    /// Bytes of data without a gap from the first.
+    /// Bytes of data received without a gap.
     pub received: u64,
     /// Packets sent.
     pub packets: u64,
@@ -82,18 +82,18 @@ pub struct ReceiverCounters {
     pub completed_at: Option<Time>,
 }
 
-/// The sender as its SYN showed it.
+/// Properties of the sender from its SYN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct SenderPeer {
     initial: u32,
-    /// What its SYN offered.
+    /// Options offered in its SYN.
     options: TcpOptions,
     sack: bool,
-    /// The timestamp that is echoed next, if both send them.
+    /// The timestamp to echo next, if both ends send them.
     timestamp: Option<u32>,
 }
 
-/// The receiving end of a connection; used like a [`Sender`](crate::Sender), but for `open`.
+/// The receiving end of a connection; used like a [`Sender`](crate::Sender), but without `open`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receiver {
     host: HostParameters,
@@ -103,19 +103,19 @@ pub struct Receiver {
     phase: ReceiverPhase,
     initial: u32,
     peer: Option<SenderPeer>,
-    /// What has come; offset 1 is the first byte.
+    /// Data received; offset 1 is the first byte.
     assembly: StreamAssembly,
-    /// The offset of the sender's FIN, once it is known.
+    /// The offset of the sender's FIN, once known.
     fin: Option<u64>,
-    /// Bytes that the application has not taken.
+    /// Bytes that the application has not read.
     unread: u64,
-    /// The window that is announced while it grows, bytes.
+    /// The announced window while it grows, in bytes.
     granted: u64,
-    /// The end of the window that was announced last.
+    /// The end of the window announced last.
     edge: u64,
-    /// What goes back with the next packet.
+    /// Information to return with the next packet.
     echo: Echo,
-    /// In-order segments that are not acknowledged yet.
+    /// In-order segments that have not been acknowledged yet.
     waiting: u32,
     acknowledge_at: Option<Time>,
     rtt: RoundTrip,
@@ -126,7 +126,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that waits for a SYN.
+    /// Creates a receiver that waits for a SYN.
     #[must_use]
     pub fn new(parameters: &ReceiverParameters) -> Self {
         let host = parameters.host;
@@ -155,32 +155,32 @@ impl Receiver {
         }
     }
 
-    /// Where the connection is.
+    /// Returns the phase of the connection.
     #[must_use]
     pub fn phase(&self) -> ReceiverPhase {
         self.phase
     }
 
-    /// What was counted.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> ReceiverCounters {
         self.counters
     }
 
-    /// Bytes that wait for the application.
+    /// Returns the number of bytes that wait for the application.
     #[must_use]
     pub fn unread(&self) -> u64 {
         self.unread
     }
 
-    /// When [`wake`](Self::wake) is to be called next.
+    /// Returns when [`wake`](Self::wake) must be called next.
     #[must_use]
     pub fn wake_at(&self) -> Option<Time> {
         let times = [self.acknowledge_at, self.expires_at];
         times.into_iter().flatten().min()
     }
 
-    /// The application takes up to `bytes`. A segment updates the sender where the window opens by one
+    /// Reads up to `bytes` for the application. A window update is sent if the window opens by one
     /// segment, or by half of the buffer (RFC 9293, section 3.8.6.2.2).
     pub fn read(&mut self, now: Time, bytes: u64, out: &mut Vec<Packet>) {
         self.unread -= bytes.min(self.unread);
@@ -193,7 +193,7 @@ impl Receiver {
         }
     }
 
-    /// A packet that came.
+    /// Handles a packet.
     pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
         let Some(segment) = self.ends.segment_in(packet) else {
             return;
@@ -207,7 +207,7 @@ impl Receiver {
         }
     }
 
-    /// Does what is due at `now`: a delayed ACK, or SYN/ACK or FIN again.
+    /// Does everything due at `now`: sends a delayed ACK, or retransmits the SYN/ACK or FIN.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Packet>) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.acknowledge_at) {
@@ -246,7 +246,7 @@ impl Receiver {
         self.send_again(now, out);
     }
 
-    /// SYN/ACK or FIN, first or again.
+    /// Sends the SYN/ACK or FIN, for the first time or again.
     fn send_again(&mut self, now: Time, out: &mut Vec<Packet>) {
         match self.phase {
             ReceiverPhase::SynReceived => self.send(now, Flags::SYN | Flags::ACK, 0, out),
@@ -268,7 +268,7 @@ impl Receiver {
     ) {
         let Some(peer) = self.peer else { return };
         if segment.flags.has(Flags::SYN) {
-            // The SYN/ACK was lost, or the ACK of it.
+            // The SYN/ACK or its ACK was lost.
             if self.phase == ReceiverPhase::SynReceived {
                 self.echo.begin(packet, self.xcp_option);
                 self.send_again(now, out);
@@ -305,7 +305,7 @@ impl Receiver {
         let length = u64::from(segment.payload);
         let fin = segment.flags.has(Flags::FIN);
         if length == 0 && !fin {
-            // A probe asks for the window; so does everything that cannot be right.
+            // A probe requests the window; anything invalid gets the same answer.
             if offset != next {
                 self.acknowledge(now, out);
             }
@@ -314,7 +314,7 @@ impl Receiver {
         self.take_data(now, offset, length, fin, out);
     }
 
-    /// What of our own is acknowledged: the SYN, the FIN.
+    /// Handles the acknowledgement of the receiver's own SYN or FIN.
     fn take_acknowledgement(&mut self, segment: &Segment) {
         let acknowledged = sequence::from_wire(self.initial, 1, segment.acknowledgement);
         match (self.phase, acknowledged) {
@@ -331,12 +331,13 @@ impl Receiver {
         }
     }
 
-    /// The timestamp to echo is that of the segment that the acknowledgement is for (RFC 7323, 4.3).
+    /// Updates the timestamp to echo: that of the segment that triggers the acknowledgement (RFC 7323,
+    /// 4.3).
     fn take_timestamp(&mut self, segment: &Segment, offset: u64, next: u64) {
         let Some(peer) = &mut self.peer else { return };
         if let (Some(recent), Some(timestamps)) = (peer.timestamp, segment.options.timestamps) {
             let newer = timestamps.value.wrapping_sub(recent).cast_signed() >= 0;
-            // Segments that wait for a delayed ACK keep the earliest one.
+            // For segments that wait for a delayed ACK, the earliest one is kept.
             if newer && offset <= next && self.waiting == 0 {
                 peer.timestamp = Some(timestamps.value);
             }
@@ -375,7 +376,7 @@ impl Receiver {
         } else if in_order && !holes && self.phase == ReceiverPhase::Open {
             self.acknowledge_later(now, out);
         } else {
-            // Out of order, a hole filled, or something that came before: at once.
+            // Data out of order, a filled hole, or a duplicate are acknowledged at once.
             self.acknowledge(now, out);
         }
     }
@@ -399,11 +400,11 @@ impl Receiver {
         self.send(now, Flags::ACK, offset, out);
     }
 
-    /// Free bytes of the buffer, as far as they are announced.
+    /// Returns the free bytes of the buffer that are announced.
     fn window(&self) -> u64 {
         let free = u64::from(self.host.receive_buffer).saturating_sub(self.unread);
         let shift = self.shift();
-        // What was announced is not taken back.
+        // An announced window is not withdrawn.
         let announced = self.edge.saturating_sub(self.assembly.next());
         let window = free.min(self.granted).max(announced.min(free));
         window.min(u64::from(u16::MAX) << shift) >> shift << shift

@@ -1,21 +1,21 @@
-//! Times of a world that runs faster.
+//! Times of a simulation that runs faster.
 
 use npsim_protocols::time::Time;
 use thiserror::Error;
 
-/// A length of time that a scale makes zero.
+/// A time that scaling would reduce to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{name} is {time} ps; divided by {scale} nothing is left of it")]
 pub struct ScaleError {
-    /// What the time is for.
+    /// The purpose of the time.
     pub name: &'static str,
-    /// The time before.
+    /// The time before scaling.
     pub time: Time,
-    /// What it was to be divided by.
+    /// The divisor.
     pub scale: u64,
 }
 
-/// `time / scale`, rounded down. A time that is zero already stays so.
+/// Returns `time / scale`, rounded down. A time of zero stays zero.
 pub(crate) fn divided(name: &'static str, time: Time, scale: u64) -> Result<Time, ScaleError> {
     match time.checked_div(scale) {
         Some(divided) if divided > 0 || time == 0 => Ok(divided),

@@ -1,8 +1,9 @@
-//! The sending end of a TCP connection: opens it, sends a stream of pattern bytes reliably, closes it.
+//! The sending end of a TCP connection: opens it, sends a stream of pattern bytes reliably, and closes
+//! it.
 //!
-//! The core here knows what was sent, what arrived and what is lost; the [controller](crate::control)
-//! says how much may be sent and how fast. Losses are repaired by RFC 6675 if the hosts agreed on SACK
-//! and by RFC 6582 otherwise; the timer is RFC 6298's.
+//! This core keeps track of what was sent, what arrived and what was lost; the
+//! [controller](crate::control) determines how much may be sent and how fast. Losses are repaired by RFC
+//! 6675 if the hosts agreed on SACK and by RFC 6582 otherwise; the timer follows RFC 6298.
 
 mod acknowledgements;
 mod handshake;
@@ -21,62 +22,62 @@ use npsim_protocols::round_trip::RoundTrip;
 use npsim_protocols::time::Time;
 use scoreboard::SackScoreboard;
 
-/// The random stream of a sender under its seed.
+/// The random stream of a sender, under its seed.
 const STREAM: u64 = 0x7463_7000;
-/// More data than any run sends: the offset at which an endless stream would end.
+/// Offset at which an endless stream would end: more data than any run sends.
 const ENDLESS: u64 = 1 << 62;
 
-/// What there is to send.
+/// The data to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Supply {
     /// A number of bytes, then the connection closes.
     Bytes(u64),
-    /// Data without an end.
+    /// An endless amount of data.
     Endless,
-    /// What [`Sender::offer`] gives, until [`Sender::close`].
+    /// The data given to [`Sender::offer`], until [`Sender::close`].
     Offered,
 }
 
-/// A sender before it opens.
+/// Parameters of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderParameters {
     /// The host.
     pub host: HostParameters,
-    /// The law.
+    /// The control law.
     pub scheme: Scheme,
     /// The addresses and ports.
     pub ends: FlowEnds,
-    /// What there is to send.
+    /// The data to send.
     pub supply: Supply,
-    /// Draws the first sequence number, and nonces.
+    /// Seed of the initial sequence number, and of nonces.
     pub seed: u64,
 }
 
-/// Where a connection is, as its sender sees it.
+/// The phase of a connection at the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConnectionPhase {
-    /// Not opened.
+    /// Not opened yet.
     New,
-    /// The SYN is out.
+    /// The SYN has been sent.
     SynSent,
-    /// Data flows; the FIN may be out.
+    /// Data are being sent; the FIN may have been sent.
     Open,
     /// Both FINs are acknowledged; answers retransmissions for a while.
     TimeWait,
-    /// Over.
+    /// The connection has ended.
     Closed,
     /// Given up: the peer does not answer or has reset the connection.
     Failed,
 }
 
-/// What a sender has counted.
+/// Counters of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SenderCounters {
     /// Packets of all kinds.
     pub packets: u64,
-    /// Segments with data, also sent again.
+    /// Segments with data, including retransmissions.
     pub segments: u64,
-    /// Of these, those sent again.
+    /// Retransmitted segments with data.
     pub retransmitted: u64,
     /// Fast recoveries.
     pub fast_recoveries: u64,
@@ -86,62 +87,63 @@ pub struct SenderCounters {
     pub acknowledged: u64,
     /// When the connection was opened, if it was.
     pub opened_at: Option<Time>,
-    /// When all data was acknowledged, if it is.
+    /// When all data had been acknowledged, if they have.
     pub completed_at: Option<Time>,
 }
 
 /// The state of a sender, for observers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderView {
-    /// Where the connection is.
+    /// Phase of the connection.
     pub phase: ConnectionPhase,
-    /// Whether it is in fast recovery.
+    /// Whether fast recovery is in progress.
     pub recovering: bool,
-    /// Whether it is in slow start, where its law has one.
+    /// Whether it is in slow start, if its law has one.
     pub slow_start: Option<bool>,
     /// Congestion window in bytes of payload.
     pub window: u64,
-    /// Slow start threshold, where there is one.
+    /// Slow start threshold, if there is one.
     pub threshold: Option<u64>,
-    /// Rate in bytes of IP per second, where the sender paces.
+    /// Rate in bytes of IP per second, if the sender paces.
     pub rate: Option<u64>,
     /// Smoothed round-trip time.
     pub srtt: Option<Time>,
-    /// Retransmission timeout with its back-off.
+    /// Retransmission timeout, including back-off.
     pub timeout: Time,
-    /// What is thought to be in the network, bytes.
+    /// Bytes assumed to be in flight.
     pub in_flight: u64,
-    /// The most that the peer allows, bytes from the acknowledged ones on.
+    /// Bytes beyond the acknowledged ones that the peer allows.
     pub peer_window: u64,
 }
 
-/// How losses are being repaired.
+/// The state of loss recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Recovery {
     /// No recovery.
     None,
-    /// Fast recovery until `Sender::recover` is acknowledged; whether a partial ACK came.
+    /// Fast recovery until `Sender::recover` is acknowledged; `partial` tells whether a partial ACK has
+    /// arrived.
     Fast { partial: bool },
 }
 
-/// The peer as the handshake showed it.
+/// Properties of the peer from the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct ReceiverPeer {
-    /// The first sequence number.
+    /// Its initial sequence number.
     initial: u32,
-    /// The next offset expected of it: 1, and 2 after its FIN.
+    /// The next offset expected from it: 1, and 2 after its FIN.
     next: u64,
-    /// Shift of the windows that it announces.
+    /// Shift of its announced windows.
     shift: u8,
     sack: bool,
-    /// The latest timestamp, if both send them.
+    /// Its latest timestamp, if both ends send them.
     timestamp: Option<u32>,
 }
 
 /// The sending end of a connection.
 ///
-/// A sender is opened with [`open`](Self::open), then gets packets ([`receive`](Self::receive)) and the
-/// times that it asked for ([`wake_at`](Self::wake_at), [`wake`](Self::wake)). All packets that it wants
+/// A sender is opened with [`open`](Self::open), then gets packets ([`receive`](Self::receive)) and is
+/// woken at the times that it requests ([`wake_at`](Self::wake_at), [`wake`](Self::wake)). All packets
 /// to send are appended to `out`; they leave at the time of the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
@@ -149,37 +151,37 @@ pub struct Sender {
     ends: FlowEnds,
     control: AnyController,
     phase: ConnectionPhase,
-    /// First sequence number.
+    /// Initial sequence number.
     initial: u32,
-    /// The offset after the last byte that there is to send.
+    /// The offset after the last byte to be sent.
     data_end: u64,
     closing: bool,
-    /// Everything before is acknowledged.
+    /// Everything before this offset is acknowledged.
     acknowledged: u64,
-    /// What is sent next; behind `highest` after a timeout.
+    /// Offset to send next; lower than `highest` after a timeout.
     next: u64,
-    /// The offset after the last that was sent.
+    /// The offset after the last byte sent.
     highest: u64,
-    /// The offset that the peer's window ends at.
+    /// The offset at which the peer's window ends.
     edge: u64,
     peer: Option<ReceiverPeer>,
     /// Payload of a full segment.
     mss: u64,
     rtt: RoundTrip,
     latest_rtt: Option<Time>,
-    /// The segment that is timed: the offset after it, and when it was sent.
+    /// The segment whose round trip is timed: the offset after it, and when it was sent.
     timed: Option<(u64, Time)>,
     recovery: Recovery,
-    /// The offset after the last that was sent when the last loss was found.
+    /// The offset after the last byte sent when the last loss was detected.
     recover: u64,
-    /// The offset after the last that was sent when a loss was last reported to the law.
+    /// The offset after the last byte sent when a loss was last reported to the law.
     told: u64,
     duplicates: u32,
-    /// What duplicate ACKs add to the window, and partial ACKs take (without SACK).
+    /// Bytes that duplicate ACKs add to the window, and partial ACKs subtract (without SACK).
     inflation: i64,
-    /// Bytes that limited transmit sent.
+    /// Bytes sent by limited transmit.
     extra: u64,
-    /// The first hole is to be sent, whatever the window.
+    /// Whether the first hole is to be retransmitted regardless of the window.
     repair: bool,
     scoreboard: SackScoreboard,
     retries: u8,
@@ -188,7 +190,7 @@ pub struct Sender {
     pacer: Pacer,
     /// When the retransmission timer expires.
     expires_at: Option<Time>,
-    /// When the closed window of the peer is probed.
+    /// When the peer's closed window is to be probed.
     probe_at: Option<Time>,
     /// When the next packet is due, and when the host's clock lets it leave.
     pace_at: Option<(Time, Time)>,
@@ -199,7 +201,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has not opened yet.
+    /// Creates a sender that has not opened yet.
     #[must_use]
     pub fn new(parameters: &SenderParameters) -> Self {
         let mut random = Random::new(parameters.seed, STREAM);
@@ -249,7 +251,7 @@ impl Sender {
         }
     }
 
-    /// More data to send, with [`Supply::Offered`]; nothing after [`close`](Self::close).
+    /// Adds data to send, with [`Supply::Offered`]; does nothing after [`close`](Self::close).
     pub fn offer(&mut self, now: Time, bytes: u64, out: &mut Vec<Packet>) {
         if !self.closing {
             self.data_end = self.data_end.saturating_add(bytes).min(ENDLESS);
@@ -257,7 +259,7 @@ impl Sender {
         }
     }
 
-    /// No more data: the FIN follows what was offered. Ends an endless stream where it is.
+    /// Ends the data: the FIN follows what was offered. An endless stream ends where it is.
     pub fn close(&mut self, now: Time, out: &mut Vec<Packet>) {
         if !self.closing {
             self.closing = true;
@@ -268,7 +270,8 @@ impl Sender {
         }
     }
 
-    /// When [`wake`](Self::wake) is to be called next; none while only the peer can move things.
+    /// Returns when [`wake`](Self::wake) must be called next; `None` if only the peer can cause
+    /// progress.
     #[must_use]
     pub fn wake_at(&self) -> Option<Time> {
         let paced = self.pace_at.map(|(_, fires)| fires);
@@ -276,13 +279,13 @@ impl Sender {
         times.into_iter().flatten().min()
     }
 
-    /// What was counted.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }
 
-    /// What to plot.
+    /// Returns the state for observers.
     #[must_use]
     pub fn view(&self) -> SenderView {
         let law = self.control.law();
@@ -301,7 +304,7 @@ impl Sender {
         }
     }
 
-    /// The controller, for what is special to it.
+    /// Returns the controller, for its specific state.
     #[must_use]
     pub fn control(&self) -> &AnyController {
         &self.control
@@ -311,23 +314,23 @@ impl Sender {
         self.peer.is_some_and(|peer| peer.sack)
     }
 
-    /// The offset after all that there is to send, the FIN included.
+    /// Returns the offset after everything to be sent, including the FIN.
     fn end(&self) -> u64 {
         self.data_end + u64::from(self.closing)
     }
 
-    /// RFC 5681's `FlightSize`.
+    /// Returns RFC 5681's `FlightSize`.
     fn flight(&self) -> u64 {
         (self.next - self.acknowledged).saturating_sub(self.extra)
     }
 
-    /// What is thought to be in the network.
+    /// Returns the bytes assumed to be in flight.
     fn in_flight(&self) -> u64 {
         let out = self.next - self.acknowledged;
         match self.recovery {
             _ if !self.sack() => out,
             Recovery::Fast { .. } => self.scoreboard.pipe(self.acknowledged, self.next, self.mss),
-            // RFC 6675, step 3: what has arrived makes room before a loss is certain.
+            // RFC 6675, step 3: data that have arrived leave room even before a loss is certain.
             Recovery::None if self.host.limited_transmit || self.next < self.highest => {
                 out - self.scoreboard.arrived(self.acknowledged, self.next)
             }
@@ -335,7 +338,7 @@ impl Sender {
         }
     }
 
-    /// What may be in the network.
+    /// Returns how much may be in flight.
     fn window(&self) -> u64 {
         let window = self.control.law().window();
         let window = window.saturating_add_signed(self.inflation);
@@ -362,7 +365,7 @@ impl Sender {
         }
     }
 
-    /// Bytes of a segment of data that options and congestion header take of the payload.
+    /// Returns the bytes that options and congestion header take from a segment's payload.
     fn taken(&self) -> u16 {
         let timestamps = self.peer.is_some_and(|peer| peer.timestamp.is_some());
         self.control.law().overhead() + if timestamps { 12 } else { 0 }

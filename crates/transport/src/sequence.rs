@@ -1,14 +1,14 @@
-//! Sequence numbers: 32 bits on the wire that wrap, 64-bit offsets inside.
+//! Sequence numbers: 32 bits on the wire, which wrap, and 64-bit offsets internally.
 //!
-//! Offset 0 is the SYN, 1 the first byte of data; the FIN takes the offset after the last.
+//! Offset 0 is the SYN, 1 the first byte of data; the FIN has the offset after the last byte.
 
-/// The number on the wire of `offset` in a stream that began with `initial`.
+/// Returns the wire number of `offset` in a stream with initial number `initial`.
 pub(crate) fn to_wire(initial: u32, offset: u64) -> u32 {
     initial.wrapping_add(offset as u32)
 }
 
-/// The offset of the number `wire` that is nearest to the offset `near`; `None` before the beginning
-/// of the stream.
+/// Returns the offset with wire number `wire` that is nearest to the offset `near`; `None` if it is
+/// before the beginning of the stream.
 pub(crate) fn from_wire(initial: u32, near: u64, wire: u32) -> Option<u64> {
     let distance = wire.wrapping_sub(to_wire(initial, near)).cast_signed();
     near.checked_add_signed(i64::from(distance))

@@ -1,9 +1,9 @@
-//! Packets as they stand on the wire, and as values.
+//! Packets as bytes on the wire, and as values.
 //!
-//! [`Packet`] is what endpoints exchange: IPv4 with at most a Quick-Start option, the congestion header
-//! of XCP if the flow has one, and TCP; or IPv4, the congestion header of RCP and its [`RcpDatagram`].
-//! A simulation may carry packets as values; [`Packet::to_bytes`] and [`Packet::from_bytes`] are for
-//! chips and captures.
+//! Endpoints exchange a [`Packet`]: IPv4 with at most a Quick-Start option, XCP's congestion header if
+//! the flow has one, and TCP; or IPv4, RCP's congestion header and its [`RcpDatagram`]. A simulation
+//! may carry packets as values; [`Packet::to_bytes`] and [`Packet::from_bytes`] are for chips and
+//! captures.
 
 mod error;
 mod ipv4;

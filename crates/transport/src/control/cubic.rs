@@ -7,21 +7,22 @@ use crate::host::HostParameters;
 use crate::scaling::{ScaleError, divided};
 use npsim_protocols::time::{SECOND, Time};
 
-/// Bits of the fraction of times in the cubic, whose unit is [`CubicParameters::second`].
+/// Fraction bits of times in the cubic function, whose unit is [`CubicParameters::second`].
 const TIME_BITS: u32 = 20;
-/// Bits of the fraction of windows.
+/// Fraction bits of windows.
 const WINDOW_BITS: u32 = 16;
 /// The multiplicative decrease, 0.7.
 const BETA: (u64, u64) = (7, 10);
-/// The constant C, 0.4 segments a cubed second.
+/// The constant C, 0.4 segments per second cubed.
 const C: (u128, u128) = (4, 10);
-/// 3 (1 - beta) / (1 + beta): additive increase that is fair to Reno at this decrease, 9/17.
+/// 3 (1 - beta) / (1 + beta): the additive increase that is fair to Reno at this decrease, 9/17.
 const ALPHA: (u64, u64) = (9, 17);
 
-/// What CUBIC is set to.
+/// Parameters of CUBIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CubicParameters {
-    /// The second of the constant C, which is 0.4 segments a cubed second: the only time in the law.
+    /// The second in the constant C, which is 0.4 segments per second cubed: the only time in the
+    /// law.
     pub second: Time,
 }
 
@@ -38,36 +39,36 @@ impl CubicParameters {
     }
 }
 
-/// The window grows by a cubic of the time since the last loss.
+/// The CUBIC controller: the window grows as a cubic function of the time since the last loss.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cubic {
     parameters: CubicParameters,
-    /// Slow start, and the window.
+    /// Handles slow start, and holds the window.
     reno: Reno,
-    /// Window x 2^16 in congestion avoidance.
+    /// Window in congestion avoidance, x 2^16.
     window: u64,
-    /// Window before the last reduction, lowered by fast convergence; bytes.
+    /// Window before the last reduction, lowered by fast convergence, in bytes.
     greatest: u64,
-    /// Window at the last reduction, bytes.
+    /// Window at the last reduction, in bytes.
     prior: u64,
     epoch: Option<Epoch>,
     after_timeout: bool,
 }
 
-/// Congestion avoidance since a loss.
+/// A period of congestion avoidance after a loss.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Epoch {
     start: Time,
-    /// When the cubic is back at `origin`, seconds x 2^20.
+    /// Time after which the cubic returns to `origin`, in seconds x 2^20.
     k: u64,
-    /// The plateau, bytes.
+    /// The plateau, in bytes.
     origin: u64,
-    /// What Reno's window would be, x 2^16.
+    /// Estimate of Reno's window, x 2^16.
     estimate: u64,
 }
 
 impl Cubic {
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: CubicParameters) -> Self {
         Self {
@@ -81,7 +82,7 @@ impl Cubic {
         }
     }
 
-    /// The cubic at `elapsed` after the beginning of the epoch, in bytes.
+    /// Returns the cubic function at `elapsed` after the start of the epoch, in bytes.
     fn cubic(&self, epoch: &Epoch, elapsed: Time, mss: u64) -> u64 {
         let t = (i128::from(elapsed) << TIME_BITS) / i128::from(self.parameters.second);
         let distance = (t - i128::from(epoch.k)).clamp(-(1 << 34), 1 << 34);
@@ -92,7 +93,7 @@ impl Cubic {
         (i128::from(epoch.origin) + bytes).max(0) as u64
     }
 
-    /// The time in which the cubic rises by `bytes`, seconds x 2^20.
+    /// Returns the time in which the cubic function rises by `bytes`, in seconds x 2^20.
     fn rise_time(bytes: u64, mss: u64) -> u64 {
         let cube = (u128::from(bytes) << (3 * TIME_BITS)) * C.1 / (u128::from(mss) * C.0);
         cube_root(cube)
@@ -117,7 +118,7 @@ impl Cubic {
     fn reduce(&mut self, moment: &ControlInputs) {
         let window = self.reno.window().max(moment.mss);
         self.prior = window;
-        // Fast convergence: a flow that has less than it had releases more.
+        // Fast convergence: a flow whose window is smaller than before releases more.
         self.greatest = if window < self.greatest {
             window * (BETA.1 + BETA.0) / (2 * BETA.1)
         } else {
@@ -129,7 +130,7 @@ impl Cubic {
     }
 }
 
-/// The integer cube root, rounded down.
+/// Returns the integer cube root, rounded down.
 fn cube_root(value: u128) -> u64 {
     let mut root = 0_u128;
     for bit in (0..42).rev() {
@@ -179,7 +180,8 @@ impl Controller for Cubic {
             let added = (u128::from(of) * u128::from(up)) << WINDOW_BITS;
             (added / (u128::from(window.max(1)) * u128::from(down))) as u64
         };
-        // Reno's window, by segments acknowledged; as fast as Reno once it is where the loss was.
+        // Reno's window, counted in acknowledged segments; it grows as fast as Reno once it has
+        // reached the window at the loss.
         let rate = if epoch.estimate >> WINDOW_BITS >= self.prior {
             (1, 1)
         } else {
@@ -242,7 +244,7 @@ mod tests {
         let at = |t| cubic.cubic(&epoch, t, mss);
         assert!(at(0).abs_diff(70 * mss) < 2);
         assert!(at(4_217_163 * 1_000_000).abs_diff(100 * mss) < 2);
-        // Two seconds later 0.4 x 2^3 = 3.2 segments above.
+        // Two seconds later it is 0.4 x 2^3 = 3.2 segments above.
         assert!(at(6_217_163 * 1_000_000).abs_diff(100 * mss + 4_672) < 4);
     }
 

@@ -1,4 +1,4 @@
-//! Quick-Start (RFC 4782): the handshake asks the routers for a rate to begin with.
+//! Quick-Start (RFC 4782): the handshake requests an initial rate from the routers.
 
 use npsim_net::Random;
 use npsim_protocols::quick_start::{QuickStartOption, option, rate_units};
@@ -10,24 +10,24 @@ use crate::scaling::{ScaleError, divided};
 use crate::wire::{Flags, Packet, QuickStartResponse};
 use npsim_protocols::time::{self, SECOND, Time};
 
-/// Bytes per second of a unit of rate, 40 kbit/s.
+/// Bytes per second of one unit of rate, 40 kbit/s.
 const UNIT: u64 = 5_000;
-/// The greatest rate code.
+/// The largest rate code.
 const LARGEST_CODE: u8 = 15;
 
-/// What a sender asks for.
+/// Parameters of a Quick-Start sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartParameters {
-    /// The rate, bytes of IP per second; asked for is the next code that is no smaller.
+    /// The rate in bytes of IP per second; the request uses the smallest code that is not below it.
     pub rate: u64,
-    /// First timeout of a SYN with a request: 3 s.
+    /// First timeout of a SYN with a request: 3 s by default.
     pub handshake_timeout: Time,
-    /// Segments of window above which slow start is limited afterwards (RFC 3742).
+    /// Window in segments above which slow start is then limited (RFC 3742).
     pub limited_slow_start: Option<u16>,
 }
 
 impl QuickStartParameters {
-    /// A request of `rate` bytes per second with the RFCs' constants: 3 s, 100 segments.
+    /// Creates a request of `rate` bytes per second with the RFCs' constants: 3 s, 100 segments.
     #[must_use]
     pub const fn for_rate(rate: u64) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl QuickStartParameters {
         }
     }
 
-    /// The rate code that is asked for.
+    /// Returns the requested rate code.
     #[must_use]
     pub fn code(&self) -> u8 {
         let enough = |&code: &u8| u64::from(rate_units(code).unsigned_abs()) * UNIT >= self.rate;
@@ -54,12 +54,12 @@ impl QuickStartParameters {
     }
 }
 
-/// Where a request is.
+/// The state of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum RequestState {
     /// To be sent with the SYN.
     New,
-    /// Sent, with this difference of TTLs.
+    /// Sent, with this TTL difference and nonce.
     Asked { ttl_difference: u8, nonce: u32 },
     /// Answered, or not, by the SYN/ACK; the report of the code is to be sent with the next packet.
     Approved {
@@ -69,13 +69,13 @@ enum RequestState {
     },
     /// The first window is being sent at this rate, bytes per second.
     Paced { rate: u64 },
-    /// What was sent up to here went out at the approved rate.
+    /// Everything sent before this offset was sent at the approved rate.
     Sent { end: u64 },
-    /// No request, or nothing left to watch.
+    /// There was no request, or nothing is left to watch.
     Over,
 }
 
-/// Reno with a first window at a rate that the routers approved.
+/// Reno with a first window sent at a rate that the routers approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartControl {
     parameters: QuickStartParameters,
@@ -85,7 +85,7 @@ pub struct QuickStartControl {
 }
 
 impl QuickStartControl {
-    /// The state before the handshake; `random` draws nonce and TTL.
+    /// Creates the state before the handshake; nonce and TTL are drawn with `random`.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: QuickStartParameters, random: Random) -> Self {
         Self {
@@ -96,8 +96,8 @@ impl QuickStartControl {
         }
     }
 
-    /// Whether an answer proves what it says: the TTLs show that all routers took part, the rate is no
-    /// higher, and the part of the nonce that a router leaves at that rate is what was sent.
+    /// Whether an answer is consistent: the TTLs show that all routers took part, the rate is not
+    /// higher than requested, and the part of the nonce that routers leave at that rate is as sent.
     fn is_proved(&self, response: QuickStartResponse, ttl_difference: u8, nonce: u32) -> bool {
         let kept = (1_u32 << (2 * response.rate)) - 1;
         response.ttl_difference == ttl_difference
@@ -105,7 +105,8 @@ impl QuickStartControl {
             && (response.nonce ^ nonce) & kept == 0
     }
 
-    /// A packet of the approved window was lost: as if there had been no Quick-Start.
+    /// Handles the loss of a packet of the approved window: the sender continues as if there had been
+    /// no Quick-Start. Returns false for other packets.
     fn revert(&mut self, moment: &ControlInputs) -> bool {
         let of_window = match self.state {
             RequestState::Paced { .. } => true,
@@ -167,7 +168,7 @@ impl Controller for QuickStartControl {
     fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64) {
         match self.state {
             RequestState::Paced { .. } => {
-                // The window becomes what was really sent in that time.
+                // The window is set to what was actually sent in that time.
                 let sent = moment.flight + bytes;
                 self.reno.set_window(sent.min(self.reno.window()));
                 self.state = RequestState::Sent {
@@ -230,7 +231,7 @@ impl Controller for QuickStartControl {
                 };
                 packet.quick_start = Some(option);
             }
-            // A SYN with options may be what was lost: the next one goes without.
+            // The SYN may have been lost because of its options: the next one has none.
             RequestState::New | RequestState::Asked { .. } if syn => {
                 self.state = RequestState::Over;
             }

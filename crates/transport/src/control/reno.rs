@@ -1,29 +1,29 @@
-//! Slow start, congestion avoidance and halving (RFC 5681).
+//! Slow start, congestion avoidance and multiplicative decrease (RFC 5681).
 
 use serde::{Deserialize, Serialize};
 
 use super::{ControlInputs, Controller, SendLimit};
 use crate::host::{FullAck, HostParameters};
 
-/// Bits of the fraction of the window: congestion avoidance adds less than a byte an ACK to large ones.
+/// Fraction bits of the window: with large windows, congestion avoidance adds less than a byte per ACK.
 const FRACTION: u32 = 16;
 
-/// The window of a loss-based sender: `NewReno` or SACK, as the sender repairs losses.
+/// The window of a loss-based sender: `NewReno` or SACK, depending on how the sender repairs losses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reno {
-    /// Bytes x 2^16.
+    /// Window in bytes x 2^16.
     window: u64,
     threshold: u64,
-    /// First window in segments.
+    /// Initial window in segments.
     first: u64,
     byte_counting: Option<u8>,
     full_ack: FullAck,
-    /// The window in bytes above which slow start is limited (RFC 3742).
+    /// Window in bytes above which slow start is limited (RFC 3742).
     pub(super) limited_slow_start: Option<u64>,
 }
 
 impl Reno {
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters) -> Self {
         Self {
@@ -48,35 +48,36 @@ impl Reno {
         self.window() < self.threshold
     }
 
-    /// First window in bytes.
+    /// Returns the initial window in bytes.
     pub(super) fn first_window(&self, mss: u64) -> u64 {
         self.first * mss
     }
 
-    /// What counts of `bytes` acknowledged by one ACK.
+    /// Returns how many of the `bytes` acknowledged by one ACK are counted.
     fn counted(&self, mss: u64, bytes: u64) -> u64 {
         self.byte_counting
             .map_or(mss, |limit| bytes.min(u64::from(limit) * mss))
     }
 
-    /// An ACK of `bytes` in slow start.
+    /// Handles an ACK of `bytes` in slow start.
     pub(super) fn slow_start(&mut self, mss: u64, bytes: u64) {
         let step = match self.limited_slow_start {
-            // RFC 3742: K = int(window / (limit / 2)); a K-th of a segment for an ACK.
+            // RFC 3742: K = int(window / (limit / 2)); the window grows by a K-th of a segment per ACK.
             Some(limit) if self.window() > limit => mss * limit.max(1) / (2 * self.window()).max(1),
             _ => self.counted(mss, bytes),
         };
         self.window += step << FRACTION;
     }
 
-    /// An ACK of `bytes` in congestion avoidance: a segment for a window's worth.
+    /// Handles an ACK of `bytes` in congestion avoidance: the window grows by a segment per window of
+    /// data.
     pub(super) fn avoid(&mut self, mss: u64, bytes: u64) {
         let counted = u128::from(self.counted(mss, bytes) * mss) << (2 * FRACTION);
         self.window += (counted / u128::from(self.window.max(1))) as u64;
     }
 }
 
-/// Half of what is in flight, at least two segments (RFC 5681, equation 4).
+/// Returns half of the data in flight, at least two segments (RFC 5681, equation 4).
 pub(super) fn half_of_flight(moment: &ControlInputs) -> u64 {
     (moment.flight / 2).max(2 * moment.mss)
 }
@@ -100,7 +101,7 @@ impl Controller for Reno {
     }
 
     fn acknowledged(&mut self, moment: &ControlInputs, bytes: u64) {
-        // RFC 5681 and 2861: a window that is not used says nothing of the path.
+        // RFC 5681 and 2861: a window that is not fully used tells nothing about the path.
         if moment.recovering || moment.limit != SendLimit::Window {
             return;
         }
@@ -128,9 +129,9 @@ impl Controller for Reno {
     }
 
     fn timed_out(&mut self, moment: &ControlInputs, again: bool) {
-        // The threshold of the first expiry stays (RFC 5681, section 3.1). In a fast recovery what is out
-        // and not acknowledged reflects the window before the loss, which was halved already: half of
-        // it again would be the window at which the queue overflowed.
+        // The threshold of the first expiry stays (RFC 5681, section 3.1). In fast recovery the
+        // unacknowledged data reflect the window before the loss, which has been halved already: half of
+        // them would be the window at which the queue overflowed.
         if !again {
             let out = moment.flight.min(self.window());
             self.threshold = (out / 2).max(2 * moment.mss);

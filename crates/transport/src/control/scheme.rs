@@ -1,4 +1,4 @@
-//! The controllers by name.
+//! Selection of the controllers.
 
 use npsim_net::Random;
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,10 @@ use super::{
 use crate::host::HostParameters;
 use crate::scaling::ScaleError;
 
-/// Which law a TCP sender follows.
+/// The control law of a TCP sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scheme {
-    /// RFC 5681: `NewReno`, or SACK if the hosts agree on it.
+    /// RFC 5681: `NewReno`, or SACK if both hosts support it.
     Reno,
     /// RFC 9438.
     Cubic(CubicParameters),
@@ -23,16 +23,16 @@ pub enum Scheme {
     XcpOption(XcpOptionParameters),
     /// RFC 4782, then RFC 5681.
     QuickStart(QuickStartParameters),
-    /// A rate by the loss event rate.
+    /// A rate that depends on the loss event rate.
     Srp(SrpParameters),
 }
 
 impl Scheme {
-    /// The law with all times divided and all rates multiplied by `scale`.
+    /// Returns the scheme with all times divided and all rates multiplied by `scale`.
     ///
     /// # Errors
     ///
-    /// When a length of time becomes zero, with its name.
+    /// Returns an error with the name of a time that would become zero.
     pub fn scaled(self, scale: u64) -> Result<Self, ScaleError> {
         Ok(match self {
             Self::Reno => Self::Reno,
@@ -65,7 +65,7 @@ impl Scheme {
     }
 }
 
-/// A controller and its state: one type, so that a sender can be saved and restored.
+/// A controller with its state: a single type, so that a sender can be saved and restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are those of the types")]
 pub enum AnyController {

@@ -1,5 +1,5 @@
-//! SRP: packets leave at a rate that follows from the loss event rate (Shang et al., TCP-SRP). The law
-//! is that of [`npsim_protocols::srp`], which a network processor that paces follows as well.
+//! SRP: packets leave at a rate that depends on the loss event rate (Shang et al., TCP-SRP). The law
+//! is in [`npsim_protocols::srp`], and is also used by a network processor that paces.
 
 use npsim_protocols::srp::{self, PacingLaw};
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 use super::{ControlInputs, Controller};
 use crate::host::HostParameters;
 
-/// What an SRP sender is set to.
+/// Parameters of an SRP sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SrpParameters {
-    /// The most that the sender paces at, bytes of IP per second.
+    /// Highest pacing rate, in bytes of IP per second.
     pub most: Option<u64>,
 }
 
-/// The rate of a paced sender. It has no window.
+/// The rate of a paced sender, which has no window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SrpControl {
     law: PacingLaw,
 }
 
 impl SrpControl {
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: SrpParameters) -> Self {
         let first = u64::from(host.initial_window);
@@ -31,7 +31,7 @@ impl SrpControl {
     }
 }
 
-/// What the law may know of a moment.
+/// Returns the inputs of the law at this time.
 fn known(moment: &ControlInputs) -> srp::LawInputs {
     srp::LawInputs {
         now: moment.now,
@@ -63,8 +63,8 @@ impl Controller for SrpControl {
         self.law.progressed();
     }
 
-    /// A sender without a window sends on while a loss is being repaired, so what arrives meanwhile
-    /// counts for the rate when it arrives.
+    /// A sender without a window keeps sending while a loss is being repaired, so data that arrive
+    /// in the meantime count for the rate when they arrive.
     fn arrived(&mut self, moment: &ControlInputs, bytes: u64) {
         self.law.arrived(&known(moment), bytes);
     }
@@ -73,7 +73,7 @@ impl Controller for SrpControl {
         self.law.lost(&known(moment));
     }
 
-    /// And so does what is lost meanwhile.
+    /// So do losses in the meantime.
     fn lost_more(&mut self, moment: &ControlInputs) {
         self.law.lost(&known(moment));
     }

@@ -1,4 +1,4 @@
-//! XCP as its draft has it: the congestion header asks, routers answer, the window follows.
+//! XCP as in its draft: the congestion header makes a request, routers answer, the window follows.
 
 use npsim_protocols::xcp::{SECOND as HEADER_SECOND, XcpHeader, header};
 use serde::{Deserialize, Serialize};
@@ -9,37 +9,37 @@ use crate::host::HostParameters;
 use crate::wire::{Packet, PacketBody};
 use npsim_protocols::time::{SECOND, Time};
 
-/// Bits of the fraction of the window: feedback is often less than a byte.
+/// Fraction bits of the window: feedback is often less than a byte.
 const FRACTION: u32 = 16;
 /// Protocol number of TCP.
 const TCP: u8 = 6;
 
-/// What a sender does when a packet was lost.
+/// Reaction of a sender to a lost packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum XcpLoss {
-    /// Halves its window, as the draft's fall back to TCP begins.
+    /// Halves the window, which is the beginning of the draft's fallback to TCP.
     Halve,
     /// Repairs the loss and leaves the window to the routers.
     Ignore,
 }
 
-/// What an XCP sender is set to.
+/// Parameters of an XCP sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpParameters {
-    /// The throughput that the application would like, bytes of IP per second; none: as much as the
-    /// header can ask for.
+    /// Throughput desired by the application, in bytes of IP per second; `None` for as much as the
+    /// header can request.
     pub desired: Option<u64>,
-    /// Whether no more is asked for than peer and host allow in flight.
+    /// Whether requests are limited to what peer and host allow in flight.
     pub cap_request: bool,
-    /// What a loss does.
+    /// Reaction to a loss.
     pub loss: XcpLoss,
-    /// The part of unused window that is given up in a round-trip time, parts per million.
+    /// Share of the unused window that is given up per round-trip time, in parts per million.
     pub aging: u32,
 }
 
 impl Default for XcpParameters {
-    /// Endless demand, limited to what may be in flight; a loss halves; half of what is unused is given
-    /// up.
+    /// Returns parameters with unlimited demand, capped by what may be in flight; a loss halves the
+    /// window; half of the unused window is given up.
     fn default() -> Self {
         Self {
             desired: None,
@@ -50,22 +50,23 @@ impl Default for XcpParameters {
     }
 }
 
-/// The window that routers rule. Slow start and congestion avoidance are off.
+/// A window controlled by routers. Slow start and congestion avoidance are off.
 ///
-/// The window is payload, routers count IP: what they give is scaled by payload over packet.
+/// The window counts payload, whereas routers count IP bytes: their feedback is scaled by payload over
+/// packet size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpControl {
     parameters: XcpParameters,
-    /// Bytes x 2^16.
+    /// Window in bytes x 2^16.
     window: u64,
     first: u64,
-    /// The round-trip time that is watched for unused window: its start, the most that was in flight,
-    /// and whether the window was never the limit.
+    /// The round-trip time observed for unused window: its start, the most bytes in flight, and whether
+    /// the window was never the limit.
     watched: Option<(Time, u64, bool)>,
 }
 
 impl XcpControl {
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: XcpParameters) -> Self {
         Self {
@@ -80,7 +81,8 @@ impl XcpControl {
         self.window = bytes << FRACTION;
     }
 
-    /// Feedback of `change` bytes per second. Like the reference in ns-2, only with ACKs of new data.
+    /// Applies feedback of `change` bytes per second. As in the ns-2 reference, only ACKs of new data
+    /// have an effect.
     fn apply(&mut self, moment: &ControlInputs, change: i32) {
         let Some(srtt) = moment.srtt else { return };
         let bytes = i128::from(change) * i128::from(srtt) * i128::from(moment.mss);
@@ -90,7 +92,7 @@ impl XcpControl {
         self.window = window.clamp(least, i128::from(u64::MAX >> 1)) as u64;
     }
 
-    /// Unused window is given up, by round-trip times in which it was never the limit.
+    /// Gives up unused window after each round-trip time in which the window was never the limit.
     fn age(&mut self, moment: &ControlInputs) {
         let Some(srtt) = moment.srtt else { return };
         let unused = moment.limit != SendLimit::Window;
@@ -108,7 +110,7 @@ impl XcpControl {
         }
     }
 
-    /// The congestion header of a packet with data.
+    /// Returns the congestion header of a packet with data.
     fn request(&self, moment: &ControlInputs) -> XcpHeader {
         let mut header = empty_header(header::STANDARD);
         let Some(srtt) = moment.srtt.filter(|&srtt| srtt > 0) else {
@@ -126,12 +128,12 @@ impl XcpControl {
         header
     }
 
-    /// The change of throughput that a packet asks for.
+    /// Returns the change of throughput that a packet requests.
     fn delta(&self, moment: &ControlInputs, srtt: Time) -> i32 {
         if moment.limit == SendLimit::Data {
             return 0;
         }
-        // In flight payload to throughput of IP.
+        // Converts payload in flight to IP throughput.
         let throughput = |bytes: u64| {
             let bytes = u128::from(bytes) * u128::from(moment.packet) * u128::from(SECOND);
             (bytes / (u128::from(moment.mss) * u128::from(srtt))) as i128
@@ -151,7 +153,7 @@ impl XcpControl {
     }
 }
 
-/// A header that carries and requests nothing.
+/// Returns a header that carries and requests nothing.
 pub(crate) fn empty_header(format: u8) -> XcpHeader {
     XcpHeader {
         protocol: TCP,
@@ -202,7 +204,7 @@ impl Controller for XcpControl {
     fn mark(&mut self, moment: &ControlInputs, packet: &mut Packet, _first: bool) {
         let request = self.request(moment);
         if let PacketBody::Tcp { xcp, segment } = &mut packet.body {
-            // A bare ACK asks for nothing, and routers leave it alone.
+            // A bare ACK makes no request, and routers leave it alone.
             *xcp = Some(if segment.payload > 0 {
                 request
             } else {

@@ -1,5 +1,5 @@
-//! XCP as a TCP option, as in Linux experiments (Zhang and Henderson, 2005): windows in packets, losses
-//! are repaired and otherwise ignored, only a timeout sets the window to one.
+//! XCP as a TCP option, as in Linux experiments (Zhang and Henderson, 2005): windows are in packets,
+//! losses are repaired and otherwise ignored, and only a timeout sets the window to one.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +12,15 @@ use npsim_protocols::time::{MILLISECOND, Time};
 /// Bytes of the option.
 const OPTION: u16 = 8;
 
-/// What such a sender is set to.
+/// Parameters of such a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpOptionParameters {
-    /// How windows and feedback stand in the option.
+    /// Encoding of windows and feedback in the option.
     pub format: PacketFormat,
     /// Unit of the option's round-trip times.
     pub rtt_unit: Time,
-    /// The throughput that the application would like, bytes of IP per second; none: as much as the
-    /// option can ask for.
+    /// Throughput desired by the application, in bytes of IP per second; `None` for as much as the
+    /// option can request.
     pub desired: Option<u64>,
 }
 
@@ -46,11 +46,11 @@ impl XcpOptionParameters {
     }
 }
 
-/// The window in packets. Without the option in the SYN/ACK, plain TCP.
+/// The window in packets. Without the option in the SYN/ACK, plain TCP is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpOptionControl {
     parameters: XcpOptionParameters,
-    /// Packets x 2^10.
+    /// Window in packets x 2^10.
     window: i64,
     mss: u64,
     first: i64,
@@ -59,7 +59,7 @@ pub struct XcpOptionControl {
 }
 
 impl XcpOptionControl {
-    /// The state before the handshake.
+    /// Creates the state before the handshake.
     #[must_use]
     pub fn new(host: &HostParameters, parameters: XcpOptionParameters) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl XcpOptionControl {
         }
     }
 
-    /// The window that a packet asks for more, packets x 2^10.
+    /// Returns the window increase that a packet requests, in packets x 2^10.
     fn request(&self, moment: &ControlInputs) -> i64 {
         match (self.parameters.desired, moment.srtt) {
             (None, _) => i64::MAX,

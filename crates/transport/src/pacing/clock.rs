@@ -1,11 +1,11 @@
-//! Clocks of timers.
+//! Timer clocks.
 
 use serde::{Deserialize, Serialize};
 
 use crate::scaling::{ScaleError, divided};
 use npsim_protocols::time::{SECOND, Time};
 
-/// What a timer goes by.
+/// The clock of a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimerClock {
     /// A timer fires when it is due.
@@ -15,36 +15,37 @@ pub enum TimerClock {
         /// Time between interrupts.
         tick: Time,
     },
-    /// A ring of buckets that hardware serves one after the other.
+    /// A ring of buckets that hardware serves in order.
     Ring {
-        /// Time of a bucket.
+        /// Duration of a bucket.
         tick: Time,
-        /// The nearest bucket that an entry may ask for, in buckets from the one that runs.
+        /// The nearest bucket that an entry may use, counted in buckets from the current one.
         ahead: u8,
     },
 }
 
 impl TimerClock {
-    /// The timer ring as its paper has it (Shang et al.): a bucket is one cycle of an 800 MHz core.
+    /// The timer ring as described in its paper (Shang et al.): a bucket is one cycle of an 800 MHz
+    /// core.
     pub const PAPER: Self = Self::Ring {
         tick: 1_250,
         ahead: 0,
     };
 
-    /// The timer ring as the OCTEON SDK lets it be set: buckets of 2048 cycles at 800 MHz, since the
-    /// unit could not fetch buckets faster, and at least two of them ahead.
+    /// The timer ring with the settings of the OCTEON SDK: buckets of 2048 cycles at 800 MHz, since
+    /// the unit could not fetch buckets faster, and entries at least two buckets ahead.
     pub const SDK: Self = Self::Ring {
         tick: 2_048 * 1_250,
         ahead: 2,
     };
 
-    /// A kernel whose timer interrupt comes `hz` times a second, 1 or more.
+    /// Returns the clock of a kernel with `hz` timer interrupts per second, at least 1.
     #[must_use]
     pub const fn jiffies(hz: u64) -> Self {
         Self::Jiffies { tick: SECOND / hz }
     }
 
-    /// When a timer fires that is set at `now` for `due`; never before either.
+    /// Returns when a timer fires that is set at `now` for `due`; never before either.
     #[must_use]
     pub fn fires_at(self, now: Time, due: Time) -> Time {
         let due = due.max(now);

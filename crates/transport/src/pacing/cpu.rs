@@ -1,4 +1,4 @@
-//! The CPU of a host: what sending costs, and when it is done.
+//! The CPU of a host: the cost of its work, and when that is done.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 use crate::scaling::{ScaleError, divided};
 use npsim_protocols::time::Time;
 
-/// What the CPU needs, as time of one core.
+/// CPU costs, in time of one core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CpuCost {
-    /// A packet in or out.
+    /// For a packet in or out.
     pub packet: Time,
-    /// A timer that fires.
+    /// For a timer that fires.
     pub timer: Time,
-    /// The work of a tick of the clock with a timer in it.
+    /// For a clock tick with at least one timer.
     pub tick: Time,
-    /// What a timer takes longer for each other core that is busy when it begins: they contend for the
-    /// same locks and lines of caches.
+    /// Extra cost of a timer for each other core that is busy when it begins: they contend for the same
+    /// locks and cache lines.
     pub contention: Time,
 }
 
 impl CpuCost {
-    /// The costs with all times divided.
+    /// Returns the costs with all times divided.
     ///
     /// # Errors
     ///
-    /// When a cost that was not zero becomes zero.
+    /// Returns an error if a nonzero cost would become zero.
     pub fn scaled(self, scale: u64) -> Result<Self, ScaleError> {
         Ok(Self {
             packet: divided("the cost of a packet", self.packet, scale)?,
@@ -37,24 +37,24 @@ impl CpuCost {
     }
 }
 
-/// The cores of a host: work in the order in which it comes, on the core that is free first. Work of a
-/// flow that comes while others of it are being done waits for the core that does them: a flow is never
-/// on two cores, so its packets keep their order.
+/// The cores of a host: work is done in order of arrival, on the core that is free first. Work of a
+/// flow that arrives while earlier work of it is in progress waits for the same core: a flow is never
+/// on two cores, so its packets stay in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCpu {
     cost: CpuCost,
-    /// When each core has done what it was given.
+    /// When each core has finished its work.
     free: Vec<Time>,
-    /// Of each flow, the core that had its last work, and when that is done.
+    /// For each flow, the core of its last work, and when that is done.
     last: BTreeMap<u32, (usize, Time)>,
     /// The last time at which timers fired.
     tick: Option<Time>,
-    /// Time of all cores that was spent.
+    /// Total busy time of all cores.
     busy: Time,
 }
 
 impl HostCpu {
-    /// `cores` cores, at least one.
+    /// Creates a CPU with `cores` cores, at least one.
     #[must_use]
     pub fn new(cores: usize, cost: CpuCost) -> Self {
         Self {
@@ -66,13 +66,14 @@ impl HostCpu {
         }
     }
 
-    /// A packet of `flow` that comes or is to leave at `now`: when its work is done.
+    /// Processes a packet of `flow` that arrives or is to leave at `now`; returns when that is done.
     pub fn packet(&mut self, now: Time, flow: u32) -> Time {
         let core = self.core_for(now, flow);
         self.work(core, now, flow, self.cost.packet)
     }
 
-    /// A timer of `flow` that fires at `now`, with others of the same time: when its work is done.
+    /// Processes a timer of `flow` that fires at `now`, possibly with others; returns when that is
+    /// done.
     pub fn timer(&mut self, now: Time, flow: u32) -> Time {
         let first = self.tick.replace(now) != Some(now);
         let tick = if first { self.cost.tick } else { 0 };
@@ -85,13 +86,13 @@ impl HostCpu {
         self.work(core, now, flow, tick + self.cost.timer + contention)
     }
 
-    /// Time of all cores that was spent so far.
+    /// Returns the total busy time of all cores so far.
     #[must_use]
     pub fn busy(&self) -> Time {
         self.busy
     }
 
-    /// The core for the next work of a flow.
+    /// Returns the core for the next work of a flow.
     fn core_for(&self, now: Time, flow: u32) -> usize {
         match self.last.get(&flow) {
             Some(&(core, done)) if done > now => core,
@@ -103,7 +104,7 @@ impl HostCpu {
         }
     }
 
-    /// Cores that are busy when the next work of a core begins, besides itself.
+    /// Returns the number of other cores that are busy when the next work of a core begins.
     fn busy_beside(&self, core: usize, now: Time) -> u64 {
         let begin = self.free[core].max(now);
         self.free.iter().filter(|&&free| free > begin).count() as u64

@@ -1,4 +1,4 @@
-//! Due times of a flow with a rate.
+//! Due times of the packets of a flow with a rate.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,15 +8,16 @@ use npsim_protocols::time::{self, Time};
 /// When the next packet of a flow is due.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Pacer {
-    /// When the last packet was due and how many bytes it had.
+    /// Due time and bytes of the last packet.
     last: Option<(Time, u64)>,
-    /// Whether a timer was waited for: then the next packet was due when it was due, however late the
-    /// timer is. Otherwise there was nothing to send, and lost time is lost.
+    /// Whether a timer was waited for: then the next packet keeps its due time, however late the
+    /// timer is. Otherwise there was nothing to send, and the idle time is not made up for.
     waiting: bool,
 }
 
 impl Pacer {
-    /// When the next packet is due at `rate` bytes per second; not after `now` if it may leave.
+    /// Returns when the next packet is due at `rate` bytes per second; not after `now` if it may
+    /// leave.
     pub fn due(&self, now: Time, rate: u64) -> Time {
         match self.last {
             None => now,
@@ -27,18 +28,18 @@ impl Pacer {
         }
     }
 
-    /// A timer for a packet that is due at `due`: when it fires.
+    /// Sets a timer for a packet that is due at `due`; returns when it fires.
     pub fn wait(&mut self, clock: TimerClock, now: Time, due: Time) -> Time {
         self.waiting = true;
         clock.fires_at(now, due)
     }
 
-    /// A packet of `bytes` that was due at `due` left.
+    /// Records that a packet of `bytes` that was due at `due` has left.
     pub fn sent(&mut self, due: Time, bytes: u64) {
         self.last = Some((due, bytes));
     }
 
-    /// There is nothing to send.
+    /// Records that there is nothing to send.
     pub fn rest(&mut self) {
         self.waiting = false;
     }
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
     use npsim_protocols::time::MILLISECOND;
 
-    /// 1000 bytes at 1 MB/s: one a millisecond.
+    /// 1000 bytes at 1 MB/s: one packet per millisecond.
     const RATE: u64 = 1_000_000;
 
     #[test]

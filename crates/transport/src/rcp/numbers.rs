@@ -1,18 +1,18 @@
-//! Sets of packet numbers that are nearly a prefix.
+//! Sets of packet numbers that are nearly contiguous from 0.
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers that have come.
+/// Numbers that have been received.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct ReceivedNumbers {
-    /// All below this one.
+    /// All numbers below this one have been received.
     next: u32,
-    /// Beyond holes, in order: first and the one after the last.
+    /// Ranges beyond holes, in order: the first number and the one after the last.
     beyond: Vec<(u32, u32)>,
 }
 
 impl ReceivedNumbers {
-    /// Adds a number; whether it is new.
+    /// Adds a number; returns true if it is new.
     pub fn insert(&mut self, number: u32) -> bool {
         if self.contains(number) {
             return false;
@@ -35,19 +35,19 @@ impl ReceivedNumbers {
         true
     }
 
-    /// Whether the number has come.
+    /// Whether the number has been received.
     pub fn contains(&self, number: u32) -> bool {
         let at = self.beyond.partition_point(|range| range.1 <= number);
         let beyond = self.beyond.get(at).is_some_and(|range| range.0 <= number);
         number < self.next || beyond
     }
 
-    /// The first number that is missing.
+    /// Returns the first missing number.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Numbers below `end` that are missing.
+    /// Returns the missing numbers below `end`.
     pub fn missing(&self, end: u32) -> impl Iterator<Item = u32> + '_ {
         let starts = std::iter::once(self.next).chain(self.beyond.iter().map(|range| range.1));
         let ends = self.beyond.iter().map(|range| range.0).chain([u32::MAX]);

@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::numbers::ReceivedNumbers;
 use crate::wire::{FlowEnds, Packet, PacketBody, RcpDatagram};
 
-/// What a receiver has counted.
+/// Counters of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RcpReceiverCounters {
-    /// Packets of data that came.
+    /// Data packets received.
     pub packets: u64,
-    /// Of these, those that had come before.
+    /// Data packets that had been received before.
     pub duplicates: u64,
-    /// Bytes of payload of different packets.
+    /// Bytes of payload, without duplicates.
     pub received: u64,
 }
 
-/// The receiving end of an RCP flow. It never acts on its own.
+/// The receiving end of an RCP flow. It only responds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpReceiver {
     ends: FlowEnds,
@@ -27,7 +27,8 @@ pub struct RcpReceiver {
 }
 
 impl RcpReceiver {
-    /// A receiver of a flow with these ends, its own first. RCP has no ports: addresses identify flows.
+    /// Creates a receiver of a flow with these ends, its own first. RCP has no ports: addresses
+    /// identify flows.
     #[must_use]
     pub fn new(ends: FlowEnds) -> Self {
         Self {
@@ -38,13 +39,13 @@ impl RcpReceiver {
         }
     }
 
-    /// What was counted.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> RcpReceiverCounters {
         self.counters
     }
 
-    /// A packet that came; the answer is appended.
+    /// Handles a packet; appends the answer to `out`.
     pub fn receive(&mut self, packet: &Packet, out: &mut Vec<Packet>) {
         let PacketBody::Rcp { header, datagram } = &packet.body else {
             return;

@@ -1,4 +1,5 @@
-//! The sending end: opens the flow, paces at the rate that comes back, sends again what is missing.
+//! The sending end: opens the flow, paces at the rate that is returned, retransmits what is
+//! missing.
 
 use std::collections::VecDeque;
 
@@ -12,53 +13,53 @@ use crate::sender::Supply;
 use crate::wire::{DATAGRAM_PROTOCOL, FlowEnds, Packet, PacketBody, RcpDatagram};
 use npsim_protocols::time::{self, Time};
 
-/// Bytes of headers of a packet.
+/// Header bytes of a packet.
 const HEADERS: u64 = 40;
 
-/// A sender before it opens.
+/// Parameters of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpSenderParameters {
     /// The host.
     pub host: RcpParameters,
-    /// The addresses; ports are not sent.
+    /// The addresses; ports are not transmitted.
     pub ends: FlowEnds,
-    /// What there is to send; [`Supply::Offered`] is nothing.
+    /// The data to send; [`Supply::Offered`] stands for none.
     pub supply: Supply,
 }
 
-/// Where a flow is.
+/// The phase of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RcpPhase {
-    /// Not opened.
+    /// Not opened yet.
     New,
-    /// The SYN is out.
+    /// The SYN has been sent.
     SynSent,
-    /// The routers gave nothing; asks again now and then.
+    /// The routers granted no rate; the sender asks again from time to time.
     Congested,
-    /// Data flows.
+    /// Data are being sent.
     Running,
-    /// All data is sent; waits for answers, and sends again what got none.
+    /// All data have been sent; waits for answers, and retransmits unanswered packets.
     Draining,
-    /// All was answered.
+    /// Everything was answered.
     Closed,
-    /// Given up: nothing is answered.
+    /// Given up: there were no answers.
     Failed,
 }
 
-/// What a sender has counted.
+/// Counters of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RcpSenderCounters {
-    /// Packets of data, also sent again.
+    /// Data packets, including retransmissions.
     pub segments: u64,
-    /// Of these, those sent again.
+    /// Retransmitted data packets.
     pub retransmitted: u64,
-    /// Packets that only asked for the rate.
+    /// Packets that only requested the rate.
     pub requests: u64,
     /// Bytes of payload that were answered.
     pub acknowledged: u64,
     /// When the flow was opened, if it was.
     pub opened_at: Option<Time>,
-    /// When all was answered, if it is.
+    /// When everything had been answered, if it has.
     pub completed_at: Option<Time>,
 }
 
@@ -68,20 +69,20 @@ pub struct RcpSender {
     host: RcpParameters,
     ends: FlowEnds,
     phase: RcpPhase,
-    /// Packets of data, and bytes of payload of the last one.
+    /// Number of data packets, and payload bytes of the last one.
     total: u32,
     last_payload: u16,
-    /// The next number to be sent the first time.
+    /// The next number to be sent for the first time.
     next: u32,
     again: VecDeque<u32>,
     answered: ReceivedNumbers,
-    /// Bytes of IP per second.
+    /// Rate in bytes of IP per second.
     rate: u64,
     smoothed: Option<Time>,
     least_rtt: Option<Time>,
     pacer: Pacer,
     pace_at: Option<(Time, Time)>,
-    /// SYN, request for the rate, or the end of waiting for answers.
+    /// Time of the next SYN or rate request, or the end of waiting for answers.
     retry_at: Option<Time>,
     /// Retries since the last answer.
     attempts: u32,
@@ -90,7 +91,7 @@ pub struct RcpSender {
 }
 
 impl RcpSender {
-    /// A sender that has not opened yet.
+    /// Creates a sender that has not opened yet.
     #[must_use]
     pub fn new(parameters: &RcpSenderParameters) -> Self {
         let payload = u64::from(parameters.host.payload.max(1));
@@ -103,7 +104,7 @@ impl RcpSender {
                 )
             }
             Supply::Endless => (u32::MAX, payload),
-            // A flow without data is its FIN.
+            // A flow without data consists of its FIN.
             Supply::Bytes(_) | Supply::Offered => (1, 0),
         };
         Self {
@@ -127,7 +128,7 @@ impl RcpSender {
         }
     }
 
-    /// Sends the SYN. Nothing happens if that was done before.
+    /// Sends the SYN. Does nothing if it was sent before.
     pub fn open(&mut self, now: Time, out: &mut Vec<Packet>) {
         if self.phase == RcpPhase::New {
             self.phase = RcpPhase::SynSent;
@@ -136,38 +137,38 @@ impl RcpSender {
         }
     }
 
-    /// Where the flow is.
+    /// Returns the phase of the flow.
     #[must_use]
     pub fn phase(&self) -> RcpPhase {
         self.phase
     }
 
-    /// The rate that packets are paced at, bytes of IP per second; 0 before one is known.
+    /// Returns the pacing rate in bytes of IP per second; 0 before it is known.
     #[must_use]
     pub fn rate(&self) -> u64 {
         self.rate
     }
 
-    /// Smoothed round-trip time.
+    /// Returns the smoothed round-trip time.
     #[must_use]
     pub fn srtt(&self) -> Option<Time> {
         self.smoothed
     }
 
-    /// What was counted.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> RcpSenderCounters {
         self.counters
     }
 
-    /// When [`wake`](Self::wake) is to be called next.
+    /// Returns when [`wake`](Self::wake) must be called next.
     #[must_use]
     pub fn wake_at(&self) -> Option<Time> {
         let paced = self.pace_at.map(|(_, fires)| fires);
         [paced, self.retry_at].into_iter().flatten().min()
     }
 
-    /// A packet that came.
+    /// Handles a packet.
     pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
         let PacketBody::Rcp { header, datagram } = &packet.body else {
             return;
@@ -198,7 +199,7 @@ impl RcpSender {
         self.output(now, out);
     }
 
-    /// Does what is due at `now`.
+    /// Does everything due at `now`.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Packet>) {
         if self.retry_at.is_some_and(|at| at <= now) {
             self.retry(now, out);
@@ -255,7 +256,7 @@ impl RcpSender {
         }
     }
 
-    /// With more than a round-trip time between packets, the rate is asked for in between.
+    /// If more than a round-trip time passes between packets, requests the rate in between.
     fn refresh(&mut self, now: Time) {
         let packet = u64::from(self.host.payload) + HEADERS;
         let gap = time::of_bytes(packet, self.rate);
@@ -292,7 +293,7 @@ impl RcpSender {
         }
     }
 
-    /// Sends what is due.
+    /// Sends everything due.
     fn output(&mut self, now: Time, out: &mut Vec<Packet>) {
         while self.phase == RcpPhase::Running {
             while self
@@ -329,7 +330,8 @@ impl RcpSender {
         self.answered.contains(number)
     }
 
-    /// All data is sent: segments that are not answered within two round-trip times are missing.
+    /// Begins draining after all data were sent: segments that are not answered within two
+    /// round-trip times are missing.
     fn drain(&mut self, now: Time) {
         self.phase = RcpPhase::Draining;
         self.pace_at = None;
@@ -353,7 +355,7 @@ impl RcpSender {
         self.send(now, kind, number, payload, out);
     }
 
-    /// SYN or request for the rate, and the time of the next one.
+    /// Sends a SYN or a rate request, and sets the time of the next one.
     fn ask(&mut self, now: Time, kind: u8, out: &mut Vec<Packet>) {
         self.counters.requests += 1;
         self.send(now, kind, self.next, 0, out);

@@ -1,13 +1,13 @@
-//! What has come of a stream, in order and beyond holes.
+//! The received parts of a stream, in order and beyond holes.
 
 use serde::{Deserialize, Serialize};
 
-/// Ranges of the stream. The SYN at offset 0 has come.
+/// Received ranges of the stream. The SYN at offset 0 has been received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StreamAssembly {
     next: u64,
-    /// Ranges beyond holes, apart from each other, the one that changed last first: the order of SACK
-    /// blocks (RFC 2018, section 4).
+    /// Disjoint ranges beyond holes, the most recently changed first: the order of SACK blocks (RFC
+    /// 2018, section 4).
     beyond: Vec<(u64, u64)>,
 }
 
@@ -21,7 +21,7 @@ impl Default for StreamAssembly {
 }
 
 impl StreamAssembly {
-    /// The offset after the last that came without a gap.
+    /// Returns the offset after the last byte received without a gap.
     pub fn next(&self) -> u64 {
         self.next
     }
@@ -30,7 +30,7 @@ impl StreamAssembly {
         !self.beyond.is_empty()
     }
 
-    /// `first..after` came. How many bytes of it are new.
+    /// Adds the range `first..after`; returns how many bytes of it are new.
     pub fn insert(&mut self, first: u64, after: u64) -> u64 {
         let first = first.max(self.next);
         if first >= after {
@@ -53,12 +53,12 @@ impl StreamAssembly {
         after - first - known
     }
 
-    /// The FIN came in its turn.
+    /// Records the FIN, which must be next in order.
     pub fn finish(&mut self) {
         self.next += 1;
     }
 
-    /// Up to `most` ranges beyond holes, the latest first.
+    /// Returns up to `most` ranges beyond holes, the latest first.
     pub fn recent(&self, most: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.beyond.iter().take(most).copied()
     }

@@ -1,4 +1,4 @@
-//! What a receiver sends back of what routers wrote: feedback of XCP, the answer to a rate request.
+//! Information from routers that a receiver returns: XCP feedback, the answer to a rate request.
 
 use npsim_protocols::quick_start::option::RATE_REQUEST;
 use npsim_protocols::xcp::header;
@@ -8,21 +8,21 @@ use super::XcpAnswer;
 use crate::control::empty_header;
 use crate::wire::{Packet, PacketBody, PacketFormat, QuickStartResponse, TcpOptions, XcpOption};
 
-/// What goes back with the next packet.
+/// Information to return with the next packet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Echo {
-    /// The answer to a rate request, until it was sent once.
+    /// The answer to a rate request, until it has been sent.
     response: Option<QuickStartResponse>,
-    /// With the congestion header of XCP: the sum of feedback since the last packet back, bytes per
+    /// With XCP's congestion header: the sum of feedback since the last packet returned, in bytes per
     /// second.
     header: Option<i64>,
-    /// With XCP as an option: its format, and the sum of feedback since the last packet back, packets
-    /// x 2^10.
+    /// With XCP as an option: its format, and the sum of feedback since the last packet returned, in
+    /// packets x 2^10.
     option: Option<(PacketFormat, i64)>,
 }
 
 impl Echo {
-    /// A SYN came.
+    /// Handles a SYN.
     pub fn begin(&mut self, packet: &Packet, answer: Option<XcpAnswer>) {
         *self = Self::default();
         let request = packet
@@ -41,7 +41,7 @@ impl Echo {
         self.option = answer.filter(|_| asked).map(|answer| (answer.format, 0));
     }
 
-    /// A packet of the open connection came.
+    /// Handles a packet of the open connection.
     pub fn take(&mut self, packet: &Packet, answer: Option<XcpAnswer>) {
         let PacketBody::Tcp { xcp, segment } = &packet.body else {
             return;
@@ -58,7 +58,7 @@ impl Echo {
         }
     }
 
-    /// Writes what stands in TCP options; the feedback in packets x 2^10 that is given.
+    /// Writes the TCP options; returns the feedback given in them, in packets x 2^10.
     pub fn mark(&mut self, options: &mut TcpOptions, syn: bool) -> i64 {
         if syn {
             options.quick_start = self.response.take();
@@ -73,7 +73,7 @@ impl Echo {
         feedback
     }
 
-    /// Puts the congestion header before the segment, if the peer does.
+    /// Puts the congestion header before the segment, if the peer uses it.
     pub fn wrap(&mut self, packet: &mut Packet) {
         let Some(sum) = &mut self.header else { return };
         let feedback = std::mem::take(sum);

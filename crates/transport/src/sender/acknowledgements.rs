@@ -7,17 +7,17 @@ use npsim_protocols::time::Time;
 
 use super::{Recovery, Sender};
 
-/// Duplicate ACKs that indicate a loss (RFC 5681's fast retransmit).
+/// Number of duplicate ACKs that indicate a loss (RFC 5681's fast retransmit).
 const DUPLICATES: u32 = 3;
 
 impl Sender {
-    /// The acknowledgement of a packet of an open connection.
+    /// Processes the acknowledgement in a packet of an open connection.
     ///
-    /// The order of the steps matters to congestion controls (`control.rs`): blocks first, since
-    /// they say what is new; then the packet's own header (`read`), with the state from
-    /// before it; then the advance or the duplicate, which may begin or end recovery;
-    /// then the bytes that arrived, each counted once, whether a block or the number reported
-    /// it; then the losses that the blocks show, and what may be sent now.
+    /// The order of the steps matters to congestion controllers (`control.rs`): first the blocks, since
+    /// they determine what is new; then the packet's own header (`read`), with the state from before it;
+    /// then the advance or the duplicate, which may begin or end recovery; then the bytes that arrived,
+    /// each counted once, whether reported by a block or by the acknowledgement number; then the losses
+    /// that the blocks show; finally, sending what is now allowed.
     pub(super) fn acknowledge(
         &mut self,
         now: Time,
@@ -33,7 +33,7 @@ impl Sender {
             return;
         }
         let shift = self.peer.map_or(0, |peer| peer.shift);
-        // Receivers here never take back room, so an older window that overtook does no harm.
+        // Receivers here never shrink the window, so an older window that arrives late does no harm.
         let edge = offset + (u64::from(segment.window) << shift);
         let opened = edge > self.edge;
         self.edge = self.edge.max(edge);
@@ -44,7 +44,7 @@ impl Sender {
         };
         let new = offset > self.acknowledged;
         let arrived = if new {
-            // What blocks have said of it was counted before, or is in `news`.
+            // Bytes reported by blocks were counted before, or are in `news`.
             let known = self.scoreboard.arrived(self.acknowledged, offset);
             news + (offset - self.acknowledged).saturating_sub(known)
         } else {
@@ -67,8 +67,8 @@ impl Sender {
         self.output(now, out);
     }
 
-    /// Whether SACK blocks show a loss of what was sent after the last one was reported. Recovery repairs
-    /// it without a word; a law that sends on meanwhile has to know.
+    /// Checks whether SACK blocks show a loss of data sent after the last reported loss. Recovery repairs
+    /// it silently, but a law that keeps sending must be informed.
     fn look_for_more_losses(&mut self, now: Time) {
         let begin = self.told.max(self.acknowledged);
         let lost_before = self.scoreboard.lost_before(self.mss);
@@ -79,20 +79,20 @@ impl Sender {
         }
     }
 
-    /// RFC 5681, section 2, and RFC 6675 where SACK is agreed on.
+    /// Whether an ACK is a duplicate by RFC 5681, section 2, or by RFC 6675 with SACK.
     fn is_duplicate(&self, segment: &Segment, opened: bool, news: u64) -> bool {
         let bare = segment.payload == 0 && !segment.flags.has(Flags::FIN);
         let out = self.highest > self.acknowledged;
         out && bare && if self.sack() { news > 0 } else { !opened }
     }
 
-    /// Number of bytes newly reported by the SACK blocks.
+    /// Returns the number of bytes newly reported by the SACK blocks.
     fn take_blocks(&mut self, segment: &Segment) -> u64 {
         let mut news = 0;
         for &(first, after) in segment.options.sack.as_slice() {
             let offset = |wire| sequence::from_wire(self.initial, self.acknowledged, wire);
             if let (Some(first), Some(after)) = (offset(first), offset(after)) {
-                // A block before the acknowledgement is old or reports a duplicate (RFC 2883).
+                // A block before the acknowledgement number is old or reports a duplicate (RFC 2883).
                 let first = first.max(self.acknowledged);
                 if first < after && after <= self.highest {
                     news += self.scoreboard.insert(first, after);
@@ -102,7 +102,7 @@ impl Sender {
         news
     }
 
-    /// Everything before `offset` has arrived.
+    /// Handles the acknowledgement of everything before `offset`.
     fn advance(&mut self, now: Time, offset: u64, segment: &Segment) {
         let bytes = offset - self.acknowledged;
         self.take_sample(now, offset, segment);
@@ -140,14 +140,14 @@ impl Sender {
         }
     }
 
-    /// An ACK of some of what was out when the loss was found (RFC 6582, step 3). Whether the timer
-    /// starts again.
+    /// Handles an ACK of a part of the data in flight when the loss was detected (RFC 6582, step 3).
+    /// Returns whether the timer restarts.
     fn partial(&mut self, bytes: u64, earlier: bool) -> bool {
         self.recovery = Recovery::Fast { partial: true };
         if self.sack() {
             return true;
         }
-        // The next hole begins here; as much as left the network may follow it.
+        // The next hole begins here; as many bytes may follow it as have left the network.
         self.repair = true;
         self.inflation -= bytes as i64;
         if bytes >= self.mss {
@@ -182,7 +182,7 @@ impl Sender {
         }
         let ranges_tell = sack && self.scoreboard.lost_before(self.mss) > self.acknowledged;
         let lost = self.duplicates >= DUPLICATES || ranges_tell;
-        // Without SACK duplicates may come from what was sent again after a timeout.
+        // Without SACK, duplicates may result from retransmissions after a timeout.
         let certain = self.acknowledged > self.recover || sack && self.acknowledged == self.recover;
         if lost && certain {
             self.begin_recovery(now);

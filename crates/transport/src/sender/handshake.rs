@@ -1,4 +1,4 @@
-//! Opening and closing.
+//! Opening and closing of the connection.
 
 use crate::sequence;
 use crate::wire::{Flags, Packet, Segment};
@@ -7,7 +7,7 @@ use npsim_protocols::time::Time;
 use super::{ConnectionPhase, ReceiverPeer, Sender};
 
 impl Sender {
-    /// Sends the SYN. Nothing happens if that was done before.
+    /// Sends the SYN. Does nothing if it was sent before.
     pub fn open(&mut self, now: Time, out: &mut Vec<Packet>) {
         if self.phase == ConnectionPhase::New {
             self.phase = ConnectionPhase::SynSent;
@@ -27,7 +27,7 @@ impl Sender {
         self.expires_at = Some(now + self.rtt.timeout());
     }
 
-    /// A packet that came.
+    /// Handles a packet.
     pub fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
         let Some(segment) = self.ends.segment_in(packet) else {
             return;
@@ -95,7 +95,8 @@ impl Sender {
         self.output(now, out);
     }
 
-    /// What of a packet of the open connection is not about acknowledgements: SYN/ACK again, RST, FIN.
+    /// Handles the parts of a packet of the open connection other than the acknowledgement: a repeated
+    /// SYN/ACK, RST, FIN.
     fn receive_open(
         &mut self,
         now: Time,
@@ -105,7 +106,7 @@ impl Sender {
     ) {
         let Some(mut peer) = self.peer else { return };
         if segment.flags.has(Flags::SYN) {
-            // Our ACK of it was lost.
+            // The ACK of the SYN/ACK was lost.
             let ack = self.packet(now, Flags::ACK, self.next, 0);
             self.send(now, ack, false, out);
             return;
@@ -138,7 +139,8 @@ impl Sender {
         self.close_if_done(now);
     }
 
-    /// All data has arrived: waits for the peer's FIN, then for its retransmissions.
+    /// Begins closing once all data have arrived: waits for the peer's FIN, then for its
+    /// retransmissions.
     fn close_if_done(&mut self, now: Time) {
         if !self.closing || self.acknowledged != self.end() || self.phase != ConnectionPhase::Open {
             return;
@@ -154,7 +156,7 @@ impl Sender {
         self.probe_at = None;
     }
 
-    /// The peer's FIN again, whose ACK was lost.
+    /// Handles a repeated FIN of the peer, whose ACK was lost.
     fn receive_closed(&mut self, now: Time, segment: &Segment, out: &mut Vec<Packet>) {
         if segment.flags.has(Flags::FIN) {
             let ack = self.packet(now, Flags::ACK, self.next, 0);

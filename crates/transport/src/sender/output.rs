@@ -1,4 +1,4 @@
-//! What is sent next, and when.
+//! What to send next, and when.
 
 use crate::control::SendLimit;
 use crate::handshake;
@@ -8,13 +8,13 @@ use npsim_protocols::time::Time;
 
 use super::{ConnectionPhase, ReceiverPeer, Recovery, Sender};
 
-/// The window that a sender announces: it takes no data.
+/// The window that a sender announces, although it receives no data.
 const OWN_WINDOW: u16 = u16::MAX;
 
 /// Why a segment is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SendReason {
-    /// The turn has come: new data, or old data after a timeout.
+    /// Its turn has come: new data, or old data after a timeout.
     Turn,
     /// The segment was lost.
     Repair,
@@ -32,7 +32,7 @@ struct SegmentChoice {
 }
 
 impl Sender {
-    /// Sends what may be sent.
+    /// Sends everything that may be sent.
     pub(super) fn output(&mut self, now: Time, out: &mut Vec<Packet>) {
         if self.phase != ConnectionPhase::Open {
             return;
@@ -66,7 +66,7 @@ impl Sender {
         self.probe_if_shut(now);
     }
 
-    /// The window closes when nothing was sent for a timeout (RFC 5681, section 4.1).
+    /// Closes the window if nothing was sent for a timeout (RFC 5681, section 4.1).
     fn restart_after_idle(&mut self, now: Time) {
         let idle = self.acknowledged == self.highest && self.highest < self.end();
         if self.host.restart_after_idle
@@ -80,7 +80,7 @@ impl Sender {
         }
     }
 
-    /// The segment that is to leave next; none sets why.
+    /// Returns the segment to send next; if there is none, sets the reason.
     fn choose(&mut self) -> Option<SegmentChoice> {
         if self.repair {
             return Some(self.repair_at(self.acknowledged));
@@ -105,7 +105,7 @@ impl Sender {
         self.rescue()
     }
 
-    /// Whether `length` more bytes fit the window. One segment always does.
+    /// Whether `length` more bytes fit into the window. One segment always does.
     fn fits(&mut self, in_flight: u64, length: u64) -> bool {
         let window = self.window();
         let fits = in_flight == 0 || in_flight + length <= window;
@@ -120,7 +120,8 @@ impl Sender {
         fits
     }
 
-    /// The segment at `offset`: up to the next range that has arrived, with the FIN if it reaches it.
+    /// Returns the segment at `offset`: up to the next range that has arrived, with the FIN if it
+    /// reaches that.
     fn segment_at(&self, offset: u64, reason: SendReason) -> SegmentChoice {
         let until = self.scoreboard.hole(offset).1.unwrap_or(u64::MAX);
         let length = self
@@ -140,10 +141,10 @@ impl Sender {
         self.segment_at(offset, SendReason::Repair)
     }
 
-    /// What comes at `next`, if windows allow it.
+    /// Returns the segment at `next`, if the windows allow it.
     fn turn(&mut self, in_flight: u64) -> Option<SegmentChoice> {
         if self.next < self.highest {
-            // After a timeout all is sent again, but for what has arrived meanwhile.
+            // After a timeout everything is retransmitted, except for data that have arrived since.
             self.next = self.scoreboard.hole(self.next).0.min(self.highest);
         }
         let mut choice = self.segment_at(self.next, SendReason::Turn);
@@ -156,7 +157,8 @@ impl Sender {
         }
         let room = self.edge.saturating_sub(choice.offset);
         if choice.length > room {
-            // A part of a segment only where the peer's window is all that there is.
+            // A partial segment is sent only if the peer's window allows nothing larger and nothing is
+            // in flight.
             if in_flight > 0 || room == 0 {
                 self.limit = SendLimit::Peer;
                 return None;
@@ -167,13 +169,13 @@ impl Sender {
         Some(choice)
     }
 
-    /// The last segment that has not arrived, once for each loss.
+    /// Returns the last segment that has not arrived, once for each loss.
     fn rescue(&self) -> Option<SegmentChoice> {
         let end = self.highest;
         if self.acknowledged <= self.scoreboard.rescued || self.scoreboard.end() >= end {
             return None;
         }
-        // The FIN takes no room in a segment.
+        // The FIN occupies no payload in a segment.
         let from = end.min(self.data_end).saturating_sub(self.mss);
         let offset = from.max(self.scoreboard.end()).max(self.acknowledged);
         Some(self.segment_at(offset, SendReason::Rescue))
@@ -222,7 +224,8 @@ impl Sender {
         self.send(now, packet, !again, out);
     }
 
-    /// With nothing out and a shut window only a probe finds out when it opens (RFC 9293, 3.8.6.1).
+    /// If nothing is in flight and the window is closed, only a probe can detect when it opens (RFC
+    /// 9293, 3.8.6.1).
     fn probe_if_shut(&mut self, now: Time) {
         let out = self.highest > self.acknowledged;
         let waits = self.next < self.end() && self.limit == SendLimit::Peer;
@@ -233,7 +236,7 @@ impl Sender {
         }
     }
 
-    /// A segment with all that is the same in each.
+    /// Returns a segment with the fields that all have in common.
     pub(super) fn packet(&mut self, now: Time, flags: Flags, offset: u64, payload: u16) -> Packet {
         self.identification = self.identification.wrapping_add(1);
         let peer = self.peer;

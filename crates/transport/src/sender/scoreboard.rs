@@ -1,23 +1,23 @@
-//! Data that the peer has reported by SACK blocks, and what follows from it (RFC 6675).
+//! The scoreboard of data reported by SACK blocks (RFC 6675).
 
 use serde::{Deserialize, Serialize};
 
-/// Duplicates after which a segment counts as lost.
+/// Number of duplicates after which a segment counts as lost.
 const DUPLICATES: usize = 3;
 
 /// Ranges of the stream that have arrived beyond the acknowledgement.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct SackScoreboard {
-    /// First offset and the one after the last; in order, apart from each other.
+    /// First offset and the one after the last; disjoint, in order.
     ranges: Vec<(u64, u64)>,
-    /// Everything lost before this offset was sent again (`HighRxt`).
+    /// Everything lost before this offset has been retransmitted (`HighRxt`).
     pub repaired: u64,
     /// Where the last rescue retransmission ended (`RescueRxt`).
     pub rescued: u64,
 }
 
 impl SackScoreboard {
-    /// Takes a block in. How many bytes of it are news.
+    /// Adds a block; returns how many bytes of it are new.
     pub fn insert(&mut self, mut first: u64, mut after: u64) -> u64 {
         let begin = self.ranges.partition_point(|range| range.1 < first);
         let end = self.ranges.partition_point(|range| range.0 <= after);
@@ -38,7 +38,7 @@ impl SackScoreboard {
         news
     }
 
-    /// Everything before `offset` is acknowledged.
+    /// Handles the acknowledgement of everything before `offset`.
     pub fn advance(&mut self, offset: u64) {
         let gone = self.ranges.partition_point(|range| range.1 <= offset);
         self.ranges.drain(..gone);
@@ -47,9 +47,9 @@ impl SackScoreboard {
         }
     }
 
-    /// The timer expired with everything before `acknowledged` acknowledged. What has arrived stays known
-    /// (RFC 6675, 5.1), unless the peer has forgotten it: else it would have acknowledged what begins
-    /// here.
+    /// Handles an expiry of the timer when everything before `acknowledged` is acknowledged. Ranges that
+    /// have arrived stay known (RFC 6675, 5.1), unless the peer has discarded them: otherwise it would
+    /// have acknowledged the range that begins here.
     pub fn start_again(&mut self, acknowledged: u64) {
         (self.repaired, self.rescued) = (0, 0);
         if self.hole(acknowledged).0 > acknowledged {
@@ -57,7 +57,7 @@ impl SackScoreboard {
         }
     }
 
-    /// Bytes of `first..after` that have arrived.
+    /// Returns how many bytes of `first..after` have arrived.
     pub fn arrived(&self, first: u64, after: u64) -> u64 {
         let begin = self.ranges.partition_point(|range| range.1 <= first);
         self.ranges[begin..]
@@ -67,8 +67,8 @@ impl SackScoreboard {
             .sum()
     }
 
-    /// The first offset from `offset` on that has not arrived, and where the next range that has
-    /// begins.
+    /// Returns the first offset at or after `offset` that has not arrived, and the start of the next
+    /// range that has.
     pub fn hole(&self, offset: u64) -> (u64, Option<u64>) {
         let at = self.ranges.partition_point(|range| range.1 <= offset);
         match self.ranges.get(at) {
@@ -79,8 +79,8 @@ impl SackScoreboard {
         }
     }
 
-    /// What has not arrived before this offset is lost: three ranges or more than two segments lie
-    /// above it.
+    /// Returns the offset below which missing data count as lost: three ranges or more than two segments
+    /// lie above it.
     pub fn lost_before(&self, mss: u64) -> u64 {
         let mut bytes = 0;
         for (count, range) in self.ranges.iter().rev().enumerate() {
@@ -92,13 +92,13 @@ impl SackScoreboard {
         0
     }
 
-    /// The offset after the last that has arrived.
+    /// Returns the offset after the last byte that has arrived.
     pub fn end(&self) -> u64 {
         self.ranges.last().map_or(0, |range| range.1)
     }
 
-    /// What is thought to be in the network of `first..after`: what is neither there nor lost, and what
-    /// was sent again.
+    /// Returns how many bytes of `first..after` are assumed to be in flight: those that have neither
+    /// arrived nor been lost, and those that were retransmitted.
     pub fn pipe(&self, first: u64, after: u64, mss: u64) -> u64 {
         let missing = |from: u64, to: u64| {
             let from = from.clamp(first, after);
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn the_pipe_has_neither_what_arrived_nor_what_is_lost() {
         let mut board = board(&[(20, 30), (40, 50), (60, 70)]);
-        // 10..20 is lost, 30..40, 50..60 and 70..100 may be in flight.
+        // 10..20 is lost; 30..40, 50..60 and 70..100 may be in flight.
         assert_eq!(board.pipe(10, 100, 10), 50);
         board.repaired = 20;
         assert_eq!(board.pipe(10, 100, 10), 60);

@@ -1,4 +1,4 @@
-//! What happens when nothing comes back.
+//! Timers, which expire if nothing comes back.
 
 use crate::wire::{Flags, Packet};
 use npsim_protocols::time::Time;
@@ -6,11 +6,11 @@ use npsim_protocols::time::Time;
 use super::{ConnectionPhase, Recovery, Sender};
 
 impl Sender {
-    /// Does what is due at `now`. Nothing if nothing is.
+    /// Does everything due at `now`.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Packet>) {
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         if due(self.forget_at) {
-            // In `Open` the peer's FIN never came.
+            // In `Open`, the peer's FIN never arrived.
             self.forget_at = None;
             self.phase = ConnectionPhase::Closed;
         }
@@ -26,7 +26,7 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer (RFC 6298, section 5).
+    /// Handles an expiry of the retransmission timer (RFC 6298, section 5).
     fn expire(&mut self, now: Time, out: &mut Vec<Packet>) {
         self.expires_at = None;
         self.counters.timeouts += 1;
@@ -53,11 +53,11 @@ impl Sender {
         self.scoreboard.start_again(self.acknowledged);
         self.next = self.acknowledged;
         self.pace_at = None;
-        // The timer starts with the next segment, which a rate may hold back.
+        // The timer starts with the next segment, which pacing may delay.
         self.output(now, out);
     }
 
-    /// Asks for the window by a segment that the peer has already.
+    /// Probes the window with a segment that the peer already has.
     fn probe(&mut self, now: Time, out: &mut Vec<Packet>) {
         let probe = self.packet(now, Flags::ACK, self.acknowledged - 1, 0);
         self.send(now, probe, false, out);

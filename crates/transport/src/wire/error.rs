@@ -1,25 +1,25 @@
-//! What can be wrong with bytes, and with values that have no bytes.
+//! Errors in bytes, and in values that have no byte representation.
 
 use thiserror::Error;
 
-/// Why bytes are no packet of a host, or why a packet has no bytes.
+/// Why bytes are not a packet of a host, or why a packet has no byte representation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WireError {
-    /// Fewer bytes than the header or the length field needs.
+    /// There are fewer bytes than the header or the length field requires.
     #[error("{what} needs {needed} bytes and has {have}")]
     Short {
-        /// What is cut.
+        /// What is truncated.
         what: &'static str,
-        /// Bytes that it needs.
+        /// Bytes required.
         needed: usize,
-        /// Bytes that are there.
+        /// Bytes present.
         have: usize,
     },
-    /// Not version 4.
+    /// The version is not 4.
     #[error("the IP version is {0}, not 4")]
     Version(u8),
-    /// A header length below its least, or a congestion header of another form.
+    /// A header length below its minimum, or a congestion header of another format.
     #[error("{what} has the length {length}, which cannot be")]
     Length {
         /// The header.
@@ -27,16 +27,16 @@ pub enum WireError {
         /// The length field in bytes.
         length: usize,
     },
-    /// The sum over header or segment is wrong.
+    /// The checksum of a header or segment is wrong.
     #[error("the checksum of {0} is wrong")]
     Checksum(&'static str),
-    /// A fragment: hosts here never send nor join any.
+    /// A fragment: hosts here neither send nor reassemble any.
     #[error("the packet is a fragment")]
     Fragment,
-    /// A protocol that no endpoint speaks.
+    /// A protocol that no endpoint uses.
     #[error("no endpoint speaks protocol {0}")]
     Protocol(u8),
-    /// An option without a length, or one that runs over the end of its header.
+    /// An option without a length, or one that runs past the end of its header.
     #[error("option {kind} of {what} runs over the end of its header")]
     OptionOverrun {
         /// The header.
@@ -44,7 +44,7 @@ pub enum WireError {
         /// The option's kind.
         kind: u8,
     },
-    /// A known option with a length that it cannot have.
+    /// A known option with an invalid length.
     #[error("option {kind} of {what} has the length {length}, which it cannot have")]
     OptionLength {
         /// The header.
@@ -54,7 +54,7 @@ pub enum WireError {
         /// The length found.
         length: u8,
     },
-    /// A known option that stands there twice.
+    /// A known option that occurs twice.
     #[error("option {kind} of {what} stands there twice")]
     OptionTwice {
         /// The header.
@@ -62,13 +62,13 @@ pub enum WireError {
         /// The option's kind.
         kind: u8,
     },
-    /// More options than the header holds.
+    /// More options than fit into the header.
     #[error("the options take {needed} bytes; a TCP header has room for 40")]
     OptionsTooLong {
         /// Bytes of all options.
         needed: usize,
     },
-    /// A packet above 65535 bytes.
+    /// A packet longer than 65535 bytes.
     #[error("the packet would be {needed} bytes long; IPv4 ends at 65535")]
     TooLong {
         /// Bytes of the packet.

@@ -1,4 +1,4 @@
-//! The IPv4 header of hosts: no fragments, no option but Quick-Start's.
+//! The IPv4 header of hosts: no fragments, no options except Quick-Start.
 
 use std::net::Ipv4Addr;
 
@@ -10,10 +10,10 @@ use super::{IPV4, WireError};
 const WHAT: &str = "the IPv4 header";
 /// "Do not fragment".
 const DONT_FRAGMENT: u16 = 0x4000;
-/// The bits of the field of flags and offset that a fragment has set.
+/// Bits of the flags and offset field of which at least one is set in a fragment.
 const FRAGMENT: u16 = 0x3fff;
 
-/// What a host writes and reads.
+/// The fields that a host writes and reads.
 pub(super) struct Ipv4 {
     pub source: Ipv4Addr,
     pub destination: Ipv4Addr,
@@ -24,12 +24,12 @@ pub(super) struct Ipv4 {
 }
 
 impl Ipv4 {
-    /// Bytes of the header.
+    /// Returns the number of bytes of the header.
     pub fn length(&self) -> usize {
         IPV4 + self.quick_start.map_or(0, |_| option::LENGTH)
     }
 
-    /// The folded sum of the addresses, for the pseudo header.
+    /// Returns the folded sum of the addresses, for the pseudo header.
     pub fn addresses(&self) -> u16 {
         let sum = |address: Ipv4Addr| u32::from(checksum::sum(&address.octets()));
         checksum::fold(sum(self.source) + sum(self.destination))
@@ -55,7 +55,8 @@ impl Ipv4 {
         Ok(())
     }
 
-    /// Reads a header; the rest is what the packet carries, without the padding of a frame.
+    /// Parses a header; the remaining bytes are the packet's payload, without the padding of a
+    /// frame.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let short = |needed| WireError::Short {
             what: WHAT,

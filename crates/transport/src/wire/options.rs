@@ -14,11 +14,11 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 const QUICK_START_RESPONSE: u8 = 27;
 
-/// The header that errors name.
+/// The header's name in errors.
 const WHAT: &str = "the TCP header";
 /// Most bytes of options: a data offset of 15 longwords.
 const ROOM: usize = 40;
-/// The largest shift that RFC 7323 knows.
+/// The largest shift that RFC 7323 allows.
 pub(crate) const LARGEST_WINDOW_SCALE: u8 = 14;
 
 /// Timestamps of RFC 7323, in the sender's units.
@@ -26,7 +26,7 @@ pub(crate) const LARGEST_WINDOW_SCALE: u8 = 14;
 pub struct Timestamps {
     /// The sender's clock.
     pub value: u32,
-    /// The peer's clock as it came.
+    /// The peer's clock as received.
     pub echo: u32,
 }
 
@@ -35,13 +35,13 @@ pub struct Timestamps {
 pub struct QuickStartResponse {
     /// The approved rate code (4 bits).
     pub rate: u8,
-    /// IP TTL less Quick-Start TTL of the request, modulo 256.
+    /// IP TTL minus Quick-Start TTL of the request, modulo 256.
     pub ttl_difference: u8,
-    /// The nonce as it came (30 bits).
+    /// The nonce as received (30 bits).
     pub nonce: u32,
 }
 
-/// Up to four SACK blocks in the order in which they stand (RFC 2018), each the first sequence number
+/// Up to four SACK blocks in the order of the option (RFC 2018), each with the first sequence number
 /// and the one after the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SackBlocks {
@@ -50,10 +50,10 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Blocks that fit a header without other options.
+    /// Number of blocks that fit into a header without other options.
     pub const MOST: usize = 4;
 
-    /// Adds a block; `false` if there is no place for it.
+    /// Adds a block; returns false if there is no room for it.
     pub fn push(&mut self, first: u32, after: u32) -> bool {
         let free = self.blocks.get_mut(usize::from(self.count));
         let fits = free.is_some();
@@ -64,23 +64,23 @@ impl SackBlocks {
         fits
     }
 
-    /// The blocks.
+    /// Returns the blocks.
     #[must_use]
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.count)]
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 }
 
-/// The options that endpoints know; others are skipped when a header is read.
+/// The options that endpoints use; others are skipped when a header is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TcpOptions {
-    /// Largest segment that the sender of the option takes, payload and options.
+    /// Largest segment that the sender of the option accepts, payload and options.
     pub mss: Option<u16>,
     /// Shift of the windows that the sender of the option announces.
     pub window_scale: Option<u8>,
@@ -97,7 +97,7 @@ pub struct TcpOptions {
 }
 
 impl TcpOptions {
-    /// Bytes on the wire, a multiple of 4. More than 40 do not fit a header.
+    /// Returns the number of bytes on the wire, a multiple of 4. More than 40 do not fit into a header.
     #[must_use]
     pub fn length(&self) -> usize {
         let mut length = 0;
@@ -113,13 +113,13 @@ impl TcpOptions {
         length
     }
 
-    /// How many SACK blocks still fit beside what is there.
+    /// Returns how many SACK blocks fit in addition to the present options.
     #[must_use]
     pub fn room_for_blocks(&self) -> usize {
         (ROOM.saturating_sub(self.length() + 4) / 8).min(SackBlocks::MOST)
     }
 
-    /// Appends the options. Each is filled up to longwords by no-operations before it, as is customary.
+    /// Appends the options. Each is padded to longwords by preceding no-operations, as is customary.
     pub(super) fn append(&self, bytes: &mut Vec<u8>) -> Result<(), WireError> {
         let needed = self.length();
         if needed > ROOM {
@@ -159,11 +159,11 @@ impl TcpOptions {
         Ok(())
     }
 
-    /// Reads the options of a header.
+    /// Parses the options of a header.
     ///
     /// # Errors
     ///
-    /// When an option runs over the end, has a length that it cannot have, or stands there twice.
+    /// Returns an error if an option runs past the end, has an invalid length, or occurs twice.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Result<Self, WireError> {
         let mut options = Self::default();
         while let Some((&kind, rest)) = bytes.split_first() {
@@ -192,7 +192,7 @@ impl TcpOptions {
             |at: usize| u32::from_be_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]]);
         let twice = match (kind, data) {
             (MSS, &[a, b]) => self.mss.replace(u16::from_be_bytes([a, b])).is_some(),
-            // RFC 7323, section 2.3: a larger shift is taken for 14.
+            // RFC 7323, section 2.3: a larger shift is treated as 14.
             (WINDOW_SCALE, &[shift]) => {
                 let shift = shift.min(LARGEST_WINDOW_SCALE);
                 self.window_scale.replace(shift).is_some()

@@ -10,19 +10,19 @@ use super::ipv4::Ipv4;
 use super::segment::{Segment, TCP_PROTOCOL};
 use super::{IPV4, WireError};
 
-/// What the shipped microcode knows XCP by: the draft left the number open, RFC 3692 has 253 and 254
-/// for experiments.
+/// Protocol number by which the shipped microcode recognises XCP: the draft left it open, and RFC 3692
+/// reserves 253 and 254 for experiments.
 const XCP_PROTOCOL: u8 = 253;
-/// What the shipped microcode knows RCP by.
+/// Protocol number by which the shipped microcode recognises RCP.
 const RCP_PROTOCOL: u8 = 254;
-/// What follows the congestion header of RCP: "any host internal protocol".
+/// Protocol number after RCP's congestion header: "any host internal protocol".
 pub(crate) const DATAGRAM_PROTOCOL: u8 = 61;
 /// Bytes of a [`RcpDatagram`]'s header.
 const DATAGRAM: usize = 8;
-/// The TTL that hosts send with.
+/// Default TTL of hosts.
 pub(crate) const TTL: u8 = 64;
 
-/// The two ends of a flow as one of them sees them.
+/// The two ends of a flow, as seen by one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowEnds {
     /// Own address.
@@ -36,7 +36,7 @@ pub struct FlowEnds {
 }
 
 impl FlowEnds {
-    /// The ends as the peer sees them.
+    /// Returns the ends as the peer sees them.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl FlowEnds {
         }
     }
 
-    /// The segment in `packet`, if the peer sent it to this end.
+    /// Returns the segment in `packet`, if the peer sent it to this end.
     pub(crate) fn segment_in(self, packet: &Packet) -> Option<&Segment> {
         packet.segment().filter(|segment| {
             segment.destination_port == self.source_port
@@ -56,22 +56,22 @@ impl FlowEnds {
     }
 }
 
-/// What follows the congestion header of RCP: eight bytes, so that the headers of IPv4, RCP and this
-/// come to the 40 bytes of IPv4 and TCP.
+/// The header after RCP's congestion header: eight bytes, so that the headers of IPv4, RCP and this
+/// one add up to the 40 bytes of IPv4 and TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpDatagram {
-    /// The number of a packet of data from 0 on; in an answer, that of the packet that it answers.
+    /// The number of a data packet, from 0 on; in an answer, that of the packet it answers.
     pub number: u32,
-    /// The sender's clock in units of its own, or its echo.
+    /// The sender's clock in its own units, or its echo.
     pub stamp: u32,
     /// Bytes of payload.
     pub payload: u16,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PacketBody {
-    /// TCP, behind the congestion header of XCP if there is one.
+    /// TCP, preceded by XCP's congestion header if there is one.
     Tcp {
         /// The congestion header.
         xcp: Option<xcp::XcpHeader>,
@@ -82,7 +82,7 @@ pub enum PacketBody {
     Rcp {
         /// The congestion header.
         header: rcp::RcpHeader,
-        /// What it carries.
+        /// The data after it.
         datagram: RcpDatagram,
     },
 }
@@ -94,23 +94,23 @@ pub struct Packet {
     pub source: Ipv4Addr,
     /// Receiver.
     pub destination: Ipv4Addr,
-    /// Counts the packets of an endpoint.
+    /// Counter of the endpoint's packets.
     pub identification: u16,
     /// Time to live.
     pub ttl: u8,
     /// The Quick-Start option of IPv4.
     pub quick_start: Option<QuickStartOption>,
-    /// What the packet carries.
+    /// Content of the packet.
     pub body: PacketBody,
 }
 
 impl Packet {
-    /// A segment on its way, without congestion header.
+    /// Creates the packet of a segment, without a congestion header.
     pub(crate) fn tcp(ends: FlowEnds, identification: u16, segment: Segment) -> Self {
         Self::new(ends, identification, PacketBody::Tcp { xcp: None, segment })
     }
 
-    /// A datagram behind a congestion header of RCP.
+    /// Creates the packet of a datagram after RCP's congestion header.
     pub(crate) fn rcp(
         ends: FlowEnds,
         identification: u16,
@@ -131,7 +131,7 @@ impl Packet {
         }
     }
 
-    /// Bytes of the packet: the total length of its IPv4 header.
+    /// Returns the number of bytes of the packet: the total length in its IPv4 header.
     #[must_use]
     pub fn length(&self) -> usize {
         let ipv4 = IPV4 + self.quick_start.map_or(0, |_| option::LENGTH);
@@ -146,7 +146,7 @@ impl Packet {
         }
     }
 
-    /// The segment of a TCP packet.
+    /// Returns the segment of a TCP packet.
     #[must_use]
     pub fn segment(&self) -> Option<&Segment> {
         match &self.body {
@@ -155,7 +155,7 @@ impl Packet {
         }
     }
 
-    /// Protocol number of what follows the IPv4 header.
+    /// Returns the protocol number in the IPv4 header.
     #[must_use]
     pub const fn protocol(&self) -> u8 {
         match &self.body {
@@ -176,12 +176,12 @@ impl Packet {
         }
     }
 
-    /// The packet as it stands on a line, from the IPv4 header on, checksums right, payload by the
+    /// Returns the bytes of the packet from the IPv4 header on, with correct checksums and the payload
     /// [pattern](super::pattern).
     ///
     /// # Errors
     ///
-    /// [`WireError::OptionsTooLong`] and [`WireError::TooLong`].
+    /// Returns [`WireError::OptionsTooLong`] or [`WireError::TooLong`].
     pub fn to_bytes(&self) -> Result<Vec<u8>, WireError> {
         let length = self.length();
         let mut bytes = Vec::with_capacity(length);
@@ -204,13 +204,13 @@ impl Packet {
         Ok(bytes)
     }
 
-    /// Reads a packet from its IPv4 header on; bytes behind its total length are the padding of a
-    /// frame. The second part is the payload as it came: [`first_difference`](super::first_difference)
-    /// says whether it is the pattern.
+    /// Parses a packet from its IPv4 header on; bytes after its total length are the padding of a
+    /// frame. The second part of the result is the payload as received:
+    /// [`first_difference`](super::first_difference) compares it with the pattern.
     ///
     /// # Errors
     ///
-    /// A [`WireError`] for everything that is malformed or that hosts never send.
+    /// Returns a [`WireError`] for anything malformed or never sent by hosts.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (header, rest) = Ipv4::from_bytes(bytes)?;
         let (body, payload) = match header.protocol {

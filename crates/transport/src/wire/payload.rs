@@ -1,15 +1,16 @@
-//! The payload: a pattern that follows from the sequence number, so that no endpoint stores bytes and
-//! the bytes of a segment can be checked wherever it is seen.
+//! The payload: a pattern derived from the sequence number, so that endpoints store no bytes and the
+//! bytes of a segment can be checked anywhere.
 
-/// The byte at sequence number `sequence` (as it stands on the wire).
+/// Returns the byte at sequence number `sequence` (as on the wire).
 #[must_use]
 pub const fn pattern(sequence: u32) -> u8 {
     let [a, b, c, d] = sequence.to_be_bytes();
-    // A period of 256 alone would not show a segment moved by a multiple of it.
+    // A simple period of 256 would not reveal a segment moved by a multiple of it.
     a.wrapping_mul(7) ^ b.wrapping_mul(5) ^ c.wrapping_mul(3) ^ d
 }
 
-/// The place of the first of `bytes`, which begin at `sequence`, that is not the [`pattern`].
+/// Returns the index of the first of `bytes`, which begin at `sequence`, that differs from the
+/// [`pattern`].
 #[must_use]
 pub fn first_difference(sequence: u32, bytes: &[u8]) -> Option<usize> {
     let differs = |(at, byte): (usize, &u8)| *byte != pattern(sequence.wrapping_add(at as u32));

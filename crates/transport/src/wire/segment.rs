@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TCP, TcpOptions, WireError};
 
-/// TCP as IPv4 headers know it.
+/// The protocol number of TCP in IPv4 headers.
 pub(super) const TCP_PROTOCOL: u8 = 6;
 
 /// The control bits of a segment.
@@ -17,22 +17,22 @@ pub struct Flags(u8);
 impl Flags {
     /// No more data from the sender.
     pub const FIN: Self = Self(1);
-    /// The sender's first sequence number.
+    /// The sequence number is the sender's initial one.
     pub const SYN: Self = Self(2);
-    /// The connection is gone.
+    /// The connection is reset.
     pub const RST: Self = Self(4);
     /// The sender has no more data ready.
     pub const PSH: Self = Self(8);
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(16);
 
-    /// The flags of the lower eight bits.
+    /// Returns the flags in the lower eight bits.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// The flags as the lower eight bits.
+    /// Returns the flags as the lower eight bits.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
@@ -53,7 +53,7 @@ impl BitOr for Flags {
     }
 }
 
-/// A TCP segment: its header, and how many bytes of the payload pattern follow.
+/// A TCP segment: its header, and the number of bytes of the payload pattern that follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
     /// Port of the sender.
@@ -66,7 +66,7 @@ pub struct Segment {
     pub acknowledgement: u32,
     /// Control bits.
     pub flags: Flags,
-    /// The window as it stands in the header, not yet shifted.
+    /// The window as in the header, not yet shifted.
     pub window: u16,
     /// Options.
     pub options: TcpOptions,
@@ -75,7 +75,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Bytes of the header with its options.
+    /// Returns the number of bytes of the header with its options.
     #[must_use]
     pub fn header_length(&self) -> usize {
         TCP + self.options.length()
@@ -98,7 +98,7 @@ impl Segment {
         Ok(())
     }
 
-    /// Reads a segment; the rest is its payload, as it came.
+    /// Parses a segment; the remaining bytes are its payload, as received.
     pub(super) fn from_bytes(bytes: &[u8], pseudo: u16) -> Result<(Self, &[u8]), WireError> {
         let what = "the TCP header";
         let short = |needed| WireError::Short {
@@ -132,8 +132,8 @@ impl Segment {
     }
 }
 
-/// The sum of a segment with its pseudo header, whose addresses come to `addresses`: 0xffff where the
-/// checksum is right.
+/// Returns the sum of a segment with its pseudo header, whose addresses sum to `addresses`: 0xffff if
+/// the checksum is right.
 fn segment_sum(segment: &[u8], addresses: u16) -> u16 {
     let length = segment.len() as u32;
     let protocol = u32::from(TCP_PROTOCOL);

@@ -1,9 +1,10 @@
 //! XCP as a TCP option, as in Linux experiments of 2005 (Zhang and Henderson).
 //!
-//! The slides give three 16-bit fields forward and one back, window and feedback in packets "split
-//! mantissa-exponent", the round-trip time in milliseconds. They do not give the split: here bit 15 is
-//! the sign, bits 14 to 4 a mantissa and bits 3 to 0 an exponent e, for mantissa x 2^(e - 10) packets.
-//! Nor do they give the option's kind: 253, one of RFC 4727's for experiments.
+//! The slides show three 16-bit fields forward and one back, window and feedback in packets "split
+//! mantissa-exponent", the round-trip time in milliseconds. They do not specify the split: here bit 15
+//! is the sign, bits 14 to 4 are a mantissa and bits 3 to 0 an exponent e, for mantissa x 2^(e - 10)
+//! packets. Nor do they specify the option's kind: 253 is one of those that RFC 4727 reserves for
+//! experiments.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,16 +12,15 @@ use serde::{Deserialize, Serialize};
 pub(crate) const KIND: u8 = 253;
 /// Length with the fields of the forward direction.
 const FORWARD: u8 = 8;
-/// Length with the field of the backward direction.
+/// Length with the field of the reverse direction.
 const REVERSE: u8 = 4;
 
-/// Bits of the fraction in numbers of packets, which [`PacketFormat`] reads and writes in units
-/// of 2^-10.
+/// Fraction bits of packet counts, which [`PacketFormat`] reads and writes in units of 2^-10.
 pub const FRACTION_BITS: u32 = 10;
-/// The greatest mantissa.
+/// The largest mantissa.
 const LARGEST_MANTISSA: u64 = 2_047;
 
-/// How a number of packets stands in 16 bits.
+/// The 16-bit encoding of a number of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PacketFormat {
     /// A signed integer; fractions of a packet are lost.
@@ -30,8 +30,8 @@ pub enum PacketFormat {
 }
 
 impl PacketFormat {
-    /// The field for a number of packets in units of 2^-10: the nearest that the format has (an
-    /// integer towards zero), and its largest for what is larger.
+    /// Encodes a number of packets in units of 2^-10 as the nearest representable value (an integer
+    /// rounds towards zero), or the largest for numbers beyond it.
     #[must_use]
     pub fn encode(self, packets: i64) -> u16 {
         match self {
@@ -51,7 +51,7 @@ impl PacketFormat {
         }
     }
 
-    /// The number of packets of a field in units of 2^-10.
+    /// Decodes a field to a number of packets in units of 2^-10.
     #[must_use]
     pub fn decode(self, field: u16) -> i64 {
         match self {
@@ -68,7 +68,7 @@ impl PacketFormat {
     }
 }
 
-/// The option; the fields are as they stand on the wire.
+/// The option; the fields are encoded as on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum XcpOption {
     /// From the sender of data; routers lower `feedback`.
@@ -77,10 +77,10 @@ pub enum XcpOption {
         window: u16,
         /// The round-trip time in units of the host (a millisecond), 0 if unknown.
         rtt: u16,
-        /// The change of window that is asked for, packets.
+        /// The requested change of the window, in packets.
         feedback: u16,
     },
-    /// From the receiver: what the routers left of the request.
+    /// From the receiver: the request as reduced by the routers.
     Reverse {
         /// Packets.
         feedback: u16,
@@ -88,7 +88,7 @@ pub enum XcpOption {
 }
 
 impl XcpOption {
-    /// Bytes on the wire.
+    /// Returns the number of bytes on the wire.
     pub(super) fn length(self) -> usize {
         usize::from(match self {
             Self::Forward { .. } => FORWARD,
@@ -112,7 +112,7 @@ impl XcpOption {
         }
     }
 
-    /// Reads what follows kind and length; `None` for another length.
+    /// Parses the data after kind and length; `None` for an unknown length.
     pub(super) fn from_data(data: &[u8]) -> Option<Self> {
         match *data {
             [a, b, c, d, e, f] => Some(Self::Forward {
