@@ -1,4 +1,4 @@
-//! Several routers, one behind the other: all that leaves one comes to the next.
+//! Several routers in series: all packets that leave one arrive at the next.
 
 use npsim_net::Random;
 use npsim_net::order::Sequences;
@@ -7,49 +7,49 @@ use crate::net::Tick;
 use crate::parameters::Parameters;
 use crate::router::{CYCLE, Packet, Passed, Router};
 
-/// The stream of the load's draws; routers count from 1.
+/// Random stream of the load; those of the routers start at 1.
 const LOAD: u64 = 0;
-/// Cycles of a microsecond.
+/// Cycles per microsecond.
 const MHZ: u64 = 600;
 
-/// What a chain of routers did.
+/// The results of a chain of routers.
 #[derive(Clone, Debug)]
 pub struct ChainOutcome {
-    /// Order of the packets that left the last router in the window; a flow is named by its
-    /// place among those of a time and by how many had that place before.
+    /// Order of the packets that left the last router in the window; a flow is identified by its index
+    /// among the concurrent flows and by the number of earlier flows with that index.
     pub order: Sequences<(u32, u32)>,
-    /// Packets that were offered.
+    /// Packets offered.
     pub offered: u64,
-    /// Packets that no router had room for.
+    /// Packets lost because a router had no room.
     pub lost: u64,
-    /// Packets that left the last router, in all.
+    /// Packets that left the last router, in total.
     pub left: u64,
     /// Packets that left it in the window.
     pub counted: u64,
     /// Length of the window in ticks.
     pub window: Tick,
-    /// Share of the time in which the DRAM of the last router served.
+    /// Share of the time in which the DRAM of the last router was busy.
     pub dram_busy: f64,
-    /// Bytes of a packet.
+    /// Bytes per packet.
     bytes: u64,
 }
 
 impl ChainOutcome {
-    /// What left the last router in the window, in Gb/s of packets.
+    /// Returns the throughput of the last router in the window, in Gb/s of packets.
     #[must_use]
     pub fn gbps(&self) -> f64 {
         let cycles = self.window as f64 / CYCLE as f64;
         (self.counted * self.bytes * 8) as f64 * MHZ as f64 / 1000.0 / cycles
     }
 
-    /// The rate in millions of packets a second.
+    /// Returns the rate in millions of packets per second.
     #[must_use]
     pub fn mpps(&self) -> f64 {
         self.counted as f64 * MHZ as f64 * CYCLE as f64 / self.window as f64
     }
 }
 
-/// The packets of the load: evenly in time, flows in random order.
+/// Returns the packets of the load: evenly spaced, flows in random order.
 fn load(p: &Parameters) -> Vec<(Tick, Packet)> {
     let mut random = Random::new(p.seed, LOAD);
     let mut sent = vec![0_u64; p.flows as usize];
@@ -70,21 +70,21 @@ fn load(p: &Parameters) -> Vec<(Tick, Packet)> {
         .collect()
 }
 
-/// Runs so many routers, one behind the other. What is counted is what leaves from the
-/// moment when the warm-up's last packet came to the first router until its last one came.
+/// Runs `hops` routers in series. The window extends from the arrival of the warm-up's last packet at the
+/// first router to the arrival of the very last packet there.
 ///
 /// # Errors
-/// Parameters do not go together, in words.
+/// Returns a message if the parameters are inconsistent.
 pub fn run(p: &Parameters, hops: usize) -> Result<ChainOutcome, String> {
     let outcome = run_while(p, hops, &|| true)?;
     outcome.ok_or_else(|| "the run was stopped".to_owned())
 }
 
-/// Runs routers as [`run`] does for as long as `go_on`, which is called many times a second, returns true;
-/// `None` if it was stopped.
+/// Runs routers like [`run`] while `go_on`, which is called many times a second, returns true; `None` if
+/// it was stopped.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn run_while(
     p: &Parameters,
     hops: usize,

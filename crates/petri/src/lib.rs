@@ -1,10 +1,10 @@
-//! The Petri net of Govind, Govindarajan and Kuri (Packet Reordering in Network Processors),
-//! built from what their text says of it: an IXP2400 whose contexts take packets from RFIFO
-//! through DRAM to TBUF, which is drained strictly in the order of its places.
+//! The Petri net of Govind, Govindarajan and Kuri (Packet Reordering in Network Processors), built
+//! from its description in their text: an IXP2400 whose contexts move packets from RFIFO through
+//! DRAM to TBUF, which is drained strictly in the order of its places.
 //!
-//! [`net`] is the simulator of timed coloured nets, [`router`] the net of one router, and
-//! [`chain`] sends packets through several. The text gives no firing times;
-//! [`parameters::Parameters`] has those taken here, with where they come from.
+//! [`net`] is the simulator of timed coloured nets, [`router`] the net of one router, and [`chain`]
+//! sends packets through several. The text gives no firing times; [`parameters::Parameters`] has
+//! those used here, with their sources.
 //!
 //! ```
 //! use npsim_net::order::THRESHOLD;

@@ -1,19 +1,19 @@
 //! Timed coloured Petri nets, simulated event by event.
 //!
 //! Tokens that move from place to place have a colour and a step; tokens of a *pool* are
-//! indistinguishable and stand for something that is free: a server, an entry of a queue. A
-//! transition takes a token from its place and one from each of its pools, keeps them for its
-//! firing time, puts the token into a place that depends on its step, and gives back to pools.
-//! When several tokens compete for a pool, the transition's [`TokenChoice`] decides.
+//! indistinguishable and represent a free resource: a server, an entry of a queue. A transition
+//! takes a token from its place and one from each of its pools, holds them for its firing time,
+//! puts the token into a place that depends on its step, and returns tokens to pools. If several
+//! tokens compete for a pool, the transition's [`TokenChoice`] decides.
 //!
-//! Times are whole ticks. The same net with the same seed makes the same moves everywhere.
+//! Times are whole ticks. The same net with the same seed evolves identically everywhere.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use npsim_net::Random;
 
-/// A moment or a span, in ticks.
+/// A time or a duration, in ticks.
 pub type Tick = u64;
 
 /// A place, by its index.
@@ -31,72 +31,73 @@ pub struct Transition(usize);
 /// A token that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Token {
-    /// The colour: what it competes for where a pool has one kind of tokens a colour.
+    /// The colour: selects the tokens it competes for in a pool with separate tokens for each
+    /// colour.
     pub colour: usize,
-    /// Which of its colour.
+    /// Its number among the tokens of its colour.
     pub number: usize,
-    /// Where in its work it is.
+    /// The progress of its work.
     pub step: usize,
 }
 
-/// How long a transition fires.
+/// The distribution of a transition's firing time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// Always its mean.
+    /// Constant, equal to its mean.
     Deterministic,
     /// Exponentially distributed.
     Exponential,
 }
 
-/// Which token a transition takes when several may be taken.
+/// Which of several available tokens a transition takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenChoice {
     /// The one that has waited longest.
     Oldest,
     /// Each with equal probability.
     EqualTokens,
-    /// Each colour that waits with equal probability; of a colour, the one that has waited
+    /// Each waiting colour with equal probability; within a colour, the one that has waited
     /// longest.
     EqualColours,
 }
 
-/// The change of a token's step as a transition ends.
+/// The change of a token's step at the end of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFate {
     /// The step stays.
     Same,
-    /// The step grows by one.
+    /// The step increases by one.
     Further,
-    /// The step begins again with 0.
+    /// The step restarts at 0.
     First,
 }
 
-/// A transition as it is described.
+/// The definition of a transition.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The place that it takes a token from.
+    /// The place from which it takes a token.
     pub from: Place,
-    /// Pools that it takes a token from when it begins.
+    /// Pools from which it takes a token when it begins.
     pub takes: Vec<Pool>,
-    /// Pools that it gives a token to when it ends.
+    /// Pools to which it returns a token when it ends.
     pub gives: Vec<Pool>,
-    /// The mean firing time by the token's step; the last one holds for all further steps.
+    /// Mean firing time by the token's step; the last entry holds for all further steps.
     pub times: Vec<Tick>,
-    /// How firing times are distributed.
+    /// Distribution of firing times.
     pub service: Service,
-    /// Where the token goes, by its step; the last one holds for all further steps.
+    /// Destination of the token by its step; the last entry holds for all further steps.
     pub to: Vec<Place>,
     /// The change of the token's step.
     pub next: TokenFate,
-    /// The token that is taken first.
+    /// Which token is taken first.
     pub choice: TokenChoice,
 }
 
-/// What decides about a net's moves besides its tokens.
+/// Decides about transitions, in addition to the tokens of a net.
 pub trait Guard {
     /// Whether a transition may take a token now.
     fn may(&self, transition: Transition, token: &Token) -> bool;
-    /// A transition took a token.
+    /// Called when a transition has taken a token.
     fn begins(&mut self, now: Tick, transition: Transition, token: &Token);
 }
 
@@ -110,16 +111,16 @@ impl Guard for () {
 /// The end of a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fired {
-    /// When.
+    /// When it ended.
     pub at: Tick,
-    /// What fired.
+    /// The transition.
     pub transition: Transition,
     /// The token as it was taken.
     pub token: Token,
 }
 
 struct Free {
-    /// Tokens by colour, or one number for all colours.
+    /// Tokens by colour, or a single number for all colours.
     tokens: Vec<usize>,
     /// Transitions that take from it.
     takers: Vec<usize>,
@@ -141,13 +142,13 @@ pub struct Net {
     busy: Vec<Tick>,
     ends: BinaryHeap<Reverse<(Tick, u64, usize, Token)>>,
     begun: u64,
-    /// Transitions that may have become possible, each once.
+    /// Transitions that may have become enabled, each once.
     open: Vec<usize>,
     random: Random,
 }
 
 impl Net {
-    /// A net without places; `seed` begins its draws.
+    /// Creates an empty net; `seed` and `stream` determine its random numbers.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         Self {
@@ -164,14 +165,15 @@ impl Net {
         }
     }
 
-    /// A place with these tokens.
+    /// Adds a place with these tokens.
     pub fn place(&mut self, tokens: Vec<Token>) -> Place {
         self.places.push(tokens);
         self.leads_to.push(Vec::new());
         Place(self.places.len() - 1)
     }
 
-    /// A pool with so many tokens of each of so many colours; with one colour, for all.
+    /// Adds a pool with `each` tokens for each of `colours` colours; with one colour, they are for
+    /// all.
     pub fn pool(&mut self, colours: usize, each: usize) -> Pool {
         self.pools.push(Free {
             tokens: vec![each; colours.max(1)],
@@ -180,7 +182,7 @@ impl Net {
         Pool(self.pools.len() - 1)
     }
 
-    /// A transition.
+    /// Adds a transition.
     pub fn transition(&mut self, rule: Rule) -> Transition {
         let index = self.rules.len();
         self.leads_to[rule.from.0].push(index);
@@ -193,53 +195,53 @@ impl Net {
         Transition(index)
     }
 
-    /// What the clock says.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> Tick {
         self.now
     }
 
-    /// When the next firing ends.
+    /// Returns when the next firing ends.
     #[must_use]
     pub fn next_end(&self) -> Option<Tick> {
         self.ends.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Tokens in a place.
+    /// Returns the number of tokens in a place.
     #[must_use]
     pub fn tokens(&self, place: Place) -> usize {
         self.places[place.0].len()
     }
 
-    /// Tokens of a pool, of all colours.
+    /// Returns the number of tokens in a pool, over all colours.
     #[must_use]
     pub fn free(&self, pool: Pool) -> usize {
         self.pools[pool.0].tokens.iter().sum()
     }
 
-    /// Tokens that are on their way.
+    /// Returns the number of firings in progress.
     #[must_use]
     pub fn firing(&self) -> usize {
         self.ends.len()
     }
 
-    /// Ticks that firings of a transition have lasted, added up.
+    /// Returns the total ticks for which a transition has been firing.
     #[must_use]
     pub fn busy(&self, transition: Transition) -> Tick {
         self.busy[transition.0]
     }
 
-    /// Lets the clock go on to a moment before which nothing ends.
+    /// Advances the clock to a time before which no firing ends.
     pub fn wait_until(&mut self, at: Tick) {
         self.now = self.now.max(at);
     }
 
-    /// Something that the guard looks at has changed for this transition.
+    /// Reports that something the guard depends on has changed for this transition.
     pub fn look_again(&mut self, transition: Transition) {
         self.reopen(transition.0);
     }
 
-    /// Gives a token to a pool from outside.
+    /// Adds a token to a pool from outside.
     pub fn give(&mut self, pool: Pool, colour: usize) {
         let free = &mut self.pools[pool.0];
         let at = free.of(colour);
@@ -256,10 +258,9 @@ impl Net {
         }
     }
 
-    /// Begins all that can begin now.
+    /// Begins all firings that can begin now.
     pub fn begin(&mut self, guard: &mut impl Guard) {
-        // In the order of their numbers, so that it does not depend on which became possible
-        // first.
+        // In numerical order, so that the result does not depend on which one was enabled first.
         while !self.open.is_empty() {
             self.open.sort_unstable();
             for transition in std::mem::take(&mut self.open) {
@@ -287,7 +288,7 @@ impl Net {
                 drawn(&mut self.random, &able)
             }
             TokenChoice::EqualColours => {
-                // The first of each colour has waited longest.
+                // The first one of each colour has waited longest.
                 let mut first: Vec<(usize, usize)> = Vec::new();
                 for (at, token) in able {
                     if !first.iter().any(|(colour, _)| *colour == token.colour) {
@@ -324,8 +325,8 @@ impl Net {
         true
     }
 
-    /// Ends the firing that ends next: its token is in its place, what it took is given
-    /// back. Nothing begins before [`Net::begin`].
+    /// Ends the firing that ends next: moves its token to its place and returns the tokens that it
+    /// took. No firing begins before [`Net::begin`].
     pub fn end_next(&mut self) -> Option<Fired> {
         let Reverse((at, _, index, token)) = self.ends.pop()?;
         self.now = at;
@@ -361,7 +362,7 @@ fn by_step<T: Copy>(of: &[T], step: usize) -> Option<T> {
 fn drawn(random: &mut Random, able: &[usize]) -> Option<usize> {
     match able.len() {
         0 => None,
-        // Without a choice nothing is drawn.
+        // If there is only one, nothing is drawn.
         1 => Some(able[0]),
         several => Some(able[random.below(several as u64) as usize]),
     }

@@ -1,45 +1,45 @@
-//! What can be set in the model, with defaults and where they come from.
+//! Parameters of the model, with their defaults and sources.
 
 use std::str::FromStr;
 
 use crate::net::{Service, TokenChoice};
 
-/// How places in TBUF are given out.
+/// Allocation of places in TBUF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotPolicy {
-    /// A context has its own; those of a microengine are neighbours.
+    /// Each context has its own; those of a microengine are adjacent.
     Contiguous,
-    /// A context has its own; neighbours belong to different microengines.
+    /// Each context has its own; adjacent ones belong to different microengines.
     Strided,
-    /// A microengine has its own; a context that takes a packet has the microengine's mutex
-    /// until the packet is in TBUF.
+    /// Each microengine has its own; a context that takes a packet holds the microengine's mutex until the packet is
+    /// in TBUF.
     Local,
-    /// All in turn, under one mutex in scratch for as long as the packet is copied to TBUF.
+    /// In turn, under a single mutex in scratch that is held while the packet is copied to TBUF.
     Global,
 }
 
-/// When a context that has a place of its own is free for the next packet.
+/// When a context with a place of its own is free for the next packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freed {
-    /// When its packet is in TBUF; the next one waits for the place when it comes so far.
+    /// When its packet is in TBUF; the next packet waits for the place once it gets that far.
     Filled,
-    /// When its packet has been sent from there.
+    /// When its packet has been sent from TBUF.
     Sent,
 }
 
-/// What TBUF does at a place whose packet is on its way there.
+/// What TBUF does at a place whose packet has not arrived yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drain {
-    /// TBUF waits for the packet: places are sent strictly in their order.
+    /// TBUF waits for the packet: places are sent strictly in order.
     Waits,
-    /// TBUF goes on to the next place that is full.
+    /// TBUF continues with the next full place.
     Skips,
 }
 
-/// Whom a resource serves first.
+/// Which requester a resource serves first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbitration {
-    /// Each microengine that waits, with equal probability; within one, each context.
+    /// Each waiting microengine with equal probability; within one, each context.
     Equal,
     /// The token that has waited longest.
     Oldest,
@@ -61,60 +61,58 @@ impl Arbitration {
     }
 }
 
-/// A router and its load. Times are cycles of a microengine, at 600 MHz.
+/// A router and its load. Times are in cycles of a microengine, at 600 MHz.
 ///
-/// The paper gives no firing times. Idle latencies are those of the chip profile
-/// `ixp2400-sdk`, which is fitted to nothing; instructions are those that the microcode of
-/// `microcode/ordering/contiguous.toml` executes for a packet of 64 bytes under overload. One number is calibrated: how
-/// long the DRAM serves a byte.
+/// The paper gives no firing times. Idle latencies are those of the chip profile `ixp2400-sdk`, which is not fitted
+/// to anything; instructions are those that the microcode of `microcode/ordering/contiguous.toml` executes for a
+/// packet of 64 bytes under overload. One number is calibrated: the time in which the DRAM serves a byte.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    /// How places in TBUF are given out.
+    /// Allocation of places in TBUF.
     pub slots: SlotPolicy,
     /// When a context with a place of its own is free again.
     pub freed: Freed,
-    /// What TBUF does at a place whose packet is on its way.
+    /// What TBUF does at a place whose packet has not arrived yet.
     pub drain: Drain,
-    /// Whom resources serve first.
+    /// Which requester resources serve first.
     pub arbitration: Arbitration,
-    /// How the time is distributed for which something is kept busy.
+    /// Distribution of the time for which a resource is busy.
     pub service: Service,
-    /// How the latency is distributed during which only the context waits.
+    /// Distribution of the latency for which only the context waits.
     pub delay: Service,
-    /// Microengines that take packets.
+    /// Number of microengines that take packets.
     pub microengines: usize,
-    /// Contexts of each of them.
+    /// Contexts per microengine.
     pub contexts: usize,
-    /// Bytes of a packet.
+    /// Bytes per packet.
     pub bytes: u64,
-    /// What is offered to the first router, in Mb/s of packets.
+    /// Load offered to the first router, in Mb/s of packets.
     pub offered_mbps: u64,
-    /// Packets that are offered.
+    /// Number of packets offered.
     pub packets: u64,
-    /// Of these, how many are not counted at the begin.
+    /// Number of these that are not counted at the beginning.
     pub warm_up: u64,
-    /// Flows at a time.
+    /// Number of concurrent flows.
     pub flows: u64,
-    /// Packets of a flow, before another one takes its place.
+    /// Packets per flow, before another one takes its place.
     pub flow_packets: u64,
-    /// Begins all draws.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Room for packets that no context has taken: RFIFO and what the MAC keeps before it.
+    /// Space in bytes for packets that no context has taken: RFIFO and what the MAC buffers before it.
     pub receive_bytes: u64,
     /// Bytes of TBUF.
     pub tbuf_bytes: u64,
-    /// Entries of a microengine's command queue.
+    /// Entries in a microengine's command queue.
     pub command_queue: usize,
-    /// Cycles of instructions of a packet, divided evenly among its visits to the
-    /// microengine.
+    /// Cycles of instructions per packet, divided evenly among its visits to the microengine.
     pub instructions: u64,
-    /// Cycles in which the command bus carries a command.
+    /// Cycles for which the command bus carries a command.
     pub command_bus: u64,
-    /// Thousandths of a cycle in which the DRAM serves a byte. Calibrated: at 64 bytes, which
-    /// go in and out, and their header of 8 bytes, which is read and written, 721 is a
-    /// packet every 103.8 cycles, the 2.96 Gb/s at which the paper's DRAM saturates.
+    /// Thousandths of a cycle in which the DRAM serves a byte. Calibrated: for 64 bytes, which go in and out, and
+    /// their header of 8 bytes, which is read and written, 721 gives a packet every 103.8 cycles, the 2.96 Gb/s at
+    /// which the paper's DRAM saturates.
     pub dram_byte_milli: u64,
-    /// Idle latency of a transfer from RFIFO to DRAM, its service included.
+    /// Idle latency of a transfer from RFIFO to DRAM, including its service.
     pub dram_from_rfifo: u64,
     /// Idle latency of a read of the header.
     pub dram_read: u64,
@@ -122,15 +120,15 @@ pub struct Parameters {
     pub dram_write: u64,
     /// Idle latency of a transfer from DRAM to TBUF.
     pub dram_to_tbuf: u64,
-    /// Idle latency of a read of the lookup in SRAM.
+    /// Idle latency of a lookup read in SRAM.
     pub sram_read: u64,
-    /// Cycles in which the SRAM serves one.
+    /// Cycles in which the SRAM serves such a read.
     pub sram_service: u64,
-    /// Reads of a lookup.
+    /// Number of reads per lookup.
     pub lookups: usize,
     /// Idle latency of the test-and-set of the global mutex in scratch.
     pub scratch_atomic: u64,
-    /// Mb/s at which TBUF is drained.
+    /// Rate at which TBUF is drained, in Mb/s.
     pub drain_mbps: u64,
 }
 
@@ -172,7 +170,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Names of what can be set.
+    /// Names of the parameters that can be set.
     pub const NAMES: &[&str] = &[
         "slots",
         "freed",
@@ -206,10 +204,10 @@ impl Parameters {
         "drain_mbps",
     ];
 
-    /// Sets one of them.
+    /// Sets a parameter.
     ///
     /// # Errors
-    /// There is none of that name, or the value is not one of its values; in words.
+    /// Returns a message if there is no parameter of that name, or the value is invalid.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "slots" => {
@@ -278,10 +276,10 @@ impl Parameters {
         Ok(())
     }
 
-    /// What does not go together, in words.
+    /// Checks that the parameters are consistent.
     ///
     /// # Errors
-    /// There is no room for a packet, or nothing is counted.
+    /// Returns a message if there is no room for a packet, or nothing is counted.
     pub fn check(&self) -> Result<(), String> {
         if self.receive_bytes < self.bytes || self.tbuf_bytes < self.bytes {
             return Err("there is no room for a packet".into());
@@ -292,14 +290,14 @@ impl Parameters {
         Ok(())
     }
 
-    /// Places of TBUF.
+    /// Returns the number of places in TBUF.
     #[must_use]
     pub fn places(&self) -> usize {
         (self.tbuf_bytes / self.bytes) as usize
     }
 
-    /// Contexts of a microengine that take part: where each needs a place of its own, no more
-    /// than TBUF has places.
+    /// Returns the number of contexts per microengine that take part: if each needs a place of its own, no more than
+    /// TBUF has places.
     #[must_use]
     pub fn working(&self) -> usize {
         let places = self.places() / self.microengines;

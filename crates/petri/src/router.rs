@@ -1,6 +1,6 @@
-//! One router as the paper describes it: a packet goes from RFIFO to DRAM, its header is read,
-//! looked up and written, and it goes from DRAM to TBUF; a context does all of it, and yields
-//! its microengine whenever it has put a command into the microengine's queue.
+//! One router as the paper describes it: a packet goes from RFIFO to DRAM, its header is read, looked up
+//! and written, and it goes from DRAM to TBUF. One context does all of it, and yields its microengine
+//! whenever it has put a command into the microengine's queue.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use crate::net::{
 };
 use crate::parameters::{Drain, Freed, Parameters, SlotPolicy};
 
-/// Ticks of a microengine's cycle.
+/// Ticks per microengine cycle.
 pub const CYCLE: Tick = 1000;
-/// Bytes that go between a FIFO and DRAM with one command.
+/// Bytes transferred between a FIFO and DRAM by one command.
 const ELEMENT: u64 = 64;
-/// Bytes of a header as the DRAM gives them.
+/// Bytes of a header as read from DRAM.
 const HEADER: u64 = 8;
-/// Steps after which a caller may stop the run.
+/// Number of steps after which a caller may stop the run.
 const STEPS: u64 = 1 << 12;
 
 /// A packet.
@@ -23,20 +23,20 @@ const STEPS: u64 = 1 << 12;
 pub struct Packet {
     /// The flow.
     pub flow: u32,
-    /// How many of its flow came before it.
+    /// Number of earlier packets of its flow.
     pub sequence: u64,
 }
 
-/// The fate of the packets that came to a router.
+/// The results of a router's packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// The packets that left, with the moment, in their order.
+    /// The packets that left with their times, in order.
     pub left: Vec<(Tick, Packet)>,
-    /// How many found no room.
+    /// Number of packets that found no room.
     pub lost: u64,
-    /// Ticks in which the DRAM served.
+    /// Ticks for which the DRAM was busy.
     pub dram_busy: Tick,
-    /// When the last event was.
+    /// Time of the last event.
     pub end: Tick,
 }
 
@@ -48,7 +48,7 @@ enum ContextWork {
     Lock,
 }
 
-/// What a context does for a packet, visit by visit.
+/// Returns what a context does for a packet, visit by visit.
 fn program(p: &Parameters) -> Vec<ContextWork> {
     let mut work = Vec::new();
     let mut transfer = |latency| {
@@ -89,16 +89,16 @@ enum TbufSlot {
 /// Packets and places of TBUF, and the transitions that depend on them.
 struct Buffers {
     slots: SlotPolicy,
-    /// Whether a context claims its own place only when its packet is ready for it.
+    /// Whether a context claims its own place only once its packet is ready for it.
     late: bool,
     drain: Drain,
     contexts: usize,
     received: VecDeque<Packet>,
     held: Vec<Option<(Packet, usize)>>,
     tbuf: Vec<TbufSlot>,
-    /// The place that is sent next.
+    /// The place to be sent next.
     turn: usize,
-    /// By microengine, or for all: the place that is claimed next.
+    /// The place to be claimed next, by microengine or for all.
     claim: Vec<usize>,
     accept: Option<Transition>,
     done: Option<Transition>,
@@ -112,7 +112,7 @@ impl Buffers {
         token.colour * self.contexts + token.number
     }
 
-    /// The place that a context would claim.
+    /// Returns the place that a context would claim.
     fn next(&self, token: &Token) -> usize {
         match self.slots {
             SlotPolicy::Contiguous => self.context(token),
@@ -122,7 +122,7 @@ impl Buffers {
         }
     }
 
-    /// The filled place that is sent now: those before it are empty.
+    /// Returns the filled place to be sent now: with [`Drain::Waits`] all before it are empty.
     fn sendable(&self) -> Option<(usize, Packet)> {
         let order = (0..self.tbuf.len()).map(|at| (self.turn + at) % self.tbuf.len());
         for at in order {
@@ -136,7 +136,7 @@ impl Buffers {
         None
     }
 
-    /// Whether the context that has this place for its own has a packet for it.
+    /// Whether the context that owns this place has a packet for it.
     fn is_coming(&self, place: usize) -> bool {
         let context = match self.slots {
             SlotPolicy::Contiguous => place,
@@ -206,7 +206,7 @@ impl Guard for Buffers {
     }
 }
 
-/// Where the tokens of contexts can be, and that of the line.
+/// The places for the tokens of contexts, and for that of the line.
 #[derive(Clone, Copy)]
 struct Stations {
     free: Place,
@@ -223,7 +223,7 @@ struct Stations {
 }
 
 impl Stations {
-    /// All contexts are free.
+    /// Creates the places, with all contexts free.
     fn new(net: &mut Net, engines: usize, contexts: usize) -> Self {
         let token = |colour, number| Token {
             colour,
@@ -248,7 +248,7 @@ impl Stations {
         }
     }
 
-    /// The stations of contexts.
+    /// Returns the places for contexts.
     const fn of_contexts(&self) -> [Place; 10] {
         [
             self.free,
@@ -265,7 +265,7 @@ impl Stations {
     }
 }
 
-/// What contexts share.
+/// The resources shared by contexts.
 struct SharedPools {
     packets: Pool,
     engine: Pool,
@@ -274,7 +274,7 @@ struct SharedPools {
     dram: Pool,
     sram: Pool,
     port: Pool,
-    /// Guards the next place of TBUF where it is not a context's own.
+    /// Guards the next place of TBUF unless contexts have their own.
     mutex: Option<Pool>,
 }
 
@@ -298,7 +298,7 @@ impl SharedPools {
     }
 }
 
-/// A net that is being built. Of transitions that can begin in the same tick, those that were added
+/// A net under construction. Of transitions that can begin in the same tick, those that were added
 /// earlier begin first.
 struct NetBuilder<'a> {
     net: Net,
@@ -308,7 +308,7 @@ struct NetBuilder<'a> {
     pools: SharedPools,
 }
 
-/// What holds no resource and takes no time, first come, first served.
+/// Returns a transition that holds no resource and takes no time, first come, first served.
 fn immediate(from: Place, to: Place) -> Rule {
     Rule {
         from,
@@ -350,7 +350,7 @@ impl NetBuilder<'_> {
         bytes * self.p.dram_byte_milli * CYCLE / 1000
     }
 
-    /// A free context takes a packet.
+    /// Adds the transition by which a free context takes a packet.
     fn accept(&mut self) -> Transition {
         let mutex = self
             .pools
@@ -363,11 +363,11 @@ impl NetBuilder<'_> {
         })
     }
 
-    /// A context executes, and issues a command or asks for the lock.
+    /// Adds the transition by which a context executes, and issues a command or requests the lock.
     fn execute(&mut self) {
         let (p, at) = (self.p, self.at);
-        // The instructions of a packet of one element, divided among its visits: two
-        // transfers, header in and out, and the lookup.
+        // The instructions for a packet of one element, divided among its visits: two transfers, reading
+        // and writing the header, and the lookup.
         let visits = 4 + p.lookups as u64;
         let visit = p.instructions * CYCLE / visits;
         let leaves = self.by_work(|work| match work {
@@ -383,7 +383,8 @@ impl NetBuilder<'_> {
         });
     }
 
-    /// A command goes over the bus to its memory and is served there; gives the transition of the DRAM.
+    /// Adds the transitions by which a command goes over the bus to its memory and is served there;
+    /// returns that of the DRAM.
     fn serve_commands(&mut self) -> Transition {
         let (p, at) = (self.p, self.at);
         let among = p.arbitration.among_microengines();
@@ -412,7 +413,8 @@ impl NetBuilder<'_> {
         dram
     }
 
-    /// What an idle memory needs besides its service and the bus; then the context goes on.
+    /// Adds the remaining latency of an idle memory, besides its service and the bus; then the context
+    /// continues.
     fn complete_commands(&mut self) {
         let (p, at) = (self.p, self.at);
         let rest = self.by_work(|work| {
@@ -434,7 +436,8 @@ impl NetBuilder<'_> {
         });
     }
 
-    /// A context takes the lock before it claims a place of all contexts'.
+    /// Adds the transition by which a context takes the lock before it claims one of the places shared by
+    /// all contexts.
     fn lock(&mut self) -> Option<Transition> {
         let mutex = self
             .pools
@@ -450,7 +453,8 @@ impl NetBuilder<'_> {
         }))
     }
 
-    /// A context has filled its place of TBUF, and is free at once or when that has been sent.
+    /// Adds the transitions by which a context has filled its place in TBUF, and becomes free at once or
+    /// when the place has been sent.
     fn fill(&mut self, waits: bool) -> (Transition, Option<Transition>) {
         let at = self.at;
         let done = self.net.transition(Rule {
@@ -458,12 +462,12 @@ impl NetBuilder<'_> {
             next: TokenFate::First,
             ..immediate(at.done, if waits { at.waiting } else { at.free })
         });
-        // A context whose own place is still full waits until it has been sent.
+        // A context whose own place is still full waits until that has been sent.
         let freed = waits.then(|| self.net.transition(immediate(at.waiting, at.free)));
         (done, freed)
     }
 
-    /// The line sends a place.
+    /// Adds the transition by which the line sends a place.
     fn transmit(&mut self) -> Transition {
         let line = self.at.line;
         let drain = self.p.bytes * 8 * 600 * CYCLE / self.p.drain_mbps;
@@ -493,7 +497,7 @@ pub struct Router {
 }
 
 impl Router {
-    /// An empty router; `stream` makes the draws of one independent of another's.
+    /// Creates an empty router; `stream` makes its random numbers independent of those of others.
     #[must_use]
     pub fn new(p: &Parameters, stream: u64) -> Self {
         let (engines, contexts) = (p.microengines, p.working());
@@ -543,14 +547,13 @@ impl Router {
         }
     }
 
-    /// Sends packets through, which come at these moments, until all have left.
+    /// Sends packets that arrive at these times through the router, until all have left.
     #[must_use]
     pub fn run(self, come: &[(Tick, Packet)]) -> Passed {
         self.run_while(come, &|| true).unwrap_or_default()
     }
 
-    /// Sends packets through as [`run`](Self::run) does for as long as `go_on` returns true; `None` if it
-    /// was stopped.
+    /// Sends packets like [`run`](Self::run) while `go_on` returns true; `None` if it was stopped.
     pub fn run_while(
         mut self,
         come: &[(Tick, Packet)],
@@ -585,7 +588,7 @@ impl Router {
         Some(passed)
     }
 
-    /// Tokens of contexts that stand somewhere.
+    /// Returns the number of context tokens at places.
     fn inside(&self) -> usize {
         self.stations
             .of_contexts()

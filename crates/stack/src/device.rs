@@ -1,4 +1,4 @@
-//! The network card: frames that have come, and those that are to go.
+//! The network card: received frames, and those to be sent.
 
 use std::collections::VecDeque;
 
@@ -8,20 +8,20 @@ use smoltcp::time::Instant;
 
 use std::net::Ipv4Addr;
 
-/// Bytes of a frame without its check sequence: an MTU of 1500.
+/// Longest frame without its check sequence, in bytes: an MTU of 1500.
 const LONGEST: usize = 1_514;
 
-/// The card. Its line takes everything: what waits for it, waits in the network.
+/// The card. Its line accepts every frame: waiting frames are queued in the network.
 #[derive(Debug, Default)]
 pub struct Card {
     came: VecDeque<Vec<u8>>,
     going: VecDeque<Vec<u8>>,
-    /// Stations whose addresses are known without asking.
+    /// Stations whose addresses are known without ARP.
     permanent: Vec<(Ipv4Addr, Mac)>,
 }
 
 impl Card {
-    /// A card of a host that knows these stations without asking.
+    /// Creates the card of a host that knows these stations without ARP.
     pub fn new(permanent: Vec<(Ipv4Addr, Mac)>) -> Self {
         Self {
             permanent,
@@ -29,17 +29,17 @@ impl Card {
         }
     }
 
-    /// A frame comes.
+    /// Adds a received frame.
     pub fn put(&mut self, frame: Vec<u8>) {
         self.came.push_back(frame);
     }
 
-    /// Whether a frame has come that was not looked at.
+    /// Whether there are received frames that have not been processed.
     pub fn has_come(&self) -> bool {
         !self.came.is_empty()
     }
 
-    /// The next frame that goes. Requests for stations that are known are answered here.
+    /// Returns the next frame to send. ARP requests for known stations are answered here.
     pub fn take(&mut self) -> Option<Vec<u8>> {
         loop {
             let frame = self.going.pop_front()?;
@@ -80,7 +80,7 @@ impl Device for Card {
     }
 }
 
-/// A frame that has come.
+/// A received frame.
 pub struct Came(Vec<u8>);
 
 impl phy::RxToken for Came {
@@ -89,7 +89,7 @@ impl phy::RxToken for Came {
     }
 }
 
-/// The place of a frame that is to go.
+/// Access to the queue for one frame to be sent.
 pub struct Going<'a>(&'a mut VecDeque<Vec<u8>>);
 
 impl phy::TxToken for Going<'_> {

@@ -16,16 +16,16 @@ use crate::transfer::{EndCounters, Exchange, Role, TransferEnd};
 /// The address of a host, and how it reaches others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostAddress {
-    /// Of its card.
+    /// Ethernet address of its card.
     pub mac: Mac,
-    /// Of IPv4.
+    /// Its IPv4 address.
     pub address: Ipv4Addr,
-    /// Length of the prefix of those that are on its link.
+    /// Length of the prefix of the hosts on its link.
     pub prefix: u8,
-    /// The router that all others are behind; outside of the prefix it is of the network of four addresses
-    /// that it is the first of.
+    /// The router for all other hosts. If it is outside of the prefix, the host also has the address after
+    /// the router's, in a network of four addresses.
     pub gateway: Option<Ipv4Addr>,
-    /// Stations whose Ethernet addresses are known and never asked for.
+    /// Stations whose Ethernet addresses are known and never requested.
     pub permanent: Vec<(Ipv4Addr, Mac)>,
 }
 
@@ -34,9 +34,9 @@ pub struct HostAddress {
 pub struct Task {
     /// The transfer, below [`MOST_TRANSFERS`](crate::MOST_TRANSFERS).
     pub number: usize,
-    /// Which end.
+    /// Which end it is.
     pub role: Role,
-    /// What is exchanged.
+    /// The exchange.
     pub exchange: Exchange,
     /// The host at the other end.
     pub peer: Ipv4Addr,
@@ -60,27 +60,27 @@ impl fmt::Debug for Host {
 }
 
 impl Host {
-    /// A host at time 0. Its sequence numbers and its ports follow from the seed.
+    /// Creates a host at time 0. Its sequence numbers and ports are derived from the seed.
     #[must_use]
     pub fn new(address: &HostAddress, tasks: &[Task], seed: u64) -> Self {
         let mut card = Card::new(address.permanent.clone());
         let mut config = Config::new(EthernetAddress(address.mac).into());
-        // Above the numbers of streams.
+        // Higher than the numbers of streams.
         let stream = 1 << 32 | u64::from(u32::from(address.address));
         config.random_seed = Random::new(seed, stream).next();
         let mut interface = Interface::new(config, &mut card, Instant::ZERO);
         let own = IpCidr::new(address.address.into(), address.prefix);
-        // The stack hears of no station outside of its own networks.
+        // The stack ignores stations outside of its own networks.
         let beside = { address.gateway }
             .filter(|gateway| !own.contains_addr(&(*gateway).into()))
             .map(|gateway| Ipv4Addr::from(u32::from(gateway).wrapping_add(1)))
             .map(|beside| IpCidr::new(beside.into(), 30));
         interface.update_ip_addrs(|all| {
-            // There is room for two.
+            // There is room for two addresses.
             all.extend([own].into_iter().chain(beside));
         });
         if let Some(gateway) = address.gateway {
-            // There is room for one.
+            // There is room for one route.
             let _ = interface.routes_mut().add_default_ipv4_route(gateway);
         }
         let mut sockets = SocketSet::new(Vec::new());
@@ -96,16 +96,16 @@ impl Host {
         }
     }
 
-    /// A whole frame has come, without its check sequence.
+    /// Receives a complete frame, without its check sequence.
     pub fn receive(&mut self, frame: Vec<u8>) {
         self.card.put(frame);
     }
 
-    /// Does all that there is to do at a time, and puts out what is to be sent. Gives when there will
-    /// be something to do, which is later.
+    /// Does everything due at a time, and appends the frames to send to `out`. Returns the next time,
+    /// later than `now`, at which there will be something to do.
     ///
-    /// The stack counts microseconds. It takes the time for the last whole one, so that what it waits
-    /// for is due at the time that it gave, and never before.
+    /// The stack counts in microseconds. Its time is the last whole one, so that anything it waits for is
+    /// due exactly at the time that it returned, and never before.
     pub fn poll(&mut self, now: Time, out: &mut Vec<Vec<u8>>) -> Option<Time> {
         let instant = Instant::from_micros((now / MICROSECOND) as i64);
         loop {
@@ -123,18 +123,18 @@ impl Host {
         }
         let due = self.interface.poll_at(instant, &self.sockets);
         let due = due.map(|due| due.total_micros().cast_unsigned() * MICROSECOND);
-        // What is due now has been done; if not, it is tried again a microsecond later.
+        // Everything due now has been done; anything left is retried a microsecond later.
         let due = due.map(|due| due.max((now / MICROSECOND + 1) * MICROSECOND));
         self.due().into_iter().chain(due).min()
     }
 
-    /// When a transfer does something of its own accord.
+    /// Returns when a transfer next acts on its own.
     #[must_use]
     pub fn due(&self) -> Option<Time> {
         self.ends.iter().filter_map(TransferEnd::due).min()
     }
 
-    /// What the ends of transfers here have come to: number, role, and counters.
+    /// Returns number, role and counters of the ends of transfers at this host.
     pub fn ends(&self) -> impl Iterator<Item = (usize, Role, EndCounters)> {
         let ends = self.ends.iter();
         ends.map(|end| (end.number, end.role(), end.counters()))

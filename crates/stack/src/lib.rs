@@ -1,8 +1,8 @@
-//! Hosts with a TCP/IP stack of other people's, smoltcp, on virtual time: frames go in, frames come out,
-//! and clients and servers exchange bytes that both of them know.
+//! Hosts with a third-party TCP/IP stack, smoltcp, on virtual time: frames go in and out, and clients
+//! and servers exchange bytes that both of them know.
 //!
-//! All follows from the times at which a host gets frames and is polled. There is no clock, no
-//! thread and no randomness but the seed.
+//! The behaviour depends only on the times at which a host receives frames and is polled. There are no
+//! clocks, no threads, and no randomness besides the seed.
 //!
 //! ```
 //! use npsim_protocols::time::{MICROSECOND, SECOND};

@@ -1,18 +1,18 @@
-//! Streams of bytes that can be told from all others: random ones, under a seed and a number.
+//! Byte streams that differ from all others: random ones, from a seed and a number.
 
 use npsim_net::Random;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a stream in order, as one of its ends has them.
+/// Bytes of a stream in order, as seen by one of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamCounters {
-    /// How many.
+    /// Number of bytes.
     pub bytes: u64,
-    /// Their digest: FNV-1a of 64 bits.
+    /// Their 64-bit FNV-1a digest.
     pub digest: u64,
-    /// Bytes that are not those of the stream.
+    /// Number of bytes that differ from the stream.
     pub wrong: u64,
-    /// The place of the first of them.
+    /// Position of the first of them.
     pub first_wrong: Option<u64>,
 }
 
@@ -31,13 +31,13 @@ impl Default for StreamCounters {
 #[derive(Debug, Clone)]
 pub struct StreamEnd {
     random: Random,
-    /// The eight bytes that the next one is among.
+    /// The eight bytes that contain the next one.
     word: [u8; 8],
     counters: StreamCounters,
 }
 
 impl StreamEnd {
-    /// The beginning of the stream of a number under a seed.
+    /// Creates an end at the beginning of the stream with this number under a seed.
     pub fn new(seed: u64, number: u64) -> Self {
         Self {
             random: Random::new(seed, number),
@@ -46,12 +46,12 @@ impl StreamEnd {
         }
     }
 
-    /// What has gone by.
+    /// Returns the counters of the bytes so far.
     pub const fn counters(&self) -> StreamCounters {
         self.counters
     }
 
-    /// Writes the next bytes.
+    /// Writes the next bytes of the stream.
     pub fn write(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
             *byte = self.take();
@@ -59,7 +59,7 @@ impl StreamEnd {
         }
     }
 
-    /// Compares the next bytes.
+    /// Compares bytes with the next ones of the stream.
     pub fn read(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if byte != self.take() {
@@ -76,7 +76,7 @@ impl StreamEnd {
         counters.digest = (counters.digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     fn take(&mut self) -> u8 {
         let place = (self.counters.bytes % 8) as usize;
         if place == 0 {

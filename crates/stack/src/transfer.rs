@@ -1,4 +1,4 @@
-//! An end of a transfer: requests and responses on one connection, as HTTP has them.
+//! An end of a transfer: requests and responses on one connection, as in HTTP.
 
 use std::net::Ipv4Addr;
 
@@ -10,12 +10,12 @@ use smoltcp::wire::IpAddress;
 
 use crate::stream::{StreamCounters, StreamEnd};
 
-/// Ports of servers, and of clients, of the transfer 0; each transfer has its own.
+/// Ports of server and client of transfer 0; each transfer has its own.
 const PORTS: [u16; 2] = [20_000, 40_000];
-/// Transfers that have ports.
+/// Number of transfers for which there are ports.
 pub const MOST_TRANSFERS: usize = 20_000;
 
-/// What both ends of a transfer know.
+/// The parameters of a transfer that both ends know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
     /// When the client connects.
@@ -24,52 +24,52 @@ pub struct Exchange {
     pub request: u64,
     /// Bytes of the response to it.
     pub response: u64,
-    /// How many requests there are, each after the response to the one before.
+    /// Number of requests, each sent after the response to the previous one.
     pub requests: u64,
-    /// How long the client then waits.
+    /// How long the client waits after each response.
     pub gap: Time,
-    /// Bytes of each buffer of the sockets.
+    /// Bytes of each socket buffer.
     pub buffer: u32,
 }
 
-/// Which end.
+/// The role of an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Connects and asks.
+    /// Connects and sends requests.
     Client,
-    /// Answers.
+    /// Sends responses.
     Server,
 }
 
-/// What an end has come to.
+/// Counters of an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EndCounters {
     /// When it was connected.
     pub opened_at: Option<Time>,
-    /// When it had all that it expects.
+    /// When it had received everything that it expects.
     pub completed_at: Option<Time>,
-    /// The messages of the other end that it has whole.
+    /// Number of complete messages received from the other end.
     pub messages: u64,
-    /// What it gave to its socket.
+    /// Bytes that it passed to its socket.
     pub sent: StreamCounters,
-    /// What its socket gave to it.
+    /// Bytes that its socket delivered.
     pub received: StreamCounters,
-    /// Whether the connection ended before that.
+    /// Whether the connection ended prematurely.
     pub broken: bool,
 }
 
-/// An end.
+/// An end of a transfer.
 #[derive(Debug)]
 pub struct TransferEnd {
-    /// The transfer.
+    /// Number of the transfer.
     pub number: usize,
     role: Role,
     exchange: Exchange,
     peer: Ipv4Addr,
     socket: SocketHandle,
-    /// When the client does something next of its own accord.
+    /// When the client next acts on its own.
     due: Option<Time>,
-    /// Messages that it may have sent.
+    /// Number of messages that it may send so far.
     begun: u64,
     sent: StreamEnd,
     received: StreamEnd,
@@ -77,7 +77,7 @@ pub struct TransferEnd {
 }
 
 impl TransferEnd {
-    /// An end of the transfer of this number with a peer, all of whose bytes follow from a seed.
+    /// Creates an end of a transfer with a peer; all of its bytes are derived from a seed.
     pub fn new(
         number: usize,
         role: Role,
@@ -89,10 +89,10 @@ impl TransferEnd {
         let buffer = || SocketBuffer::new(vec![0; exchange.buffer as usize]);
         let mut socket = Socket::new(buffer(), buffer());
         socket.set_congestion_control(CongestionControl::Reno);
-        // The end of a message is not to wait for an acknowledgement.
+        // The end of a message must not wait for an acknowledgement.
         socket.set_nagle_enabled(false);
         if role == Role::Server {
-            // It fails for a socket that is open already.
+            // This fails only for a socket that is already open.
             let _ = socket.listen(PORTS[0] + number as u16);
         }
         let streams = [0, 1].map(|side| StreamEnd::new(seed, 2 * number as u64 + side));
@@ -115,12 +115,12 @@ impl TransferEnd {
         }
     }
 
-    /// Which end it is.
+    /// Returns its role.
     pub const fn role(&self) -> Role {
         self.role
     }
 
-    /// What it has come to.
+    /// Returns its counters.
     pub fn counters(&self) -> EndCounters {
         EndCounters {
             sent: self.sent.counters(),
@@ -129,12 +129,12 @@ impl TransferEnd {
         }
     }
 
-    /// When it does something of its own accord.
+    /// Returns when it next acts on its own.
     pub const fn due(&self) -> Option<Time> {
         self.due
     }
 
-    /// Does what is due and what its socket lets it do; whether that was anything.
+    /// Does everything that is due and that its socket permits; returns true if there was anything.
     pub fn act(&mut self, now: Time, sockets: &mut SocketSet<'_>, stack: &mut Context) -> bool {
         let socket = sockets.get_mut::<Socket<'_>>(self.socket);
         let begins = self.due.is_some_and(|due| due <= now);
@@ -144,7 +144,8 @@ impl TransferEnd {
             if self.begun == 1 {
                 let (to, from) = PORTS.map(|port| port + self.number as u16).into();
                 let peer = IpAddress::from(self.peer);
-                // It fails for a socket that is open already, or an address that no host has.
+                // This fails for a socket that is already open, or an address that no host can
+                // have.
                 self.counters.broken = socket.connect(stack, (peer, to), from).is_err();
             }
         }
@@ -156,7 +157,7 @@ impl TransferEnd {
         begins || moved || ended
     }
 
-    /// Sends of the messages that were begun what there is room for.
+    /// Sends as much of the started messages as there is room for.
     fn send(&mut self, socket: &mut Socket<'_>) -> bool {
         let message = match self.role {
             Role::Client => self.exchange.request,
@@ -178,7 +179,7 @@ impl TransferEnd {
         self.sent.counters().bytes != before
     }
 
-    /// Takes what has come, and begins what follows from it.
+    /// Reads the received data, and starts the messages that follow from them.
     fn receive(&mut self, now: Time, socket: &mut Socket<'_>) -> bool {
         let mut moved = false;
         while socket.can_recv() {
@@ -212,7 +213,7 @@ impl TransferEnd {
         moved
     }
 
-    /// Closes the connection when all is done, and sees when it has ended.
+    /// Closes the connection when everything is done, and detects its end.
     fn end(&mut self, socket: &mut Socket<'_>) -> bool {
         let state = socket.state();
         let done = self.counters.completed_at.is_some();
