@@ -72,8 +72,8 @@ impl Capture {
     /// Reads the capture file at `path`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is no capture, is not Ethernet, ends inside a frame, or is
-    /// damaged.
+    /// Returns an error if the file cannot be read, is not a capture, is not Ethernet, ends inside a frame, or
+    /// is damaged.
     pub fn open(path: &Path) -> Result<Capture, CaptureError> {
         Self::collect(CaptureReader::open(path)?)
     }

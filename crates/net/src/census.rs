@@ -22,7 +22,7 @@ pub struct Census {
     pub frames: u64,
     /// Bytes on the wire without FCS.
     pub bytes: u64,
-    /// Shortest frame without FCS, as captured; 0 without frames.
+    /// Shortest frame on the wire without FCS, not padded; 0 without frames.
     pub shortest: u64,
     /// Longest frame without FCS.
     pub longest: u64,

@@ -19,7 +19,7 @@ pub enum Event {
         /// The frame.
         frame: Box<Frame>,
     },
-    /// The CPU of a host begins to process a frame that has arrived.
+    /// The CPU of a host has processed a frame that arrived.
     TakeIn {
         /// The host.
         node: u32,

@@ -109,7 +109,7 @@ impl Line {
         self.counters.waited(now, self.queue.bytes());
         let bytes = u64::from(frame.bytes);
         self.counters.offered.add(bytes);
-        // A frame that is sent at once bypasses the queue, whatever its limit.
+        // A frame that is sent at once needs no space in the queue, whatever its limit.
         let passes = self.is_free(now) && self.queue.packets() == 0;
         let admitted = self.queue.admit(now, bytes, passes);
         match admitted {

@@ -70,8 +70,8 @@ struct Ways {
     from: Vec<(usize, Time)>,
 }
 
-/// In a network without chips, which call `progress` themselves, a run calls it at least every ten
-/// milliseconds: a network of a few Gb/s has at most 100,000 events in that time.
+/// Longest step of a network without chips, in picoseconds. Only chips call `progress` during a step,
+/// and a network of a few Gb/s has at most 100,000 events in ten milliseconds.
 const LONGEST_STEP: Time = 10_000_000_000;
 
 impl Network {
@@ -473,8 +473,8 @@ impl Network {
     ///
     /// A chip sends on its own (`own`), or in response to an arrival: so the time at which each could
     /// send (`sends`) and the time at which something could arrive at each (`comes`) depend on each
-    /// other. Both only decrease, in each round by at least the link delay of a chip whose earliest
-    /// time is not yet known; the loop ends when nothing changes.
+    /// other. Both only decrease. A response comes at least a link's delay after its cause, so each
+    /// round settles the earliest times of at least one more chip; the loop ends when nothing changes.
     fn earliest(&self, chip: Option<usize>) -> (Time, Time) {
         let now: Vec<Time> = { self.chips.iter() }
             .map(|node| node.time(node.node.handled()))

@@ -61,7 +61,7 @@ pub enum CaptureError {
         offset: u64,
         /// Bytes of (decompressed) data.
         length: u64,
-        /// Whether the file is gzipped, so that offsets count decompressed bytes.
+        /// Whether the file is compressed, so that offsets count decompressed bytes.
         compressed: bool,
     },
     /// The file is not a recording of a live run.

@@ -1,4 +1,4 @@
-//! When frames begin to come on each port.
+//! Start times of the traffic on each port.
 
 use std::fmt;
 

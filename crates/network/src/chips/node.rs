@@ -160,8 +160,9 @@ impl ChipNode {
         }
     }
 
-    /// Runs to a cycle, or less far. All frames fed to the chip must begin to arrive before that cycle. `progress` is
-    /// called now and then and tells whether to continue. All earlier departures are known to all nodes.
+    /// Runs to a cycle, or less far. All frames that begin to arrive before that cycle must have been fed to the
+    /// chip. `progress` is called now and then and tells whether to continue. All earlier departures are known to all
+    /// nodes.
     pub fn run_to(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         self.node.set_free();
         self.go_on_to(until, progress);
