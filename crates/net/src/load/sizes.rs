@@ -34,8 +34,7 @@ fn one() -> u32 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(Vec<Size>);
 
-/// The simple Internet mix: IP packets of at most 46, of 576 and of 1500 bytes in the ratio 7 : 4 :
-/// 1.
+/// The simple Internet mix: IP packets of at most 46, of 576 and of 1500 bytes in the ratio 7:4:1.
 const IMIX: [Size; 3] = [
     Size {
         bytes: 64,
