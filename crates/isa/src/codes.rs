@@ -7,17 +7,17 @@ use crate::{Evidence, Form, Instruction, Operand, OperandRole};
 pub struct CodeInfo {
     /// Value in the word.
     pub code: u8,
-    /// Name of the variant.
+    /// Name of the Rust variant.
     pub name: &'static str,
     /// Spelling in microcode.
     pub text: &'static str,
     /// Other accepted spellings.
     pub aliases: &'static [&'static str],
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
-    /// What supports the value.
+    /// Evidence for the value.
     pub evidence: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
@@ -30,29 +30,29 @@ impl CodeInfo {
     }
 }
 
-/// An enumeration for reference pages.
+/// An enumeration as the reference pages list it.
 #[derive(Clone, Copy, Debug)]
 pub struct EnumerationInfo {
     /// Name of the type.
     pub name: &'static str,
-    /// `format.field` whose codes it lists.
+    /// The field, as `format.field`, whose codes the enumeration lists.
     pub field: &'static str,
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
-    /// The values in table order.
+    /// The values, in table order.
     pub values: &'static [&'static CodeInfo],
 }
 
 include!(concat!(env!("OUT_DIR"), "/enums.rs"));
 
 impl InputState {
-    /// The state number in the instruction, 0-15.
+    /// Returns the state number that the instruction holds, 0-15.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.code()
     }
 
-    /// The state with this number.
+    /// Returns the state with this number; `None` if there is none.
     #[must_use]
     pub const fn from_number(number: u8) -> Option<Self> {
         Self::from_code(number)
@@ -60,7 +60,7 @@ impl InputState {
 }
 
 impl UnaryOp {
-    /// The instruction's form in the table.
+    /// Returns the instruction's form from the table.
     #[must_use]
     pub fn form(self) -> &'static Form {
         let bare = Instruction::Unary {
@@ -71,13 +71,13 @@ impl UnaryOp {
         bare.form()
     }
 
-    /// Whether it has a destination.
+    /// Whether the instruction has a destination.
     #[must_use]
     pub fn has_dest(self) -> bool {
         self.form().operand(OperandRole::Dest).is_some()
     }
 
-    /// What its source is.
+    /// Returns the role of the instruction's source operand.
     #[must_use]
     pub fn source_role(self) -> OperandRole {
         match self.form().operand(OperandRole::Entry) {

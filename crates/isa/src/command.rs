@@ -1,24 +1,24 @@
-//! The memory and I/O commands and what they move.
+//! Memory and I/O commands, and the data they move.
 
 use crate::{Evidence, Format};
 
-/// Side of the transfer registers.
+/// Side of the transfer registers: S or D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TransferKind {
-    /// `$`
+    /// S transfer registers, `$`.
     S,
-    /// `$$`
+    /// D transfer registers, `$$`.
     D,
 }
 
-/// How many longwords a command moves.
+/// The number of longwords that a command moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Words {
     /// No longwords.
     Zero,
-    /// One, whatever the count.
+    /// One longword, regardless of the count.
     One,
-    /// As many as the reference count.
+    /// As many longwords as the reference count.
     Count,
     /// Twice the reference count.
     CountTimes2,
@@ -27,7 +27,7 @@ pub enum Words {
 }
 
 impl Words {
-    /// The name in tables.
+    /// Returns the name used in tables.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Words {
         }
     }
 
-    /// The number for a reference count.
+    /// Returns the number of longwords for a reference count.
     #[must_use]
     pub const fn of(self, count: u32) -> u32 {
         match self {
@@ -55,20 +55,20 @@ impl Words {
 /// Which signals a command raises, given the signal number n of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignalRule {
-    /// No signal, even if one is named.
+    /// No signal, even if the word names one.
     None,
-    /// n, with the last longword.
+    /// n, raised with the last longword.
     Single,
-    /// n and n + 1, both at the end; n is even.
+    /// n and n + 1, both raised at the end; n is even.
     Pair,
-    /// n (even) with the last pull, n + 1 with the last push.
+    /// n (even), raised with the last pull, and n + 1, raised with the last push.
     PullPush,
-    /// Only n OR 1, with the last push.
+    /// Only n OR 1, raised with the last push.
     PushOdd,
 }
 
 impl SignalRule {
-    /// The name in tables.
+    /// Returns the name used in tables.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -86,7 +86,7 @@ impl SignalRule {
         matches!(self, Self::Pair | Self::PullPush)
     }
 
-    /// Mask of the signals that a command naming signal n raises.
+    /// Returns the mask of the signals raised by a command that names signal n.
     #[must_use]
     pub const fn mask(self, signal: u8) -> u16 {
         if signal == 0 || signal > 15 {
@@ -101,14 +101,14 @@ impl SignalRule {
     }
 }
 
-/// A unit that takes commands.
+/// A unit that executes commands.
 #[derive(Clone, Copy, Debug)]
 pub struct UnitInfo {
     /// Name in microcode.
     pub name: &'static str,
     /// Word format of its commands.
     pub format: Format,
-    /// Kind of transfer register its commands name by default.
+    /// Kind of transfer register that its commands name by default.
     pub default_transfer: TransferKind,
     /// Bytes per unit of the reference count.
     pub count_bytes: u8,
@@ -116,7 +116,7 @@ pub struct UnitInfo {
     pub count_minus_one: bool,
     /// Largest count in the word.
     pub max_count: u8,
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
 }
 
@@ -137,43 +137,43 @@ pub struct CommandInfo {
     pub code: u8,
     /// Token field.
     pub token: u8,
-    /// Whether the text has a reference count.
+    /// Whether the source text has a reference count.
     pub takes_count: bool,
-    /// Whether the text has a transfer register instead of `--`.
+    /// Whether the source text names a transfer register instead of `--`.
     pub takes_transfer: bool,
-    /// Whether the text has two address operands.
+    /// Whether the source text has two address operands.
     pub takes_operands: bool,
-    /// Data leaves the OUT transfer registers.
+    /// Whether the command pulls data from the OUT transfer registers.
     pub pulls: bool,
-    /// Data arrives in the IN transfer registers.
+    /// Whether the command pushes data into the IN transfer registers.
     pub pushes: bool,
-    /// How many longwords are pulled.
+    /// Number of longwords pulled.
     pub pull_words: Words,
-    /// How many longwords are pushed.
+    /// Number of longwords pushed.
     pub push_words: Words,
-    /// Which signals it raises.
+    /// The signals that the command raises.
     pub signals: SignalRule,
-    /// Kind of transfer register it names by default.
+    /// Kind of transfer register that the command names by default.
     pub default_transfer: TransferKind,
-    /// Largest count in the word, 0 without a count.
+    /// Largest count in the word; 0 if the command has no count.
     pub max_count: u8,
     /// Whether `ignore_data_error` may be given.
     pub ignore_error: bool,
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
     /// Effect as a formula.
     pub operation: &'static str,
-    /// What supports the row.
+    /// Evidence for the row.
     pub evidence: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/commands.rs"));
 
 impl CommandOp {
-    /// Whether it reads a longword, changes it and writes it back with nothing between. Those
-    /// that push give the old value.
+    /// Whether the command atomically reads, modifies and writes back a longword. Those that push
+    /// return the old value.
     #[must_use]
     pub fn is_atomic(self) -> bool {
         let info = self.info();
@@ -182,7 +182,7 @@ impl CommandOp {
         changes && matches!(info.unit, Unit::Scratch | Unit::Sram)
     }
 
-    /// The command `name` of a unit, in any letter case.
+    /// Returns a unit's command by name, in any letter case.
     #[must_use]
     pub fn by_name(unit: Unit, name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|op| {
@@ -191,8 +191,8 @@ impl CommandOp {
         })
     }
 
-    /// The command of a unit with these command and token fields, and whether
-    /// the token holds `ignore_data_error`.
+    /// Returns the command of a unit with these command and token fields, and whether the token
+    /// holds `ignore_data_error`.
     #[must_use]
     pub fn from_codes(unit: Unit, code: u8, token: u8) -> Option<(Self, bool)> {
         Self::ALL.into_iter().find_map(|op| {
@@ -211,7 +211,7 @@ impl CommandOp {
 }
 
 impl Unit {
-    /// The unit of a word format.
+    /// Returns the unit whose commands have this word format.
     #[must_use]
     pub fn of(format: Format) -> Option<Self> {
         Self::ALL
@@ -219,7 +219,7 @@ impl Unit {
             .find(|unit| unit.info().format == format)
     }
 
-    /// The unit with this name, in any letter case.
+    /// Returns the unit with this name, in any letter case.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL

@@ -1,24 +1,25 @@
-//! How many contexts a microengine has, their numbers and sets of them.
+//! The contexts of a microengine: their number, their indices and sets of them.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ContextMode;
 
-/// Contexts of a microengine. Arrays by context, [`Context`] and [`ContextSet`] follow.
+/// Number of contexts of a microengine. Arrays indexed by context, [`Context`] and [`ContextSet`]
+/// follow from it.
 pub const CONTEXTS: u8 = 8;
 
-/// Registers of each bank, and of each kind of transfer register, of a microengine.
+/// Number of registers in each bank, and of each kind of transfer register, of a microengine.
 const REGISTERS: u8 = 128;
 
-// What does not follow from the number above.
+// Parts of the model that do not scale with the number above.
 const _: () = assert!(
     CONTEXTS <= 8,
     "registers, command words and packed records hold a context in three bits: \
      CONTRIBUTING.md names them under `more contexts`"
 );
 
-/// The index in an array by context of a number modulo [`CONTEXTS`]: [`Context::index`] of one
-/// that stands packed in a record.
+/// Returns the array index for a context number modulo [`CONTEXTS`]: [`Context::index`] for numbers
+/// packed in a record.
 #[must_use]
 #[inline]
 pub const fn context_index(context: u8) -> usize {
@@ -27,8 +28,8 @@ pub const fn context_index(context: u8) -> usize {
 
 /// The number of a context of a microengine, below [`CONTEXTS`].
 ///
-/// A context is serialized as its number; one from outside is taken modulo [`CONTEXTS`], so that no
-/// damaged state names a context that is not there.
+/// A context is serialized as its number; deserialization takes the number modulo [`CONTEXTS`], so
+/// that no damaged state names a nonexistent context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Context(u8);
@@ -40,7 +41,7 @@ impl Context {
     /// The context with the highest number.
     pub const LAST: Self = Self(CONTEXTS - 1);
 
-    /// The context of a number; `None` if a microengine has none of it.
+    /// Returns the context with a number; `None` if a microengine has no such context.
     #[must_use]
     pub const fn new(number: u8) -> Option<Self> {
         if number < CONTEXTS {
@@ -50,50 +51,51 @@ impl Context {
         }
     }
 
-    /// The context of a number modulo [`CONTEXTS`]: of a field of a register, in its low bits.
+    /// Returns the context with a number modulo [`CONTEXTS`], as the low bits of a register field
+    /// hold it.
     #[must_use]
     #[inline]
     pub const fn wrapping(number: u8) -> Self {
         Self(number % CONTEXTS)
     }
 
-    /// All contexts, by their numbers.
+    /// Returns all contexts, in numeric order.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         (0..CONTEXTS).map(Self)
     }
 
-    /// The number.
+    /// Returns the context's number.
     #[must_use]
     #[inline]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// The index in an array by context. The remainder changes nothing and spares the check of
-    /// the array's bounds.
+    /// Returns the index into an array by context. The remainder changes nothing, but elides the
+    /// bounds check.
     #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
         (self.0 % CONTEXTS) as usize
     }
 
-    /// The contexts in round robin: those behind this one, then those from context 0 on, and
-    /// this one at the end.
+    /// Returns all contexts in round-robin order, beginning with the next higher one and ending
+    /// with this one.
     pub fn others_first(self) -> impl Iterator<Item = Self> {
         (1..=CONTEXTS).map(move |step| Self::wrapping(self.0 + step))
     }
 
-    /// The absolute number of its first register of a bank, or of a kind of transfer register.
-    /// It does not depend on the mode: contexts that do not run leave their registers to the
-    /// one before them.
+    /// Returns the absolute number of the context's first register in a bank, or of a kind of
+    /// transfer register. It does not depend on the mode: contexts that do not run leave their
+    /// registers to the one before them.
     #[must_use]
     #[inline]
     pub const fn register_base(self) -> u8 {
         self.0 % CONTEXTS * (REGISTERS / CONTEXTS)
     }
 
-    /// The absolute number of a register relative to the context; beyond the last register the
-    /// numbers begin again.
+    /// Returns the absolute number of a context-relative register, wrapping around after the last
+    /// register.
     #[must_use]
     #[inline]
     pub const fn absolute_register(self, register: u8) -> u8 {
@@ -115,91 +117,92 @@ impl<'de> Deserialize<'de> for Context {
 
 /// A set of contexts of a microengine.
 ///
-/// The set is serialized as the number of its [bits](Self::bits), in as many bytes as they need.
+/// The set is serialized as its [bits](Self::bits), in the smallest integer that holds them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContextSet(u16);
 
 impl ContextSet {
-    /// No context.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
 
     /// All contexts.
     pub const ALL: Self = Self(u16::MAX >> (u16::BITS - CONTEXTS as u32));
 
-    /// A set from its bits, as `CTX_ENABLES` holds them: bit c stands for context c. Bits beyond
-    /// the last context do not count.
+    /// Makes a set from its bits, as `CTX_ENABLES` holds them: bit c stands for context c. Bits
+    /// beyond the last context are ignored.
     #[must_use]
     #[inline]
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & Self::ALL.0)
     }
 
-    /// The bits: bit c stands for context c.
+    /// Returns the bits: bit c stands for context c.
     #[must_use]
     #[inline]
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// Puts a context in.
+    /// Adds a context to the set.
     #[inline]
     pub const fn insert(&mut self, context: Context) {
         self.0 |= 1 << context.index();
     }
 
-    /// Takes a context out.
+    /// Removes a context from the set.
     #[inline]
     pub const fn remove(&mut self, context: Context) {
         self.0 &= !(1 << context.index());
     }
 
-    /// Whether a context is in it.
+    /// Whether the set contains a context.
     #[must_use]
     #[inline]
     pub const fn contains(self, context: Context) -> bool {
         self.0 >> context.index() & 1 == 1
     }
 
-    /// Whether no context is in it.
+    /// Whether the set is empty.
     #[must_use]
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many contexts are in it.
+    /// Returns the number of contexts in the set.
     #[must_use]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The contexts that are in either.
+    /// Returns the contexts that are in either set.
     #[must_use]
     #[inline]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The contexts that are in both.
+    /// Returns the contexts that are in both sets.
     #[must_use]
     #[inline]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The contexts that are not in another set.
+    /// Returns the contexts of this set that are not in the other.
     #[must_use]
     #[inline]
     pub const fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// The contexts, by their numbers.
+    /// Returns the contexts of the set, in numeric order.
     pub fn iter(self) -> impl Iterator<Item = Context> {
         Context::all().filter(move |&context| self.contains(context))
     }
 
-    /// The first of it in round robin behind a context, which is itself the last to be asked.
+    /// Returns the first context of the set after `last` in round-robin order; `last` itself comes
+    /// last.
     #[must_use]
     #[inline]
     pub const fn next_after(self, last: Context) -> Option<Context> {
@@ -248,7 +251,7 @@ impl<'de> Deserialize<'de> for ContextSet {
 }
 
 impl ContextMode {
-    /// Registers that a context has of each bank and of each kind of transfer register.
+    /// Returns how many registers a context has in each bank and of each kind of transfer register.
     #[must_use]
     #[inline]
     pub const fn registers(self) -> u8 {
@@ -258,7 +261,7 @@ impl ContextMode {
         }
     }
 
-    /// Contexts from one that runs to the next.
+    /// Returns the distance between the numbers of consecutive running contexts.
     #[must_use]
     #[inline]
     pub const fn stride(self) -> u8 {
@@ -268,7 +271,7 @@ impl ContextMode {
         }
     }
 
-    /// The contexts that run.
+    /// Returns the contexts that run in this mode.
     #[must_use]
     #[inline]
     pub const fn running(self) -> ContextSet {
@@ -281,7 +284,7 @@ impl ContextMode {
         contexts
     }
 
-    /// The context that runs after one, in round robin.
+    /// Returns the next running context after this one, in round-robin order.
     #[must_use]
     #[inline]
     pub const fn next(self, context: Context) -> Context {

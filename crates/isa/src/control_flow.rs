@@ -1,10 +1,10 @@
-//! Branch targets, defer slots and the instructions that leave the sequence.
+//! Branch targets, defer slots and the instructions that leave the straight-line sequence.
 
 use crate::{BranchTest, Command, Completion, Instruction, TransferRegister};
 
 impl Instruction {
-    /// The word address that the instruction names: branch target, resume
-    /// address or base of a jump.
+    /// Returns the word address that the instruction names: branch target, resume address or base
+    /// of a jump.
     #[must_use]
     pub const fn target(&self) -> Option<u16> {
         match self {
@@ -20,7 +20,7 @@ impl Instruction {
         }
     }
 
-    /// The instruction with another target; unchanged if it has none.
+    /// Returns the instruction with another target; unchanged if it has none.
     #[must_use]
     pub const fn with_target(mut self, to: u16) -> Self {
         match &mut self {
@@ -37,7 +37,7 @@ impl Instruction {
         self
     }
 
-    /// Defer slots that the instruction asks for.
+    /// Returns the number of defer slots that the instruction requests.
     #[must_use]
     pub const fn defer(&self) -> u8 {
         match self {
@@ -56,10 +56,9 @@ impl Instruction {
         }
     }
 
-    /// The instruction as [`decode`](crate::decode()) returns it. The two differ
-    /// for commands only: the address operands are added, so the word does not
-    /// keep their order, and a `--` transfer register that `indirect_ref`
-    /// replaces reads as register 0.
+    /// Returns the instruction as [`decode`](crate::decode()) returns it. The two differ only for
+    /// commands: the address is the sum of the operands, so the word does not keep their order, and
+    /// a `--` transfer register that `indirect_ref` replaces reads as register 0.
     #[must_use]
     pub fn canonical(self) -> Self {
         match self {
@@ -92,7 +91,7 @@ impl Command {
 }
 
 impl BranchTest {
-    /// `br=ctx` or `br!=ctx`.
+    /// Returns the test of `br=ctx` or `br!=ctx`.
     #[must_use]
     pub const fn ctx(equal: bool) -> Self {
         if equal {
@@ -102,7 +101,7 @@ impl BranchTest {
         }
     }
 
-    /// `br_signal` or `br_!signal`.
+    /// Returns the test of `br_signal` or `br_!signal`.
     #[must_use]
     pub const fn signal(set: bool) -> Self {
         if set {
@@ -112,7 +111,7 @@ impl BranchTest {
         }
     }
 
-    /// `br_inp_state` or `br_!inp_state`.
+    /// Returns the test of `br_inp_state` or `br_!inp_state`.
     #[must_use]
     pub const fn input(set: bool) -> Self {
         if set {

@@ -1,4 +1,4 @@
-//! Word to instruction.
+//! Decoding words to instructions.
 
 mod control;
 mod datapath;
@@ -10,20 +10,20 @@ use crate::{
     UNRESTRICTED, WORD_MASK, encode_in, port, raw::Field,
 };
 
-/// The instruction of a word for the default [`Target`]: MEv2 with eight contexts.
+/// Decodes a word for the default [`Target`]: MEv2 with eight contexts.
 ///
 /// Only words that [`encode`](crate::encode()) produces are accepted.
 ///
 /// # Errors
-/// [`DecodeError`] names the bits at fault.
+/// Returns a [`DecodeError`] that names the bits at fault.
 pub fn decode(word: u64) -> Result<Instruction, DecodeError> {
     decode_in(word, Target::default())
 }
 
-/// As [`decode`](crate::decode()), for a given target.
+/// Decodes like [`decode`](crate::decode()), for a given target.
 ///
 /// # Errors
-/// [`DecodeError`] names the bits at fault.
+/// Returns a [`DecodeError`] that names the bits at fault.
 pub fn decode_in(word: u64, target: Target) -> Result<Instruction, DecodeError> {
     let instruction = parse(word, target.contexts)?;
     match encode_in(&instruction, target) {
@@ -37,19 +37,19 @@ pub fn decode_in(word: u64, target: Target) -> Result<Instruction, DecodeError> 
     }
 }
 
-/// The instruction of a word, with eight contexts, whatever its unused bits
-/// hold. Undefined codes and contradicting fields are still refused.
+/// Decodes a word for eight contexts, ignoring the contents of its unused bits. Undefined codes and
+/// contradictory fields are still refused.
 ///
 /// # Errors
-/// [`DecodeError`] names the bits at fault.
+/// Returns a [`DecodeError`] that names the bits at fault.
 pub fn decode_lenient(word: u64) -> Result<Instruction, DecodeError> {
     decode_lenient_in(word, Target::default())
 }
 
-/// As [`decode_lenient`], for a given target.
+/// Decodes like [`decode_lenient`], for a given target.
 ///
 /// # Errors
-/// [`DecodeError`] names the bits at fault.
+/// Returns a [`DecodeError`] that names the bits at fault.
 pub fn decode_lenient_in(word: u64, target: Target) -> Result<Instruction, DecodeError> {
     let instruction = parse(word, target.contexts)?;
     match encode_in(&instruction, target) {
@@ -62,7 +62,7 @@ fn fail<T>(word: u64, bits: u64, reason: DecodeReason) -> Result<T, DecodeError>
     Err(DecodeError { word, bits, reason })
 }
 
-/// The instruction that the word would be has no word, or is of a later generation.
+/// Refuses a word whose instruction cannot be encoded or belongs to a later generation.
 fn refuse<T>(word: u64, error: EncodeError) -> Result<T, DecodeError> {
     match error.kind {
         EncodeErrorKind::Newer(newer) => fail(word, WORD_MASK, DecodeReason::Newer(newer)),
@@ -102,7 +102,7 @@ fn parse(word: u64, contexts: ContextMode) -> Result<Instruction, DecodeError> {
     }
 }
 
-/// The fields behind the part that an encoder error names.
+/// Returns the bits of the fields that encode the part named by an encoder error.
 fn blamed_bits(word: u64, error: EncodeError) -> u64 {
     let Some(format) = Format::of(word) else {
         return WORD_MASK;
@@ -148,7 +148,7 @@ fn blamed_bits(word: u64, error: EncodeError) -> u64 {
     }
 }
 
-/// A word with the accessors that name the bits they fail on.
+/// A word with accessors whose errors name the offending bits.
 #[derive(Clone, Copy)]
 struct RawWord(u64);
 
@@ -190,7 +190,7 @@ impl RawWord {
         )
     }
 
-    /// A restricted source whose constants the I8 bit extends.
+    /// Decodes a restricted source whose constants are extended by the I8 bit.
     fn narrow_i8(self, field: Field, bank: Bank, i8: Field) -> Result<Operand, DecodeError> {
         let operand = self.narrow(field, Role::Source, bank)?;
         Ok(port::with_i8(operand, self.flag(i8)))

@@ -1,4 +1,4 @@
-//! Canonical text: physical register names, numeric addresses.
+//! Canonical text of instructions, with physical register names and numeric addresses.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -49,14 +49,14 @@ impl Display for TransferRegister {
     }
 }
 
-/// As it follows the last operand: nothing without a shift, else `, <<n`.
+/// The suffix of the last operand: empty without a shift, else `, <<n`.
 impl Display for Shift {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match *self {
             Self::None => Ok(()),
             Self::Left(n) => write!(f, ", <<{n}"),
             Self::Right(n) => write!(f, ", >>{n}"),
-            // The shorter way round.
+            // The rotation by the smaller count.
             Self::RotateRight(n) if (17..32).contains(&n) => write!(f, ", <<rot{}", 32 - n),
             Self::RotateRight(n) => write!(f, ", >>rot{n}"),
             Self::LeftIndirect => write!(f, ", <<indirect"),
@@ -65,7 +65,7 @@ impl Display for Shift {
     }
 }
 
-/// As it follows the constant.
+/// The suffix of the constant.
 impl Display for ImmedShift {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,14 +101,14 @@ impl Display for MulPhase {
     }
 }
 
-/// As it follows a `cam_lookup`.
+/// The suffix of a `cam_lookup`.
 impl Display for CamLmTarget {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, ", lm_addr{}[{}]", self.pointer, self.block)
     }
 }
 
-/// As it follows a command: `, sig_done[sN]` or `, ctx_swap[sN]` with `defer`.
+/// The suffix of a command: `, sig_done[sN]` or `, ctx_swap[sN]` with `defer`.
 impl Display for Completion {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match *self {
@@ -132,14 +132,14 @@ impl Display for Defer {
     }
 }
 
-/// The constant of an `immed`: an inverted one is shown as the longword whose upper half is all
-/// ones; the shift follows as written.
+/// Returns the constant of an `immed`. An inverted one is shown as the longword whose upper half is
+/// all ones; the shift follows as written.
 fn constant(value: u16, invert: bool) -> u32 {
     let value = u32::from(value);
     if invert { !value } else { value }
 }
 
-/// A text that is there or not.
+/// Returns the text if the condition holds, else an empty string.
 fn only_if(condition: bool, text: &'static str) -> &'static str {
     if condition { text } else { "" }
 }

@@ -1,4 +1,4 @@
-//! Instruction to word.
+//! Encoding instructions to words.
 
 mod control;
 mod datapath;
@@ -14,18 +14,18 @@ use crate::{
     raw::Field,
 };
 
-/// The word of an instruction for the default [`Target`]: MEv2 with eight contexts.
+/// Encodes an instruction for the default [`Target`]: MEv2 with eight contexts.
 ///
 /// # Errors
-/// [`EncodeError`] names the part that no word can express.
+/// Returns an [`EncodeError`] that names the part no word can express.
 pub fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
     encode_in(instruction, Target::default())
 }
 
-/// The word of an instruction for a target.
+/// Encodes an instruction for a given target.
 ///
 /// # Errors
-/// [`EncodeError`] names the part that no word can express.
+/// Returns an [`EncodeError`] that names the part no word can express.
 pub fn encode_in(instruction: &Instruction, target: Target) -> Result<u64, EncodeError> {
     if let Err(newer) = target.generation.check(instruction.row()) {
         return error(OperandRole::Whole, EncodeErrorKind::Newer(newer));
@@ -70,7 +70,7 @@ pub fn encode_in(instruction: &Instruction, target: Target) -> Result<u64, Encod
     }
 }
 
-/// A word of a format with only its match bits set.
+/// Returns a word of a format with only its match bits set.
 fn blank(format: Format) -> u64 {
     format.info().match_value
 }
@@ -79,7 +79,7 @@ fn error<T>(operand: OperandRole, kind: EncodeErrorKind) -> Result<T, EncodeErro
     Err(EncodeError { operand, kind })
 }
 
-/// `value` checked against a range.
+/// Returns `value` after a range check.
 fn ranged(
     operand: OperandRole,
     value: impl Into<u32>,
@@ -94,12 +94,12 @@ fn ranged(
     }
 }
 
-/// A number that must fit a field, put in its place.
+/// Places a number in a field, with a range check.
 fn number(operand: OperandRole, value: impl Into<u32>, field: Field) -> Result<u64, EncodeError> {
     Ok(field.put(ranged(operand, value, 0, field.max() as u32)?))
 }
 
-/// An operand that the instruction must not have.
+/// Checks that the instruction does not have an operand.
 fn absent(operand: OperandRole, value: Operand, reason: &'static str) -> Result<(), EncodeError> {
     if value == Operand::None {
         Ok(())
@@ -108,7 +108,7 @@ fn absent(operand: OperandRole, value: Operand, reason: &'static str) -> Result<
     }
 }
 
-/// A source that the instruction must have.
+/// Checks that the instruction has a source.
 fn present(part: PortOperand) -> Result<PortOperand, EncodeError> {
     if part.1 == Operand::None {
         error(part.0, EncodeErrorKind::Missing)
@@ -121,17 +121,17 @@ fn bank_bit(operand: Operand) -> u64 {
     u64::from(operand.bank() == Some(Bank::B))
 }
 
-/// An unrestricted destination.
+/// Encodes an unrestricted destination.
 fn wide_dest(operand: Operand) -> Result<u64, EncodeError> {
     port::code(&UNRESTRICTED, (OperandRole::Dest, operand), Role::Dest)
 }
 
-/// A restricted destination.
+/// Encodes a restricted destination.
 fn narrow_dest(operand: Operand) -> Result<u64, EncodeError> {
     port::code(&RESTRICTED, (OperandRole::Dest, operand), Role::Dest)
 }
 
-/// Shift control and count. A left shift by n is stored as 32 - n.
+/// Returns the shift control and count. A left shift by n is stored as 32 - n.
 fn shift_codes(shift: Shift) -> Result<(ShiftControl, u64), EncodeError> {
     let count = |n: u8| ranged(OperandRole::Shift, n, 1, 31);
     Ok(match shift {
@@ -144,7 +144,7 @@ fn shift_codes(shift: Shift) -> Result<(ShiftControl, u64), EncodeError> {
     })
 }
 
-/// The count field of `asr` and `dbl_shf`; zero means indirect.
+/// Encodes the count field of `asr` and `dbl_shf`; zero means indirect.
 fn count_code(count: ShiftCount) -> Result<u64, EncodeError> {
     match count {
         ShiftCount::By(n) => ranged(OperandRole::Shift, n, 1, 31),

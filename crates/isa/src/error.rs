@@ -1,10 +1,11 @@
-//! Why an instruction has no word, and why a word is not a valid instruction.
+//! Why an instruction cannot be encoded, and why a word is not a valid
+//! instruction.
 
 use std::fmt;
 
 use crate::{Bank, Format, NewerInstruction, Operand, OperandRole, Role, WORD_BITS, WORD_MASK};
 
-/// An instruction that no word expresses.
+/// An instruction that no word can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodeError {
     /// The part at fault.
@@ -31,7 +32,7 @@ pub enum EncodeErrorKind {
         operand: Operand,
         /// `restricted` or `unrestricted`.
         form: &'static str,
-        /// Largest number.
+        /// Largest number that the form encodes.
         max: u16,
     },
     /// Both sources are general-purpose registers of one bank.
@@ -43,7 +44,7 @@ pub enum EncodeErrorKind {
         /// The second source.
         b: Operand,
     },
-    /// Both sources come over the same internal path.
+    /// Both sources use the same internal path.
     PathConflict {
         /// The first source.
         a: Operand,
@@ -57,16 +58,16 @@ pub enum EncodeErrorKind {
     Missing,
     /// The instruction takes no such operand.
     Unexpected {
-        /// Why not.
+        /// Why not, as part of the message.
         reason: &'static str,
     },
     /// A number outside its range.
     OutOfRange {
         /// The number.
         value: u32,
-        /// Smallest.
+        /// Smallest value allowed.
         min: u32,
-        /// Largest.
+        /// Largest value allowed.
         max: u32,
     },
     /// The address is not a multiple of four.
@@ -81,15 +82,15 @@ pub enum EncodeErrorKind {
     },
     /// The command raises no signal, so none may be named or waited for.
     NoSignal,
-    /// The transfer register is of the side that the command cannot name with
-    /// this number of contexts.
+    /// The command cannot name transfer registers of this side with this number
+    /// of contexts.
     WrongTransferKind,
-    /// The word means another instruction; write that one.
+    /// The word means a different instruction, which must be written instead.
     UseInstead {
         /// The instruction to write.
         text: &'static str,
     },
-    /// The target's generation lacks the instruction.
+    /// The target's generation does not have the instruction.
     Newer(NewerInstruction),
 }
 
@@ -165,7 +166,7 @@ pub struct DecodeError {
     pub reason: DecodeReason,
 }
 
-/// What is wrong with bits of a word.
+/// What is wrong with the bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeReason {
     /// Bits above the instruction word are set.
@@ -178,17 +179,17 @@ pub enum DecodeReason {
     Disagree,
     /// Unused bits differ from what the encoder writes.
     NotCanonical {
-        /// The word that means the same.
+        /// The canonical word with the same meaning.
         canonical: u64,
     },
-    /// The instruction is one that the target's generation lacks.
+    /// The target's generation does not have the instruction.
     Newer(NewerInstruction),
-    /// The fields are legal one by one, but not together.
+    /// The fields are legal individually, but not in combination.
     Refused(EncodeError),
 }
 
 impl DecodeError {
-    /// Runs of bits as (high, low), from the top.
+    /// Returns the runs of bits at fault as (high, low), from the top.
     #[must_use]
     pub fn ranges(&self) -> Vec<(u32, u32)> {
         let mut out = Vec::new();
@@ -210,7 +211,8 @@ impl DecodeError {
         out
     }
 
-    /// Names of the fields that the bits belong to, as `format.field`.
+    /// Returns the names of the fields that the bits belong to, as
+    /// `format.field`.
     #[must_use]
     pub fn fields(&self) -> Vec<String> {
         let Some(format) = Format::of(self.word & WORD_MASK) else {
@@ -231,7 +233,7 @@ impl DecodeError {
 }
 
 impl DecodeError {
-    /// The bits at fault and their fields.
+    /// Describes the bits at fault and their fields.
     fn place(&self) -> String {
         let ranges = self.ranges().into_iter();
         let bits: Vec<String> = ranges

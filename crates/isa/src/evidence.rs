@@ -1,13 +1,14 @@
 //! How well a fact of the instruction set is supported.
 
-/// Kind of support for a table row.
+/// The kind of evidence for a table row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Evidence {
-    /// Words made by the vendor's assembler, checked against their source text.
+    /// Words produced by the vendor's assembler, checked against their source
+    /// text.
     Golden,
     /// Words that carry the vendor's listing comment.
     Listing,
-    /// One disassembler for this family says so.
+    /// One disassembler for this family implies it.
     OneDisassembler,
     /// The bits have this meaning in the NFP descendant.
     Descendant,
@@ -22,7 +23,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Every kind, the strongest first.
+    /// All kinds, strongest first.
     pub const ALL: [Self; 8] = [
         Self::Golden,
         Self::Listing,
@@ -34,7 +35,7 @@ impl Evidence {
         Self::Uncertain,
     ];
 
-    /// What the mark says.
+    /// Returns what the mark means.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -55,7 +56,7 @@ impl Evidence {
         }
     }
 
-    /// The mark used in tables and reference pages.
+    /// Returns the mark used in tables and reference pages.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {

@@ -1,6 +1,5 @@
-//! What an instruction does to its neighbours, from its row of the table: the
-//! one place from which the assembler's checks, the interpreter's decoder and
-//! the explanations take it.
+//! How an instruction affects its neighbours, according to its table row: the single source for the
+//! assembler's checks, the interpreter's decoder and the explanations.
 
 use crate::{
     AluOp, Bank, CapCsr, Command, Completion, CtxArb, Index, Instruction, Operand, OperandRole,
@@ -14,26 +13,26 @@ pub enum Access {
     Read,
     /// The instruction writes the register.
     Write,
-    /// The instruction writes a part of the register and keeps the rest.
+    /// The instruction writes part of the register and keeps the rest.
     Both,
-    /// The operand is no register: a number, label, operator or name.
+    /// The operand is not a register: a number, label, operator or name.
     Text,
 }
 
 /// A kind of operand.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandInfo {
-    /// The word in the table.
+    /// The operand's name in the table.
     pub name: &'static str,
-    /// Which part of the instruction it is.
+    /// The part of the instruction that the operand is.
     pub role: OperandRole,
-    /// What is done with it.
+    /// How the instruction treats it.
     pub access: Access,
-    /// Largest number, for operands that are small numbers from 0 on.
+    /// Largest number, for operands that are small numbers starting at 0.
     pub max: Option<u8>,
-    /// What it is, as it stands in messages.
+    /// A noun for the operand, as used in messages.
     pub noun: &'static str,
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
 }
 
@@ -42,18 +41,17 @@ pub struct OperandInfo {
 pub struct FormOperand {
     /// The kind.
     pub info: &'static OperandInfo,
-    /// Whether it may be left out.
+    /// Whether the operand may be omitted.
     pub optional: bool,
 }
 
-/// What the next instruction finds as "previous A operand" (the count of
-/// indirect shifts) and "previous result" (the override word of
-/// `indirect_ref`, the sign of `asr`).
+/// What an instruction leaves for the next one as "previous A operand" (the count of indirect
+/// shifts) and "previous result" (the override word of `indirect_ref`, the sign of `asr`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaves {
-    /// What was there before.
+    /// Leaves both unchanged.
     Nothing,
-    /// The A operand, and the result of an earlier instruction.
+    /// The A operand; the previous result stays that of an earlier instruction.
     OperandA,
     /// The A operand and its result.
     Result,
@@ -64,9 +62,9 @@ pub enum Leaves {
 /// What an instruction takes from the one executed directly before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// A shift count: the A operand.
+    /// The A operand, as a shift count.
     Count,
-    /// The sign of the result.
+    /// The result's sign.
     Sign,
     /// The result, as data.
     Result,
@@ -74,11 +72,11 @@ pub enum Takes {
     Modification,
 }
 
-/// A sequence whose instructions keep state for the next one of it, so that
-/// nothing else of its kind may come between.
+/// A sequence whose instructions keep state for each other, so that no other instruction of its
+/// kind may come between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequence {
-    /// `byte_align`: the source of the one before.
+    /// `byte_align`: the source of the previous one.
     Align,
     /// `mul_step`: the product so far.
     Multiply,
@@ -86,29 +84,29 @@ pub enum Sequence {
     Count,
 }
 
-/// Where control goes, which is also the class of what it costs when taken.
+/// Where control goes, which also determines the cost of the instruction when taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowClass {
     /// To the next word.
     Next,
-    /// To a target, always.
+    /// To a target, unconditionally.
     Branch,
-    /// To a target by the condition codes.
+    /// To a target, depending on the condition codes.
     Codes,
-    /// To a target by a bit or byte of a register.
+    /// To a target, depending on a bit or byte of a register.
     Bit,
-    /// To a target by the context, a signal or an input state.
+    /// To a target, depending on the context, a signal or an input state.
     State,
     /// To a computed address.
     Jump,
     /// To another context.
     Arbitration,
-    /// To another context if it asks for `ctx_swap`.
+    /// To another context if the command has `ctx_swap`.
     Command,
 }
 
-/// Values from which [`Form::make`] puts an instruction together; what the form
-/// does not have is ignored.
+/// Values from which [`Form::make`] assembles an instruction; those that the form does not use are
+/// ignored.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the operand table describes them")]
 pub struct Operands {
@@ -144,7 +142,7 @@ impl Default for Operands {
 }
 
 impl Operands {
-    /// Sets a register operand.
+    /// Sets a register operand by role.
     pub fn set(&mut self, role: OperandRole, operand: Operand) {
         match role {
             OperandRole::Dest => self.dest = operand,
@@ -156,7 +154,7 @@ impl Operands {
         }
     }
 
-    /// Sets a small number.
+    /// Sets a small-number operand.
     pub fn set_number(&mut self, info: &OperandInfo, number: u8) {
         if info.name == "byte_value" {
             self.value = number;
@@ -166,37 +164,36 @@ impl Operands {
     }
 }
 
-/// A shape of an instruction with what it does to its neighbours.
+/// A form of an instruction and its effects on neighbouring instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    /// The operands as written.
+    /// The operands, as written in the source.
     pub operands: &'static [FormOperand],
-    /// Whether it writes the condition codes.
+    /// Whether the instruction writes the condition codes.
     pub sets_codes: bool,
-    /// What it leaves for the next instruction.
+    /// What the instruction leaves for the next one.
     pub leaves: Leaves,
-    /// What it takes from the instruction before, whatever its options.
+    /// What the instruction takes from the previous one, regardless of its options.
     pub takes: Option<Takes>,
-    /// The sequence that it is part of.
+    /// The sequence that the instruction belongs to.
     pub sequence: Option<Sequence>,
     /// Where control goes.
     pub flow: FlowClass,
     /// Largest defer count.
     pub max_defer: u8,
-    /// Makes the instruction, where it has neither options nor operands of its
-    /// own kind.
+    /// Builds the instruction; `None` if it has options or operands of its own kind.
     pub make: Option<fn(&Operands) -> Instruction>,
 }
 
 impl Form {
-    /// The operand of a role.
+    /// Returns the operand with a role.
     #[must_use]
     pub fn operand(&self, role: OperandRole) -> Option<&'static OperandInfo> {
         let mut infos = self.operands.iter().map(|operand| operand.info);
         infos.find(|info| info.role == role)
     }
 
-    /// Fewest and most operands.
+    /// Returns the smallest and largest number of operands.
     #[must_use]
     pub fn arity(&self) -> (usize, usize) {
         let least = self.operands.iter().filter(|operand| !operand.optional);
@@ -205,7 +202,7 @@ impl Form {
 }
 
 impl Operand {
-    /// The index register that it goes through.
+    /// Returns the index register through which the operand is accessed.
     #[must_use]
     pub const fn index(self) -> Option<Index> {
         match self {
@@ -219,13 +216,13 @@ impl Operand {
 }
 
 impl Instruction {
-    /// Whether it writes the condition codes.
+    /// Whether the instruction writes the condition codes.
     #[must_use]
     pub fn sets_codes(&self) -> bool {
         self.form().sets_codes
     }
 
-    /// Whether it tests the condition codes or adds the carry.
+    /// Whether the instruction tests the condition codes or adds the carry.
     #[must_use]
     pub fn reads_codes(&self) -> bool {
         match self {
@@ -234,10 +231,10 @@ impl Instruction {
         }
     }
 
-    /// What `alu` and `alu_shf` read through the port of their first source, which
-    /// is the count of an indirect shift after them. The operators B and ~B read it
-    /// too; where their text has `--`, the word names a register all the same: that
-    /// of the code which stands for nothing. `None` for other instructions.
+    /// Returns what `alu` and `alu_shf` read through the port of their first source, which is the
+    /// count of an indirect shift after them. The operators B and ~B read it too; where their text
+    /// has `--`, the word still names an operand, the one that the unused-field code decodes to.
+    /// `None` for other instructions.
     #[must_use]
     pub fn first_source(&self) -> Option<Operand> {
         let (a, b, wide) = match self {
@@ -248,7 +245,7 @@ impl Instruction {
         if a != Operand::None {
             return Some(a);
         }
-        // The second source takes the field of its bank, this one the other.
+        // The second source takes the field of its bank, the first source the other.
         let swapped = b.bank() == Some(Bank::A);
         let bank = if swapped { Bank::B } else { Bank::A };
         match (wide, swapped) {
@@ -259,7 +256,7 @@ impl Instruction {
         }
     }
 
-    /// Whether nothing but an indirect shift after it sees its first source.
+    /// Whether the first source is visible only to an indirect shift after the instruction.
     #[must_use]
     pub const fn passes_second(&self) -> bool {
         matches!(
@@ -274,7 +271,7 @@ impl Instruction {
         )
     }
 
-    /// Whether it shifts by the A operand of the instruction before.
+    /// Whether the instruction shifts by the A operand of the previous one.
     #[must_use]
     pub const fn shifts_indirectly(&self) -> bool {
         match self {
@@ -288,7 +285,7 @@ impl Instruction {
         }
     }
 
-    /// Whether the previous result modifies the command that it sends.
+    /// Whether the previous result modifies the command that the instruction sends.
     #[must_use]
     pub const fn is_indirect(&self) -> bool {
         match self {
@@ -298,8 +295,8 @@ impl Instruction {
         }
     }
 
-    /// What it takes from the instruction executed directly before it: `asr` its
-    /// sign even where it takes its count from there as well.
+    /// Returns what the instruction takes from the one executed directly before it. For `asr` this
+    /// is the sign, even if it takes its count from there as well.
     #[must_use]
     pub fn takes(&self) -> Option<Takes> {
         self.form()
@@ -308,7 +305,7 @@ impl Instruction {
             .or_else(|| self.is_indirect().then_some(Takes::Modification))
     }
 
-    /// What signals the end of the command that it sends.
+    /// Returns how the command that the instruction sends signals its completion.
     #[must_use]
     pub const fn completion(&self) -> Option<Completion> {
         match self {
@@ -319,8 +316,8 @@ impl Instruction {
         }
     }
 
-    /// Whether the context yields the microengine and others run. A breakpoint
-    /// stops all of them instead.
+    /// Whether the context yields the microengine to the others. A breakpoint stops all contexts
+    /// instead.
     #[must_use]
     pub const fn swaps(&self) -> bool {
         match self {
@@ -329,9 +326,8 @@ impl Instruction {
         }
     }
 
-    /// Whether execution may continue elsewhere than at the next word, or the
-    /// context may yield the microengine. Such an instruction may not stand in
-    /// a defer slot.
+    /// Whether execution may continue elsewhere than at the next word, or the context may yield the
+    /// microengine. Such an instruction is not allowed in a defer slot.
     #[must_use]
     pub fn is_control_flow(&self) -> bool {
         match self.form().flow {
@@ -341,8 +337,8 @@ impl Instruction {
         }
     }
 
-    /// The local CSR that it writes, by address: that of a `local_csr_wr`, or the pointer that
-    /// a `cam_lookup` sets.
+    /// Returns the address of the local CSR that the instruction writes: that of a `local_csr_wr`,
+    /// or the pointer that a `cam_lookup` sets.
     #[must_use]
     pub fn csr_written(&self) -> Option<u16> {
         match self {
@@ -358,14 +354,14 @@ impl Instruction {
         }
     }
 
-    /// The index registers that it writes.
+    /// Returns the index registers that the instruction writes.
     #[must_use]
     pub fn indexes_written(&self) -> &'static [Index] {
         let info = self.csr_written().and_then(csr::at);
         info.map_or(&[], |info| info.indexes)
     }
 
-    /// The register operands, by role.
+    /// Returns the register operands with their roles.
     pub fn register_operands(mut self) -> impl Iterator<Item = (OperandRole, Operand)> {
         use OperandRole as Role;
         [Role::Dest, Role::A, Role::B, Role::Src, Role::Entry]
@@ -377,7 +373,7 @@ impl Instruction {
             .filter_map(move |role| Some((role, *self.operand_mut(role)?)))
     }
 
-    /// Whether it goes through an index register.
+    /// Whether an operand is accessed through an index register.
     #[must_use]
     pub fn uses_index(&self, index: Index) -> bool {
         match index {

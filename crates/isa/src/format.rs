@@ -2,7 +2,7 @@
 
 use crate::{Evidence, raw::Field};
 
-/// What a field holds.
+/// The kind of contents of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldKind {
     /// One bit, yes or no.
@@ -26,7 +26,7 @@ pub struct FieldInfo {
     pub field: Field,
     /// What it holds.
     pub kind: FieldKind,
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
 }
 
@@ -39,19 +39,19 @@ pub struct FormatInfo {
     pub name: &'static str,
     /// Title for reference pages.
     pub title: &'static str,
-    /// The leading bits: 0, 1, or `.` for a bit outside the test.
+    /// The leading bits: 0, 1, or `.` for a bit that is not tested.
     pub pattern: &'static str,
     /// Bits that select the format.
     pub match_mask: u64,
     /// Value of those bits.
     pub match_value: u64,
-    /// Bits in neither the match nor a field; they are zero.
+    /// Bits in neither the match nor a field, which are zero.
     pub reserved: u64,
-    /// Fields from the top down.
+    /// Fields, from the top bit down.
     pub fields: &'static [FieldInfo],
-    /// What supports the layout.
+    /// Evidence for the layout.
     pub evidence: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
@@ -68,31 +68,31 @@ pub struct RecordInfo {
     pub doc: &'static str,
     /// The fields.
     pub fields: &'static [FieldInfo],
-    /// What supports the layout.
+    /// Evidence for the layout.
     pub evidence: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/formats.rs"));
 
-/// All bits of an instruction word.
+/// Mask of all bits of an instruction word.
 pub const WORD_MASK: u64 = (1 << WORD_BITS) - 1;
 
 impl Format {
-    /// The table row.
+    /// Returns the format's table row.
     #[must_use]
     pub fn info(self) -> &'static FormatInfo {
         &FORMATS[self as usize]
     }
 
-    /// The format of a word, by its bits 39..32 alone.
+    /// Returns the format of a word, from its bits 39..32 alone.
     #[must_use]
     pub fn of(word: u64) -> Option<Self> {
         CLASSES[usize::from((word >> (WORD_BITS - 8)) as u8)]
     }
 
-    /// Name in the table.
+    /// Returns the name in the table.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.info().name

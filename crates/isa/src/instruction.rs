@@ -1,7 +1,7 @@
 //! The instructions of MEv2, with logical operands.
 //!
-//! "Logical" is what the source text says: the encoder chooses ports, banks
-//! and the swap bit, the decoder undoes that choice.
+//! "Logical" operands are those of the source text: the encoder chooses ports, banks and the swap
+//! bit, and the decoder undoes that choice.
 
 use crate::{AluOp, CommandOp, Condition, CrcBytes, CrcKind, InputState, Operand, ShfOp, UnaryOp};
 
@@ -18,7 +18,7 @@ pub enum Shift {
     RotateRight(u8),
     /// `<<indirect`: by the low five bits of the previous instruction's A operand.
     LeftIndirect,
-    /// `>>indirect`
+    /// `>>indirect`: like `<<indirect`, to the right.
     RightIndirect,
 }
 
@@ -62,7 +62,7 @@ pub enum MulWidth {
     W32x32,
 }
 
-/// A `mul_step` that takes operands. All widths share one start word.
+/// A `mul_step` that takes operands. All widths share the same start word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MulPhase {
     /// `*_start`
@@ -71,7 +71,7 @@ pub enum MulPhase {
     Step(MulWidth, u8),
 }
 
-/// An LM_ADDR that a `cam_lookup` also loads.
+/// The LM_ADDR pointer that a `cam_lookup` also loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CamLmTarget {
     /// LM_ADDR 0 or 1.
@@ -80,12 +80,12 @@ pub struct CamLmTarget {
     pub block: u8,
 }
 
-/// When a memory command's context goes on.
+/// When the context of a memory command continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Completion {
-    /// No signal is asked for.
+    /// No signal is requested.
     Silent,
-    /// `sig_done[s]`: the signal is raised, the context runs on. s is 1-15.
+    /// `sig_done[s]`: the signal is raised and the context keeps running. s is 1-15.
     SigDone(u8),
     /// `ctx_swap[s], defer[n]`: the context sleeps until the signal, after n
     /// (0-2) more instructions. s is 0-15 (0 waits for no signal).
@@ -97,7 +97,7 @@ pub enum Completion {
     },
 }
 
-/// The transfer register a memory command names.
+/// The transfer register that a memory command names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransferRegister {
     /// `--`
@@ -122,7 +122,7 @@ pub struct Command {
     /// Reference count in the unit's units (longwords, quadwords for DRAM,
     /// operands for hash), 1-8; 0 where the command takes none.
     pub count: u8,
-    /// What signals the end.
+    /// How the command signals its completion.
     pub completion: Completion,
     /// `indirect_ref`: the previous ALU result modifies the command.
     pub indirect: bool,
@@ -138,8 +138,8 @@ pub struct Command {
     reason = "the syntax line of each variant names its fields"
 )]
 pub enum Instruction {
-    /// `alu[dest, a, op, b]`; the unary operators B and ~B read `a`, if it is not
-    /// `None`, only for an indirect shift after them.
+    /// `alu[dest, a, op, b]`; the unary operators B and ~B read `a`, unless it is `None`, only for
+    /// the benefit of an indirect shift after them.
     Alu {
         op: AluOp,
         dest: Operand,
@@ -208,9 +208,9 @@ pub enum Instruction {
         high: bool,
         dest: Operand,
     },
-    /// An operation of the `alu` class with one source: `ffs[dest, src]`,
-    /// `cam_read_tag[dest, entry]` and others; `dest` is `None` where the
-    /// instruction has no destination, as `pop_count1[src]`.
+    /// An operation of the `alu` class with one source: `ffs[dest, src]`, `cam_read_tag[dest,
+    /// entry]` and others; `dest` is `None` if the instruction has no destination, like
+    /// `pop_count1[src]`.
     Unary {
         op: UnaryOp,
         dest: Operand,
@@ -241,7 +241,7 @@ pub enum Instruction {
         bytes: CrcBytes,
         bit_swap: bool,
     },
-    /// `br`, `beq`, ... on condition codes or always.
+    /// `br`, `beq`, ...: branches on condition codes or always.
     Branch {
         condition: Condition,
         target: u16,
@@ -289,7 +289,7 @@ pub enum Instruction {
     Jump { src: Operand, base: u16, defer: u8 },
     /// `ctx_arb[...]`
     CtxArb(CtxArb),
-    /// `local_csr_rd[csr]`: the value lands in the next instruction's `immed`.
+    /// `local_csr_rd[csr]`: the value appears in the next instruction's `immed`.
     LocalCsrRead { csr: u16 },
     /// `local_csr_wr[csr, src]`; `csr` is the byte address.
     LocalCsrWrite { csr: u16, src: Operand },
@@ -307,7 +307,7 @@ pub enum Instruction {
 pub struct CtxArb {
     /// Bits 15..1 signals, bit 0 voluntary.
     pub mask: u16,
-    /// Any instead of all signals. With an empty mask: kill.
+    /// Waits for any of the signals instead of all. With an empty mask: kill.
     pub any: bool,
     /// `bpt`, also spelt `halt`.
     pub breakpoint: bool,
@@ -322,7 +322,7 @@ pub struct CtxArb {
 /// Access to an enumerated CAP CSR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CapCsr {
-    /// What is done.
+    /// The kind of access.
     pub access: CapAccess,
     /// 16-bit CAP address field.
     pub csr: u16,
@@ -330,14 +330,14 @@ pub struct CapCsr {
     pub transfer: TransferRegister,
     /// Longwords, 1-8; 0 for the ALU form.
     pub count: u8,
-    /// What signals the end.
+    /// How the access signals its completion.
     pub completion: Completion,
     /// `indirect_ref`
     pub indirect: bool,
 }
 
 impl CapCsr {
-    /// The command that carries it.
+    /// Returns the command that carries the access.
     #[must_use]
     pub const fn op(&self) -> CommandOp {
         match self.access {
@@ -347,7 +347,7 @@ impl CapCsr {
     }
 }
 
-/// The kinds of enumerated CAP access besides the immediate fast write.
+/// The kinds of access to an enumerated CAP CSR, other than the immediate fast write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CapAccess {
     /// Read into a transfer register.

@@ -2,14 +2,14 @@
 //!
 //! The TOML tables in `isa/` hold every word format, code and register name
 //! with the evidence for it. The build script checks them and generates the
-//! enumerations, field positions and lookup tables; [`encode`](fn@encode),
-//! [`decode`](fn@decode) and the disassembly ([`Instruction`]'s `Display`) take
-//! all of them from there. Written by hand are only the rules that no table
-//! expresses: which source operand goes through which port, and which field of
-//! an instruction plays which logical role.
+//! enumerations, field positions and lookup tables that [`encode`](fn@encode),
+//! [`decode`](fn@decode) and the disassembly ([`Instruction`]'s `Display`) use.
+//! Only the rules that no table can express are written by hand: which source
+//! operand goes through which port, and which field of an instruction plays
+//! which logical role.
 //!
-//! Words have 40 bits. [`parity_bits`] gives the two bits that the host loader
-//! adds in the control store.
+//! Words have 40 bits. [`parity_bits`] computes the two bits that the host
+//! loader adds in the control store.
 //!
 //! ```
 //! let instruction = npsim_isa::decode(0x8ac0503e05)?;

@@ -1,4 +1,4 @@
-//! Mnemonics with their syntax and forms.
+//! Mnemonics, with their syntax and forms.
 
 use crate::{
     Access, ByteOrder, CapAccess, CapCsr, CommandOp, Condition, Evidence, FlowClass, Form,
@@ -9,80 +9,82 @@ use crate::{
 /// A mnemonic.
 #[derive(Clone, Copy, Debug)]
 pub struct MnemonicInfo {
-    /// Spelling.
+    /// Canonical spelling.
     pub name: &'static str,
-    /// The generation that brought it; older ones lack it.
+    /// The generation that introduced it; older ones do not have it.
     pub since: Generation,
     /// Other spellings of the same instruction.
     pub aliases: &'static [&'static str],
     /// Word format.
     pub class: Format,
-    /// Operand shape.
+    /// Operand syntax.
     pub syntax: &'static str,
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
-    /// What it does, as a formula.
+    /// The operation, as a formula.
     pub operation: &'static str,
-    /// What the formula leaves open: layout of the result, order of a sequence.
+    /// Details that the formula omits: layout of the result, order of a
+    /// sequence.
     pub result: Option<&'static str>,
-    /// The condition codes, where they are not N and Z of the result with V and
-    /// C zero.
+    /// The condition codes, unless they are N and Z of the result with V and C
+    /// zero.
     pub flags: Option<&'static str>,
-    /// A program that shows it.
+    /// An example program.
     pub example: Option<Example>,
     /// Largest defer count.
     pub max_defer: u8,
-    /// What it is inside and does to its neighbours; more than one where that
-    /// depends on options.
+    /// Operands and effects on neighbouring instructions; several forms if
+    /// these depend on options.
     pub forms: &'static [Form],
-    /// What supports it.
+    /// Evidence for the row.
     pub evidence: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
-/// A program without its end.
+/// An example program, without the instructions that end it.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
-    /// Microcode with registers by number.
+    /// Microcode that uses physical registers.
     pub text: &'static str,
-    /// Registers and their values after it.
+    /// Registers and their values after the program.
     pub gives: &'static [(&'static str, u32)],
 }
 
 include!(concat!(env!("OUT_DIR"), "/mnemonics.rs"));
 
-/// Every mnemonic.
+/// Returns all mnemonics.
 #[must_use]
 pub fn mnemonics() -> &'static [MnemonicInfo] {
     &TABLE
 }
 
-/// The mnemonic with this spelling or alias, in any letter case.
+/// Returns the mnemonic with this spelling or alias, in any letter case.
 #[must_use]
 pub fn mnemonic(name: &str) -> Option<&'static MnemonicInfo> {
     TABLE.iter().find(|row| row.is_spelt(name))
 }
 
 impl MnemonicInfo {
-    /// Whether this is a spelling of it, in any letter case.
+    /// Whether `name` is a spelling of the mnemonic, in any letter case.
     #[must_use]
     pub fn is_spelt(&self, name: &str) -> bool {
         self.spellings()
             .any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// The name and aliases.
+    /// Returns the name and its aliases.
     pub fn spellings(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 }
 
 impl Generation {
-    /// Whether its microengines have the instruction of a row.
+    /// Checks that microengines of this generation have the instruction of a
+    /// row.
     ///
     /// # Errors
-    /// The instruction is of a later generation.
+    /// Returns an error if a later generation introduced the instruction.
     pub fn check(self, row: &MnemonicInfo) -> Result<(), NewerInstruction> {
         if row.since <= self {
             return Ok(());
@@ -96,26 +98,26 @@ impl Generation {
 }
 
 impl Instruction {
-    /// The row that [`mnemonics`] has for it.
+    /// Returns the instruction's row in [`mnemonics`].
     #[must_use]
     pub fn row(&self) -> &'static MnemonicInfo {
         &TABLE[self.place().0]
     }
 
-    /// The form of its row that it has.
+    /// Returns the form of its row that the instruction has.
     #[must_use]
     pub fn form(&self) -> &'static Form {
         let (row, form) = self.place();
         &TABLE[row].forms[form]
     }
 
-    /// The mnemonic under which [`mnemonics`] lists it.
+    /// Returns the mnemonic under which [`mnemonics`] lists the instruction.
     #[must_use]
     pub fn mnemonic(&self) -> &'static str {
         self.row().name
     }
 
-    /// The largest defer count that it accepts.
+    /// Returns the largest defer count that the instruction accepts.
     #[must_use]
     pub fn defer_limit(&self) -> u8 {
         self.form().max_defer

@@ -1,8 +1,8 @@
-//! Names and constants as sources spell them, turned into what instructions hold.
+//! Register names and constants of source text, converted to operands and fields of instructions.
 
 use crate::{Bank, ImmedShift, Operand};
 
-/// The register that a physical name such as `a5`, `@b16`, `$$3` means.
+/// Returns the register with a physical name such as `a5`, `@b16` or `$$3`.
 #[must_use]
 pub fn physical_register(name: &str) -> Option<Operand> {
     fn number(digits: &str, limit: u8) -> Option<u8> {
@@ -39,8 +39,9 @@ pub fn physical_register(name: &str) -> Option<Operand> {
     }
 }
 
-/// The 16-bit field, shift and inversion that make a 32-bit constant, if any do: of several
-/// ways the one without inversion, then the one with the smaller shift.
+/// Returns the 16-bit field, shift and inversion that yield a 32-bit constant; `None` if there are
+/// none. Of several ways, the one without inversion is preferred, then the one with the smaller
+/// shift.
 #[must_use]
 pub fn immed_fields(wide: u32) -> Option<(u16, ImmedShift, bool)> {
     for invert in [false, true] {

@@ -1,11 +1,11 @@
 //! Operands: what an instruction reads or writes.
 //!
 //! One type serves sources and destinations; which operands are legal where is
-//! a property of the instruction form (unrestricted or restricted) and is
-//! checked by the encoder.
+//! a property of the instruction form (unrestricted or restricted), checked by
+//! the encoder.
 
 /// One of the two general-purpose register banks. An instruction reads at most
-/// one register of each.
+/// one register from each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bank {
     /// Bank A, read through the A port.
@@ -18,7 +18,7 @@ pub enum Bank {
 /// instruction has written its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IndexStep {
-    /// The index stays.
+    /// Leaves the index unchanged.
     Keep,
     /// `++`
     Increment,
@@ -29,7 +29,7 @@ pub enum IndexStep {
 /// An operand with its physical register number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operand {
-    /// `--`: no source, or the result is thrown away.
+    /// `--`: no source, or a discarded result.
     None,
     /// `aN`/`bN`: context-relative general-purpose register, 0-31 (0-15 with
     /// eight contexts).
@@ -49,7 +49,7 @@ pub enum Operand {
     LocalMemory {
         /// Which LM_ADDR, 0 or 1.
         pointer: u8,
-        /// Longword offset 0-15 that is ORed into the pointer.
+        /// Longword offset 0-15, ORed into the pointer.
         offset: u8,
     },
     /// `*l$indexP++` or `*l$indexP--`; `step` is never [`IndexStep::Keep`].
@@ -59,9 +59,9 @@ pub enum Operand {
         /// Direction of the post-modification.
         step: IndexStep,
     },
-    /// `*n$index`: peek at the next-neighbour ring (source only).
+    /// `*n$index`: peeks at the next-neighbour ring (source only).
     NnPeek,
-    /// `*n$index++`: get from (source) or put to (destination) the
+    /// `*n$index++`: gets from (source) or puts to (destination) the
     /// next-neighbour ring.
     NnRing,
     /// `n$N`: next-neighbour register, 0-31.
@@ -71,7 +71,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// The bank that forces the port of this operand, if any.
+    /// Returns the bank that determines the port of this operand, if any.
     #[must_use]
     pub const fn bank(self) -> Option<Bank> {
         match self {

@@ -13,19 +13,19 @@ pub struct OperandCode {
     pub value: u16,
     /// Bits that hold the index, most significant first.
     pub index_mask: u16,
-    /// What the code stands for.
+    /// The kind of operand that the code stands for.
     pub kind: OperandKind,
     /// Spelling.
     pub text: &'static str,
-    /// Legal as a source.
+    /// Whether the row is legal as a source.
     pub source: bool,
-    /// Legal as a destination.
+    /// Whether the row is legal as a destination.
     pub dest: bool,
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
-    /// What supports the row.
+    /// Evidence for the row.
     pub evidence: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
@@ -34,9 +34,9 @@ pub struct OperandCode {
 pub struct OperandForm {
     /// Name in the table.
     pub name: &'static str,
-    /// Width of the field.
+    /// Width of the field in bits.
     pub bits: u32,
-    /// Which instructions use it.
+    /// Description of the instructions that use it.
     pub doc: &'static str,
     /// The rows.
     pub rows: &'static [OperandCode],
@@ -85,13 +85,13 @@ impl OperandCode {
         }
     }
 
-    /// Largest index the row can hold.
+    /// Returns the largest index that the row can hold.
     #[must_use]
     pub fn max_index(&self) -> u16 {
         ((1u32 << self.index_mask.count_ones()) - 1) as u16
     }
 
-    /// The code of the operand with this index, if it fits.
+    /// Returns the code of the operand with this index; `None` if it does not fit.
     #[must_use]
     pub fn code(&self, index: u16) -> Option<u16> {
         (index <= self.max_index()).then(|| self.value | deposit(index, self.index_mask))
@@ -99,7 +99,7 @@ impl OperandCode {
 }
 
 impl OperandForm {
-    /// The row a code belongs to.
+    /// Returns the row that a code belongs to.
     #[must_use]
     pub fn row(&self, code: u16, role: Role) -> Option<&'static OperandCode> {
         self.rows
@@ -107,19 +107,18 @@ impl OperandForm {
             .find(|row| row.serves(role) && code & row.mask == row.value)
     }
 
-    /// The operand a code stands for, read or written through a port of `bank`.
+    /// Returns the operand that a code stands for when read or written through a port of `bank`.
     #[must_use]
     pub fn decode(&self, code: u16, role: Role, bank: Bank) -> Option<Operand> {
         let row = self.row(code, role)?;
         Some(row.kind.operand(bank, extract(code, row.index_mask) as u8))
     }
 
-    /// The code of an operand, or why it has none. The bank of a GPR is not part
-    /// of the code.
+    /// Returns the code of an operand. The bank of a GPR is not part of the code.
     ///
     /// # Errors
-    /// [`Unencodable`] says whether the operand is foreign to the form or its
-    /// number too large.
+    /// Returns an [`Unencodable`] that tells whether the form lacks the operand or its number is
+    /// too large.
     pub fn encode(&self, operand: Operand, role: Role) -> Result<u16, Unencodable> {
         let (kind, index) = OperandKind::of(operand).ok_or(Unencodable::Kind)?;
         let row = self
@@ -140,14 +139,14 @@ pub enum Unencodable {
     Kind,
     /// The register number, offset or constant is too large.
     Index {
-        /// Largest encodable one.
+        /// Largest index that can be encoded.
         max: u16,
     },
 }
 
 impl OperandKind {
-    /// The kind and index of an operand; `None` for values no syntax yields,
-    /// such as local memory pointer 2.
+    /// Returns the kind and index of an operand; `None` for values that no syntax yields, such as
+    /// local memory pointer 2.
     #[must_use]
     pub fn of(operand: Operand) -> Option<(Self, u8)> {
         Some(match operand {
@@ -179,7 +178,7 @@ impl OperandKind {
         })
     }
 
-    /// The operand of this kind with an index, for a port of `bank`.
+    /// Returns the operand of this kind with an index, for a port of `bank`.
     #[must_use]
     pub const fn operand(self, bank: Bank, index: u8) -> Operand {
         const fn stepped(pointer: u8, step: IndexStep) -> Operand {

@@ -1,8 +1,8 @@
-//! The parts of an instruction, as facts and messages name them.
+//! The parts of an instruction, as named in facts and messages.
 
 use std::fmt;
 
-/// A part of an instruction: an operand by its role, or the whole.
+/// A part of an instruction: an operand by its role, or the whole instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandRole {
     /// The destination.
@@ -31,7 +31,7 @@ pub enum OperandRole {
     Value,
     /// A CSR address.
     Csr,
-    /// The combination of parts.
+    /// The combination of several parts.
     Whole,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::raw;
 
-/// The two parity bits, in place (bits 40 and 41), that make each half of a
-/// control-store word have even parity.
+/// Returns the two parity bits, in place (bits 40 and 41), that give each half
+/// of a control-store word even parity.
 #[must_use]
 pub fn parity_bits(word: u64) -> u64 {
     let parity = |half: raw::Field| u64::from(half.get(word).count_ones() & 1);

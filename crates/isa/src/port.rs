@@ -8,7 +8,7 @@ use crate::{
     Role, UNRESTRICTED, Unencodable,
 };
 
-/// A logical operand with the part of the instruction it is.
+/// A logical operand and the part of the instruction that it is.
 pub(crate) type PortOperand = (OperandRole, Operand);
 
 /// Operands in port order.
@@ -18,7 +18,7 @@ pub(crate) struct Ports {
     pub a: PortOperand,
     /// Read through port B.
     pub b: PortOperand,
-    /// Whether that is not the logical order.
+    /// Whether the port order is the reverse of the logical order.
     pub swap: bool,
 }
 
@@ -49,7 +49,7 @@ fn modifies_index(operand: Operand) -> bool {
     }
 }
 
-/// Assigns two logical operands to the ports. The order is exchanged exactly if
+/// Assigns two logical operands to the ports. The order is swapped exactly if
 /// the first is a bank-B register or the second a bank-A register.
 pub(crate) fn assign(a: PortOperand, b: PortOperand) -> Result<Ports, EncodeError> {
     let conflict = |kind| EncodeError { operand: b.0, kind };
@@ -99,7 +99,7 @@ fn form_error(
     }
 }
 
-/// The code of an operand in a form.
+/// Returns the code of an operand in a form.
 pub(crate) fn code(form: &OperandForm, part: PortOperand, role: Role) -> Result<u64, EncodeError> {
     let (part, operand) = part;
     form.encode(operand, role)
@@ -107,7 +107,7 @@ pub(crate) fn code(form: &OperandForm, part: PortOperand, role: Role) -> Result<
         .map_err(|why| form_error(part, operand, form.name, role, why))
 }
 
-/// The code of an unrestricted source, or of an unused field for `--`.
+/// Returns the code of an unrestricted source, or `unused` for `--`.
 pub(crate) fn wide_source(part: PortOperand, unused: u16) -> Result<u64, EncodeError> {
     if part.1 == Operand::None {
         return Ok(u64::from(unused));
@@ -115,8 +115,8 @@ pub(crate) fn wide_source(part: PortOperand, unused: u16) -> Result<u64, EncodeE
     code(&UNRESTRICTED, part, Role::Source)
 }
 
-/// Bits of a constant that the restricted form holds; a further bit travels in
-/// the I8 bit of the instructions that have one.
+/// Returns the number of bits of a constant that the restricted form holds; one
+/// further bit goes in the I8 bit of the instructions that have one.
 fn narrow_constant_bits() -> u32 {
     RESTRICTED
         .rows
@@ -125,8 +125,8 @@ fn narrow_constant_bits() -> u32 {
         .map_or(0, |row| row.index_mask.count_ones())
 }
 
-/// The code of a restricted source and the I8 bit that extends it, or of an
-/// unused field for `--`.
+/// Returns the code of a restricted source and the I8 bit that extends it, or
+/// `unused` for `--`.
 pub(crate) fn narrow_source(part: PortOperand, unused: u16) -> Result<(u64, bool), EncodeError> {
     match part.1 {
         Operand::None => Ok((u64::from(unused), false)),
@@ -140,7 +140,7 @@ pub(crate) fn narrow_source(part: PortOperand, unused: u16) -> Result<(u64, bool
     }
 }
 
-/// A restricted source with the I8 bit put back into a constant.
+/// Restores the I8 bit of a constant in a restricted source.
 pub(crate) fn with_i8(operand: Operand, i8: bool) -> Operand {
     match operand {
         Operand::Constant(low) if i8 => Operand::Constant(low | 1 << narrow_constant_bits()),

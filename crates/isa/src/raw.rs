@@ -1,7 +1,7 @@
-//! Bit fields, one module of constants per word format.
+//! Bit fields, with one module of constants per word format.
 //!
 //! `raw::alu::OP.get(word)` is the operation field of an `alu` word. The
-//! constants come from the format table.
+//! constants are generated from the format table.
 
 /// A run of bits in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,25 +15,25 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field of `width` bits from bit `lo` up.
+    /// Makes a field of `width` bits whose lowest bit is `lo`.
     #[must_use]
     pub const fn new(name: &'static str, lo: u8, width: u8) -> Self {
         Self { name, lo, width }
     }
 
-    /// Largest value the field holds.
+    /// Returns the largest value that the field holds.
     #[must_use]
     pub const fn max(self) -> u64 {
         (1 << self.width) - 1
     }
 
-    /// The field's bits in the word.
+    /// Returns the mask of the field's bits in the word.
     #[must_use]
     pub const fn mask(self) -> u64 {
         self.max() << self.lo
     }
 
-    /// The field's value in `word`.
+    /// Returns the field's value in `word`.
     #[must_use]
     pub const fn get(self, word: u64) -> u64 {
         (word >> self.lo) & self.max()
@@ -45,7 +45,8 @@ impl Field {
         self.get(word) != 0
     }
 
-    /// `value` moved to the field's place; bits that do not fit are cut off.
+    /// Returns `value` shifted to the field's position; bits that do not fit
+    /// are cut off.
     #[must_use]
     pub const fn put(self, value: u64) -> u64 {
         (value & self.max()) << self.lo

@@ -1,4 +1,4 @@
-//! Reference pages in Markdown, printed from the tables.
+//! Reference pages in Markdown, generated from the tables.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use details::details;
 
 pub use entry::{entry, names};
 
-/// Titles and texts of the pages, in reading order.
+/// Returns the titles and texts of the pages, in reading order.
 #[must_use]
 pub fn pages() -> Vec<(String, String)> {
     [
@@ -32,7 +32,7 @@ pub fn pages() -> Vec<(String, String)> {
     .collect()
 }
 
-/// A table cell: the column separator must not occur in it.
+/// Escapes the column separator in the text of a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -53,7 +53,7 @@ fn support(evidence: &[Evidence], uncertain: Option<&str>) -> String {
     text
 }
 
-/// What the marks in the columns Evidence mean.
+/// Explains the marks in the Evidence columns.
 fn marks() -> String {
     let mut out = String::from("The marks of evidence, the strongest first:\n\n");
     for mark in Evidence::ALL {
@@ -168,7 +168,7 @@ fn codes() -> String {
     out
 }
 
-/// The codes of a field that no list has: those that a new instruction can take.
+/// Lists the codes of a field that no table row uses, and that a new instruction could take.
 fn free_codes(field: &str) -> String {
     let formats = FORMATS.iter().map(|it| (it.name, it.fields));
     let mut layouts = formats.chain(RECORDS.iter().map(|it| (it.name, it.fields)));
@@ -235,7 +235,7 @@ fn commands() -> String {
     out
 }
 
-/// The commands of a unit, or the one of this name.
+/// Writes the commands of a unit, or only the one with this name.
 fn commands_of(out: &mut String, unit: Unit, name: Option<&str>) {
     let info = unit.info();
     let _ = writeln!(

@@ -1,16 +1,16 @@
-//! Control registers by name and address: one reader for the three spaces.
+//! Control registers by name and address: one implementation for the three register spaces.
 
 use crate::Evidence;
 
-/// What a register of the microengine points at; a write to it takes effect
-/// only [`csr::INDEX_GAP`] instructions later.
+/// What a register of the microengine points to; a write to it takes effect only [`csr::INDEX_GAP`]
+/// instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     /// A longword of local memory, through `*l$index0` or `*l$index1`.
     LocalMemory(u8),
     /// A transfer register, through `*$index` and `*$$index`.
     Transfer,
-    /// The byte at which `byte_align` cuts.
+    /// The byte position at which `byte_align` cuts.
     Byte,
 }
 
@@ -19,22 +19,22 @@ pub enum Index {
 pub struct CsrInfo {
     /// Canonical name.
     pub name: &'static str,
-    /// Address as the instruction gives it.
+    /// Address, as instructions encode it.
     pub address: u16,
-    /// What it points at when an instruction uses it.
+    /// What the register points to when an instruction uses it.
     pub indexes: &'static [Index],
     /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// Meaning in words.
+    /// Description, in prose.
     pub doc: &'static str,
-    /// What supports name and address.
+    /// Evidence for name and address.
     pub source: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
 impl CsrInfo {
-    /// Whether this is the register's name or an alias, in any letter case.
+    /// Whether `name` is the register's name or an alias, in any letter case.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         std::iter::once(&self.name)
@@ -43,7 +43,7 @@ impl CsrInfo {
     }
 }
 
-/// A space of registers: its address constants and its table, sorted by address.
+/// Defines a register space: its address constants and its table, sorted by address.
 macro_rules! space {
     ($(#[$doc:meta])* $space:ident from $file:literal) => {
         $(#[$doc])*
@@ -54,27 +54,27 @@ macro_rules! space {
 
             include!(concat!(env!("OUT_DIR"), "/", $file));
 
-            /// Every register, sorted by address.
+            /// Returns all registers, sorted by address.
             #[must_use]
             pub fn all() -> &'static [CsrInfo] {
                 &TABLE
             }
 
-            /// The register at an address.
+            /// Returns the register at an address.
             #[must_use]
             pub fn at(address: u16) -> Option<&'static CsrInfo> {
                 let index = TABLE.binary_search_by_key(&address, |csr| csr.address);
                 index.ok().map(|index| &TABLE[index])
             }
 
-            /// The address of a register, by name or alias in any letter case.
+            /// Returns the address of a register, by name or alias in any letter case.
             #[must_use]
             pub fn by_name(name: &str) -> Option<u16> {
                 let found = TABLE.iter().find(|csr| csr.is_named(name));
                 found.map(|csr| csr.address)
             }
 
-            /// The canonical name of the register at an address.
+            /// Returns the canonical name of the register at an address.
             #[must_use]
             pub fn name(address: u16) -> Option<&'static str> {
                 at(address).map(|csr| csr.name)

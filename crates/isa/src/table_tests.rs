@@ -1,4 +1,4 @@
-//! Every table row, through the encoder and the decoder.
+//! Round trips of every table row through the encoder and the decoder.
 
 use crate::*;
 
@@ -280,7 +280,8 @@ fn refusals_name_the_part_and_the_reason() {
 
 #[test]
 fn a_word_with_other_unused_bits_is_accepted_leniently_only() {
-    // The unused A field of `ffs` holds 1 instead of what the assembler writes.
+    // The unused A field of `ffs` holds 1 instead of the value that the
+    // assembler writes.
     let word = 0xa700100801;
     let instruction = decode_lenient(word).unwrap();
     assert_eq!(instruction.to_string(), "ffs[a1, b2]");
@@ -313,7 +314,7 @@ fn operators_that_pass_b_keep_what_they_read_as_a() {
     for instruction in [shf(A, B), shf(B, A), shf(Operand::Constant(200), A)] {
         round_trip(instruction);
     }
-    // The code for nothing is that of a register, or of the constant 0.
+    // The unused-operand code is also that of a register, or of the constant 0.
     let named = |instruction: Instruction| {
         let first = instruction.first_source().unwrap();
         let written = match instruction {
@@ -343,7 +344,7 @@ fn operators_that_pass_b_keep_what_they_read_as_a() {
     assert_eq!(named(alu(Operand::None, A)), Operand::Constant(0));
     assert_eq!(named(shf(Operand::None, B)), a0);
     assert_eq!(named(shf(Operand::None, A)), b0);
-    // What no text can say beside B is dropped.
+    // A first source that no source text can express beside B is dropped.
     let word = encode(&alu(Operand::STransfer(1), B)).unwrap() & !raw::alu::B.mask()
         | raw::alu::B.put(0x182);
     let instruction = decode_lenient(word).unwrap();
@@ -468,7 +469,7 @@ fn targets_can_be_replaced() {
     assert!(!Instruction::Nop.is_control_flow());
 }
 
-/// What the sources leave open, by the table row it concerns.
+/// Questions that the sources leave open, by the table row they concern.
 #[test]
 fn open_questions_are_marked_in_their_rows() {
     use CommandOp as C;

@@ -1,4 +1,4 @@
-//! What a word is made for: the generation of the microengine and the mode of its contexts.
+//! The target that a word is made for: the microengine's generation and its context mode.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use crate::Evidence;
 /// The table row of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GenerationInfo {
-    /// The name, as chip profiles write it.
+    /// The name, as written in chip profiles.
     pub name: &'static str,
-    /// Which chips have it and what marks it.
+    /// Which chips have it, and what distinguishes it.
     pub doc: &'static str,
-    /// What supports the row.
+    /// Evidence for the row.
     pub evidence: &'static [Evidence],
-    /// What is not confirmed.
+    /// What remains unconfirmed, if anything.
     pub uncertain: Option<&'static str>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/generations.rs"));
 
 impl Generation {
-    /// The generation with this name, in any letter case.
+    /// Returns the generation with this name, in any letter case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let named = |it: &Self| it.info().name.eq_ignore_ascii_case(name);
@@ -43,12 +43,12 @@ impl fmt::Display for Generation {
     }
 }
 
-/// An instruction that a microengine lacks, since a later generation brought it.
+/// An instruction that a microengine lacks because a later generation introduced it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewerInstruction {
     /// The instruction.
     pub mnemonic: &'static str,
-    /// The generation that brought it.
+    /// The generation that introduced it.
     pub since: Generation,
     /// The generation of the microengine.
     pub generation: Generation,
@@ -69,17 +69,17 @@ impl std::error::Error for NewerInstruction {}
 /// How many contexts run and how the registers are divided among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ContextMode {
-    /// Contexts 0, 2, 4, 6 with 32 general-purpose registers of each bank and 32 transfer
-    /// registers of each kind. (The coding of transfer registers is known from one
-    /// disassembler only.)
+    /// Contexts 0, 2, 4 and 6, with 32 general-purpose registers in each bank and 32 transfer
+    /// registers of each kind. (The encoding of transfer registers is known from one disassembler
+    /// only.)
     Four,
-    /// Contexts 0 to 7 with 16 registers of each.
+    /// Contexts 0 to 7, with 16 registers of each.
     #[default]
     Eight,
 }
 
 impl ContextMode {
-    /// How many contexts run.
+    /// Returns the number of contexts that run.
     #[must_use]
     pub const fn contexts(self) -> u8 {
         match self {
@@ -88,7 +88,7 @@ impl ContextMode {
         }
     }
 
-    /// The mode with so many contexts.
+    /// Returns the mode with this number of contexts.
     #[must_use]
     pub const fn with_contexts(contexts: i64) -> Option<Self> {
         match contexts {
@@ -99,17 +99,17 @@ impl ContextMode {
     }
 }
 
-/// What decides the meaning of a word: generation and context mode.
+/// What determines the meaning of a word: generation and context mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// Which instructions there are.
+    /// Determines the available instructions.
     pub generation: Generation,
-    /// How a command names its transfer register.
+    /// Determines how a command names its transfer register.
     pub contexts: ContextMode,
 }
 
 impl Target {
-    /// The default generation in a context mode.
+    /// Returns the default generation in a context mode.
     #[must_use]
     pub fn with_mode(contexts: ContextMode) -> Self {
         Self {

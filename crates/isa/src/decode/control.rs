@@ -42,8 +42,8 @@ pub(super) fn branch(word: RawWord) -> Result<Instruction, DecodeError> {
     })
 }
 
-/// Splits a source and the constant beside it: if the A field is a constant,
-/// the source is in the B field.
+/// Separates a source from the constant that shares the word with it: if the A
+/// field is a constant, the source is in the B field.
 fn split(
     word: RawWord,
     (a, a_field): (Operand, raw::Field),

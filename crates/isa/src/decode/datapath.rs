@@ -12,7 +12,7 @@ fn bank(flag: bool) -> Bank {
     if flag { Bank::B } else { Bank::A }
 }
 
-/// The field and bank of the first and the second logical operand.
+/// Returns the field and bank of the first and of the second logical operand.
 fn logical(word: RawWord, swap: Field, a: Field, b: Field) -> [(Field, Bank); 2] {
     let straight = [(a, Bank::A), (b, Bank::B)];
     if word.flag(swap) {
@@ -22,14 +22,14 @@ fn logical(word: RawWord, swap: Field, a: Field, b: Field) -> [(Field, Bank); 2]
     }
 }
 
-/// Whether it is the first source alone that exchanges the fields, so that it is there
+/// Whether the fields are swapped solely because of the first source, which is then present
 /// whatever its code.
 fn swapped_by_a(swap: bool, b: Operand) -> bool {
     swap && b.bank() != Some(Bank::A)
 }
 
-/// The first source of an operator that reads it and does not use it: `--` for a
-/// field that holds what stands for nothing, or what no text can say beside `b`.
+/// Returns the first source of an operator that reads but does not use it: `--` for a field with
+/// the unused-operand code, or for one that no source text can express beside `b`.
 fn read_only(written: bool, a: Result<Operand, DecodeError>, b: Operand) -> Operand {
     let sayable = |a: &Operand| port::assign((OperandRole::A, *a), (OperandRole::B, b)).is_ok();
     a.ok()
@@ -42,7 +42,7 @@ pub(super) fn alu(word: RawWord) -> Result<Instruction, DecodeError> {
     let [first, second] = logical(word, alu::SWAP, alu::A, alu::B);
     let source = |(field, bank)| word.wide(field, Role::Source, bank);
     let dest = || word.wide(alu::DEST, Role::Dest, bank(word.flag(alu::DEST_BANK)));
-    // The CAM writes keep their state in the destination field.
+    // The CAM writes hold their state in the destination field.
     let state = || word.defined(alu::DEST, u8::try_from(word.get(alu::DEST)).ok());
     let constant = |(field, bank): (Field, Bank)| match source((field, bank))? {
         Operand::Constant(value) => Ok(u64::from(value)),
@@ -223,8 +223,8 @@ pub(super) fn ld_field(word: RawWord) -> Result<Instruction, DecodeError> {
 
 pub(super) fn immed(word: RawWord) -> Result<Instruction, DecodeError> {
     use raw::immed;
-    // A register of bank B in the B field is the destination; every other
-    // destination is in the A field. The remaining field holds a constant.
+    // A bank-B register in the B field is the destination; any other destination is in the A field.
+    // The remaining field holds a constant.
     let in_b = UNRESTRICTED
         .decode(word.get(immed::B) as u16, Role::Source, Bank::B)
         .filter(|operand| operand.bank().is_some());

@@ -17,7 +17,7 @@ pub(super) fn command(
     let field = command_field(format);
     let unit = word.defined(field, Unit::of(format))?;
     let (code, token) = (word.byte(field), word.byte(address::TOKEN));
-    // The command is undefined as a whole only if no token makes sense of it.
+    // Blame the command field only if no token gives the command a meaning.
     let code_known = CommandOp::ALL
         .into_iter()
         .any(|op| op.info().unit == unit && op.info().code == code);

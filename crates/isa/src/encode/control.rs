@@ -119,8 +119,8 @@ fn branch(
         | branch::CONDITION.put(condition.into()))
 }
 
-/// A register and a constant that shares the word with it: a bank-B register
-/// goes to the B field, any other source to the A field. Returns A, B.
+/// Places a register and the constant that shares the word with it: a bank-B
+/// register goes to the B field, any other source to the A field. Returns A, B.
 fn beside<T>(src: Operand, register: T, constant: T) -> (T, T) {
     if src.bank() == Some(Bank::B) {
         (constant, register)
@@ -129,7 +129,8 @@ fn beside<T>(src: Operand, register: T, constant: T) -> (T, T) {
     }
 }
 
-/// The source of a branch or jump; its other field is a constant already.
+/// Checks the source of a branch or jump whose other field is already a
+/// constant.
 fn lone_source(src: Operand) -> Result<PortOperand, EncodeError> {
     if let Operand::Constant(_) = src {
         return error(OperandRole::Src, EncodeErrorKind::TwoConstants);
@@ -137,7 +138,8 @@ fn lone_source(src: Operand) -> Result<PortOperand, EncodeError> {
     present((OperandRole::Src, src))
 }
 
-/// Restricted A and B fields and the I8 bit for a source and a constant.
+/// Returns the restricted A and B fields and the I8 bit for a source and a
+/// constant.
 fn narrow_pair(src: Operand, constant: u8) -> Result<(u64, u64, bool), EncodeError> {
     let (register, _) = port::narrow_source(lone_source(src)?, unused::SHF_A)?;
     let constant = (OperandRole::Value, Operand::Constant(constant));
@@ -228,7 +230,7 @@ fn local_csr_write(csr: u16, src: Operand) -> Result<u64, EncodeError> {
     let part = present((OperandRole::Src, src))?;
     let register = port::wide_source(part, unused::ALU_A)?;
     let (a, b) = match src {
-        // A constant stands in both fields.
+        // A constant goes in both fields.
         Operand::Constant(_) => (register, register),
         _ => beside(src, register, u64::from(unused::ALU_B)),
     };

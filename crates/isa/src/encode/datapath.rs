@@ -74,7 +74,7 @@ pub(super) fn encode(instruction: &Instruction) -> Result<u64, EncodeError> {
             Ok(immed_word(dest, u16::from(value), ImmedWidth::Byte)? | selector)
         }
         Instruction::ImmedWord { dest, word, value } => {
-            // Only the upper selector bit distinguishes the words.
+            // Only the upper selector bit distinguishes the two words.
             let upper = ranged(OperandRole::Value, word, 0, 1)? << (raw::immed::SELECTOR.width - 1);
             Ok(immed_word(dest, value, ImmedWidth::Word)? | raw::immed::SELECTOR.put(upper))
         }
@@ -144,7 +144,8 @@ fn alu_word(op: u8, dest: u64, dest_bank: u64, ports: Ports) -> Result<u64, Enco
 }
 
 fn alu(op: AluOp, dest: Operand, a: Operand, b: Operand) -> Result<u64, EncodeError> {
-    // What B and ~B read and do not use is the count of an indirect shift after them.
+    // B and ~B read a first source without using it: it is the count of an indirect shift that
+    // follows.
     if !op.is_unary() {
         present((OperandRole::A, a))?;
     }
@@ -251,7 +252,7 @@ fn ld_field(
 ) -> Result<u64, EncodeError> {
     use raw::ld_field;
     let src = present((OperandRole::Src, src))?;
-    // The destination takes the place of the first source, since it is read too.
+    // The destination is placed like a first source, since it is also read.
     let ports = port::assign((OperandRole::Dest, dest), src)?;
     let (control, count) = shift_codes(shift)?;
     let (source, i8) = port::narrow_source(src, unused::SHF_B)?;
@@ -273,8 +274,8 @@ fn ld_field(
         | ld_field::A.put(a))
 }
 
-/// The destination of an immediate load takes the field of its bank, the low
-/// immediate byte the other.
+/// Encodes an immediate load: the destination takes the field of its bank, the low immediate byte
+/// the other.
 fn immed_word(dest: Operand, value: u16, width: ImmedWidth) -> Result<u64, EncodeError> {
     use raw::immed;
     let [high, low] = value.to_be_bytes();
@@ -323,7 +324,7 @@ pub(crate) fn mul_type(width: MulWidth) -> MulType {
     }
 }
 
-/// Number of steps between start and last.
+/// Returns the number of steps between start and last.
 pub(crate) fn mul_steps(width: MulWidth) -> u8 {
     match width {
         MulWidth::W24x8 => 1,

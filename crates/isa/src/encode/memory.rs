@@ -7,7 +7,7 @@ use crate::{
     TransferKind, TransferRegister, Unit, port, raw, unused,
 };
 
-/// Position of a field that every unit's format has under the same name.
+/// Returns the position of the command field, which every unit's format has.
 pub(crate) fn command_field(format: Format) -> crate::raw::Field {
     match format {
         Format::Sram => raw::sram::COMMAND,
@@ -80,7 +80,7 @@ pub(super) fn command(command: &Command, contexts: ContextMode) -> Result<u64, E
         let a = present((OperandRole::A, command.a))?;
         let b = present((OperandRole::B, command.b))?;
         let ports = port::assign(a, b)?;
-        // The address is a sum, so the exchange needs no bit in the word.
+        // The address is a sum, so the swap needs no bit in the word.
         word |= address::A.put(port::code(&RESTRICTED, ports.a, Role::Source)?);
         word |= address::B.put(port::code(&RESTRICTED, ports.b, Role::Source)?);
     } else {
@@ -118,8 +118,8 @@ fn completion(completion: Completion, rule: SignalRule) -> Result<u64, EncodeErr
     Ok(number(OperandRole::Signal, signal, memory::SIGNAL)? | memory::NEXT.put(next.code().into()))
 }
 
-/// Registers of one kind that the field distinguishes with eight contexts; its
-/// top bit selects the other kind.
+/// Number of registers of one kind that the field distinguishes with eight
+/// contexts; its top bit selects the other kind.
 pub(crate) const OTHER_KIND: u8 = 1 << (raw::memory::TRANSFER.width - 1);
 
 fn transfer(

@@ -1,10 +1,10 @@
-//! One instruction in full: what it does, with what, at which cost.
+//! The details of an instruction: operation, operands and cost.
 
 use std::fmt::Write as _;
 
 use crate::{Access, FieldKind, FlowClass, Leaves, MnemonicInfo, Sequence, Takes};
 
-/// The parts of an instruction as a list, with its example.
+/// Returns the parts of an instruction as a list, with its example.
 pub(super) fn details(row: &MnemonicInfo) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "- operation: `{}`", row.operation);
@@ -38,8 +38,8 @@ pub(super) fn details(row: &MnemonicInfo) -> String {
     out
 }
 
-/// Every operand that some form has, with what is done with it and what it may
-/// be.
+/// Lists every operand that some form has, how it is used and which values it
+/// may have.
 fn operands(row: &MnemonicInfo) -> String {
     let format = row.class.info();
     let kind = |wanted| format.fields.iter().any(|info| info.kind == wanted);
@@ -81,9 +81,10 @@ fn flags(row: &MnemonicInfo) -> &'static str {
     }
 }
 
-/// What it takes from the instruction before and leaves for the one after.
+/// Writes what the instruction takes from the previous one and leaves for the
+/// next.
 fn neighbours(out: &mut String, row: &MnemonicInfo) {
-    // Where forms differ the last is the one that delivers the result.
+    // Where forms differ, the last is the one that delivers the result.
     let Some(form) = row.forms.last() else { return };
     let leaves = match form.leaves {
         Leaves::Nothing => None,

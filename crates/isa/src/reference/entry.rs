@@ -1,4 +1,4 @@
-//! What the tables say about one name.
+//! Reference entries: all table data on one name.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use crate::{
     msf_csr,
 };
 
-/// The entry of an instruction, a unit, a command or a register, as Markdown; a name that
-/// several tables have gives all of them. Letter case does not matter.
+/// Returns the entry of an instruction, unit, command or register, as Markdown; a name found in
+/// several tables gets all of its entries. Letter case does not matter.
 #[must_use]
 pub fn entry(name: &str) -> Option<String> {
     let mut parts = Vec::new();
@@ -37,7 +37,7 @@ pub fn entry(name: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// Every name that has an entry.
+/// Returns all names that have an entry.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let mnemonics = crate::mnemonics().iter().flat_map(MnemonicInfo::spellings);
     let registers = [csr::all(), cap_csr::all(), msf_csr::all()]
@@ -51,7 +51,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     mnemonics.chain(units).chain(commands).chain(registers)
 }
 
-/// A unit that has no instruction of its name.
+/// Returns the entry of a unit, for units without an instruction of the same name.
 fn unit(name: &str) -> Option<String> {
     let unit = Unit::by_name(&name.to_ascii_lowercase())?;
     let mut out = format!("# Unit {}\n\n", unit.info().name);
@@ -59,7 +59,7 @@ fn unit(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// A command in all units that have it.
+/// Returns the entry of a command, in all units that have it.
 fn command(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let units = Unit::ALL.into_iter();
@@ -88,7 +88,7 @@ fn instruction(row: &MnemonicInfo) -> String {
         let _ = writeln!(out, "- defer: up to {}", row.max_defer);
     }
     out += &details(row);
-    // Other instructions share the two word formats, but have no operator to choose.
+    // Other instructions share these two word formats, but have no operator to choose.
     let operators: Vec<_> = match row.name {
         "alu" => AluOp::ALL.into_iter().map(AluOp::text).collect(),
         "alu_shf" => ShfOp::ALL.into_iter().map(ShfOp::text).collect(),
@@ -154,14 +154,14 @@ mod tests {
         };
         has("hash", "| `hash_48` |");
         has("HASH", "# Unit hash");
-        // Every unit that has the command, and no other command.
+        // Every unit with the command is listed, and no other command.
         has("test_and_incr", "## sram");
         has("test_and_incr", "## scratch");
         has("reflect_read", "## cap");
         for (name, part) in [
             ("test_and_incr", "test_and_set"),
             ("sub", "## sram"),
-            // An instruction of this name lists it already.
+            // The entry of the instruction with this name lists it already.
             ("hash_48", "# Command"),
         ] {
             let text = entry(name).unwrap();
