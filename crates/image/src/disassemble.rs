@@ -1,4 +1,4 @@
-//! Words to text that assembles to the same words.
+//! Disassembly of words to text that assembles to the same words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,10 +7,10 @@ use npsim_isa::{ContextMode, Instruction, decode_lenient_in, encode_in};
 
 use crate::image::{Image, NnMode};
 
-/// The program as text: one instruction a line, labels `L<address>#` in front of
-/// the words that something goes to. A word that is not a valid instruction, that leads out
-/// of the program, or that has something in fields without effect, is given as `.word`, with
-/// a comment that says why or what it does; so every text assembles to the same words.
+/// Returns the program as text: one instruction per line, with labels `L<address>#` in front of
+/// branch targets. A word that is not a valid instruction, that leads out of the program, or that
+/// has bits set in fields without effect is written as `.word`, with a comment that gives the
+/// reason or the instruction; every text therefore assembles to the same words.
 #[must_use]
 pub fn disassemble(image: &Image) -> String {
     let mut text = String::new();
@@ -33,7 +33,7 @@ pub fn disassemble(image: &Image) -> String {
         .collect();
     let names = names(image);
     for (&word, (address, instruction)) in image.words.iter().zip(decoded.iter().enumerate()) {
-        // Words beyond what an address can say have no labels.
+        // Words beyond the range of an address have no labels.
         if let Ok(address) = u16::try_from(address) {
             label(&mut text, address, &targets, &names);
         }
@@ -66,8 +66,8 @@ pub fn disassemble(image: &Image) -> String {
     text
 }
 
-/// What an instruction of a program of so many words lacks around it, so that its text would
-/// not assemble where it stands; none for most.
+/// Returns why the text of an instruction would not assemble in its context, in a program of
+/// `words` words; `None` for most instructions.
 fn lack(
     instruction: &Instruction,
     behind: &[Result<Instruction, String>],
@@ -103,7 +103,7 @@ fn label(
     text.push('\n');
 }
 
-/// Label names by address.
+/// Returns the label names by address.
 fn names(image: &Image) -> BTreeMap<u16, Vec<&str>> {
     let mut names: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for label in &image.labels {
@@ -112,7 +112,7 @@ fn names(image: &Image) -> BTreeMap<u16, Vec<&str>> {
     names
 }
 
-/// The address that an instruction names.
+/// Returns the address that an instruction names.
 #[must_use]
 pub(crate) fn target(instruction: &Instruction) -> Option<u16> {
     match instruction {

@@ -1,5 +1,5 @@
-//! Images as files: a line of text for each fact, in a format with a version.
-//! The format is described in the book (`image-format.md`).
+//! Image files: a versioned text format with one fact per line. The book describes it
+//! (`image-format.md`).
 
 mod read;
 mod set;
@@ -11,9 +11,8 @@ pub use set::{PlacedImage, SET_MAGIC, is_image_file, set_from_file_bytes, set_to
 
 use crate::image::Image;
 
-/// The version that is written, and the newest that is read. Version 1 says
-/// nothing of live ranges, scopes, statements and the arguments of macros, version 2
-/// nothing of synonyms and of the scopes that words stand in.
+/// The version that is written, and the newest that is read. Version 1 has no live ranges, scopes,
+/// statements or macro arguments; version 2 has no synonyms and no scopes of words.
 const VERSION: u32 = 3;
 
 /// The oldest version that is read.
@@ -22,12 +21,12 @@ const OLDEST: u32 = 1;
 /// The first word of every image file.
 const MAGIC: &str = "npsim-image";
 
-/// Why a file is not an image.
+/// Why a file is not a valid image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageFileError {
-    /// The line, from 1; one past the last where the file ends too early.
+    /// The line, counted from 1; one past the last if the file ends too early.
     pub line: usize,
-    /// What is wrong there.
+    /// What is wrong with the line.
     pub message: String,
 }
 
@@ -40,16 +39,16 @@ impl fmt::Display for ImageFileError {
 impl std::error::Error for ImageFileError {}
 
 impl Image {
-    /// The image as the bytes of a file.
+    /// Returns the image as the bytes of a file.
     #[must_use]
     pub fn to_file_bytes(&self) -> Vec<u8> {
         write::to_file_bytes(self)
     }
 
-    /// Reads an image that [`Self::to_file_bytes`] has made.
+    /// Reads an image written by [`Self::to_file_bytes`].
     ///
     /// # Errors
-    /// The line that is not as it should be, and why.
+    /// Returns an error that names the offending line and the reason.
     pub fn from_file_bytes(bytes: &[u8]) -> Result<Self, ImageFileError> {
         read::from_file_bytes(bytes)
     }

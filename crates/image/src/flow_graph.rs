@@ -1,7 +1,7 @@
-//! The control flow of a program: which addresses an instruction leads to, in whose defer slots
-//! an address lies, what a context may still reach, and the loop around an address.
+//! The control flow of a program: the successors of each instruction, the defer slots an address
+//! lies in, the addresses a context can still reach, and the loop around an address.
 //!
-//! What is not known statically counts as possible: a conditional branch may go either way, a
+//! Anything not known statically counts as possible: a conditional branch may go either way, a
 //! computed jump (`jump`, `rtn`) may go anywhere.
 
 use std::mem;
@@ -11,26 +11,26 @@ use npsim_isa::{CtxArb, FlowClass, Instruction};
 
 use crate::Image;
 
-/// Most defer slots that an instruction has.
+/// Largest number of defer slots of an instruction.
 const MAX_DEFER: u16 = 3;
 
-/// A program, decoded, with the addresses that each instruction leads to.
+/// A decoded program with the successors of each instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowGraph {
     instructions: Vec<Option<Instruction>>,
 }
 
-/// Where control goes on after an instruction and its defer slots.
+/// Where control continues after an instruction and its defer slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Successors {
-    /// To one of these addresses; to none where the context exits or stops.
+    /// At one of these addresses; at none if the context exits or stops.
     Known([Option<u16>; 2]),
-    /// To a computed address.
+    /// At a computed address.
     Computed,
 }
 
 impl Successors {
-    /// The addresses, as far as they are known.
+    /// Returns the addresses that are known.
     pub fn addresses(self) -> impl Iterator<Item = u16> {
         let known = match self {
             Self::Known(addresses) => addresses,
@@ -43,14 +43,14 @@ impl Successors {
 /// The instruction whose defer slots an address lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeferSlot {
-    /// Address of the instruction that takes effect behind its slots.
+    /// Address of the instruction that takes effect after its defer slots.
     pub owner: u16,
-    /// Which of its slots the address is, from 1.
+    /// Number of the slot that the address lies in, from 1.
     pub slot: u8,
 }
 
 impl FlowGraph {
-    /// The control flow of an image, by its context mode.
+    /// Builds the control flow of an image, according to its context mode.
     #[must_use]
     pub fn of(image: &Image) -> Self {
         let all = 0..image.words.len() as u16;
@@ -59,19 +59,19 @@ impl FlowGraph {
         }
     }
 
-    /// The instruction at an address; `None` behind the end and where the word is not a valid
-    /// one.
+    /// Returns the instruction at an address; `None` past the end of the program or if the word is
+    /// not a valid instruction.
     #[must_use]
     pub fn instruction(&self, at: u16) -> Option<&Instruction> {
         self.instructions.get(usize::from(at))?.as_ref()
     }
 
-    /// All addresses of the program, ascending.
+    /// Returns all addresses of the program, ascending.
     pub fn addresses(&self) -> impl Iterator<Item = u16> + use<> {
         0..self.instructions.len() as u16
     }
 
-    /// The nearest instruction before an address that has it among its defer slots.
+    /// Returns the nearest preceding instruction that has the address among its defer slots.
     #[must_use]
     pub fn defer_slot(&self, at: u16) -> Option<DeferSlot> {
         (1..=MAX_DEFER.min(at)).find_map(|back| {
@@ -84,8 +84,8 @@ impl FlowGraph {
         })
     }
 
-    /// Where control goes on after an instruction, executed by one context or by any of them:
-    /// which context it is decides `br=ctx`.
+    /// Returns where control continues after an instruction, executed by a given context or by any
+    /// of them; the context decides `br=ctx`.
     #[must_use]
     pub fn successors(&self, at: u16, context: Option<u8>) -> Successors {
         let Some(instruction) = self.instruction(at) else {
@@ -119,14 +119,14 @@ impl FlowGraph {
         })
     }
 
-    /// The addresses that a context may execute from some of them on, ascending.
+    /// Returns the addresses that a context may execute when it starts at any of `from`, ascending.
     #[must_use]
     pub fn reachable(&self, context: u8, from: impl IntoIterator<Item = u16>) -> Vec<u16> {
         self.reachable_through(context, from, |_| true)
     }
 
-    /// The addresses that a context may execute from some of them on without executing any
-    /// instruction that does not pass, ascending.
+    /// Returns the addresses that a context may execute when it starts at any of `from` and stops
+    /// before each instruction that does not pass, ascending.
     pub fn reachable_through(
         &self,
         context: u8,
@@ -135,7 +135,7 @@ impl FlowGraph {
     ) -> Vec<u16> {
         let passes_at = |at: &u16| self.instruction(*at).is_some_and(&passes);
         let mut seen = vec![false; self.instructions.len()];
-        // Executed with the instruction before them, they lead nowhere themselves.
+        // Defer slots run with the instruction before them and have no successors of their own.
         let mut slots = Vec::new();
         let mut open: Vec<u16> = from.into_iter().collect();
         while let Some(at) = open.pop() {
@@ -164,9 +164,9 @@ impl FlowGraph {
         all.filter(|at| seen[usize::from(*at)]).collect()
     }
 
-    /// The first and the last address of the loop around an address in which a context stays
-    /// as long as it executes only instructions that pass; the address itself where it is in no
-    /// such loop.
+    /// Returns the first and last address of the loop around an address in which a context stays as
+    /// long as it executes only instructions that pass; just the address itself if it is in no such
+    /// loop.
     pub fn enclosing_loop(
         &self,
         context: u8,
@@ -183,7 +183,7 @@ impl FlowGraph {
     }
 }
 
-/// Whether a `ctx_arb` ends its context for good (`ctx_arb[kill]`).
+/// Whether a `ctx_arb` ends its context permanently (`ctx_arb[kill]`).
 fn exits(arb: &CtxArb) -> bool {
     arb.any && arb.mask == 0 && !arb.keep_mask
 }

@@ -1,5 +1,5 @@
-//! What the assembler makes: words for one microengine's control store and all
-//! that a loader, a simulator or a reader wants to know of them.
+//! The assembler's output: the words for one microengine's control store, and everything that a
+//! loader, a simulator or a reader needs to know about them.
 
 use crate::live::LiveRange;
 use npsim_isa::{
@@ -17,35 +17,35 @@ pub enum NnMode {
     Own,
 }
 
-/// Where a word comes from.
+/// The source position of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Index into [`Image::files`].
     pub file: u32,
-    /// Line, from 1.
+    /// Line, counted from 1.
     pub line: u32,
-    /// Column in bytes, from 1.
+    /// Column in bytes, counted from 1.
     pub column: u32,
     /// Index into [`Image::expansions`] of the innermost macro, if any.
     pub expansion: Option<u32>,
 }
 
-/// A macro use that words come from.
+/// A macro use that produced words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageExpansion {
-    /// The macro.
+    /// Name of the macro.
     pub name: String,
-    /// Where it was used; `expansion` there is the enclosing use.
+    /// The place of the use; its `expansion` is the enclosing use.
     pub call: Origin,
-    /// What each parameter stands for in this use, in the order of the
-    /// definition: the name and the text.
+    /// The name and text of each argument of this use, in the order of the parameters in the
+    /// definition.
     pub arguments: Vec<(String, String)>,
 }
 
-/// A `.begin` or `.local` block, or the file.
+/// A scope of names: a `.begin` or `.local` block, or the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageScope {
-    /// Index into [`Image::scopes`] of the enclosing one; none for the file.
+    /// Index into [`Image::scopes`] of the enclosing scope; `None` for the file.
     pub parent: Option<u32>,
     /// The directive that opens it, or the start of the main source.
     pub begin: Origin,
@@ -53,48 +53,48 @@ pub struct ImageScope {
     pub end: Origin,
 }
 
-/// A name that stands for an operand: `.operand_synonym`.
+/// A name for an operand, declared with `.operand_synonym`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synonym {
     /// The name.
     pub name: String,
-    /// Index into [`Image::scopes`] of the scope in which it means that.
+    /// Index into [`Image::scopes`] of the scope in which the synonym holds.
     pub scope: u32,
-    /// The operand: a register, a signal, or what else an operand may be.
+    /// The operand: a register, a signal or any other operand.
     pub operand: String,
-    /// The directive; the name means that from there on.
+    /// The directive; the synonym holds from there on.
     pub origin: Origin,
 }
 
 /// A label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelSymbol {
-    /// Name without `#`; macro-local labels carry their expansion's number.
+    /// Name without `#`; macro-local labels include the number of their expansion.
     pub name: String,
     /// Word address.
     pub address: u16,
 }
 
-/// A register that a name stands for. A name has one for each of its live ranges
-/// that have nothing to do with each other.
+/// A register to which a name is allocated. A name has one symbol for each of its unrelated live
+/// ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterSymbol {
-    /// The name with its sigil.
+    /// The name, including its sigil.
     pub name: String,
-    /// Index into [`Image::scopes`] of the scope it was declared in.
+    /// Index into [`Image::scopes`] of the scope that declares it.
     pub scope: u32,
     /// The physical register.
     pub operand: Operand,
-    /// Direction for transfer registers.
+    /// Direction of a transfer register.
     pub direction: TransferDirection,
-    /// Where the register holds a value of the name, ascending; for a transfer
-    /// register the IN side.
+    /// Where the register holds the value of the name, ascending; for a transfer register, on its
+    /// IN side.
     pub live: Vec<LiveRange>,
     /// Where the OUT side of a transfer register is live.
     pub live_out: Vec<LiveRange>,
 }
 
-/// Which of the two registers behind a transfer number.
+/// Which of the two registers with a transfer register number is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransferDirection {
     /// The IN register.
@@ -110,11 +110,11 @@ pub enum TransferDirection {
 pub struct SignalSymbol {
     /// Name.
     pub name: String,
-    /// Index into [`Image::scopes`] of the scope it was declared in.
+    /// Index into [`Image::scopes`] of the scope that declares it.
     pub scope: u32,
-    /// Signal number 1-15; a DRAM pair is named by its even number.
+    /// Signal number 1-15; a DRAM pair has its even number.
     pub number: u8,
-    /// Where the number belongs to the name, ascending.
+    /// Where the number belongs to the name, in ascending order.
     pub live: Vec<LiveRange>,
 }
 
@@ -123,72 +123,72 @@ pub struct SignalSymbol {
 pub struct InitialValue {
     /// The register.
     pub register: Operand,
-    /// The context, or all of them.
+    /// The context; `None` for all contexts.
     pub context: Option<u8>,
     /// The value.
     pub value: u32,
 }
 
-/// A memory that programs name by bare addresses.
+/// A memory that programs address directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemorySpace {
     /// Scratchpad.
     Scratch,
-    /// SRAM; the channel is in bits 31-30 of an address.
+    /// SRAM; bits 31-30 of an address select the channel.
     Sram,
     /// DRAM.
     Dram,
 }
 
 impl MemorySpace {
-    /// All, by name.
+    /// All memories, with their names.
     pub const ALL: [(Self, &str); 3] = [
         (Self::Scratch, "scratch"),
         (Self::Sram, "sram"),
         (Self::Dram, "dram"),
     ];
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
 }
 
-/// Memory that has a name.
+/// A named block of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemorySymbol {
     /// The name.
     pub name: String,
-    /// Which memory.
+    /// The memory that holds it.
     pub space: MemorySpace,
-    /// Byte address, as programs give it.
+    /// Byte address, as used by programs.
     pub address: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
 /// A longword of memory that the loader writes before the contexts start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitialLongword {
-    /// Which memory.
+    /// The memory that holds it.
     pub space: MemorySpace,
-    /// Byte address, as programs give it.
+    /// Byte address, as used by programs.
     pub address: u32,
     /// The value.
     pub value: u32,
 }
 
-/// What of the value goes into the constant.
+/// The part of an import variable's value that goes into a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImportPart {
-    /// All 32 bits, as far as one `immed` can hold them.
+    /// All 32 bits, provided that one `immed` can load them.
     Whole,
     /// Bits 15..0.
     Low,
     /// Bits 31..16.
     High,
-    /// Byte 0 (bits 7..0) to 3.
+    /// A byte: 0 (bits 7..0) to 3.
     Byte(u8),
 }
 
@@ -204,7 +204,7 @@ impl ImportPart {
         Self::Byte(3),
     ];
 
-    /// The part of a value.
+    /// Returns this part of a value.
     #[must_use]
     pub const fn of(self, value: u32) -> u32 {
         match self {
@@ -215,10 +215,10 @@ impl ImportPart {
         }
     }
 
-    /// The part that an expression computes, if it is one.
+    /// Returns the part that an expression computes; `None` if it computes no such part.
     #[must_use]
     pub fn found(expression: impl Fn(u32) -> Option<i64>) -> Option<Self> {
-        // Values in which all parts differ, with and without the high bits.
+        // Values for which all parts differ, with and without the high bits.
         const PROBES: [u32; 5] = [0x1234_5678, 0xfedc_ba98, 0, 0x00ff_0100, 0x8000_7fff];
         Self::ALL.into_iter().find(|part| {
             PROBES
@@ -228,28 +228,28 @@ impl ImportPart {
     }
 }
 
-/// A place that needs the value of an import variable.
+/// A word that needs the value of an import variable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportFixup {
     /// Word address of the `immed`.
     pub address: u16,
     /// The import variable.
     pub name: String,
-    /// What of its value goes there.
+    /// The part of the value that goes into the word.
     pub part: ImportPart,
-    /// The source wrote a shift, which stays; otherwise the shift and inversion
-    /// that the value needs are chosen.
+    /// Whether the source wrote a shift, which is then kept; otherwise the shift and inversion are
+    /// chosen to suit the value.
     pub shifted: bool,
-    /// The value that was filled in.
+    /// The value that was filled in, if any.
     pub value: Option<u32>,
 }
 
 /// The assembled program of one microengine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
-    /// The main source as it was named.
+    /// Name of the main source, as given to the assembler.
     pub name: String,
-    /// The generation of microengines that it was assembled for.
+    /// The generation of microengines that it is assembled for.
     pub generation: Generation,
     /// Context mode.
     pub contexts: ContextMode,
@@ -257,39 +257,38 @@ pub struct Image {
     pub nn_mode: NnMode,
     /// 40-bit words from address 0.
     pub words: Vec<u64>,
-    /// One per word; empty for images made from bare words.
+    /// Origin of each word; empty for images made from bare words.
     pub origins: Vec<Origin>,
-    /// Files that [`Origin`]s name.
+    /// Files that [`Origin`]s refer to.
     pub files: Vec<String>,
-    /// Macro uses that [`Origin`]s name.
+    /// Macro uses that [`Origin`]s refer to.
     pub expansions: Vec<ImageExpansion>,
-    /// Addresses of the words that begin a statement, ascending. The words up to
-    /// the next one belong to the same statement.
+    /// Addresses of the words that begin a statement, ascending. The words up to the next address
+    /// belong to the same statement.
     pub statements: Vec<u16>,
-    /// Scopes of names, the file first and each after the one around it; empty
-    /// where nothing is known of them, nor of the live ranges of names.
+    /// Scopes of names, the file first and each scope after its parent; empty if scopes and live
+    /// ranges are unknown.
     pub scopes: Vec<ImageScope>,
-    /// The scope that each word stands in, an index into [`Self::scopes`]; empty where
-    /// nothing is known of it.
+    /// The scope of each word, as an index into [`Self::scopes`]; empty if unknown.
     pub word_scopes: Vec<u32>,
-    /// Synonyms in the order of the source.
+    /// Synonyms, in source order.
     pub synonyms: Vec<Synonym>,
-    /// Labels by address.
+    /// Labels, by address.
     pub labels: Vec<LabelSymbol>,
     /// Registers.
     pub registers: Vec<RegisterSymbol>,
     /// Signals.
     pub signals: Vec<SignalSymbol>,
-    /// Values for the loader.
+    /// Register values that the loader writes.
     pub initial_values: Vec<InitialValue>,
-    /// Longwords for the loader; of two for one address the last counts.
+    /// Longwords that the loader writes; the last one for an address counts.
     pub initial_memory: Vec<InitialLongword>,
-    /// Places that need the values of import variables.
+    /// Words that need the values of import variables.
     pub imports: Vec<ImportFixup>,
 }
 
 impl Image {
-    /// An image of bare words, as read from a hex or binary file.
+    /// Makes an image of bare words, as read from a hex or binary file.
     #[must_use]
     pub fn from_words(name: impl Into<String>, words: Vec<u64>) -> Self {
         Self {
@@ -299,7 +298,7 @@ impl Image {
         }
     }
 
-    /// What its words were made for.
+    /// Returns the target that the words were made for.
     #[must_use]
     pub fn target(&self) -> Target {
         Target {
@@ -308,10 +307,10 @@ impl Image {
         }
     }
 
-    /// The first word that is an instruction which microengines of a generation do not have.
+    /// Checks that microengines of a generation have all instructions of the program.
     ///
     /// # Errors
-    /// Its address and the instruction.
+    /// Returns the address of the first instruction that they lack, and the instruction.
     pub fn check_generation(&self, generation: Generation) -> Result<(), (u16, NewerInstruction)> {
         let target = Target {
             generation,
@@ -327,8 +326,9 @@ impl Image {
         Ok(())
     }
 
-    /// `file:line` of a word and the macros it came through, innermost first:
-    /// `ring.uc:12 (in ring_put, main.uc:40)`. The address where nothing is known.
+    /// Returns `file:line` of a word and the macros that it came from, innermost first: `ring.uc:12
+    /// (in ring_put, main.uc:40)`. Without a known origin, returns the image's name and the
+    /// address: `main.uc+7`.
     #[must_use]
     pub fn place(&self, address: u16) -> String {
         let Some(origin) = self.origins.get(address as usize) else {

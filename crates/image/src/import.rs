@@ -1,5 +1,5 @@
-//! Import variables: constants that are known only when the program is linked.
-//! Each use is an `immed` whose constant is filled in then.
+//! Import variables: constants that are known only when the program is linked. Each use is an
+//! `immed` whose constant is filled in at that point.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::image::Image;
 /// Why a value cannot be filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkError {
-    /// The word.
+    /// Address of the word.
     pub address: u16,
     /// The import variable.
     pub name: String,
-    /// The part that does not fit.
+    /// The part of the value that does not fit.
     pub value: u32,
-    /// Why.
+    /// Why the value cannot be filled in.
     pub reason: String,
 }
 
@@ -33,12 +33,12 @@ impl fmt::Display for LinkError {
 impl std::error::Error for LinkError {}
 
 impl Image {
-    /// Fills in the values of import variables. Names that the program does not
-    /// use are passed over; of two values for one name the last counts.
+    /// Fills in the values of import variables. Names that the program does not use are ignored;
+    /// the last of several values for a name counts.
     ///
     /// # Errors
-    /// The first word whose constant does not hold the value; the words before it
-    /// are changed.
+    /// Returns an error for the first word whose constant cannot hold the value; the words before
+    /// it are already changed.
     pub fn link(&mut self, values: &[(String, u32)]) -> Result<(), LinkError> {
         let target = self.target();
         for i in 0..self.imports.len() {
@@ -64,7 +64,7 @@ impl Image {
         Ok(())
     }
 
-    /// Import variables without a value, each once, in order of their names.
+    /// Returns the names of import variables without a value, sorted and without duplicates.
     #[must_use]
     pub fn unresolved_imports(&self) -> Vec<&str> {
         let open = self.imports.iter().filter(|fixup| fixup.value.is_none());
@@ -96,13 +96,13 @@ fn set(instruction: &mut Instruction, wanted: u32, shifted: bool) -> Result<(), 
         Instruction::ImmedByte { value, .. } => {
             *value = u8::try_from(wanted).map_err(|_| "does not fit 8 bits".to_owned())?;
         }
-        // A constant of 0 without destination is the same word as `nop`.
+        // For instance a `nop`: an `immed` of 0 without a destination is the same word.
         other => return Err(format!("cannot go into `{other}`")),
     }
     Ok(())
 }
 
-/// Whether a shift of `immed` was written.
+/// Whether the source wrote a shift for an `immed`.
 #[must_use]
 pub const fn is_shifted(shift: ImmedShift) -> bool {
     !matches!(shift, ImmedShift::None)

@@ -1,4 +1,4 @@
-//! The `.list` form: addresses, words, places and text.
+//! The `.list` format: addresses, words, origins and text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,10 +7,9 @@ use npsim_isa::{Operand, decode_lenient_in};
 
 use crate::image::{Image, NnMode, TransferDirection};
 
-/// The image as a listing. `.N` at the start of a line is the word at address
-/// N; the lines after it are its text. Labels stand in front of their words and
-/// `.%line` says where a word comes from. Comments (`;`) tell the names of
-/// registers and signals.
+/// Returns the image as a listing. `.N` at the start of a line gives the word at address N; the
+/// lines after it are its text. Labels precede their words and `.%line` gives the source line of a
+/// word. Comments (`;`) give the names of registers and signals.
 #[must_use]
 pub fn listing(image: &Image) -> String {
     let mut text = String::new();
@@ -110,8 +109,8 @@ fn imports(text: &mut String, image: &Image) {
     }
 }
 
-/// A name with its scope number after the sigil: `$l0003!hdr`. Names of the file
-/// scope stay as they are.
+/// Inserts the scope number after the sigil of a name: `$l0003!hdr`. Names of the file scope are
+/// unchanged.
 fn scoped(name: &str, scope: u32) -> String {
     if scope == 0 {
         return name.to_owned();

@@ -1,23 +1,23 @@
-//! Where in a program a name holds its register.
+//! Live ranges: where in a program a name holds its register.
 
 use std::fmt;
 use std::str::FromStr;
 
 /// A point in a program: just before or just after the word at an address.
 ///
-/// A word reads its sources before it and writes its destination after it, so
-/// that one register may be two names in one word: `x` as it is read for the
-/// last time and `y` as it is written.
+/// A word reads its sources just before it and writes its destination just
+/// after it, so a register may have two names in one word: `x`, which is read
+/// for the last time, and `y`, which is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProgramPoint {
     /// Word address.
     pub address: u16,
-    /// After the word.
+    /// Whether the point is after the word.
     pub after: bool,
 }
 
 impl ProgramPoint {
-    /// The point at which the word reads.
+    /// Returns the point at which the word reads its sources.
     #[must_use]
     pub const fn before(address: u16) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl ProgramPoint {
         }
     }
 
-    /// The point at which the word has written.
+    /// Returns the point at which the word has written its destination.
     #[must_use]
     pub const fn after(address: u16) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl ProgramPoint {
     }
 }
 
-/// `7` before the word at 7, `7+` after it.
+/// `7` for the point before the word at 7, `7+` for the point after it.
 impl fmt::Display for ProgramPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.address, if self.after { "+" } else { "" })
@@ -51,30 +51,30 @@ impl FromStr for ProgramPoint {
             Some(digits) => (digits, true),
             None => (text, false),
         };
-        // `parse` would take a sign.
+        // `parse` would accept a sign.
         let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
         let address = digits.parse().ok().filter(|_| plain).ok_or(())?;
         Ok(Self { address, after })
     }
 }
 
-/// Points one after the other in the order of addresses, the last one included.
+/// Consecutive points of a program in address order, including the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LiveRange {
     /// The first point.
     pub first: ProgramPoint,
-    /// The last one, not before the first.
+    /// The last point, not before the first.
     pub last: ProgramPoint,
 }
 
 impl LiveRange {
-    /// Whether the point lies in it.
+    /// Whether the range contains the point.
     #[must_use]
     pub fn contains(&self, point: ProgramPoint) -> bool {
         (self.first..=self.last).contains(&point)
     }
 
-    /// Whether it has a point before or after the word.
+    /// Whether the range contains the point before or after the word.
     #[must_use]
     pub fn touches(&self, address: u16) -> bool {
         self.first.address <= address && address <= self.last.address

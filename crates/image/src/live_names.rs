@@ -1,11 +1,11 @@
-//! Which registers and signals the names of the source mean at a place of the program.
+//! The registers and signals that source names denote at a point of the program.
 
 use std::iter::successors;
 
 use crate::image::{Image, RegisterSymbol, SignalSymbol, TransferDirection};
 use crate::live::{LiveRange, ProgramPoint};
 
-/// A register that holds a value of a name.
+/// A register that holds the value of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveRegister<'a> {
     /// Name, register and scope.
@@ -13,42 +13,41 @@ pub struct LiveRegister<'a> {
     /// The side of a transfer register that holds it: `Read` for IN, `Write` for OUT;
     /// `Both` for all other registers.
     pub side: TransferDirection,
-    /// The source means it by its name there: the word stands in its scope, and no
-    /// scope between declares the name anew.
+    /// Whether the source can refer to it by name at this point: the word is in its scope, and no
+    /// scope in between redeclares the name.
     pub visible: bool,
 }
 
-/// A signal whose number belongs to a name.
+/// A signal whose number is allocated to a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveSignal<'a> {
     /// Name, number and scope.
     pub symbol: &'a SignalSymbol,
-    /// The source means it by its name there.
+    /// Whether the source can refer to it by name at this point.
     pub visible: bool,
 }
 
 impl Image {
-    /// The scope that a word stands in, an index into [`Image::scopes`]; `None` where
-    /// the image does not say, as that of an earlier format.
+    /// Returns the scope of a word as an index into [`Image::scopes`]; `None` if the image has no
+    /// scopes of words, like those of earlier formats.
     #[must_use]
     pub fn scope_of(&self, address: u16) -> Option<u32> {
         self.word_scopes.get(usize::from(address)).copied()
     }
 
-    /// A scope and those around it, the file last.
+    /// Returns a scope and its enclosing scopes, from the inside out.
     pub fn scopes_outwards(&self, scope: u32) -> impl Iterator<Item = u32> + '_ {
         let known = self.scopes.get(scope as usize).map(|_| scope);
         successors(known, |scope| {
             let scope = self.scopes.get(*scope as usize)?;
-            // The reader sees to it that the enclosing one comes earlier.
+            // The file reader ensures that the enclosing scope comes earlier.
             scope.parent
         })
     }
 
-    /// The registers that hold a value of a name at a point, in the order of their
-    /// declarations; none where the image knows no [live
-    /// ranges](Self::has_live_ranges). With absolute registers, which all contexts
-    /// share, and a transfer register that a command fills or empties.
+    /// Returns the registers that hold the value of a name at a point, in the order of their
+    /// declarations; empty without [live ranges](Self::has_live_ranges). Absolute registers, which
+    /// all contexts share, and transfer registers that a command fills or empties are included.
     #[must_use]
     pub fn registers_live_at(&self, point: ProgramPoint) -> Vec<LiveRegister<'_>> {
         let live = self.live_registers(point);
@@ -65,7 +64,7 @@ impl Image {
         with_scope.collect()
     }
 
-    /// The names that are live, without what the source means.
+    /// Returns the symbols that are live, regardless of visibility.
     fn live_registers(
         &self,
         point: ProgramPoint,
@@ -92,7 +91,7 @@ impl Image {
         })
     }
 
-    /// The signals whose number belongs to a name at a point.
+    /// Returns the signals whose number is allocated to a name at a point.
     #[must_use]
     pub fn signals_live_at(&self, point: ProgramPoint) -> Vec<LiveSignal<'_>> {
         if !self.has_live_ranges() {
@@ -106,8 +105,8 @@ impl Image {
         live.collect()
     }
 
-    /// What the source means by a register's name or a synonym of it at a point, with
-    /// the sides that hold a value there; none where it holds none, or means none.
+    /// Returns the registers that a name or synonym denotes at a point, with the sides that hold a
+    /// value there; empty if none holds a value or the name denotes none.
     #[must_use]
     pub fn registers_named(&self, name: &str, point: ProgramPoint) -> Vec<LiveRegister<'_>> {
         let name = self.without_synonym(name, point.address);
@@ -122,7 +121,7 @@ impl Image {
         visible.collect()
     }
 
-    /// What the source means by a signal's name or a synonym of it at a point.
+    /// Returns the signal that a name or synonym denotes at a point.
     #[must_use]
     pub fn signal_named(&self, name: &str, point: ProgramPoint) -> Option<&SignalSymbol> {
         let name = self.without_synonym(name, point.address);
@@ -133,9 +132,9 @@ impl Image {
         found.map(|it| it.symbol)
     }
 
-    /// What a name stands for at a word if it is a synonym, else the name. Of several
-    /// in a scope the last before the word counts, by lines of one file and macro use;
-    /// of those elsewhere the last.
+    /// Returns the operand that a synonym stands for at a word, or the name itself if it is no
+    /// synonym. Of several in a scope, the last one before the word counts, by line, within one
+    /// file and macro use; elsewhere, simply the last one.
     fn without_synonym<'a>(&'a self, name: &'a str, address: u16) -> &'a str {
         let origin = self.origins.get(usize::from(address));
         let before = |at: &crate::Origin| {
@@ -151,10 +150,10 @@ impl Image {
         meant.map_or(name, |it| it.operand.as_str())
     }
 
-    /// Whether a name of a scope is what the source means by it at a word.
+    /// Whether a name used at a word denotes the declaration in `scope`.
     fn means(&self, name: &str, scope: u32, address: u16, kind: NameKind) -> bool {
         let Some(own) = self.scope_of(address) else {
-            // Without scopes of words nothing better is known.
+            // Without scopes of words, this cannot be decided.
             return true;
         };
         let declares = |scope: &u32| match kind {
@@ -168,14 +167,14 @@ impl Image {
     }
 }
 
-/// Names of registers and of signals have nothing to do with each other.
+/// The two separate name spaces: registers and signals.
 #[derive(Clone, Copy)]
 enum NameKind {
     Register,
     Signal,
 }
 
-/// The declared name, of an element of an array without its number.
+/// Returns the declared name; for an array element, the name without its index.
 fn base(name: &str) -> &str {
     name.split_once('[').map_or(name, |(base, _)| base)
 }

@@ -1,4 +1,4 @@
-//! What the registers and signals of a word were called in the source.
+//! Source names of the registers and signals that a word uses.
 
 use npsim_isa::{
     CapAccess, Completion, Instruction, Operand, OperandRole, TransferRegister, Words,
@@ -16,9 +16,10 @@ pub struct RegisterUse {
     /// The side of a transfer register: `Read` for IN, `Write` for OUT; `Both`
     /// for all others.
     pub side: TransferDirection,
-    /// Where its name is to be looked up: after the word for what it writes.
+    /// The point at which to look up its name: after the word if the word writes it.
     pub point: ProgramPoint,
-    /// The word does not name it: a command moves it with those before it.
+    /// Whether the word does not name the register, but a command moves it along with the previous
+    /// ones.
     pub implied: bool,
 }
 
@@ -27,12 +28,12 @@ pub struct RegisterUse {
 pub struct SignalUse {
     /// The number.
     pub number: u8,
-    /// Where its name is to be looked up.
+    /// The point at which to look up its name.
     pub point: ProgramPoint,
 }
 
 impl RegisterSymbol {
-    /// Where the name holds its register on a side of it.
+    /// Returns where the name holds its register on the given side.
     #[must_use]
     pub fn live_on(&self, side: TransferDirection) -> &[LiveRange] {
         match side {
@@ -43,23 +44,23 @@ impl RegisterSymbol {
 }
 
 impl Image {
-    /// Whether the image says where its names are live, as those of the
-    /// assembler do. Bare words and files of format 1 do not.
+    /// Whether the image has live ranges of names, as produced by the assembler. Bare words and
+    /// files of format 1 do not.
     #[must_use]
     pub fn has_live_ranges(&self) -> bool {
         !self.scopes.is_empty()
     }
 
-    /// The instruction at an address, if its word is one.
+    /// Returns the instruction at an address; `None` if there is no valid one.
     #[must_use]
     pub fn instruction(&self, address: u16) -> Option<Instruction> {
         let word = *self.words.get(usize::from(address))?;
         decode_lenient_in(word, self.target()).ok()
     }
 
-    /// The names that a register has at a point: one, or none where the source
-    /// gave its number. Without [live ranges](Self::has_live_ranges) all that it
-    /// has anywhere.
+    /// Returns the names that a register has at a point: one, or none if the source used its
+    /// number. Without [live ranges](Self::has_live_ranges), returns all names that it has
+    /// anywhere.
     pub fn register_at(&self, used: RegisterUse) -> impl Iterator<Item = &RegisterSymbol> {
         let ranges = self.has_live_ranges();
         self.registers.iter().filter(move |symbol| {
@@ -73,8 +74,8 @@ impl Image {
         })
     }
 
-    /// The names that a signal has at a point, as for [`Self::register_at`]. The
-    /// odd signal of a pair has the name of its even one.
+    /// Returns the names that a signal has at a point, like [`Self::register_at`]. The odd signal
+    /// of a pair has the name of the even one.
     #[must_use]
     pub fn signal_at(&self, used: SignalUse) -> Vec<&SignalSymbol> {
         let ranges = self.has_live_ranges();
@@ -96,8 +97,8 @@ impl Image {
         }
     }
 
-    /// The name of a signal for an address: that by which the word there raises, awaits or
-    /// tests it, else that which is live before or after the word, else the only one that the
+    /// Returns the name of a signal for an address: the one by which the word there raises, awaits
+    /// or tests it, else the one that is live before or after the word, else the only one that the
     /// number has anywhere.
     #[must_use]
     pub fn signal_name(&self, number: u8, address: u16) -> Option<&str> {
@@ -120,8 +121,8 @@ impl Image {
         )
     }
 
-    /// Whether a name stands for a pair of signals: a word raises or awaits both where the name
-    /// is live. Where the image does not say where that is, each even one may.
+    /// Whether a name stands for a pair of signals, that is, a word raises or awaits both where the
+    /// name is live. Without live ranges, any even signal may be a pair.
     #[must_use]
     pub fn is_pair(&self, signal: &SignalSymbol) -> bool {
         if signal.number % 2 == 1 {
@@ -139,8 +140,8 @@ impl Image {
         !self.has_live_ranges() || addresses.any(has_both)
     }
 
-    /// The registers of the word at an address: what a command moves, then
-    /// the destination, then the sources.
+    /// Returns the registers that the word at an address uses: those that a command moves, then the
+    /// destination, then the sources.
     #[must_use]
     pub fn registers_used(&self, address: u16) -> Vec<RegisterUse> {
         let Some(instruction) = self.instruction(address) else {
@@ -172,7 +173,7 @@ impl Image {
         uses
     }
 
-    /// The signals of the word at an address, ascending.
+    /// Returns the signals that the word at an address uses, ascending.
     #[must_use]
     pub fn signals_used(&self, address: u16) -> Vec<SignalUse> {
         let Some(instruction) = self.instruction(address) else {
@@ -189,13 +190,13 @@ impl Image {
     }
 }
 
-/// The name that signals have, if all have one.
+/// Returns the name of the signals if they all have the same one.
 fn only<'a>(mut signals: impl Iterator<Item = &'a SignalSymbol>) -> Option<&'a str> {
     let first = signals.next()?.name.as_str();
     signals.all(|it| it.name == first).then_some(first)
 }
 
-/// The transfer registers that a command moves.
+/// Returns the transfer registers that a command moves.
 fn transfers(instruction: &Instruction, address: u16) -> Vec<RegisterUse> {
     let (register, pulled, pushed) = match instruction {
         Instruction::Command(command) => {
@@ -222,7 +223,7 @@ fn transfers(instruction: &Instruction, address: u16) -> Vec<RegisterUse> {
         TransferRegister::S(first) => Some(Operand::STransfer(first.wrapping_add(n as u8))),
         TransferRegister::D(first) => Some(Operand::DTransfer(first.wrapping_add(n as u8))),
     };
-    // What leaves is there before the command, what comes is kept for it after.
+    // Pulled registers are used before the command, pushed ones after it.
     let sides = [
         (
             pulled,
@@ -248,7 +249,7 @@ fn transfers(instruction: &Instruction, address: u16) -> Vec<RegisterUse> {
     sides.into_iter().flat_map(moved).collect()
 }
 
-/// The signal that a completion names.
+/// Returns the signal that a completion names.
 const fn named_signal(completion: Completion) -> Option<u8> {
     match completion {
         Completion::Silent => None,
@@ -256,8 +257,8 @@ const fn named_signal(completion: Completion) -> Option<u8> {
     }
 }
 
-/// Whether an instruction takes an even signal for a pair: a command that names it raises the odd
-/// one, or both are awaited.
+/// Whether an instruction uses an even signal as a pair: either a command that names it also raises
+/// the odd one, or both are awaited.
 fn uses_pair(instruction: &Instruction, even: u8) -> bool {
     let (mask, _) = signal_mask(instruction);
     let odd = 0b10 << even;
@@ -269,7 +270,7 @@ fn uses_pair(instruction: &Instruction, even: u8) -> bool {
     }
 }
 
-/// The signals of an instruction, and whether they are those after it.
+/// Returns the mask of an instruction's signals, and whether they are raised after the word.
 fn signal_mask(instruction: &Instruction) -> (u16, bool) {
     match instruction {
         Instruction::Command(command) => {

@@ -1,4 +1,4 @@
-//! The way of words from the source: statements, macro uses and defer slots.
+//! How words derive from the source: statements, macro uses and defer slots.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use crate::image::{Image, ImageExpansion, Origin};
 pub struct SourceFrame<'a> {
     /// The line.
     pub origin: &'a Origin,
-    /// The macro whose body the line stands in, with the arguments of this use; none
-    /// for the source itself.
+    /// The macro whose body contains the line, with the arguments of this use; `None` for the
+    /// source itself.
     pub used: Option<&'a ImageExpansion>,
 }
 
 impl Image {
-    /// The lines that a word comes from: the one in the innermost macro first, then the
-    /// use of that macro, and so on; the last is a line of the source itself. Empty
-    /// where nothing is known.
+    /// Returns the lines that a word comes from: first the one in the innermost macro, then the use
+    /// of that macro, and so on; the last is a line of the source itself. Empty if the origin is
+    /// unknown.
     #[must_use]
     pub fn frames(&self, address: u16) -> Vec<SourceFrame<'_>> {
         let mut next = self.origins.get(usize::from(address));
@@ -31,14 +31,13 @@ impl Image {
         frames
     }
 
-    /// Whether a word begins a statement. Where nothing is known of statements every
-    /// word does.
+    /// Whether a word begins a statement. Without statement information, every word does.
     #[must_use]
     pub fn begins_statement(&self, address: u16) -> bool {
         self.statements.is_empty() || self.statements.binary_search(&address).is_ok()
     }
 
-    /// The words of the statement that a word belongs to.
+    /// Returns the words of the statement that a word belongs to.
     #[must_use]
     pub fn statement_at(&self, address: u16) -> Range<u16> {
         if self.statements.is_empty() {
@@ -50,11 +49,11 @@ impl Image {
         begin..self.statements.get(after).copied().unwrap_or(words)
     }
 
-    /// The instruction whose defer slot a word is: the word runs after it although
-    /// control goes elsewhere, and belongs to it, not to what stands behind.
+    /// Returns the instruction whose defer slot a word is: the word runs after it even though
+    /// control goes elsewhere, so it belongs to that instruction, not to the code that follows.
     #[must_use]
     pub fn deferred_by(&self, address: u16) -> Option<u16> {
-        // No instruction has more than three.
+        // No instruction has more than three defer slots.
         (1..=3).find_map(|back| {
             let at = address.checked_sub(back)?;
             let slots = self.instruction(at)?.defer();
@@ -63,7 +62,7 @@ impl Image {
     }
 }
 
-/// A path without `.` and what `..` takes back.
+/// Returns the parts of a path after resolving `.` and `..`.
 fn plain(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     for part in path
@@ -79,7 +78,7 @@ fn plain(path: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether two paths can name one file: one is the end of the other.
+/// Whether two paths may name the same file, one being a suffix of the other.
 #[must_use]
 pub fn same_file(one: &str, other: &str) -> bool {
     let (one, other) = (plain(one), plain(other));
@@ -88,7 +87,7 @@ pub fn same_file(one: &str, other: &str) -> bool {
     } else {
         (&other, &one)
     };
-    // What leads out of an unknown folder is not known.
+    // A leading `..` leads out of an unknown directory and matches anything.
     let known = short.iter().position(|it| *it != "..").unwrap_or(0);
     !short.is_empty() && long.ends_with(&short[known..])
 }

@@ -1,4 +1,4 @@
-//! Words as text and bytes.
+//! Words as text and as bytes.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use npsim_isa::{WORD_BITS, WORD_MASK, parity_bits};
 
 use crate::image::Image;
 
-/// Bytes of a word in a file.
+/// Size of a word in a file, in bytes.
 const WORD_BYTES: usize = WORD_BITS as usize / 8;
 
-/// The words of an image, ten hexadecimal digits a line.
+/// Returns the words of an image, ten hexadecimal digits per line.
 #[must_use]
 pub fn words_text(image: &Image) -> String {
     let mut text = String::with_capacity(image.words.len() * 11);
@@ -19,8 +19,8 @@ pub fn words_text(image: &Image) -> String {
     text
 }
 
-/// The words with their two parity bits in front, eleven hexadecimal digits a
-/// line: bit 40 makes bits 0 to 19 even, bit 41 bits 20 to 39.
+/// Returns the words, preceded by their two parity bits, eleven hexadecimal digits per line: bit 40
+/// makes the parity of bits 0 to 19 even, bit 41 that of bits 20 to 39.
 #[must_use]
 pub fn words_text_with_parity(image: &Image) -> String {
     let mut text = String::with_capacity(image.words.len() * 12);
@@ -30,8 +30,8 @@ pub fn words_text_with_parity(image: &Image) -> String {
     text
 }
 
-/// A word of ten digits, or of eleven with its parity bits. One of fewer is more likely a word
-/// of another machine than one without its leading zeros.
+/// Reads a word of ten digits, or of eleven including its parity bits. A shorter word more likely
+/// belongs to another machine than lacks its leading zeros.
 fn read_word(digits: &str) -> Result<u64, String> {
     let no_word = || {
         let shown: String = digits.chars().take(40).collect();
@@ -56,12 +56,12 @@ fn read_word(digits: &str) -> Result<u64, String> {
 }
 
 impl Image {
-    /// Reads words of ten hexadecimal digits, one a line, or of eleven with their
-    /// parity bits, which are checked and dropped. Empty lines and comments after
-    /// `;`, `#` or `//` are passed over; `0x` in front is allowed.
+    /// Reads words of ten hexadecimal digits, one per line, or of eleven including their parity
+    /// bits, which are checked and dropped. Empty lines and comments after `;`, `#` or `//` are
+    /// skipped; a `0x` prefix is allowed.
     ///
     /// # Errors
-    /// Names the line that is no word, or whose parity is wrong.
+    /// Returns an error that names the line that is not a word or has wrong parity.
     pub fn from_hex(text: &str) -> Result<Self, String> {
         let mut words = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -84,7 +84,7 @@ impl Image {
     /// Reads words of five bytes, the most significant byte first.
     ///
     /// # Errors
-    /// If the last word is not whole; names its offset.
+    /// Returns an error that gives the offset of the last word if it is incomplete.
     pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, String> {
         let chunks = bytes.chunks_exact(WORD_BYTES);
         let rest = chunks.remainder().len();
@@ -104,7 +104,7 @@ impl Image {
         Ok(Self::from_words("", words))
     }
 
-    /// The words as five bytes each, the most significant byte first.
+    /// Returns the words as five bytes each, the most significant byte first.
     #[must_use]
     pub fn to_be_bytes(&self) -> Vec<u8> {
         self.words

@@ -13,7 +13,7 @@ use crate::live::LiveRange;
 /// Reads an image file.
 ///
 /// # Errors
-/// The line that is not as it should be, and why.
+/// Returns an error that names the offending line and the reason.
 pub(super) fn from_file_bytes(bytes: &[u8]) -> Result<Image, ImageFileError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
@@ -55,7 +55,7 @@ pub(super) fn from_file_bytes(bytes: &[u8]) -> Result<Image, ImageFileError> {
     })
 }
 
-/// The version that the first line names.
+/// Returns the version in the first line.
 fn header(line: &str) -> Result<u32, String> {
     let version = line
         .strip_prefix(MAGIC)
@@ -70,7 +70,7 @@ fn header(line: &str) -> Result<u32, String> {
     }
 }
 
-/// What refers to something must find it.
+/// Checks that all references in the image resolve.
 fn check(image: &Image) -> Result<(), String> {
     let calls = image.expansions.iter().map(|used| &used.call);
     let scopes = image.scopes.iter();
@@ -94,7 +94,7 @@ fn check(image: &Image) -> Result<(), String> {
             ));
         }
     }
-    // A circle would make the place of a word endless.
+    // A cycle would make the origin of a word endless.
     for (index, used) in image.expansions.iter().enumerate() {
         if let Some(enclosing) = used.call.expansion
             && enclosing as usize >= index
@@ -114,7 +114,8 @@ fn check(image: &Image) -> Result<(), String> {
     scopes_and_addresses(image)
 }
 
-/// Scopes must be there, and ranges and statements within the words.
+/// Checks that scopes exist, and that ranges and statements lie within the
+/// words.
 fn scopes_and_addresses(image: &Image) -> Result<(), String> {
     for (index, scope) in image.scopes.iter().enumerate() {
         match scope.parent {
@@ -130,7 +131,7 @@ fn scopes_and_addresses(image: &Image) -> Result<(), String> {
     let registers = image.registers.iter().map(|r| (&r.name, r.scope));
     let signals = image.signals.iter().map(|s| (&s.name, s.scope));
     for (name, scope) in registers.chain(signals) {
-        // Images that know no scopes have numbers of them all the same.
+        // Symbols have scope numbers even in images without scopes.
         if !image.scopes.is_empty() && scope as usize >= image.scopes.len() {
             return Err(format!(
                 "`{name}` is of scope {scope}, but there are {}",
@@ -295,10 +296,10 @@ fn record(image: &mut Image, version: u32, line: &str) -> Result<(), String> {
     }
 }
 
-/// The scope of words of which nothing has been said.
+/// Scope of a word that no line has placed in a scope.
 const NOWHERE: u32 = u32::MAX;
 
-/// Words stand in a scope.
+/// Places words in a scope.
 fn within(image: &mut Image, scope: u32, inside: &[u16]) -> Result<(), String> {
     image.word_scopes.resize(image.words.len(), NOWHERE);
     for address in inside {
@@ -316,7 +317,7 @@ fn within(image: &mut Image, scope: u32, inside: &[u16]) -> Result<(), String> {
     Ok(())
 }
 
-/// The fields of a line that are not read yet.
+/// The fields of a line that are still to be read.
 struct Fields<'a> {
     rest: &'a str,
 }
@@ -427,7 +428,7 @@ impl<'a> Fields<'a> {
         Ok(symbol)
     }
 
-    /// Live ranges up to the end of the line or `out`.
+    /// Reads live ranges up to the end of the line or `out`.
     fn live(&mut self) -> Result<Vec<LiveRange>, String> {
         let mut live: Vec<LiveRange> = Vec::new();
         while !self.rest.is_empty() && !self.rest.starts_with(" out") {
@@ -443,7 +444,7 @@ impl<'a> Fields<'a> {
         Ok(live)
     }
 
-    /// Parameters of a macro and what they stand for.
+    /// Reads the parameters of a macro and their arguments.
     fn arguments(&mut self) -> Result<Vec<(String, String)>, String> {
         let mut arguments = Vec::new();
         while !self.rest.is_empty() {
@@ -453,7 +454,7 @@ impl<'a> Fields<'a> {
         Ok(arguments)
     }
 
-    /// Addresses and runs of them, ascending.
+    /// Reads addresses and ranges of addresses, in ascending order.
     fn addresses(&mut self, known: &mut Vec<u16>) -> Result<(), String> {
         while !self.rest.is_empty() {
             let word = self.word("the address")?;

@@ -1,4 +1,4 @@
-//! Several images in one file: what the microengines of a chip run.
+//! Several images in one file: the programs of the microengines of a chip.
 
 use super::{ImageFileError, MAGIC};
 use crate::image::Image;
@@ -14,17 +14,17 @@ pub const SET_MAGIC: &str = "npsim-images";
 pub struct PlacedImage {
     /// Indices of the microengines, ascending.
     pub microengines: Vec<u8>,
-    /// What they run.
+    /// The program they run.
     pub image: Image,
 }
 
-/// Whether bytes begin like an image file of either kind.
+/// Whether the bytes begin like an image file of either kind.
 #[must_use]
 pub fn is_image_file(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC.as_bytes())
 }
 
-/// The images of a chip as the bytes of one file.
+/// Returns the images of a chip as the bytes of one file.
 #[must_use]
 pub fn set_to_file_bytes(images: &[PlacedImage]) -> Vec<u8> {
     let mut bytes = format!("{SET_MAGIC} {SET_VERSION}\n").into_bytes();
@@ -37,11 +37,11 @@ pub fn set_to_file_bytes(images: &[PlacedImage]) -> Vec<u8> {
     bytes
 }
 
-/// Reads a file of [`set_to_file_bytes`].
+/// Reads a file written by [`set_to_file_bytes`].
 ///
 /// # Errors
-/// The line that is not as it should be, and why; also where a microengine has
-/// two images.
+/// Returns an error that names the offending line and the reason, also if a
+/// microengine has two images.
 pub fn set_from_file_bytes(bytes: &[u8]) -> Result<Vec<PlacedImage>, ImageFileError> {
     let mut reader = LineReader {
         rest: bytes,
@@ -90,7 +90,7 @@ fn header(line: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The microengines of the next image.
+/// Reads the microengines of the next image.
 fn ids(line: &[u8], before: &[PlacedImage]) -> Result<Vec<u8>, String> {
     let text = String::from_utf8_lossy(line);
     let list = text.strip_prefix("microengines ").ok_or_else(|| {
@@ -113,10 +113,10 @@ fn ids(line: &[u8], before: &[PlacedImage]) -> Result<Vec<u8>, String> {
     Ok(ids)
 }
 
-/// The lines that are not read yet.
+/// The lines that are still to be read.
 struct LineReader<'a> {
     rest: &'a [u8],
-    /// Lines read so far.
+    /// Number of lines read so far.
     line: usize,
 }
 
@@ -135,7 +135,7 @@ impl<'a> LineReader<'a> {
         Some(line)
     }
 
-    /// An image with its first line and its `end`.
+    /// Reads an image, including its first line and its `end`.
     fn image(&mut self) -> Result<Image, ImageFileError> {
         let (text, before) = (self.rest, self.line);
         while let Some(line) = self.next() {

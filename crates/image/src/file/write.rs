@@ -8,7 +8,7 @@ use super::{MAGIC, VERSION};
 use crate::image::{Image, ImportPart, NnMode, Origin, TransferDirection};
 use crate::live::LiveRange;
 
-/// The image as the bytes of a file.
+/// Returns the image as the bytes of a file.
 #[must_use]
 pub(super) fn to_file_bytes(image: &Image) -> Vec<u8> {
     let mut text = String::new();
@@ -20,7 +20,7 @@ pub(super) fn to_file_bytes(image: &Image) -> Vec<u8> {
 fn write(text: &mut String, image: &Image) -> std::fmt::Result {
     writeln!(text, "{MAGIC} {VERSION}")?;
     writeln!(text, "name {}", quoted(&image.name))?;
-    // Files without the line are of the generation that was the only one when the format arose.
+    // A file without this line is for the only generation that existed when the format was defined.
     if image.generation != Generation::default() {
         writeln!(text, "generation {}", image.generation)?;
     }
@@ -83,7 +83,7 @@ fn write(text: &mut String, image: &Image) -> std::fmt::Result {
     writeln!(text, "end")
 }
 
-/// Labels, registers and signals with where they are live, initial values, imports.
+/// Writes labels, registers and signals with their live ranges, initial values and imports.
 fn symbols(text: &mut String, image: &Image) -> std::fmt::Result {
     for label in &image.labels {
         writeln!(text, "label {} {}", quoted(&label.name), label.address)?;
@@ -147,7 +147,7 @@ fn symbols(text: &mut String, image: &Image) -> std::fmt::Result {
     Ok(())
 }
 
-/// Addresses and runs of them, to the end of the line.
+/// Writes addresses and ranges of addresses, to the end of the line.
 fn addresses(text: &mut String, ascending: &[u16]) -> std::fmt::Result {
     let mut rest = ascending;
     while let Some(&first) = rest.first() {
@@ -198,7 +198,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// An operand as one word.
+/// Returns an operand as a single word.
 fn operand(operand: Operand) -> String {
     let bank = |bank: Bank| match bank {
         Bank::A => 'a',
