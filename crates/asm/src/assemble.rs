@@ -1,4 +1,4 @@
-//! The whole way from source text to image.
+//! The assembler's pipeline, from source text to image.
 
 use crate::Assembly;
 use crate::Includes;
@@ -33,10 +33,9 @@ use npsim_image::{
 };
 use npsim_isa::Target;
 
-/// Assembles the program that `includes` gives for `main`.
+/// Assembles the program that `includes` loads for `main`.
 ///
-/// The image is there unless something is an error; all that was found is in
-/// the diagnostics.
+/// An image is returned unless there is an error; the diagnostics hold all findings.
 #[must_use]
 pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assembly {
     let mut sources = SourceMap::default();
@@ -51,7 +50,7 @@ pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assem
         &mut diagnostics,
     );
     lints::apply(&mut diagnostics, &options.lints, &pragmas);
-    // By the place in the text that was not produced by a macro.
+    // Order by the position in the text outside of all macros.
     diagnostics.sort_by_key(|d| {
         let outermost = sources.expansion_chain(d.primary.expansion).last();
         let span = outermost.map_or(d.primary.span, |used| used.call);
@@ -65,9 +64,9 @@ pub fn assemble(main: &str, includes: &dyn Includes, options: &Options) -> Assem
     }
 }
 
-/// A program all of whose symbols have numbers.
+/// A program whose symbols all have register or signal numbers.
 pub struct AllocatedProgram {
-    /// Instructions, labels and what directives said.
+    /// Instructions, labels and the facts stated by directives.
     pub selection: SelectedProgram,
     /// Variables and signals.
     pub symbols: Symbols,
@@ -77,9 +76,9 @@ pub struct AllocatedProgram {
     pub groups: Groups,
     /// Data flow.
     pub liveness: Liveness,
-    /// The numbers.
+    /// The allocated numbers.
     pub assignment: Assignment,
-    /// Names that stood for operands.
+    /// Operand synonyms.
     pub synonyms: Vec<synonyms::Synonym>,
 }
 
@@ -155,7 +154,7 @@ fn run(
     Some(image)
 }
 
-/// All stages up to the numbers; `None` if anything is an error.
+/// Runs all stages up to allocation; `None` if there is any error.
 pub fn place(
     main: &str,
     includes: &dyn Includes,
@@ -166,8 +165,8 @@ pub fn place(
 ) -> Option<AllocatedProgram> {
     let preprocessed = preprocess(main, includes, options, sources, diagnostics);
     *pragmas = preprocessed.pragmas;
-    // What is missing then would only make messages about everything that uses it,
-    // and of a loop without end there is too much.
+    // A missing include would only cause follow-up messages for everything that uses it, and an
+    // endless expansion yields too much text.
     let cut = [codes::INCLUDE_FAILED, codes::EXPANSION_LIMIT];
     if diagnostics.iter().any(|d| cut.contains(&d.code)) {
         return None;
@@ -228,12 +227,12 @@ pub fn place(
     })
 }
 
-/// Rounds of inserting copies; each resolves at least one conflict for each
-/// group of names that is left.
+/// Maximum number of rounds of inserting copies. Each round resolves at least one conflict in every
+/// group of names that still has one.
 const SPILL_ROUNDS: usize = 100;
 
-/// Flow, ordered registers and data flow, after the names have been split and
-/// copied as far as that is wanted.
+/// Computes control flow, ordered registers and data flow, after splitting names into webs and
+/// inserting any copies that are requested.
 fn analyse_program(
     selection: &mut SelectedProgram,
     symbols: &mut Symbols,
@@ -241,7 +240,7 @@ fn analyse_program(
     sources: &SourceMap,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(FlowGraph, Groups, Liveness)> {
-    // Branches to bare addresses would miss their words after an insertion.
+    // Branches to bare addresses would miss their targets after an insertion.
     let movable = !selection
         .items
         .iter()
@@ -268,7 +267,7 @@ fn analyse_program(
         let flow = flow::build(&selection.items, &labels, diagnostics);
         let groups = Groups::new(symbols, &selection.orders, diagnostics);
         groups.check(&selection.items, symbols, diagnostics);
-        // More about a program that is wrong would only hide what matters.
+        // Further messages about a faulty program would only hide the important ones.
         if diagnostics.iter().any(|d| d.level == Severity::Error) {
             return None;
         }
@@ -286,7 +285,7 @@ fn analyse_program(
             return Some((flow, groups, liveness));
         }
         spill::insert(&copies, selection, symbols, diagnostics);
-        // Copies of copies would otherwise grow round by round.
+        // Copies of copies could otherwise grow from round to round.
         check_size(selection, options, diagnostics)?;
     }
     None
@@ -335,7 +334,7 @@ fn check_size(
     None
 }
 
-/// Control would run off a program without words at once.
+/// Rejects a program without words, which control would run off immediately.
 fn check_any(
     selection: &SelectedProgram,
     has_macros: bool,
@@ -361,7 +360,7 @@ fn check_any(
             "Directives, macro definitions and lines that a condition leaves out make no words.",
         );
         diagnostics.push(if has_macros {
-            // A library is no mistake, but nothing can be made of it.
+            // A file of macros only is not a mistake, but yields no image.
             Diagnostic {
                 level: Severity::Note,
                 ..place.help("include it in a program")
@@ -375,7 +374,7 @@ fn check_any(
     None
 }
 
-/// Where words, expansions and scopes come from, and which words belong together.
+/// Fills in the origins of words, expansions and scopes, and the boundaries of statements.
 fn origins(image: &mut Image, placed: &AllocatedProgram, sources: &SourceMap) {
     image.files = sources
         .files()
@@ -448,7 +447,7 @@ fn origins(image: &mut Image, placed: &AllocatedProgram, sources: &SourceMap) {
         .collect();
 }
 
-/// The name of a label in the image: labels of macros carry their expansion's number.
+/// Returns the name of a label in the image: labels of macros get the number of their expansion.
 fn label_name(label: &LabelDefinition) -> String {
     let name = label.token.text.trim_end_matches('#');
     if SourcePlace::of(&label.token).expansion == ExpansionId::ROOT {
@@ -458,12 +457,11 @@ fn label_name(label: &LabelDefinition) -> String {
     }
 }
 
-/// Fills the image's tables of labels, registers, signals and initial values: the names that
-/// debuggers, faults and profiles show. What was declared and never got a number has no entry.
+/// Fills the image's tables of labels, registers and signals: the names shown by debuggers, faults
+/// and profiles. A declared name that never got a number has no entry.
 ///
-/// Labels go by address, the order in which `.npi` files have them. A name may share its
-/// register with others; its live ranges say when the register is its own
-/// (`back/live_ranges.rs`).
+/// Labels are sorted by address, the order in `.npi` files. A name may share its register with
+/// others; its live ranges tell when the register belongs to it (`back/live_ranges.rs`).
 fn symbol_tables(image: &mut Image, placed: &AllocatedProgram, labels: &Labels<'_>) {
     let AllocatedProgram {
         selection,

@@ -1,4 +1,4 @@
-//! From names to registers and words: allocation, spilling, encoding.
+//! The back end: allocation, spilling and encoding.
 
 pub(crate) mod allocate;
 pub(crate) mod emit;

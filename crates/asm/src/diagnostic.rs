@@ -1,62 +1,61 @@
-//! What the assembler has to say about a source, as plain data. Rendering is
-//! the caller's business.
+//! Diagnostics of the assembler, as plain data. Rendering is up to the caller.
 
 use crate::source::{ExpansionId, Span};
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Only a remark (`#info`).
+    /// A remark only (`#info`).
     Note,
-    /// The program assembles but may not do what was meant.
+    /// The program assembles, but may not do what was intended.
     Warning,
-    /// No image is made.
+    /// No image is produced.
     Error,
 }
 
-/// A place with a remark.
+/// A place in the source with a remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where.
     pub span: Span,
-    /// The expansion in which it stands.
+    /// The expansion that contains the place.
     pub expansion: ExpansionId,
-    /// What is to be said of it; may be empty.
+    /// The remark; may be empty.
     pub text: String,
 }
 
-/// A replacement that would mend the source.
+/// A replacement that would fix the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
-    /// What is replaced; empty for an insertion.
+    /// The text to replace; empty for an insertion.
     pub span: Span,
-    /// By what.
+    /// The replacement text.
     pub replacement: String,
 }
 
-/// One message.
+/// A diagnostic message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Severity.
     pub level: Severity,
-    /// Stable name such as `bank-conflict`; see [`crate::codes`].
+    /// Stable name, such as `bank-conflict`; see [`crate::codes`].
     pub code: &'static str,
-    /// One line, lower case, no full stop.
+    /// One line, in lower case, without a full stop.
     pub message: String,
-    /// The place it is about.
+    /// The place that the message is about.
     pub primary: Label,
     /// Further places.
     pub secondary: Vec<Label>,
     /// Reasons, one sentence each.
     pub notes: Vec<String>,
-    /// What to do.
+    /// The suggested remedy.
     pub help: Option<String>,
-    /// How the text would look then.
+    /// Edits that carry out the suggestion.
     pub patches: Vec<Patch>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// Creates an error at a place.
     #[must_use]
     pub fn error(
         code: &'static str,
@@ -80,7 +79,7 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// Creates a warning at a place.
     #[must_use]
     pub fn warning(
         code: &'static str,
@@ -94,7 +93,7 @@ impl Diagnostic {
         }
     }
 
-    /// Whether no image is made because of it.
+    /// Whether it prevents an image from being produced.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.level == Severity::Error
@@ -130,7 +129,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do.
+    /// Sets the suggested remedy.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());

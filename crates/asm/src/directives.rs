@@ -1,44 +1,43 @@
-//! The directives, in tables: each with its form and meaning, and by which stage of the
-//! assembler it is carried out. A source's word is read once, by [`DirectiveName::parse`]; from then on
-//! a directive is a variant, and a new row leads the compiler to the stage that must know
-//! it. Suggestions, editors, the layout of sources and reference pages take the words
-//! from here.
+//! The directives, in tables: syntax, meaning, and the stage of the assembler that carries each out.
+//! [`DirectiveName::parse`] reads a source word once; from then on a directive is a variant, so the compiler points to
+//! the stage that must handle a new row. Suggestions, editors, the source formatter and reference pages also use these
+//! tables.
 
 use crate::vocabulary::{Word, words};
 
 use Block::{Condition, Loop, Macro, PreprocessorCondition, PreprocessorLoop, Repeat, Scope};
 use Role::{Closes, Declares, Divides, Opens, Stands};
 
-/// What a directive opens and closes.
+/// The kind of block that a directive opens or closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// Names that are known inside only.
+    /// A scope of names.
     Scope,
     /// A subroutine.
     Subroutine,
-    /// What is executed on a condition.
+    /// Statements executed conditionally.
     Condition,
-    /// A loop with its condition before it.
+    /// A loop with its condition at the start.
     Loop,
-    /// A loop with its condition behind it.
+    /// A loop with its condition at the end.
     Repeat,
     /// A macro.
     Macro,
-    /// Lines that count on a condition.
+    /// Lines included conditionally by the preprocessor.
     PreprocessorCondition,
     /// Lines that the preprocessor repeats.
     PreprocessorLoop,
 }
 
 impl Block {
-    /// Whether it belongs to structured assembly.
+    /// Whether the block belongs to structured assembly.
     #[must_use]
     pub const fn is_structured(self) -> bool {
         matches!(self, Self::Condition | Self::Loop | Self::Repeat)
     }
 }
 
-/// What a directive is to the lines around it.
+/// The role of a directive with respect to the lines around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The directive opens a block.
@@ -47,14 +46,14 @@ pub enum Role {
     Divides(Block),
     /// The directive closes a block.
     Closes(Block),
-    /// The directive declares something or concerns the whole program.
+    /// The directive declares something or applies to the whole program.
     Declares,
-    /// The directive stands among the statements.
+    /// The directive is an ordinary statement.
     Stands,
 }
 
 words! {
-    /// Scopes: opened and closed where names are declared.
+    /// Scope directives, processed when names are declared.
     ScopeDirective {
         Begin: ".begin", ".begin",
             "Opens a scope: names declared in it are known up to `.end`.";
@@ -77,8 +76,8 @@ words! {
 }
 
 words! {
-    /// Hints to the analyses about the point of the program where they stand; they go with
-    /// code that is left out.
+    /// Hints to the analyses about the point of the program at which they appear; they are dropped along with code that
+    /// is left out.
     HintDirective {
         Set: ".set", ".set name ...",
             "The registers are written here by something that the program does not show.";
@@ -101,7 +100,7 @@ words! {
 }
 
 words! {
-    /// What directives say of the program and its names, when its instructions are chosen.
+    /// Directives about the program and its names, processed during instruction selection.
     ProgramDirective {
         XferOrder: ".xfer_order", ".xfer_order $a $b ...",
             "The transfer registers get consecutive numbers in this order.";
@@ -133,7 +132,7 @@ words! {
 }
 
 words! {
-    /// Directives in whose place the front end puts something else.
+    /// Directives that the front end replaces by something else.
     RewriteDirective {
         OperandSynonym: ".operand_synonym", ".operand_synonym new old",
             "Another name for an operand.";
@@ -143,7 +142,7 @@ words! {
 }
 
 words! {
-    /// Structured assembly, which becomes compares and branches.
+    /// Structured assembly, lowered to compares and branches.
     StructuredDirective {
         If: ".if", ".if (condition)",
             "The lines up to `.elif`, `.else` or `.endif` are executed if the condition is true; compares are signed.";
@@ -172,7 +171,7 @@ words! {
 }
 
 words! {
-    /// Directives of the preprocessor.
+    /// Preprocessor directives.
     PreprocessorDirective {
         Define: "#define", "#define NAME [text]",
             "The name stands for the text; `NAME(a, b)` takes arguments.";
@@ -212,21 +211,21 @@ words! {
 /// A directive, by the stage of the assembler that carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectiveName {
-    /// Where names are declared, it opens or closes a scope.
+    /// The directive opens or closes a scope when names are declared.
     Scope(ScopeDirective),
     /// The directive declares names.
     Declaration(DeclarationDirective),
-    /// The directive informs the analyses about the place where it stands.
+    /// The directive informs the analyses about its position.
     Hint(HintDirective),
-    /// The directive says something about the program or its names.
+    /// The directive states something about the program or its names.
     Program(ProgramDirective),
-    /// The front end puts something else in its place.
+    /// The front end replaces the directive by something else.
     Rewrite(RewriteDirective),
     /// The directive is lowered to compares and branches.
     Structured(StructuredDirective),
 }
 
-/// The rows of all directives that [`DirectiveName`] names but those of structured assembly.
+/// The tables of all directives in [`DirectiveName`] except those of structured assembly.
 pub const GENERAL: [&[Word]; 5] = [
     ScopeDirective::WORDS,
     DeclarationDirective::WORDS,
@@ -235,7 +234,7 @@ pub const GENERAL: [&[Word]; 5] = [
     RewriteDirective::WORDS,
 ];
 
-/// Other spellings that the assembler takes: directive and what it stands for.
+/// Alternative spellings that the assembler accepts, with the directives they stand for.
 pub const SPELLINGS: &[(&str, DirectiveName)] = &[
     (
         ".import",
@@ -263,8 +262,7 @@ const fn structured(directive: StructuredDirective) -> DirectiveName {
     DirectiveName::Structured(directive)
 }
 
-/// What is written for the end of a block, or for its next arm, by slips of the hand and by
-/// habits from other languages.
+/// Words mistakenly written for the end of a block, or for its next arm, through typos or habits from other languages.
 const SLIPS: &[(&str, StructuredDirective)] = &[
     (".endf", StructuredDirective::Endif),
     (".endfi", StructuredDirective::Endif),
@@ -279,7 +277,7 @@ const SLIPS: &[(&str, StructuredDirective)] = &[
     (".wend", StructuredDirective::Endw),
 ];
 
-/// The structured directive that a word which is none stands for.
+/// Returns the structured directive that a mistaken word stands for.
 #[must_use]
 pub fn meant(word: &str) -> Option<StructuredDirective> {
     let mut slips = SLIPS.iter();
@@ -287,21 +285,21 @@ pub fn meant(word: &str) -> Option<StructuredDirective> {
     found.map(|(_, meant)| *meant)
 }
 
-/// All directives in all their spellings.
+/// Returns all directives in all their spellings.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     let tables = GENERAL.into_iter().chain([StructuredDirective::WORDS]);
     let spellings = SPELLINGS.iter().map(|(spelling, _)| *spelling);
     tables.flatten().map(|word| word.name).chain(spellings)
 }
 
-/// The role of a word in any spelling that the assembler takes; none if it is no directive.
+/// Returns the role of a directive in any accepted spelling; `None` if the word is no directive.
 #[must_use]
 pub fn role(word: &str) -> Option<Role> {
     DirectiveName::parse(word).map(|(name, _)| name.role())
 }
 
 impl DirectiveName {
-    /// The directive that a word in any letter case is, and the spelling that it has there.
+    /// Returns the directive that a word stands for in any letter case, with its spelling from the table.
     #[must_use]
     pub fn parse(word: &str) -> Option<(Self, &'static str)> {
         if !word.starts_with('.') {
@@ -325,7 +323,7 @@ impl DirectiveName {
             .or_else(|| StructuredDirective::by_name(word).map(Self::Structured))
     }
 
-    /// The row.
+    /// Returns the directive's row in its table.
     #[must_use]
     pub const fn word(self) -> &'static Word {
         match self {
@@ -338,7 +336,7 @@ impl DirectiveName {
         }
     }
 
-    /// What it is to the lines around it.
+    /// Returns the directive's role with respect to the lines around it.
     #[must_use]
     pub const fn role(self) -> Role {
         use ProgramDirective as Program;
@@ -369,7 +367,7 @@ impl DirectiveName {
 }
 
 impl StructuredDirective {
-    /// What it is to the lines around it.
+    /// Returns the directive's role with respect to the lines around it.
     #[must_use]
     pub const fn role(self) -> Role {
         match self {
@@ -384,7 +382,7 @@ impl StructuredDirective {
         }
     }
 
-    /// Whether a condition follows it.
+    /// Whether the directive takes a condition.
     #[must_use]
     pub fn has_condition(self) -> bool {
         self.word().syntax != self.word().name
@@ -392,24 +390,24 @@ impl StructuredDirective {
 }
 
 impl PreprocessorDirective {
-    /// The directive of this name without its `#`, in any letter case.
+    /// Returns the directive with this name, without its `#`, in any letter case.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let mut all = Self::ALL.iter().copied();
         all.find(|it| it.bare_name().eq_ignore_ascii_case(name))
     }
 
-    /// The name without the `#`.
+    /// Returns the name without the `#`.
     fn bare_name(self) -> &'static str {
         self.word().name.trim_start_matches('#')
     }
 
-    /// All names without the `#`.
+    /// Returns all names without the `#`.
     pub(crate) fn bare_names() -> impl Iterator<Item = &'static str> {
         Self::ALL.iter().map(|it| it.bare_name())
     }
 
-    /// What it is to the lines around it.
+    /// Returns the directive's role with respect to the lines around it.
     #[must_use]
     pub const fn role(self) -> Role {
         match self {
@@ -434,7 +432,7 @@ impl PreprocessorDirective {
         }
     }
 
-    /// Whether it opens, divides or closes a conditional block.
+    /// Whether the directive opens, divides or closes a conditional block.
     #[must_use]
     pub const fn is_conditional(self) -> bool {
         matches!(
@@ -445,7 +443,7 @@ impl PreprocessorDirective {
         )
     }
 
-    /// Whether a message follows it, in which anything may stand.
+    /// Whether the directive takes a message, which may be arbitrary text.
     #[must_use]
     pub const fn is_message(self) -> bool {
         matches!(

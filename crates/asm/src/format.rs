@@ -1,10 +1,9 @@
-//! The layout of source text, as `npsim fmt` and editors give it.
+//! The layout of source text, as produced by `npsim fmt` and editors.
 //!
-//! Lines stay lines and tokens stay tokens: what changes is the white space before and
-//! between them. Labels, blocks and what speaks to the preprocessor stand at the margin,
-//! statements are indented by the structured directives around them, and the comments
-//! behind adjacent lines begin in one column. A line that the lexer cannot read keeps
-//! every byte, since it may stand in text that a condition leaves out.
+//! Lines and tokens stay as they are; only the white space before and between tokens changes.
+//! Labels, blocks and preprocessor directives start at the margin, statements are indented by the
+//! structured directives around them, and the comments after adjacent lines of code begin in one
+//! column. A line that the lexer cannot read keeps every byte, since a condition may exclude it.
 
 mod comments;
 mod form;
@@ -21,24 +20,24 @@ use indent::Indentation;
 use physical::{LinePart, physical_lines};
 use spacing::spaced;
 
-/// One line as it will be printed.
+/// One line, as it will be printed.
 struct Printed<'a> {
-    /// What stands before the comment, indented; for a line of comment alone nothing.
+    /// The code before the comment, indented; empty for a line with only a comment.
     code: String,
-    /// The comment behind it, or the comment that the line is.
+    /// The comment after the code, or the line's only content.
     comment: Option<Comment<'a>>,
 }
 
 struct Comment<'a> {
     text: &'a str,
-    /// The column it had, with tabs of four columns.
+    /// Its original column, with tab stops every four columns.
     column: usize,
-    /// The column that a comment on a line of its own gets if it goes on no other.
+    /// The column for a comment on a line of its own that does not continue another.
     own: Option<usize>,
 }
 
-/// The text in the layout of the project. It has as many lines, the same tokens in them
-/// and the same line ends; formatting it again changes nothing.
+/// Formats text in the project's layout. The result has the same number of lines, the same tokens
+/// in them and the same line ends; formatting it again changes nothing.
 #[must_use]
 pub fn format(text: &str) -> String {
     let (mark, text) = match text.strip_prefix('\u{feff}') {
@@ -52,7 +51,7 @@ pub fn format(text: &str) -> String {
     };
     let raw = lex(text, FileId(0), &mut Interner::default());
     let mut indentation = Indentation::default();
-    // How far the statement that goes on was moved, and to where.
+    // Original and new column of the statement being continued.
     let mut moved: (usize, usize) = (0, 0);
     let mut printed = Vec::new();
     for line in physical_lines(text, &raw) {

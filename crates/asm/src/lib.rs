@@ -1,7 +1,7 @@
 //! The `.uc` assembler: source text to [`Image`].
 //!
-//! preprocess -> parse -> allocate -> encode. No files are touched here: the
-//! caller supplies texts through [`Includes`].
+//! preprocess -> parse -> allocate -> encode. This crate accesses no files: the caller supplies
+//! texts through [`Includes`].
 
 #![allow(
     clippy::result_large_err,
@@ -30,38 +30,36 @@ pub use npsim_image::{Image, MemorySymbol};
 use npsim_isa::Generation;
 pub use source::{ExpansionId, FileId, SourceMap, Span};
 
-/// Where texts come from.
+/// A provider of source texts.
 pub trait Includes {
-    /// Finds the text for `#include "name"` in the file `including` (or for the
-    /// main source, with `including` `None`); gives the path to show and the text.
+    /// Loads the text for `#include "name"` in the file `including` (`None` for the main source);
+    /// returns the path to show and the text.
     ///
     /// # Errors
-    /// Says where it was looked for and why it could not be read.
+    /// Returns a message that tells where the text was sought and why it could not be read.
     fn load(&self, name: &str, including: Option<&str>) -> Result<(String, String), String>;
 }
 
-/// What the caller decides.
+/// Options of an assembler run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `-D NAME=text`, defined before the first line.
+    /// Macros of `-D NAME=text`, defined before the first line.
     pub defines: Vec<(String, String)>,
-    /// The generation of the target's microengines: which instructions there are.
+    /// The generation of the target's microengines, which determines the available instructions.
     pub generation: Generation,
-    /// Words in the target's control store.
+    /// Size of the target's control store, in words.
     pub control_store_words: usize,
-    /// Longwords of local memory, for range checks.
+    /// Size of local memory in longwords, for range checks.
     pub local_memory_words: usize,
-    /// Values of import variables, by name. Those that are missing stay open in
-    /// [`Image::imports`].
+    /// Values of import variables, by name. Missing ones stay open in [`Image::imports`].
     pub imports: Vec<(String, u32)>,
-    /// Memory of which `.init NAME+8 value` may give the first values. Sources see each name as
-    /// a define, whose text is the address.
+    /// Memory that `.init NAME+8 value` may initialize. Sources see each name as a define whose
+    /// text is the address.
     pub memories: Vec<MemorySymbol>,
-    /// Where registers of one bank meet in an instruction, copy one of them
-    /// instead of failing; each copy is reported as a note.
+    /// Whether to copy one of two registers of the same bank that meet in an instruction, instead
+    /// of failing; each copy is reported as a note.
     pub spill_moves: bool,
-    /// Warnings that are to be kept silent or to count as errors, by code, or
-    /// `all` for every one; of several entries for one code the last counts.
+    /// Levels of warnings by code, with `all` for every warning; the last matching entry counts.
     pub lints: Vec<(String, LintLevel)>,
 }
 
@@ -91,13 +89,13 @@ impl Default for Options {
     }
 }
 
-/// What a run of the assembler gives: the image unless there were errors.
+/// The result of an assembler run: an image unless there were errors.
 #[derive(Clone, Debug)]
 pub struct Assembly {
-    /// The program, if there was no error; none of a file that holds macros alone.
+    /// The program; `None` after an error, or for a file with only macros.
     pub image: Option<Image>,
     /// Errors, warnings and notes in source order.
     pub diagnostics: Vec<Diagnostic>,
-    /// The texts they point into.
+    /// The source texts that they refer to.
     pub sources: SourceMap,
 }

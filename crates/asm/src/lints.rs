@@ -1,4 +1,4 @@
-//! Which warnings are reported, and how.
+//! Selection and levels of warnings.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::token::Token;
 use crate::source::{ExpansionId, FileId};
 
-/// Warnings that `#pragma warning` has switched at one point of the source.
+/// Warning levels set by `#pragma warning` at one point of the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switched {
     by_code: BTreeMap<&'static str, LintLevel>,
@@ -16,8 +16,8 @@ pub struct Switched {
 }
 
 impl Switched {
-    /// Switches one warning; with `None` it is as the options say. False if there
-    /// is no warning of that name.
+    /// Sets the level of a warning; `None` restores the level given by the options. Returns false
+    /// if there is no such warning.
     pub fn switch(&mut self, name: &str, level: Option<LintLevel>) -> bool {
         let Some(code) = codes::all().iter().find(|code| code.name == name) else {
             return false;
@@ -29,18 +29,17 @@ impl Switched {
         true
     }
 
-    /// All warnings are as the options say.
+    /// Restores the levels given by the options for all warnings.
     pub fn reset(&mut self) {
         self.by_code.clear();
     }
 
-    /// Remembers the state.
+    /// Saves the state.
     pub fn push(&mut self) {
         self.saved.push(self.by_code.clone());
     }
 
-    /// Takes the state back that was remembered last; false, and nothing done, if
-    /// there is none.
+    /// Restores the last saved state; returns false, without any change, if there is none.
     pub fn pop(&mut self) -> bool {
         let Some(saved) = self.saved.pop() else {
             return false;
@@ -49,29 +48,29 @@ impl Switched {
         true
     }
 
-    /// What is said of a code.
+    /// Returns the level set for a code, if any.
     #[must_use]
     pub fn level(&self, code: &str) -> Option<LintLevel> {
         self.by_code.get(code).copied()
     }
 
-    /// Whether all is as the options say.
+    /// Whether all levels are those given by the options.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.by_code.is_empty()
     }
 }
 
-/// Where warnings are switched.
+/// The warning levels in effect at each token.
 #[derive(Clone, Debug, Default)]
 pub struct Pragmas {
     states: Vec<BTreeMap<&'static str, LintLevel>>,
-    /// The state at the first byte of tokens; those not here have none.
+    /// The state at the first byte of each token; absent for tokens without one.
     tokens: BTreeMap<(FileId, u32, ExpansionId), usize>,
 }
 
 impl Pragmas {
-    /// Notes under which state the tokens of a line stand.
+    /// Records the state for the tokens of a line.
     pub fn note(&mut self, tokens: &[Token], state: &Switched) {
         if state.is_plain() {
             return;
@@ -93,10 +92,10 @@ impl Pragmas {
     }
 }
 
-/// Stands for every warning among the options.
+/// The option name that stands for all warnings.
 const ALL: &str = "all";
 
-/// Applies options and pragmas: warnings go, stay or become errors.
+/// Applies options and pragmas: drops, keeps or turns warnings into errors.
 pub fn apply(
     diagnostics: &mut Vec<Diagnostic>,
     options: &[(String, LintLevel)],

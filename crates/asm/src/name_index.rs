@@ -1,8 +1,8 @@
-//! Which name means what: the registers, signals, labels, imports and synonyms of a
-//! preprocessed program with all their uses, as an editor asks for them.
+//! The name index that editors use: registers, signals, labels, imports and synonyms of a
+//! preprocessed program, with all their uses.
 //!
-//! Declarations, scopes and the meaning of labels are the assembler's own; only the uses
-//! are looked for in the tokens of every line, so that a line that is no statement yet has
+//! Declarations, scopes and the meaning of labels come from the assembler itself; only uses are
+//! collected from the tokens of every line, so that a line that is not yet a valid statement has
 //! them too.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::middle::program::LabelDefinition;
 use crate::middle::scope::{Declared, Symbols, Wanted, single_name};
 use crate::source::{ExpansionId, SourceMap, Span};
 
-/// What a name stands for.
+/// The kind of symbol that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
     /// A register.
@@ -39,7 +39,7 @@ pub enum NameKind {
 }
 
 impl NameKind {
-    /// As a reader knows it.
+    /// Returns the kind's name for display.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,53 +55,53 @@ impl NameKind {
 /// A declared name.
 #[derive(Clone, Debug)]
 pub struct Symbol {
-    /// With its sigil, a label with its `#`.
+    /// The name, including its sigil; for a label, including its `#`.
     pub name: String,
-    /// What it is.
+    /// The kind of symbol.
     pub kind: NameKind,
     /// Number of its scope; 0 is the file.
     pub scope: usize,
-    /// Where it was declared first.
+    /// Where it was first declared.
     pub place: Span,
-    /// In whose body.
+    /// The expansion that contains the declaration.
     pub expansion: ExpansionId,
-    /// How it was declared, such as `.reg read $x[4]`, a line for each way.
+    /// Its declaration, such as `.reg read $x[4]`; one line per distinct declaration.
     pub declaration: String,
 }
 
-/// A place where a symbol is named.
+/// An occurrence of a symbol's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NameReference {
-    /// The text.
+    /// The span of the name.
     pub span: Span,
-    /// In whose body it stands.
+    /// The expansion that contains it.
     pub expansion: ExpansionId,
     /// Index of the symbol.
     pub symbol: usize,
-    /// Whether this declares it.
+    /// Whether this occurrence declares the symbol.
     pub declares: bool,
 }
 
 /// The names of a program.
 #[derive(Clone, Debug, Default)]
 pub struct NameIndex {
-    /// Every symbol once.
+    /// All symbols, each once.
     pub symbols: Vec<Symbol>,
-    /// Sorted by place.
+    /// All references, sorted by position.
     pub references: Vec<NameReference>,
     /// Enclosing scope of each scope.
     parents: Vec<Option<usize>>,
-    /// Symbols by scope, kind and name; labels aside.
+    /// Symbols by scope, kind and name, except labels.
     known: BTreeMap<(usize, NameKind, Rc<str>), usize>,
-    /// Scope after each line of text that stands in a file as it is.
+    /// The scope at each line of text outside of macros.
     lines: Vec<(Span, usize)>,
 }
 
 impl NameIndex {
-    /// Reads the lines of a program.
+    /// Indexes the lines of a program.
     #[must_use]
     pub fn new(lines: &[LogicalLine], sources: &SourceMap) -> Self {
-        // What is wrong is the assembler's to say.
+        // Errors are reported by the assembler.
         let mut ignored = Vec::new();
         let statements = parse(lines, &mut ignored);
         let (symbols, scopes) = declare(&statements, &mut ignored);
@@ -139,7 +139,7 @@ impl NameIndex {
         index
     }
 
-    /// Enters a name that a statement declares.
+    /// Adds a name that a statement declares.
     fn declare(&mut self, statement: &Statement, declared: &Declared) {
         let Some(directive) = statement.directive() else {
             return;
@@ -171,7 +171,7 @@ impl NameIndex {
         {
             text.extend(after[..=close].iter().map(|token| &*token.text));
         }
-        // What a directive implies are single registers, also where it names them as elements.
+        // Directives imply single registers, even if they name them as array elements.
         let implied = matches!(directive.name, DirectiveName::Program(_));
         let single = element(after).filter(|_| implied);
         let single = single.and_then(|number| single_name(&name.text, number));
@@ -183,7 +183,7 @@ impl NameIndex {
         self.enter(kind, declared.scope, &name, text);
     }
 
-    /// Enters the name of an `.operand_synonym`.
+    /// Adds the name of an `.operand_synonym`.
     fn synonym(&mut self, statement: &Statement, scope: usize) {
         let introduces = DirectiveName::Rewrite(RewriteDirective::OperandSynonym);
         if let Some(directive) = statement.directive()
@@ -240,7 +240,7 @@ impl NameIndex {
         });
     }
 
-    /// Enters the uses of a line.
+    /// Adds the uses on a line.
     fn line(&mut self, line: &LogicalLine, uses: &Uses<'_>) {
         if let Some(first) = line.tokens.first()
             && line.expansion == ExpansionId::ROOT
@@ -286,7 +286,7 @@ impl NameIndex {
         }
     }
 
-    /// Enters the names in the sizes of a declaration's arrays.
+    /// Adds the names used in the array sizes of a declaration.
     fn sizes(&mut self, arguments: &[Token], uses: &Uses<'_>) {
         let mut depth = 0usize;
         for token in arguments {
@@ -311,8 +311,8 @@ impl NameIndex {
         }
     }
 
-    /// The symbol that a name means: a synonym stands before a register or signal, and these
-    /// before an import.
+    /// Returns the symbol that a name denotes: synonyms take precedence over registers and signals,
+    /// and these over imports.
     fn find(
         &self,
         name: &Token,
@@ -338,18 +338,18 @@ impl NameIndex {
         synonym.or_else(declared).or_else(import)
     }
 
-    /// A scope and those around it.
+    /// Returns a scope and its enclosing scopes.
     fn outwards(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(scope), |&scope| self.parents[scope])
     }
 
-    /// The places where a symbol is named.
+    /// Returns the occurrences of a symbol's name.
     pub fn references_to(&self, symbol: usize) -> impl Iterator<Item = &NameReference> {
         let all = self.references.iter();
         all.filter(move |reference| reference.symbol == symbol)
     }
 
-    /// The references whose text holds a byte of a file, innermost text first.
+    /// Returns the references whose span contains a byte of a file, by starting position.
     pub fn at(&self, span: Span) -> impl Iterator<Item = &NameReference> {
         let from = self
             .references
@@ -362,8 +362,7 @@ impl NameIndex {
             .filter(move |reference| span.lo <= reference.span.hi)
     }
 
-    /// The scope in which a byte of a file stands, as far as the text stands in
-    /// the program as it is.
+    /// Returns the scope at a byte of a file, based on the text outside of macros.
     #[must_use]
     pub fn scope_at(&self, span: Span) -> usize {
         let after = self
@@ -375,7 +374,7 @@ impl NameIndex {
         }
     }
 
-    /// The symbols that can be named in a scope, inner ones first; labels aside.
+    /// Returns the symbols visible in a scope, inner scopes first, except labels.
     pub fn visible(&self, scope: usize) -> impl Iterator<Item = &Symbol> {
         self.outwards(scope).flat_map(|scope| {
             let from = (scope, NameKind::Register, Rc::from(""));
@@ -386,7 +385,7 @@ impl NameIndex {
     }
 }
 
-/// The names that a declaration declares, each with its size, by their places among its arguments.
+/// Returns the argument ranges of the names that a declaration declares, each with its size.
 #[must_use]
 pub fn declared_names(arguments: &[Token]) -> Vec<Range<usize>> {
     let mut names: Vec<Range<usize>> = Vec::new();
@@ -404,7 +403,7 @@ pub fn declared_names(arguments: &[Token]) -> Vec<Range<usize>> {
     names
 }
 
-/// The number in the brackets behind a name, if one stands there alone.
+/// Returns the number in the brackets after a name, if there is nothing else in them.
 fn element(after: &[Token]) -> Option<i64> {
     match after {
         [open, number, close, ..] if open.is("[") && close.is("]") => match number.kind {
@@ -415,15 +414,15 @@ fn element(after: &[Token]) -> Option<i64> {
     }
 }
 
-/// What the names of a line are looked up in.
+/// The context for looking up the names of a line.
 struct Uses<'a> {
     symbols: &'a Symbols,
     labels: &'a Labels<'a>,
     scope: usize,
 }
 
-/// Whether an operand is a word of the language, so that a register of the same
-/// name is not meant.
+/// Whether an operand is a word of the language, so that it does not denote a register of the same
+/// name.
 fn is_keyword(mnemonic: &str, operand: usize) -> bool {
     match mnemonic {
         "alu" | "alu_shf" => operand == 2,
@@ -433,8 +432,8 @@ fn is_keyword(mnemonic: &str, operand: usize) -> bool {
     }
 }
 
-/// What a name stands for where both a register and a signal have it: a signal as an operand
-/// or in the brackets of an optional token that takes one, or where its number is asked for.
+/// Returns what a name denotes if a register and a signal share it: the signal as a signal operand,
+/// in the brackets of an option that takes a signal, or where its number is taken.
 fn wanted(
     word: &str,
     directive: Option<DirectiveName>,

@@ -1,8 +1,9 @@
-//! Programs of the crate's own tests, which are one text without a file.
+//! Helpers for the crate's own tests, whose programs are single texts without a
+//! file.
 
 use crate::{Assembly, Includes, Options, assemble};
 
-/// The text, under whatever name it is asked for.
+/// A text that is loaded under any name.
 pub struct One<'a>(pub &'a str);
 
 impl Includes for One<'_> {

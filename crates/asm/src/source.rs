@@ -1,17 +1,17 @@
-//! Source texts, places in them, and the chain of macro expansions that led to
-//! a token.
+//! Source texts, positions in them, and the chain of macro expansions that led
+//! to a token.
 
 /// Index of a file in a [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
-/// Index of an expansion in a [`SourceMap`]; [`ExpansionId::ROOT`] is text that
-/// stands in a file as it is.
+/// Index of an expansion in a [`SourceMap`]; [`ExpansionId::ROOT`] stands for
+/// text outside of macros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExpansionId(pub u32);
 
 impl ExpansionId {
-    /// Not inside any macro.
+    /// The root, outside of any macro.
     pub const ROOT: Self = Self(0);
 }
 
@@ -27,8 +27,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// The smallest span that covers both, if they stand in one file;
-    /// otherwise `self`.
+    /// Returns the smallest span that covers both, if they are in the same
+    /// file; otherwise `self`.
     #[must_use]
     pub(crate) fn to(self, other: Self) -> Self {
         if self.file != other.file {
@@ -42,25 +42,25 @@ impl Span {
     }
 }
 
-/// A text that was read.
+/// A source text that was read.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// As it is shown to the user.
+    /// The path shown to the user.
     pub path: String,
     /// The whole text.
     pub text: String,
-    /// Where it was included from.
+    /// The place of the `#include`.
     pub included_from: Option<Span>,
     line_starts: Vec<u32>,
     line_marks: Vec<LineMark>,
 }
 
-/// What a `#line` says of the lines after it.
+/// The effect of a `#line` on the lines after it.
 #[derive(Clone, Debug)]
 struct LineMark {
-    /// Physical line (from 1) that the mark speaks of first.
+    /// First physical line (from 1) that the mark applies to.
     physical: u32,
-    /// The number that this line is to have.
+    /// The number that this line is shown with.
     presumed: u32,
     /// The path to show instead of the file's own.
     path: Option<String>,
@@ -69,17 +69,17 @@ struct LineMark {
 /// One use of a macro.
 #[derive(Clone, Debug)]
 pub struct Expansion {
-    /// The macro's name.
+    /// Name of the macro.
     pub name: String,
-    /// The invocation.
+    /// The place of the invocation.
     pub call: Span,
-    /// The expansion in which the invocation itself stands.
+    /// The expansion that contains the invocation.
     pub parent: ExpansionId,
-    /// What each parameter stands for: its name and the text given for it.
+    /// The name and argument text of each parameter.
     pub arguments: Vec<(String, String)>,
 }
 
-/// All texts and expansions of one run of the assembler.
+/// All source texts and expansions of an assembler run.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
@@ -108,42 +108,43 @@ impl SourceMap {
         ExpansionId(self.expansions.len() as u32)
     }
 
-    /// The files in the order in which they were read.
+    /// Returns the files, in the order in which they were read.
     #[must_use]
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }
 
-    /// A file.
+    /// Returns a file.
     #[must_use]
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
     }
 
-    /// An expansion; `None` for [`ExpansionId::ROOT`].
+    /// Returns an expansion; `None` for [`ExpansionId::ROOT`].
     #[must_use]
     pub fn expansion(&self, id: ExpansionId) -> Option<&Expansion> {
         (id.0 as usize).checked_sub(1).map(|i| &self.expansions[i])
     }
 
-    /// All expansions; entry n is that of [`ExpansionId`] n + 1.
+    /// Returns all expansions; entry n belongs to [`ExpansionId`] n + 1.
     #[must_use]
     pub fn expansions(&self) -> &[Expansion] {
         &self.expansions
     }
 
-    /// The chain of expansions from the innermost outwards.
+    /// Returns the chain of expansions, from the innermost outwards.
     pub fn expansion_chain(&self, id: ExpansionId) -> impl Iterator<Item = &Expansion> {
         std::iter::successors(self.expansion(id), |e| self.expansion(e.parent))
     }
 
-    /// The text of a span.
+    /// Returns the text of a span.
     #[must_use]
     pub fn text(&self, span: Span) -> &str {
         &self.file(span.file).text[span.lo as usize..span.hi as usize]
     }
 
-    /// Line and column (both from 1, the column in bytes) of a span's start.
+    /// Returns line and column (both from 1, the column in bytes) of a span's
+    /// start.
     #[must_use]
     pub fn line_column(&self, span: Span) -> (u32, u32) {
         let starts = &self.file(span.file).line_starts;
@@ -151,15 +152,16 @@ impl SourceMap {
         (line as u32, span.lo - starts[line - 1] + 1)
     }
 
-    /// Records that the lines after `directive` are to be shown as `line` and
-    /// following, of the file `path` if that is given.
+    /// Records that the lines after `directive` are shown as `line` and
+    /// following, of the file `path` if given.
     pub(crate) fn mark_line(&mut self, directive: Span, line: u32, path: Option<String>) {
         let (physical, _) = self.line_column(Span {
             lo: directive.hi,
             ..directive
         });
         let file = &mut self.files[directive.file.0 as usize];
-        // A directive in a loop or macro body is met again and says the same.
+        // A directive in a loop or macro body is processed repeatedly, with the
+        // same effect.
         let at = file
             .line_marks
             .partition_point(|m| m.physical < physical + 1);
@@ -182,8 +184,8 @@ impl SourceMap {
         );
     }
 
-    /// Path, line and column (both from 1) of a span's start as `#line`
-    /// directives want them shown.
+    /// Returns path, line and column (both from 1) of a span's start, as
+    /// `#line` directives want them shown.
     #[must_use]
     pub fn presumed(&self, span: Span) -> (&str, u32, u32) {
         let (line, column) = self.line_column(span);

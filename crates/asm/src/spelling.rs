@@ -1,12 +1,12 @@
-//! Guesses what a misspelt name was meant to be.
+//! Suggestions for misspelt names.
 
-/// Names longer than this are not compared: the guess would not be worth its
-/// time.
+/// Length limit of compared names; for longer ones a suggestion is not worth
+/// the time.
 const LONGEST: usize = 64;
 
-/// The known name that is nearest to `wrong`, if one is near enough to be a
-/// likely slip. Letter case counts for nothing; of equally near names the first
-/// is taken.
+/// Returns the known name that is closest to `wrong`, if it is close enough to
+/// be a likely typo. Letter case is ignored; among equally close names the
+/// first is chosen.
 pub fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = match wrong.len() {
         0..=1 => 0,
@@ -21,7 +21,8 @@ pub fn closest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         if name.len() > LONGEST || name.len().abs_diff(wrong.len()) > allowed {
             continue;
         }
-        // Edits count: insert, delete, replace, swap of neighbours.
+        // The distance counts insertions, deletions, replacements and swaps of
+        // neighbours.
         let distance = strsim::osa_distance(&wrong, &name.to_ascii_lowercase());
         if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, name));

@@ -1,18 +1,18 @@
-//! The words of the language: each with its form and meaning, in tables from which the
-//! assembler reads a source and editors and reference pages say what there is.
+//! The words of the language with their syntax and meaning, in tables that the assembler, editors
+//! and reference pages share.
 
 /// A word of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The word, with the `.` or `#` that belongs to it.
+    /// The word, including its `.` or `#`.
     pub name: &'static str,
-    /// How it is written.
+    /// Its syntax.
     pub syntax: &'static str,
     /// What it does.
     pub doc: &'static str,
 }
 
-/// An enum of words: for each variant the word, its form and its meaning.
+/// Defines an enum of words, with spelling, syntax and meaning of each variant.
 macro_rules! words {
     ($(#[$note:meta])* $name:ident {
         $($variant:ident: $word:literal, $syntax:literal, $doc:literal;)*
@@ -31,13 +31,13 @@ macro_rules! words {
 
             const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The row of the table.
+            /// Returns the variant's row in the table.
             #[must_use]
             pub const fn word(self) -> &'static $crate::vocabulary::Word {
                 &Self::WORDS[self as usize]
             }
 
-            /// The variant of this word in any letter case.
+            /// Returns the variant with this name, in any letter case.
             #[must_use]
             pub fn by_name(name: &str) -> Option<Self> {
                 let mut all = Self::ALL.iter().copied();
@@ -49,7 +49,7 @@ macro_rules! words {
 pub(crate) use words;
 
 words! {
-    /// Functions of constant expressions.
+    /// Functions in constant expressions.
     Function {
         Defined: "defined", "defined(NAME)", "1 if the name is defined.";
         Isnum: "isnum", "isnum(x)", "1 if the argument is a constant expression.";
@@ -78,7 +78,7 @@ words! {
 }
 
 words! {
-    /// What the conditions of `.if` and `.while` know besides constants.
+    /// Functions of `.if` and `.while` conditions, besides those of constant expressions.
     ConditionFunction {
         Bit: "BIT", "BIT(register, n)", "Whether the bit is set.";
         Byte: "BYTE", "BYTE(register, n) == value", "Compares a byte.";

@@ -1,4 +1,4 @@
-//! Symbols to numbers, instructions to words.
+//! Resolution of symbols to numbers, and encoding of instructions to words.
 
 use npsim_isa::{
     Completion, EncodeError, EncodeErrorKind, Instruction, Operand, OperandRole, SignalRule,
@@ -25,7 +25,7 @@ use crate::middle::select::{FirstLongword, Initial, InitialRegister};
 use npsim_image::import::is_shifted;
 use npsim_image::{ImportFixup, ImportPart, InitialLongword, InitialValue};
 
-/// Everything that is known before encoding.
+/// Everything needed for encoding.
 pub struct Emitter<'a> {
     /// Instructions and hints.
     pub items: &'a [Item],
@@ -35,16 +35,16 @@ pub struct Emitter<'a> {
     pub labels: &'a Labels<'a>,
     /// Branch targets.
     pub flow: &'a FlowGraph,
-    /// Numbers.
+    /// Allocated register and signal numbers.
     pub assignment: &'a Assignment,
-    /// What the words are for.
+    /// The target of the words.
     pub target: Target,
-    /// Signals of which only the odd one of the pair is raised.
+    /// Signals for which only the odd one of the pair is raised.
     odd_only: Vec<bool>,
 }
 
 impl<'a> Emitter<'a> {
-    /// Looks over the commands once.
+    /// Creates an emitter, scanning all commands once.
     #[must_use]
     pub fn new(
         items: &'a [Item],
@@ -74,7 +74,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The words in order; what cannot be encoded is reported.
+    /// Returns the words in order; instructions that cannot be encoded are reported.
     pub fn words(&self, diagnostics: &mut Vec<Diagnostic>) -> (Vec<u64>, Vec<ImportFixup>) {
         let mut words = Vec::new();
         let mut imports = Vec::new();
@@ -100,7 +100,7 @@ impl<'a> Emitter<'a> {
         (words, imports)
     }
 
-    /// The fix-up of an instruction whose constant is imported.
+    /// Returns the fix-up of an instruction with an imported constant.
     fn import(&self, micro: &Micro, address: u16) -> Result<Option<ImportFixup>, Diagnostic> {
         let Some(late) = &micro.late else {
             return Ok(None);
@@ -158,10 +158,10 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The instruction with all numbers filled in.
+    /// Returns the instruction with all numbers filled in.
     ///
     /// # Errors
-    /// If a late constant does not fit.
+    /// Returns an error if a late constant does not fit.
     pub fn instruction(&self, item: usize, micro: &Micro) -> Result<Instruction, Diagnostic> {
         let mut instruction = micro.template;
         for slot in &micro.slots {
@@ -173,7 +173,7 @@ impl<'a> Emitter<'a> {
                     small_constant(value, slot.place)?
                 }
             };
-            // The slots come from the same table, so every one has its operand.
+            // The slots come from the same table, so every one has an operand.
             *instruction
                 .operand_mut(slot.role)
                 .expect("the instruction table has an operand for every slot") = operand;
@@ -188,7 +188,7 @@ impl<'a> Emitter<'a> {
             set_value(&mut instruction, late.kind, value, place)?;
         }
         if let Some(transfer) = &micro.transfer {
-            // With two names for one text the side that the command uses counts.
+            // If two variables share the name, the side that the command uses decides.
             let (pull, _) = crate::middle::program::words(&micro.template);
             let variable = match (transfer.write, pull) {
                 (Some(id), 1..) => Some(id),
@@ -242,7 +242,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The number of a signal.
+    /// Returns the number of a signal.
     #[must_use]
     pub fn signal(&self, signal: SignalRef) -> u8 {
         match signal {
@@ -251,11 +251,11 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The bits of `ctx_arb` that wait for a signal: two for a pair.
+    /// Returns the bits of `ctx_arb` that wait for a signal: two for a pair.
     fn mask(&self, used: SignalUse) -> u16 {
         let number = self.signal(used.signal);
         match used.signal {
-            // Bit 0 means something else.
+            // Bit 0 has a different meaning.
             _ if number == 0 => 0,
             _ if used.odd.is_some() => 1 << (number + u8::from(used.odd == Some(true))),
             SignalRef::Symbol(id) if self.odd_only[id] => 2 << number,
@@ -264,7 +264,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// An operand of an instruction as the source calls it.
+    /// Returns the name that the source uses for an operand.
     fn shown(&self, micro: &Micro, operand: Operand) -> String {
         let variable = micro.slots.iter().find_map(|slot| match slot.value {
             OperandValue::Register(id) if self.assignment.registers[id] == Some(operand) => {
@@ -287,7 +287,7 @@ impl<'a> Emitter<'a> {
         self.with_import(expression, place, scope, 0)
     }
 
-    /// The value if imports have the value `import`.
+    /// Evaluates an expression with `import` as the value of imports.
     fn with_import(
         &self,
         expression: &BoundExpression,
@@ -300,7 +300,7 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// The number that a name in an expression stands for.
+    /// Returns the number that a name in an expression stands for.
     fn referred(
         &self,
         reference: &SymbolReference,
@@ -326,9 +326,8 @@ impl<'a> Emitter<'a> {
         })
     }
 
-    /// A register's first value, which nothing can change any more: imports have the values
-    /// that they are given here. None for a register without a number, and for a value that
-    /// is reported.
+    /// Returns the final initial value of a register, with imports resolved to the given values;
+    /// `None` for a register without a number, or if the value is in error and reported.
     pub fn initial(
         &self,
         initial: &Initial,
@@ -352,7 +351,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A longword's first value, as [`Self::initial`].
+    /// Returns the initial value of a longword, like [`Self::initial`].
     pub fn longword(
         &self,
         first: &FirstLongword,
@@ -438,7 +437,7 @@ fn set_value(
     Ok(())
 }
 
-/// An encoding error as a diagnostic at the operand that is at fault.
+/// Converts an encoding error to a diagnostic at the offending operand.
 fn explain(micro: &Micro, error: &EncodeError, shown: impl Fn(Operand) -> String) -> Diagnostic {
     let place = micro.place_of(error.operand);
     let (code, help) = match error.kind {

@@ -1,4 +1,4 @@
-//! Where in the finished program each name holds its register.
+//! The live ranges of names in the finished program.
 
 use npsim_image::{LiveRange, ProgramPoint};
 
@@ -9,25 +9,23 @@ use crate::middle::program::{Item, Micro, Side, SignalRef, cell};
 use crate::middle::scope::{RegisterFile, Symbols};
 use npsim_image::TransferDirection;
 
-/// The ranges of all names, ascending for each.
+/// The live ranges of all names, ascending for each.
 pub struct LiveRanges {
-    /// By cell: the IN and the OUT side of each variable.
+    /// Ranges by cell: the IN and the OUT side of each variable.
     cells: Vec<Vec<LiveRange>>,
-    /// By signal.
+    /// Ranges by signal.
     pub signals: Vec<Vec<LiveRange>>,
 }
 
 impl LiveRanges {
-    /// Reads them off the data flow that the numbers were given out by.
+    /// Derives the ranges from the data flow that allocation used.
     ///
-    /// Allocation kept apart what is occupied together after a word (`Problem` of
-    /// `allocate/mod.rs`, from `occupied` of `middle/liveness.rs`), so at each
-    /// point of these ranges a register has one name. There are two points for each word,
-    /// before and after it.
+    /// Allocation keeps cells apart that are occupied together after a word (`AllocationProblem` of
+    /// `allocate/mod.rs`, from `occupied` of `middle/liveness.rs`), so at each point of these
+    /// ranges a register has one name. Each word has two points, before and after it.
     ///
-    /// `private` names and signals that are awaited at the program's start are never given a
-    /// number together with others (`allocate/gprs.rs`, `allocate/signals.rs`): their range is
-    /// the whole program.
+    /// `private` names and signals that are awaited at the program's start never share a number
+    /// (`allocate/gprs.rs`, `allocate/signals.rs`): their range is the whole program.
     pub fn new(items: &[Item], symbols: &Symbols, groups: &Groups, liveness: &Liveness) -> Self {
         let mut cells = Tracks::new(symbols.variables.len() * 2);
         let mut signals = Tracks::new(symbols.signals.len());
@@ -41,8 +39,8 @@ impl LiveRanges {
                 ProgramPoint::before(address as u16),
                 ProgramPoint::after(address as u16),
             );
-            // What a command still moves was there before this word too, unless
-            // it is this word's own.
+            // A cell that a command still moves was occupied before this word too, unless this word
+            // itself issued the command.
             kept.clone_from(&liveness.occupied[i]);
             for cell in written(item, symbols, groups) {
                 kept.remove(cell);
@@ -61,7 +59,7 @@ impl LiveRanges {
             last: end,
         };
         let (mut cells, mut signals) = (cells.finish(end), signals.finish(end));
-        // What shares its register with nothing may be used by others at any time.
+        // A register shared with no other name may be used externally at any time.
         for (id, variable) in symbols.variables.iter().enumerate() {
             if !variable.private || !variable.used {
                 continue;
@@ -89,13 +87,13 @@ impl LiveRanges {
         Self { cells, signals }
     }
 
-    /// Takes out the ranges of one side of a variable.
+    /// Removes and returns the ranges of one side of a variable.
     pub fn take(&mut self, variable: usize, side: Side) -> Vec<LiveRange> {
         std::mem::take(&mut self.cells[cell(variable, side)])
     }
 }
 
-/// Of the signals that are awaited or in flight after a word, those before it.
+/// Changes the signals awaited or in flight after a word to those before it.
 fn signals_before(micro: &Micro, before: &mut BitSet) {
     if let Some(SignalRef::Symbol(id)) = micro.completion.map(|used| used.signal) {
         before.remove(id);
@@ -107,7 +105,7 @@ fn signals_before(micro: &Micro, before: &mut BitSet) {
     }
 }
 
-/// Ranges in the making: one point after the other says which numbers are alive.
+/// Ranges under construction, from the numbers that are live at consecutive points.
 struct Tracks {
     last: BitSet,
     before: ProgramPoint,

@@ -1,8 +1,8 @@
-//! Copies that resolve bank conflicts: where an instruction reads two registers
-//! that must be in one bank, it reads a copy of one of them instead.
+//! Copies that resolve bank conflicts: an instruction that reads two registers which must be in the
+//! same bank reads a copy of one of them instead.
 //!
-//! The copy is made by `ld_field_w_clr`, which leaves the condition codes alone
-//! and whose operands are in different banks by themselves.
+//! The copy is made by `ld_field_w_clr`, which leaves the condition codes unchanged and whose
+//! operands are always in different banks.
 
 use npsim_isa::{Instruction, Operand, OperandRole, Shift};
 
@@ -14,13 +14,13 @@ use crate::middle::scope::{RegisterFile, Symbols, Variable};
 use crate::middle::select::SelectedProgram;
 use npsim_image::TransferDirection;
 
-/// A copy to be made.
+/// A planned copy.
 pub struct Copy {
     item: usize,
     slot: usize,
 }
 
-/// Copies for the conflicts of a program, at most one for each instruction.
+/// Plans copies for the conflicts of a program, at most one per instruction.
 #[must_use]
 pub fn plan(problem: &AllocationProblem<'_>) -> Vec<Copy> {
     let mut shadows = vec![false; problem.items.len()];
@@ -33,7 +33,7 @@ pub fn plan(problem: &AllocationProblem<'_>) -> Vec<Copy> {
     }
     let mut copies: Vec<Copy> = Vec::new();
     for items in banks::disagreements(problem) {
-        // One copy may resolve several conflicts; the rest shows in the next round.
+        // One copy may resolve several conflicts; the next round handles the rest.
         if items
             .iter()
             .any(|item| copies.iter().any(|c| c.item == *item))
@@ -56,7 +56,7 @@ pub fn plan(problem: &AllocationProblem<'_>) -> Vec<Copy> {
     copies
 }
 
-/// Whether a word may come right before an instruction.
+/// Whether a word may be inserted directly before an instruction.
 fn may_follow_copy(instruction: &Instruction) -> bool {
     instruction.takes().is_none() && instruction.form().sequence.is_none()
 }
@@ -69,7 +69,7 @@ fn is_relative(slot: &OperandSlot, symbols: &Symbols) -> bool {
     }
 }
 
-/// Puts the copies into the program.
+/// Inserts the copies into the program.
 pub fn insert(
     copies: &[Copy],
     selection: &mut SelectedProgram,

@@ -1,4 +1,4 @@
-//! The column of comments behind code.
+//! The column of comments that follow code.
 
 use super::physical::column;
 use super::{Comment, Printed};
@@ -6,7 +6,7 @@ use super::{Comment, Printed};
 /// Columns between the longest code of a run and its comments.
 const GAP: usize = 2;
 
-/// Puts the comments behind adjacent lines into one column, and gives the lines whole.
+/// Aligns the comments after adjacent lines of code, and returns the complete lines.
 pub(super) fn align(lines: &[Printed<'_>]) -> Vec<String> {
     let mut aligned = Vec::with_capacity(lines.len());
     let mut rest = lines;
@@ -29,7 +29,7 @@ pub(super) fn align(lines: &[Printed<'_>]) -> Vec<String> {
     aligned
 }
 
-/// How many lines from here on have comments that belong into one column.
+/// Returns the number of lines from here on whose comments share a column.
 fn run(lines: &[Printed<'_>]) -> usize {
     let behind = |line: &Printed<'_>| line.comment.is_some() && !line.code.is_empty();
     if !lines.first().is_some_and(behind) {
@@ -49,7 +49,8 @@ fn run(lines: &[Printed<'_>]) -> usize {
     length
 }
 
-/// The column that all have, if the code leaves room for it; else one behind the longest.
+/// Returns the column that all comments already have if the code leaves room for it, else one after
+/// the longest code.
 fn common_column(lines: &[Printed<'_>]) -> usize {
     let longest = lines
         .iter()

@@ -1,4 +1,4 @@
-//! What is wrong with the form of a text, by that text alone.
+//! Syntax errors that are evident from a text alone.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -14,10 +14,10 @@ use crate::front::token::{Token, TokenKind, split_labels};
 use crate::source::{ExpansionId, FileId, Span};
 use crate::vocabulary::OPTIONAL_TOKENS;
 
-/// What is wrong with the form of a text, if something is: a line that cannot be read, or an
-/// instruction that is no statement. Macros, defines and what conditions may leave out can
-/// hold anything, and so can a line that a macro or a define begins. A line with a word that
-/// may be defined elsewhere is no mistake either: the define may bring what the line lacks.
+/// Returns a syntax error in a text, if there is one: a line that cannot be read, or an instruction
+/// that is not a statement. Macros, defines and conditionally excluded lines may contain anything,
+/// and so may a line that begins with a macro or define. A line with a word that may be defined
+/// elsewhere is not an error either, as the definition may supply what the line lacks.
 #[must_use]
 pub fn mistake(text: &str) -> Option<Diagnostic> {
     if let Some(error) = lone_return(text) {
@@ -50,7 +50,7 @@ pub fn mistake(text: &str) -> Option<Diagnostic> {
     None
 }
 
-/// A carriage return in a line: where it was meant to end the line, the line is none.
+/// Returns an error for a carriage return within a line, which does not end the line.
 fn lone_return(text: &str) -> Option<Diagnostic> {
     let mut returns = text.match_indices('\r').map(|(at, _)| at);
     let ends = |at: usize| text[at..].trim_start_matches('\r').starts_with('\n');
@@ -66,7 +66,7 @@ fn lone_return(text: &str) -> Option<Diagnostic> {
     Some(error.help("end each line with a line feed, or with both"))
 }
 
-/// The names that a text gives a meaning.
+/// The names that a text defines.
 #[derive(Default)]
 struct Names {
     /// Registers, signals and other names of the program.
@@ -92,8 +92,8 @@ impl Names {
         names
     }
 
-    /// Whether a line begins with an instruction or a directive, and no word of it can stand
-    /// for another text.
+    /// Whether a line begins with an instruction or a directive, and none of its words can stand
+    /// for other text.
     fn are_themselves(&self, tokens: &[Token]) -> bool {
         let (_, statement) = split_labels(tokens);
         let known = |word: &str| mnemonic(word).is_some() || DirectiveName::parse(word).is_some();
@@ -119,7 +119,7 @@ impl Names {
     }
 }
 
-/// Whether a directive gives the first word behind it another text.
+/// Whether a directive redefines the first word after it.
 const fn defines(directive: PreprocessorDirective) -> bool {
     use PreprocessorDirective as It;
     matches!(directive, It::Define | It::DefineEval | It::Macro | It::For)
@@ -133,7 +133,7 @@ fn declares(tokens: &[Token]) -> bool {
     directive.is_some_and(|(name, _)| name.role() == Role::Declares)
 }
 
-/// Whether a word stands among operands and options of instructions as such.
+/// Whether a word is an operand or option of instructions by itself.
 fn is_of_the_language(word: &str) -> bool {
     const OPERATORS: [&str; 7] = ["A", "B", "AND", "OR", "XOR", "carry", "indirect"];
     let same = |other: &str| other.eq_ignore_ascii_case(word);

@@ -1,15 +1,15 @@
-//! How far statements are indented.
+//! The indentation of statements.
 
 use crate::directives::{Block, Role, role};
 use crate::front::lexer::{HashWord, RawLine};
 use crate::front::token::{TokenKind, split_labels};
 
-/// Columns of one level.
+/// Columns per level.
 const STEP: usize = 4;
-/// Levels that are shown; what is deeper stands where the last of them does.
+/// Deepest level shown; deeper statements are indented like this one.
 const MOST_LEVELS: usize = 40;
 
-/// The blocks and structured directives around a line.
+/// The nesting of scopes and structured directives around a line.
 #[derive(Clone, Copy, Default)]
 struct Depth {
     scopes: usize,
@@ -42,31 +42,30 @@ impl Depth {
     }
 }
 
-/// Follows the statements of a text.
+/// Tracks the nesting through the statements of a text.
 #[derive(Default)]
 pub(super) struct Indentation {
     now: Depth,
-    /// The depth where each open condition of the preprocessor began: its other arm
-    /// begins there too.
+    /// The depth at the start of each open preprocessor condition, where its other arm begins too.
     conditions: Vec<Depth>,
-    /// The depth outside of the macro that is being defined.
+    /// The depth outside the macro that is being defined.
     outside: Depth,
 }
 
 impl Indentation {
-    /// The column of a statement at this place.
+    /// Returns the column of a statement at this point.
     pub fn of_statement(&self) -> usize {
         STEP * (1 + self.now.structured).min(MOST_LEVELS)
     }
 
-    /// Goes past a statement whose layout stays.
+    /// Advances past a statement whose layout is kept.
     pub fn follow(&mut self, line: Option<&RawLine>) {
         if line.is_some_and(|line| !line.is_wrong()) {
             self.take(line);
         }
     }
 
-    /// The column of a statement, which is gone past.
+    /// Returns the column of a statement and advances past it.
     pub fn take(&mut self, line: Option<&RawLine>) -> usize {
         let Some(line) = line else {
             return self.of_statement();
@@ -84,7 +83,7 @@ impl Indentation {
         if let Some(Role::Closes(block) | Role::Divides(block)) = role {
             self.now.leave(block);
         }
-        // Blocks of names and declarations stand at the margin, among what they belong to.
+        // Name scopes and declarations start at the margin, like the code they belong to.
         let now = self.now;
         let at_margin = match role {
             Some(Role::Opens(block) | Role::Closes(block)) => !block.is_structured(),
@@ -123,7 +122,7 @@ impl Indentation {
                 };
             }
             Role::Closes(Block::Macro) => self.now = self.outside,
-            // The lines of a loop stand as those around it.
+            // The lines of a loop are indented like those around it.
             Role::Opens(_) | Role::Divides(_) | Role::Closes(_) | Role::Declares | Role::Stands => {
             }
         }

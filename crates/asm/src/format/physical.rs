@@ -1,4 +1,4 @@
-//! The lines of a text as they stand in it, and which part of a statement each is.
+//! The physical lines of a text, and the part of a statement that each one holds.
 
 use crate::front::lexer::RawLine;
 use crate::front::lexer::lexeme::{Lexeme, lexeme};
@@ -6,31 +6,31 @@ use crate::front::lexer::lexeme::{Lexeme, lexeme};
 /// Columns between two tab stops.
 const TAB: usize = 4;
 
-/// What a line has to do with the statements of the text.
+/// How a line relates to the statements of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinePart {
     /// The line is blank or a comment between statements.
     Nothing,
-    /// A statement or directive begins in it.
+    /// A statement or directive begins on the line.
     Begins,
     /// The line continues a statement.
     GoesOn,
-    /// The line is not read as microcode, or ends inside a comment or a text.
+    /// The line is not read as microcode, or ends inside a comment or string.
     Verbatim,
 }
 
-/// A line of the text.
+/// A physical line of the text.
 pub(super) struct PhysicalLine<'a> {
     pub part: LinePart,
-    /// The statement that begins in it.
+    /// The statement that begins on it.
     pub statement: Option<&'a RawLine>,
-    /// The whole of it without its end.
+    /// The whole line without its line end.
     pub text: &'a str,
-    /// Where its first piece stands.
+    /// The column of its first lexeme.
     pub column: usize,
-    /// What it has but space and the comment at its end, with the space before each.
+    /// Its lexemes except the comment at its end, each with the space before it.
     pub lexemes: Vec<LinePiece<'a>>,
-    /// The comment at its end, and its column.
+    /// The comment at the end of the line, and its column.
     pub comment: Option<(&'a str, usize)>,
     directive: bool,
 }
@@ -39,24 +39,24 @@ pub(super) struct PhysicalLine<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct LinePiece<'a> {
     pub lexeme: Lexeme<'a>,
-    /// The white space before it, and itself.
+    /// The white space before the lexeme.
     pub space: &'a str,
     pub text: &'a str,
 }
 
 impl PhysicalLine<'_> {
-    /// Whether it belongs to a directive of the preprocessor.
+    /// Whether the line belongs to a preprocessor directive.
     pub fn is_directive(&self) -> bool {
         self.directive
     }
 }
 
-/// The lines of a text, of which `raw` are the statements, both in the order of the text.
+/// Returns the lines of a text whose statements are `raw`, both in text order.
 ///
-/// Two lists are merged by byte offsets, line by line: the lexemes of the text, and the
-/// statements that the lexer made of it. A line that formatting could change in meaning is
-/// kept verbatim: one inside a comment or text of several lines, one with an error, and one
-/// whose lexemes belong to no statement.
+/// Two lists are merged by byte offset, line by line: the lexemes of the text, and the statements
+/// that the lexer made of it. A line whose meaning formatting could change is kept verbatim: one
+/// inside a multi-line comment or string, one with an error, and one whose lexemes belong to no
+/// statement.
 pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<PhysicalLine<'a>> {
     let pieces = pieces(text);
     let mut pieces = pieces.iter().peekable();
@@ -64,7 +64,7 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
     let mut open: Option<(&RawLine, usize)> = None;
     let mut lines = Vec::new();
     let mut start = 0;
-    // Inside a comment or text that an earlier line has begun, up to this byte.
+    // End of a comment or string that began on an earlier line.
     let mut inside = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
@@ -83,7 +83,7 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
             );
             here.push(*piece);
         }
-        // A statement of which no token is left is a mistake of the lexer's own.
+        // A statement without any tokens left is an error found by the lexer.
         let mut begins = None;
         while let Some(statement) =
             statements.next_if(|it| it.span().is_none_or(|it| (it.lo as usize) < end))
@@ -105,11 +105,11 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
             _ => None,
         };
         let shown_column = |piece: &LinePiece<'_>| {
-            // Lexemes are slices of the text, so addresses give the offset within the line.
+            // Lexemes are slices of the text, so address differences give offsets within the line.
             let before = piece.text.as_ptr() as usize - shown.as_ptr() as usize;
             column(&shown[..before])
         };
-        // Bytes that belong to no statement of a line without one: a mistake too.
+        // Lexemes outside of any statement are an error too.
         let stray = part == LinePart::Nothing && !here.is_empty();
         let verbatim = cut || wrong || stray;
         lines.push(PhysicalLine {
@@ -128,7 +128,7 @@ pub(super) fn physical_lines<'a>(text: &'a str, raw: &'a [RawLine]) -> Vec<Physi
     lines
 }
 
-/// All lexemes but white space, with the byte at which each begins.
+/// Returns all lexemes except white space, with the byte offset of each.
 fn pieces(text: &str) -> Vec<(usize, LinePiece<'_>)> {
     let mut found = Vec::new();
     let (mut input, mut space) = (text, 0);
@@ -153,7 +153,7 @@ fn pieces(text: &str) -> Vec<(usize, LinePiece<'_>)> {
     found
 }
 
-/// The column behind a text that begins at the margin.
+/// Returns the column after a text that begins at the margin.
 pub(super) fn column(text: &str) -> usize {
     text.chars().fold(0, |column, c| match c {
         '\t' => column / TAB * TAB + TAB,

@@ -4,15 +4,15 @@ use crate::front::lexer::lexeme::Lexeme;
 
 use super::physical::LinePiece;
 
-/// The tokens of a line with the space that stands between them.
+/// Joins the tokens of a line with the space between them.
 ///
-/// What a directive has stays as it is, since there space can decide: `#define F (x)` is
-/// another thing than `#define F(x)`. Elsewhere space never joins or parts words; it is
-/// one column or none.
+/// Directives keep their spacing, since it can be significant: `#define F (x)` differs from
+/// `#define F(x)`. Elsewhere space never joins or separates words, and becomes one column or none.
 pub(super) fn spaced(pieces: &[LinePiece<'_>], directive: bool) -> String {
     let mut line = String::new();
     let mut depth = 0_usize;
-    // Where a macro's name may stand: before the first bracket, behind the labels.
+    // Words so far, to find where a macro's name may be: before the first bracket, after the
+    // labels.
     let mut words = 0;
     let mut before: Option<&LinePiece<'_>> = None;
     for piece in pieces {
@@ -35,7 +35,7 @@ pub(super) fn spaced(pieces: &[LinePiece<'_>], directive: bool) -> String {
     line
 }
 
-/// Whether a space stands between two neighbours.
+/// Whether a space belongs between two neighbours.
 fn gap(left: &LinePiece<'_>, right: &LinePiece<'_>, depth: usize, words: usize) -> bool {
     let was = !right.space.is_empty();
     let pasted = |it: &LinePiece<'_>| {

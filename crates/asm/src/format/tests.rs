@@ -1,4 +1,4 @@
-//! Layouts, and that only white space ever changes.
+//! Layouts, and the property that only white space ever changes.
 
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn comments_of_a_run_stand_in_one_column() {
         "alu[a, b, +, 1] ; one\nnop ; two\n\nnop      ; alone\nbr[x#]\n",
         "    alu[a, b, +, 1]  ; one\n    nop              ; two\n\n    nop  ; alone\n    br[x#]\n",
     );
-    // A column that all have already stays.
+    // A column that all comments already share is kept.
     let text = "    nop         ; one\n    alu[a, --]  ; two\n                ; and on\n";
     becomes(text, text);
 }
@@ -118,10 +118,10 @@ fn ends_of_lines_stay_what_they_are() {
     becomes("", "");
 }
 
-/// What the rest of the assembler sees of a text.
+/// Returns what the rest of the assembler sees of a text.
 fn seen(text: &str) -> Vec<String> {
     let show = |line: &RawLine| {
-        // Space decides behind the name of a macro that is being defined, and there alone.
+        // Space is significant only after the name of a macro being defined.
         let joined = line.directive.is_some();
         let tokens: Vec<String> = { line.tokens.iter() }
             .map(|it| format!("{:?} {} {}", it.kind, it.text, joined && it.joined))
@@ -149,7 +149,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Pieces that lines are made of, right and wrong.
+/// Generates the pieces of lines, valid and invalid.
 fn source() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         " ",

@@ -1,8 +1,8 @@
-//! Which bank each general-purpose register goes to.
+//! Assignment of general-purpose registers to banks.
 //!
-//! An instruction reads at most one register of each bank. "Read together"
-//! makes a graph that must be coloured with two colours; two extra nodes, one
-//! for each bank, stand for registers whose bank is given.
+//! An instruction reads at most one register of each bank. The relation "read together" forms a
+//! graph that must be coloured with two colours; two extra nodes, one for each bank, stand for
+//! registers with a given bank.
 
 use std::collections::VecDeque;
 
@@ -14,19 +14,19 @@ use crate::diagnostic::Diagnostic;
 use crate::middle::program::{Item, OperandValue, Side, VariableId, cell};
 use crate::middle::scope::RegisterFile;
 
-/// Two nodes that must be in different banks, and the item that says so.
+/// An edge to a node that must be in the other bank, and the item that requires it.
 #[derive(Clone, Copy, Debug)]
 struct Constraint {
     other: usize,
     item: Option<usize>,
 }
 
-/// The node of a bank.
+/// Returns the node that stands for a bank.
 fn anchor(variables: usize, bank: Bank) -> usize {
     variables + usize::from(bank == Bank::B)
 }
 
-/// A tree over the graph, and the constraints that it cannot keep.
+/// A spanning forest of the graph, and the constraints that it violates.
 struct BankSearch {
     polarity: Vec<Option<bool>>,
     parent: Vec<Option<(usize, Option<usize>)>>,
@@ -41,7 +41,7 @@ fn search(count: usize, graph: &[Vec<Constraint>]) -> BankSearch {
         components: Vec::new(),
         failed: Vec::new(),
     };
-    // The bank nodes first, so that their component has the right way round.
+    // The bank nodes come first, so that their component gets the right polarity.
     let roots = [anchor(count, Bank::A)].into_iter().chain(0..count);
     for root in roots {
         if found.polarity[root].is_some() {
@@ -69,7 +69,7 @@ fn search(count: usize, graph: &[Vec<Constraint>]) -> BankSearch {
     found
 }
 
-/// The bank of every variable; only those of general-purpose registers mean anything.
+/// Assigns a bank to every variable; only those of general-purpose registers are meaningful.
 pub fn assign(problem: &AllocationProblem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Bank> {
     let graph = constraints(problem, |diagnostic, _| diagnostics.push(diagnostic));
     let found = search(problem.symbols.variables.len(), &graph);
@@ -79,8 +79,8 @@ pub fn assign(problem: &AllocationProblem<'_>, diagnostics: &mut Vec<Diagnostic>
     orient(problem, &found.components, &found.polarity)
 }
 
-/// For each conflict the items that disagree: it is gone when one of them reads
-/// a copy.
+/// Returns, for each conflict, the items that cause it; the conflict is resolved if one of them
+/// reads a copy.
 pub fn disagreements(problem: &AllocationProblem<'_>) -> Vec<Vec<usize>> {
     let mut all = Vec::new();
     let graph = constraints(problem, |_, item| all.push(vec![item]));
@@ -160,13 +160,13 @@ fn constraints(
     graph
 }
 
-/// Follows the two ways from a failed constraint to where they meet: the items
-/// on it disagree.
+/// Follows the two paths from a violated constraint to their meeting point and returns the
+/// conflicting items along them.
 ///
-/// `parent[n]` is the node from which the search came to n, with the item that reads both; none
-/// for the node where it began, and no item between the two anchors. The result goes once
-/// around: from `node` up to the common ancestor and down to `failed.other`, as triples of two
-/// nodes and the item that keeps them in different banks.
+/// `parent[n]` is the node from which the search reached n, with the item that reads both; `None`
+/// for the node where it started, and no item between the two anchors. The result covers the cycle
+/// once: from `node` up to the common ancestor and down to `failed.other`, as triples of two nodes
+/// and the item that keeps them in different banks.
 fn cycle(
     parent: &[Option<(usize, Option<usize>)>],
     node: usize,
@@ -182,7 +182,7 @@ fn cycle(
         nodes
     };
     let (left, right) = (way(node), way(failed.other));
-    // Drop the common end of both ways.
+    // Drop the common end of both paths.
     let mut common = 0;
     while common + 1 < left.len()
         && common + 1 < right.len()
@@ -229,7 +229,7 @@ fn conflict(
                 .map(|variable| variable.place)
         });
     let Some(place) = primary else {
-        // Both nodes are banks, which differ by definition; no program leads here.
+        // Both nodes are banks, which differ by definition; no program can cause this.
         return Diagnostic::error(
             codes::BANK_CONFLICT,
             "the banks of the program disagree",
@@ -275,7 +275,7 @@ fn conflict(
         ))
 }
 
-/// Turns each component so that both banks are evenly filled everywhere.
+/// Chooses the polarity of each component so that both banks fill evenly at every point.
 fn orient(
     problem: &AllocationProblem<'_>,
     components: &[Vec<usize>],
@@ -299,7 +299,7 @@ fn orient(
             component_of[member] = i;
         }
     }
-    // Points where each component is alive: (point, members of each side).
+    // Points where each component is live: (point, members of each side).
     let mut weights: Vec<Vec<(usize, [i64; 2])>> = vec![Vec::new(); components.len()];
     for (p, point) in points.iter().enumerate() {
         for &id in point {
@@ -362,7 +362,7 @@ fn orient(
     banks
 }
 
-/// Names occupied at the worst point of a bank and how many they are.
+/// Returns the point at which most names occupy a bank, with those names.
 pub fn worst_point(
     problem: &AllocationProblem<'_>,
     banks: &[Bank],
@@ -388,7 +388,7 @@ pub fn worst_point(
     worst
 }
 
-/// The message for a bank with too few registers.
+/// Makes the diagnostic for a bank with too few registers.
 pub fn too_many(
     problem: &AllocationProblem<'_>,
     banks: &[Bank],

@@ -1,28 +1,28 @@
-//! Graph colouring with forbidden and given colours.
+//! Graph colouring with forbidden and preset colours.
 
 use std::collections::BTreeSet;
 
 /// A colouring problem on nodes 0, 1, ...
 pub struct Graph {
-    /// Neighbours of each node, in ascending order.
+    /// Neighbours of each node, ascending.
     pub neighbours: Vec<Vec<usize>>,
-    /// Colours each node may have, one bit each.
+    /// Colours allowed for each node, one bit each.
     pub allowed: Vec<u32>,
 }
 
 impl Graph {
-    /// Colours all nodes with the lowest colours that do.
+    /// Colours every node with the lowest possible colour.
     ///
     /// # Errors
-    /// The first node that no colour is left for.
+    /// Returns the first node for which no colour is left.
     pub fn colour(&self) -> Result<Vec<u8>, usize> {
         let count = self.neighbours.len();
         let mut degree: Vec<usize> = self.neighbours.iter().map(Vec::len).collect();
         let mut removed = vec![false; count];
         let mut order = Vec::with_capacity(count);
-        // Nodes that always find a colour may wait longest, those with the highest
-        // number first; of the others the one with most colours and neighbours is
-        // put off. A node that is free stays free: its degree only falls.
+        // Nodes that always find a colour are removed first, and so coloured last, in descending
+        // order of number; of the others, the one with the most colours and neighbours goes next. A
+        // free node stays free, since its degree only falls.
         let room = |node: usize| self.allowed[node].count_ones();
         let (mut free, mut tight) = (BTreeSet::new(), BTreeSet::new());
         for (node, &degree) in degree.iter().enumerate() {

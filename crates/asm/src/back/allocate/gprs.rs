@@ -1,8 +1,8 @@
-//! Numbers of general-purpose registers within their banks.
+//! Numbering of general-purpose registers within their banks.
 //!
-//! A bank has 128 registers. A context sees `budget` of them (16 with eight contexts, 32 with
-//! four) by relative numbers; absolute numbers reach all 128. So absolute register n is the
-//! relative register n mod `budget` of context n / `budget`:
+//! A bank has 128 registers. A context sees `budget` of them (16 with eight contexts, 32 with four)
+//! by relative numbers; absolute numbers reach all 128. Absolute register n is thus relative
+//! register n mod `budget` of context n / `budget`:
 //!
 //! ```text
 //!   relative number (row)   0    1    2   ...  15
@@ -13,8 +13,9 @@
 //! ```
 //!
 //! A relative name has its number in every context at once, a whole column of the picture. An
-//! absolute name takes one place of a column, and no relative name may have that number any
-//! more: below the column is called a *row* of the bank, and sets of them are bit masks.
+//! absolute name takes one place of a column, which excludes that number for all relative names.
+//! The code below calls such a column a *row* of the bank, and represents sets of rows as bit
+//! masks.
 
 use npsim_isa::{Bank, Operand};
 
@@ -25,7 +26,7 @@ use crate::diagnostic::Diagnostic;
 use crate::middle::program::VariableId;
 use crate::middle::scope::RegisterFile;
 
-/// Gives numbers to absolute and context-relative registers.
+/// Numbers absolute and context-relative registers.
 pub fn allocate(
     problem: &AllocationProblem<'_>,
     interference: &Interference,
@@ -47,8 +48,8 @@ pub fn allocate(
     }
 }
 
-/// Relative numbers that a bank's physical names and, as rows, its absolute
-/// names occupy.
+/// Returns the relative numbers that the physical names of a bank occupy, and the rows that its
+/// physical absolute names occupy.
 fn physical_rows(problem: &AllocationProblem<'_>, bank: Bank) -> (u32, u32) {
     let budget = problem.budget();
     let mut relative = 0;
@@ -63,7 +64,7 @@ fn physical_rows(problem: &AllocationProblem<'_>, bank: Bank) -> (u32, u32) {
     (relative, absolute)
 }
 
-/// Numbers for absolute registers; gives the rows that no relative register may use.
+/// Numbers the absolute registers; returns the rows that no relative register may use.
 fn absolutes(
     problem: &AllocationProblem<'_>,
     banks: &[Bank],
@@ -85,7 +86,7 @@ fn absolutes(
         .variables(RegisterFile::Absolute)
         .filter(|&id| banks[id] == bank)
         .collect();
-    // Relative registers with a given number keep their row.
+    // Relative registers with a preset number keep their row.
     let mut fixed_rows = relative;
     for id in problem.variables(RegisterFile::Gpr) {
         if let (true, Some((_, n))) = (banks[id] == bank, problem.symbols.variables[id].fixed) {
@@ -120,7 +121,7 @@ fn absolutes(
             let row = 1u32 << (n % budget);
             !taken[n as usize] && fixed_rows & row == 0
         });
-        // Rows that are lost already come first, then whole rows from 0 on.
+        // Prefer rows that are already lost, then whole rows from 0 up.
         let free = free.min_by_key(|n| (rows & (1 << (n % budget)) == 0, n % budget, *n));
         let Some(n) = free else {
             let variable = &problem.symbols.variables[id];
@@ -150,11 +151,11 @@ fn absolutes(
     rows
 }
 
-/// Numbers for the context-relative registers of a bank, by colouring their interference
-/// graph; `rows` are those that absolute registers have taken ([`absolutes`]).
+/// Numbers the context-relative registers of a bank by colouring their interference graph; `rows`
+/// are those taken by absolute registers ([`absolutes`]).
 ///
-/// Nodes of the graph are positions in `nodes`, not variables. A private register shares its
-/// number with no other, whatever the data flow says: it interferes with every node.
+/// Nodes of the graph are positions in `nodes`, not variables. A private register shares its number
+/// with no other, regardless of data flow: it interferes with every node.
 fn relatives(
     problem: &AllocationProblem<'_>,
     interference: &Interference,

@@ -1,4 +1,4 @@
-//! Registers and signals get their numbers.
+//! Allocation of registers and signals.
 
 pub mod banks;
 mod colouring;
@@ -18,37 +18,37 @@ use crate::middle::program::{Item, Side, SignalId, VariableId, cell};
 use crate::middle::scope::{RegisterFile, Symbols};
 use npsim_image::ContextMode;
 
-/// The numbers that were given out.
+/// The allocated numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Assignment {
     /// The register of each variable; `None` for unused ones.
     pub registers: Vec<Option<Operand>>,
-    /// The number of each signal; the even one of a pair.
+    /// The number of each signal; for a pair, the even one.
     pub signals: Vec<Option<u8>>,
 }
 
 impl Assignment {
-    /// The register of a variable that an instruction names.
+    /// Returns the register of a variable that an instruction uses.
     ///
     /// # Panics
-    /// If the variable has none: every used variable of a program that was
-    /// allocated without an error has a register.
+    /// Panics if the variable has none. In a program allocated without errors, every used variable
+    /// has a register.
     #[must_use]
     pub fn register(&self, id: VariableId) -> Operand {
         self.registers[id].expect("allocation gives every used variable a register")
     }
 
-    /// The number of a signal that an instruction names.
+    /// Returns the number of a signal that an instruction uses.
     ///
     /// # Panics
-    /// If the signal has none, as [`Self::register`].
+    /// Panics if the signal has none, like [`Self::register`].
     #[must_use]
     pub fn signal(&self, id: SignalId) -> u8 {
         self.signals[id].expect("allocation gives every used signal a number")
     }
 }
 
-/// All that allocation looks at.
+/// The input of allocation.
 pub struct AllocationProblem<'a> {
     /// Instructions and hints.
     pub items: &'a [Item],
@@ -60,20 +60,20 @@ pub struct AllocationProblem<'a> {
     pub groups: &'a Groups,
     /// Context mode.
     pub contexts: ContextMode,
-    /// Registers named by number.
+    /// Registers that the program names by number.
     pub physical: &'a [Operand],
-    /// Signals named by number.
+    /// Signals that the program names by number.
     pub physical_signals: &'a [u8],
 }
 
 impl AllocationProblem<'_> {
-    /// Registers of one kind that a context has.
+    /// Returns how many registers of one kind a context has.
     #[must_use]
     pub fn budget(&self) -> u8 {
         self.contexts.registers()
     }
 
-    /// The sets of cells that are occupied together: one for each point.
+    /// Returns the set of simultaneously occupied cells at each point.
     pub fn points(&self) -> impl Iterator<Item = &BitSet> {
         self.liveness
             .live_in
@@ -82,13 +82,13 @@ impl AllocationProblem<'_> {
             .chain(&self.liveness.occupied)
     }
 
-    /// The item after which a point of [`Self::points`] lies.
+    /// Returns the item that precedes a point of [`Self::points`].
     #[must_use]
     pub fn item_of_point(point: usize) -> usize {
         point.saturating_sub(1)
     }
 
-    /// Used variables of a register file.
+    /// Returns the used variables of a register file.
     pub fn variables(&self, space: RegisterFile) -> impl Iterator<Item = VariableId> + '_ {
         self.symbols
             .variables
@@ -98,10 +98,10 @@ impl AllocationProblem<'_> {
             .map(|(id, _)| id)
     }
 
-    /// Which cells are occupied together with each cell.
+    /// Computes, for each cell, the cells that are occupied at the same time.
     fn interference(&self) -> Vec<BitSet> {
         let cells = self.symbols.variables.len() * 2;
-        // Most of very many names hold nothing anywhere, and need no row.
+        // In large programs most names hold nothing at any point and need no row.
         let mut adjacent = vec![BitSet::default(); cells];
         for point in self.points() {
             for member in point.iter() {
@@ -112,13 +112,13 @@ impl AllocationProblem<'_> {
     }
 }
 
-/// Variables that may not share a number.
+/// The interference relation: pairs of variables that may not share a number.
 pub struct Interference {
     cells: Vec<BitSet>,
 }
 
 impl Interference {
-    /// Whether two variables hold something at the same time on the same side.
+    /// Whether two variables hold values at the same time on the same side.
     #[must_use]
     pub fn between(&self, left: VariableId, right: VariableId) -> bool {
         [Side::In, Side::Out]
@@ -126,8 +126,8 @@ impl Interference {
             .any(|side| self.cells[cell(left, side)].contains(cell(right, side)))
     }
 
-    /// The variables that hold something at the same time as this one on the same
-    /// side, itself among them, ascending.
+    /// Returns the variables, including this one, that hold a value at the same time on the same
+    /// side, ascending.
     #[must_use]
     pub fn with(&self, id: VariableId) -> Vec<VariableId> {
         let mut all = Vec::new();
@@ -136,7 +136,7 @@ impl Interference {
             let others = self.cells[cell(id, side)].iter().filter(same_side);
             all.extend(others.map(|other| other / 2));
         }
-        // The numbers of one side ascend already.
+        // The numbers of a single side are already sorted.
         if !all.is_sorted() {
             all.sort_unstable();
         }
@@ -145,7 +145,7 @@ impl Interference {
     }
 }
 
-/// Gives numbers to all variables and signals.
+/// Allocates numbers to all variables and signals.
 pub fn allocate(problem: &AllocationProblem<'_>, diagnostics: &mut Vec<Diagnostic>) -> Assignment {
     let mut assignment = Assignment {
         registers: vec![None; problem.symbols.variables.len()],
@@ -167,7 +167,7 @@ pub fn allocate(problem: &AllocationProblem<'_>, diagnostics: &mut Vec<Diagnosti
     assignment
 }
 
-/// `A` or `B` for messages.
+/// Returns the bank's letter for messages.
 #[must_use]
 pub const fn bank_name(bank: Bank) -> &'static str {
     match bank {
@@ -176,7 +176,7 @@ pub const fn bank_name(bank: Bank) -> &'static str {
     }
 }
 
-/// Names for a message: at most `limit` of them.
+/// Lists at most `limit` names for a message.
 #[must_use]
 pub fn list<'a>(names: impl Iterator<Item = &'a str>, limit: usize) -> String {
     let names: Vec<&str> = names.collect();

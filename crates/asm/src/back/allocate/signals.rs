@@ -1,4 +1,4 @@
-//! Numbers of signals.
+//! Numbering of signals.
 
 use super::{AllocationProblem, Assignment, list};
 use crate::codes;
@@ -6,10 +6,10 @@ use crate::diagnostic::Diagnostic;
 use crate::middle::bit_set::BitSet;
 use crate::middle::program::{Item, SignalId};
 
-/// Signals 1 to 15; 0 means "none" in a command.
+/// Mask of signals 1 to 15; in a command, 0 means "none".
 const ALL: u32 = 0xfffe;
 
-/// Gives numbers to the used signals.
+/// Numbers the used signals.
 pub fn allocate(
     problem: &AllocationProblem<'_>,
     assignment: &mut Assignment,
@@ -129,7 +129,8 @@ fn failure(problem: &AllocationProblem<'_>, used: &[SignalId], withheld: u32) ->
         .help("wait for signals sooner, or give the same signal to commands that are awaited together")
 }
 
-/// Only a program with signals gets here, so there is always a declaration to point to.
+/// Placeholder position; only programs with signals reach this code, so a declaration is always
+/// available instead.
 fn unreachable_place(message: &str) -> Diagnostic {
     Diagnostic::error(
         codes::TOO_MANY_SIGNALS,

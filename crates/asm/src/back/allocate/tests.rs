@@ -1,6 +1,6 @@
-//! Allocation is checked by running programs symbolically: every register holds
-//! the name that was written to it last, and a read must find its own name.
-//! Data of commands arrive as early and as late as the hardware may bring them.
+//! Allocation is checked by symbolic execution: each register holds the name
+//! that was last written to it, and a read must find its own name. Data of
+//! commands arrive as early and as late as the hardware permits.
 
 #![allow(
     clippy::format_push_string,
@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Runs along a way that `choices` picks.
+/// Follows the path that `choices` selects.
 fn walk(program: &AllocatedProgram, choices: &[u8]) {
     let mut walk = Walk::new(program);
     let mut item = 0;
@@ -230,7 +230,7 @@ fn walk(program: &AllocatedProgram, choices: &[u8]) {
     }
 }
 
-/// Rules that hold at all times.
+/// Checks the invariants of every allocation.
 fn fixed_rules(program: &AllocatedProgram) {
     let symbols = &program.symbols;
     let mut absolutes = BTreeSet::new();
@@ -393,7 +393,8 @@ fn absolutes_fill_one_row_first() {
     assert_eq!(rows, BTreeSet::from([0]));
 }
 
-/// One line of a program whose reads always take one `p` and one `q`.
+/// Generates one line of a program in which every read takes one `p` and one
+/// `q`.
 fn line() -> impl Strategy<Value = String> {
     let n = 0..14u8;
     prop_oneof![

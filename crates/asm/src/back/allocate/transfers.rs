@@ -1,4 +1,4 @@
-//! Numbers of transfer and next-neighbour registers.
+//! Numbering of transfer and next-neighbour registers.
 
 use npsim_isa::{Instruction, Operand, TransferRegister};
 
@@ -10,7 +10,7 @@ use crate::middle::program::{Item, Side, VariableId, cell};
 use crate::middle::scope::RegisterFile;
 use npsim_image::TransferDirection;
 
-/// Placements that are tried before the search fails.
+/// Maximum number of placements tried before the search fails.
 const TRIES: usize = 20_000;
 
 struct TransferSearch<'a> {
@@ -23,12 +23,12 @@ struct TransferSearch<'a> {
     deepest: usize,
 }
 
-/// Gives numbers to the used registers of one file, ordered ones as blocks of consecutive
-/// numbers. Names that `.xfer_order` does not tie together are blocks of one.
+/// Numbers the used registers of one file, ordered ones as blocks of consecutive numbers. Names
+/// that no `.xfer_order` ties together are blocks of one.
 ///
-/// The search tries blocks in order and takes back what does not fit, for a limited number of
-/// tries. So those with the least choice come first: blocks with a given number, then the
-/// longest. Ties go by the order of declaration, so that equal sources give equal words.
+/// The search places blocks in order and backtracks, for a limited number of tries, so blocks with
+/// the least choice come first: those with a preset number, then the longest. Ties are broken by
+/// order of declaration, so that equal sources give equal words.
 pub fn allocate(
     problem: &AllocationProblem<'_>,
     interference: &Interference,
@@ -76,7 +76,8 @@ pub fn allocate(
     }
 }
 
-/// Numbers that the program uses by name, and those that commands reach from them.
+/// Returns the mask of numbers that the program uses by name, and of those that commands reach from
+/// them.
 fn withheld(problem: &AllocationProblem<'_>, space: RegisterFile) -> u32 {
     let mut mask = 0u32;
     for operand in problem.physical {
@@ -108,7 +109,7 @@ fn withheld(problem: &AllocationProblem<'_>, space: RegisterFile) -> u32 {
 }
 
 impl TransferSearch<'_> {
-    /// Places the blocks from `index` on, taking back what does not fit.
+    /// Places the blocks from `index` on, with backtracking.
     fn place(&mut self, index: usize) -> bool {
         let Some(block) = self.blocks.get(index).cloned() else {
             return true;
