@@ -1,5 +1,6 @@
-//! From statements to a program over names: declarations and scopes, the choice
-//! of instructions, flow of control, liveness, and the checks that need them.
+//! The middle end, from statements to a program over names: declarations and
+//! scopes, instruction selection, control flow, liveness, and the checks that
+//! need them.
 
 pub(crate) mod bit_set;
 pub(crate) mod check;

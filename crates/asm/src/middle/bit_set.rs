@@ -1,7 +1,8 @@
-//! A set of numbers for the data flow: what is alive at a word, which writes may reach it.
+//! A sparse bit set for data-flow analysis, for example of the variables live at a word or the
+//! writes that reach it.
 //!
-//! A program has thousands of registers, of which a few are alive at a word, so only the rows of
-//! 64 numbers are kept that have a member.
+//! A program has thousands of registers, of which only a few are live at any word, so only the
+//! non-empty rows of 64 numbers are stored.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -9,7 +10,8 @@ use std::ops::Range;
 /// A set of numbers below 2^38.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BitSet {
-    /// Rows with a member, ascending: which, and bit b of it for number 64 x row + b.
+    /// Non-empty rows, ascending: the row number, and a mask whose bit b stands for number 64 x row
+    /// + b.
     rows: Vec<(u32, u64)>,
 }
 
@@ -35,7 +37,7 @@ impl BitSet {
         }
     }
 
-    /// Takes a number out.
+    /// Removes a number.
     pub fn remove(&mut self, n: usize) {
         let (row, bit) = place(n);
         if let Ok(at) = self.find(row) {
@@ -47,7 +49,7 @@ impl BitSet {
         }
     }
 
-    /// Takes all numbers of a range out.
+    /// Removes all numbers in a range.
     pub fn remove_range(&mut self, range: Range<usize>) {
         let rows = self.rows_of(&range);
         let mut left = rows.start;
@@ -62,22 +64,22 @@ impl BitSet {
         self.rows.drain(left..rows.end);
     }
 
-    /// The members in a range, ascending.
+    /// Returns the members in a range, ascending.
     pub fn iter_range(&self, range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
         let rows = self.rows[self.rows_of(&range)].iter();
         Members::of(rows.map(move |&(row, members)| (row, members & mask(row, &range))))
     }
 
-    /// Whether the number is in the set.
+    /// Whether the set contains a number.
     #[must_use]
     pub fn contains(&self, n: usize) -> bool {
         let (row, bit) = place(n);
         self.find(row).is_ok_and(|at| self.rows[at].1 & bit != 0)
     }
 
-    /// Adds all members of `other`; says whether anything was new.
+    /// Adds all members of `other`; returns whether any of them was new.
     pub fn union_with(&mut self, other: &Self) -> bool {
-        // Nearly always all rows are there already.
+        // Almost always, all rows are already present.
         let (mut new, mut missing, mut at) = (0, 0, 0);
         for &(row, theirs) in &other.rows {
             while self.rows.get(at).is_some_and(|mine| mine.0 < row) {
@@ -97,14 +99,14 @@ impl BitSet {
         new != 0 || missing != 0
     }
 
-    /// Adds the rows of `other` that are missing, `missing` of them; rows that both have are merged
-    /// already.
+    /// Adds the `missing` rows of `other` that this set lacks; rows that both have are already
+    /// merged.
     fn add_rows(&mut self, other: &Self, missing: usize) {
         let mut theirs = other.rows.as_slice();
         let mut mine = self.rows.len();
         let mut free = mine + missing;
         self.rows.resize(free, (0, 0));
-        // From the end on, so that each moves once.
+        // From the end, so that each row moves only once.
         while let Some((&last, before)) = theirs.split_last() {
             let own = mine.checked_sub(1).map(|at| self.rows[at]);
             free -= 1;
@@ -126,7 +128,7 @@ impl BitSet {
         }
     }
 
-    /// Adds the members that `other` has in a range.
+    /// Adds the members of `other` in a range.
     pub fn add_range(&mut self, other: &Self, range: Range<usize>) {
         for &(row, members) in &other.rows[other.rows_of(&range)] {
             let members = members & mask(row, &range);
@@ -140,12 +142,12 @@ impl BitSet {
         }
     }
 
-    /// Takes all numbers out.
+    /// Removes all numbers.
     pub fn clear(&mut self) {
         self.rows.clear();
     }
 
-    /// Becomes `other`; reports each number that comes in (true) or goes.
+    /// Becomes equal to `other`, reporting each number that is added (true) or removed.
     pub fn follow(&mut self, other: &Self, mut tell: impl FnMut(usize, bool)) {
         let mut each = |row: u32, mine: u64, theirs: u64| {
             let mut changed = mine ^ theirs;
@@ -169,14 +171,14 @@ impl BitSet {
         self.rows.clone_from(&other.rows);
     }
 
-    /// The members in ascending order.
+    /// Returns the members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         Members::of(self.rows.iter().copied())
     }
 
-    /// Where a row is, or would be.
+    /// Returns the position of a row, or where to insert it.
     fn find(&self, row: u32) -> Result<usize, usize> {
-        // Numbers often come in ascending order.
+        // Numbers are often inserted in ascending order.
         match self.rows.last() {
             Some(last) if last.0 < row => Err(self.rows.len()),
             Some(last) if last.0 == row => Ok(self.rows.len() - 1),
@@ -184,7 +186,7 @@ impl BitSet {
         }
     }
 
-    /// Where the rows are that a range touches.
+    /// Returns the positions of the rows that overlap a range.
     fn rows_of(&self, range: &Range<usize>) -> Range<usize> {
         let from = self.rows.partition_point(|it| end_of(it.0) <= range.start);
         let rows = &self.rows[from..];
@@ -193,18 +195,18 @@ impl BitSet {
     }
 }
 
-/// The row of a number and its bit in it.
+/// Returns the row of a number, and its bit in that row.
 const fn place(n: usize) -> (u32, u64) {
     debug_assert!((n as u64) < 1 << 38, "a number is too large");
     ((n / 64) as u32, 1 << (n % 64))
 }
 
-/// The number behind the last one of a row.
+/// Returns the number after the last one of a row.
 const fn end_of(row: u32) -> usize {
     (row as usize + 1) * 64
 }
 
-/// The bits of a row that a range has, which touches it.
+/// Returns the bits of a row that lie in a range that overlaps it.
 fn mask(row: u32, range: &Range<usize>) -> u64 {
     let first = end_of(row) - 64;
     let below = |n: usize| match n.saturating_sub(first) {
@@ -214,7 +216,7 @@ fn mask(row: u32, range: &Range<usize>) -> u64 {
     below(range.end) & !below(range.start)
 }
 
-/// The members of a set, ascending, from its rows.
+/// The members of a set, ascending, by rows.
 struct Members<I> {
     rows: I,
     row: u32,

@@ -1,5 +1,4 @@
-//! What the hardware expects of neighbouring instructions, and declarations
-//! that nothing uses.
+//! Checks of the hardware's rules for neighbouring instructions, and of unused declarations.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,7 @@ use crate::middle::program::{
 use crate::middle::scope::{Element, RegisterFile, Symbols};
 use npsim_isa::{Completion, SignalRule};
 
-/// Looks at each instruction and the one before it.
+/// Checks each instruction against the one before it.
 pub fn neighbours(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     let micros: Vec<(usize, &Micro)> = items
         .iter()
@@ -70,13 +69,13 @@ pub fn neighbours(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagno
     }
 }
 
-/// Whether the text of an operator has `--` for its first source, which is what an
-/// indirect shift shifts by.
+/// Whether an operator has `--` as its first source, so that an indirect shift after it has no
+/// count.
 fn leaves_no_count(micro: &Micro) -> bool {
     passes_b(micro) && first_source(micro).is_none()
 }
 
-/// Whether an operator makes its result of the second source alone.
+/// Whether an operator computes its result from the second source alone.
 fn passes_b(micro: &Micro) -> bool {
     match micro.template {
         Instruction::Alu { op, .. } => op.is_unary(),
@@ -85,7 +84,7 @@ fn passes_b(micro: &Micro) -> bool {
     }
 }
 
-/// The first source of an instruction, if one is written.
+/// Returns the first source of an instruction, if the source text has one.
 fn first_source(micro: &Micro) -> Option<&OperandSlot> {
     let mut slots = micro.slots.iter();
     slots.find(|slot| {
@@ -113,8 +112,7 @@ fn no_count(micro: &Micro, before: &Micro) -> Diagnostic {
         .help("name the count there, as in `alu[--, count, B, 0]`")
 }
 
-/// Warns of a first source beside B or ~B that no indirect shift follows: nothing
-/// else sees it.
+/// Warns of a first source of B or ~B that no indirect shift follows, since nothing else uses it.
 pub fn counts(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     for (item, micro) in items.iter().enumerate() {
         let Some(micro) = micro.micro() else { continue };
@@ -137,8 +135,7 @@ pub fn counts(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-/// Whether an instruction that may be executed right after an item shifts
-/// indirectly.
+/// Whether an instruction that may be executed directly after an item shifts indirectly.
 fn counts_after(items: &[Item], flow: &FlowGraph, item: usize) -> bool {
     let mut open: Vec<usize> = flow.successors[item].iter().map(|edge| edge.to).collect();
     let mut seen = BTreeSet::new();
@@ -178,7 +175,7 @@ fn csr_read(micro: &Micro, next: Option<&Micro>, diagnostics: &mut Vec<Diagnosti
     diagnostics.push(diagnostic);
 }
 
-/// What an instruction takes from its predecessor, if anything.
+/// Returns what an instruction takes from its predecessor, if anything.
 fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
     Some(match instruction.takes()? {
         Takes::Count => "its shift count",
@@ -188,8 +185,8 @@ fn hidden_input(instruction: &Instruction) -> Option<&'static str> {
     })
 }
 
-/// Marks signals that DRAM and other two-part commands raise as pairs, and
-/// reports signals whose commands do not agree.
+/// Marks signals that DRAM and other two-part commands raise as pairs, and reports signals whose
+/// commands disagree.
 pub fn pair_signals(items: &[Item], symbols: &mut Symbols, diagnostics: &mut Vec<Diagnostic>) {
     for signal in &mut symbols.signals {
         signal.pair |= signal.half.is_some();
@@ -249,7 +246,7 @@ pub fn pair_signals(items: &[Item], symbols: &mut Symbols, diagnostics: &mut Vec
     }
 }
 
-/// Warns of signals that no wait follows.
+/// Warns of signals that are never awaited.
 pub fn awaited(
     items: &[Item],
     symbols: &Symbols,
@@ -286,7 +283,7 @@ pub fn awaited(
     }
 }
 
-/// Warns of commands whose registers are in use without a signal that says until when.
+/// Warns of commands that use registers without a signal to tell when they are free again.
 pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
     for micro in items.iter().filter_map(Item::micro) {
         let (completion, transfer, indirect, pushes) = match &micro.template {
@@ -326,8 +323,7 @@ pub fn silent(items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Warns of registers that are read before anything was written to them, and of
-/// names that nothing uses.
+/// Warns of registers that are read before anything is written to them, and of unused names.
 pub fn names(
     items: &[Item],
     flow: &FlowGraph,
@@ -394,8 +390,8 @@ pub fn names(
     }
 }
 
-/// Whether an instruction reads a byte of the register that no instruction wrote before.
-/// What writes parts of it, such as `immed_w0`, keeps the others and needs none of them.
+/// Whether an instruction reads a byte of the register that no earlier instruction wrote. Partial
+/// writes, such as `immed_w0`, keep the other bytes and need none of them.
 fn is_read_unset(items: &[Item], flow: &FlowGraph, id: VariableId) -> bool {
     const ALL: [usize; 4] = [0, 1, 2, 3];
     let of = |slot: &OperandSlot| slot.value == OperandValue::Register(id);
@@ -426,7 +422,7 @@ fn is_read_unset(items: &[Item], flow: &FlowGraph, id: VariableId) -> bool {
     entry.is_some_and(|needed| ALL.into_iter().any(|byte| needed.contains(byte)))
 }
 
-/// The bytes of its destination that an instruction writes, a bit each, lowest first.
+/// Returns the bytes of its destination that an instruction writes, one bit each, lowest first.
 const fn written_bytes(instruction: &Instruction) -> u8 {
     match *instruction {
         Instruction::LdField {
@@ -438,8 +434,8 @@ const fn written_bytes(instruction: &Instruction) -> u8 {
     }
 }
 
-/// Warns of registers that all contexts share, or that any scope sees, and that
-/// instructions read though nothing ever gives them a value.
+/// Warns of registers, shared by all contexts or visible in all scopes, that instructions read but
+/// nothing ever sets.
 fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic>) {
     let mut set = vec![false; symbols.variables.len()];
     for item in items {
@@ -484,7 +480,7 @@ fn never_set(items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-/// The first place that needs the register's value; else the first that keeps parts of it.
+/// Returns the first place that needs the register's value; failing that, the first partial write.
 fn first_read(items: &[Item], id: VariableId) -> Option<SourcePlace> {
     let reads = |keeps: bool| {
         items.iter().find_map(|item| match item {

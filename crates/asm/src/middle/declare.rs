@@ -1,4 +1,4 @@
-//! The first walk over the statements: scopes and declarations.
+//! The first pass over the statements: scopes and declarations.
 
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -15,11 +15,11 @@ use npsim_isa::physical_register;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// More elements than this no register file has.
+/// No register file has more elements than this.
 const LONGEST_ARRAY: i64 = 128;
 
-/// Opens and closes scopes and enters all declared names. Gives the symbols and
-/// the scope of each statement.
+/// Opens and closes scopes and enters all declared names. Returns the symbols and the scope of each
+/// statement.
 pub fn declare(
     statements: &[Statement],
     diagnostics: &mut Vec<Diagnostic>,
@@ -55,20 +55,20 @@ pub fn declare(
     (walk.symbols, scopes)
 }
 
-/// Qualifiers of a declaration.
+/// The qualifiers of a declaration.
 #[derive(Clone, Copy, Default)]
 struct Qualifiers {
     direction: Option<TransferDirection>,
     private: bool,
     global: bool,
-    /// Another program may set it.
+    /// Whether another program may set it.
     foreign: bool,
-    /// The directive that names the register, where none declares it.
+    /// The directive that implies the register, if it is not declared.
     implied_by: Option<&'static str>,
 }
 
 impl Qualifiers {
-    /// Both directions together are no restriction.
+    /// Adds a direction; both together are no restriction.
     fn join(&mut self, direction: TransferDirection) {
         self.direction = Some(match self.direction {
             Some(known) if known != direction => TransferDirection::Both,
@@ -77,7 +77,7 @@ impl Qualifiers {
     }
 }
 
-/// What opens a scope.
+/// The kind of directive that opens a scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Opener {
     Begin,
@@ -85,7 +85,7 @@ enum Opener {
 }
 
 impl Opener {
-    /// Itself and what closes its scope, as they are written.
+    /// Returns the names of the directive and of the one that closes its scope.
     fn names(self) -> [&'static str; 2] {
         let names = match self {
             Self::Begin => [ScopeDirective::Begin, ScopeDirective::End],
@@ -99,7 +99,7 @@ struct Walk<'a> {
     symbols: Symbols,
     open: Vec<(Opener, SourcePlace)>,
     scope: usize,
-    /// Number of the statement.
+    /// Index of the current statement.
     statement: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -131,8 +131,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Declares the registers that `.areg`, `.breg` and `.xfer_order` name and no `.reg`
-    /// does, each in the scope of the first directive that names it.
+    /// Declares the registers named by `.areg`, `.breg` and `.xfer_order` but by no `.reg`, each in
+    /// the scope of the first directive that names it.
     fn implied(&mut self, statements: &[Statement], scopes: &[usize]) {
         let mut implied: BTreeMap<(usize, Rc<str>), (Declared, Token, Qualifiers)> =
             BTreeMap::new();
@@ -228,7 +228,7 @@ impl Walk<'_> {
                 statement: self.statement,
                 argument,
                 qualifiers: 0,
-                // An import has no scope: the whole program sees it.
+                // An import has no scope: it is visible in the whole program.
                 scope: 0,
             });
             declared += 1;
@@ -396,7 +396,7 @@ impl Walk<'_> {
         self.symbols.variables.len() - 1
     }
 
-    /// Handles a second declaration of a name in one scope.
+    /// Handles a second declaration of a name in the same scope.
     ///
     /// | the first declaration | the second one | outcome |
     /// | --- | --- | --- |
@@ -404,8 +404,8 @@ impl Walk<'_> {
     /// | of equal size | anything else | a warning; the first declaration stands |
     /// | of another size | anything | an error |
     ///
-    /// Each side of a transfer name is a variable of its own, since `$x` as a source is an
-    /// IN register and `$x` as a destination an OUT register ([`Element::Register`]).
+    /// Each side of a transfer name is a separate variable, since `$x` as a source is an IN
+    /// register and `$x` as a destination an OUT register ([`Element::Register`]).
     fn redeclare(
         &mut self,
         token: &Token,
@@ -475,7 +475,8 @@ impl Walk<'_> {
     }
 }
 
-/// A directive that declares the registers that it names, and for which direction.
+/// Returns a directive that implicitly declares the registers it names, with their direction;
+/// `None` for other directives.
 fn naming(directive: &Directive) -> Option<(&Directive, TransferDirection)> {
     let direction = match directive.name {
         DirectiveName::Program(
@@ -488,8 +489,8 @@ fn naming(directive: &Directive) -> Option<(&Directive, TransferDirection)> {
     Some((directive, direction))
 }
 
-/// The registers that such a directive names: the place of each among the arguments, its
-/// name, and which element is meant if it has a number in brackets.
+/// Returns the registers that such a directive names: argument position, name, and element number
+/// if there is one in brackets.
 fn named_registers(directive: &Directive) -> Vec<(usize, Token, Option<i64>)> {
     let arguments = &directive.arguments;
     let one = matches!(
@@ -506,7 +507,7 @@ fn named_registers(directive: &Directive) -> Vec<(usize, Token, Option<i64>)> {
         match element_tokens(&arguments[at + 1..]) {
             None => named.push((at, name.clone(), None)),
             Some(number) => {
-                // What is wrong with a number is said where the directive is carried out.
+                // A faulty number is reported when the directive is processed.
                 let index = constant::evaluate(number, SourcePlace::of(name)).ok();
                 named.extend(index.map(|index| (at, name.clone(), Some(index))));
             }
@@ -518,8 +519,8 @@ fn named_registers(directive: &Directive) -> Vec<(usize, Token, Option<i64>)> {
     named
 }
 
-/// Where the names begin among the arguments of a declaration: behind commas and qualifiers.
-/// A last word is always a name.
+/// Returns the position of the first name among the arguments of a declaration, after commas and
+/// qualifiers. The last word is always a name.
 pub fn first_name(arguments: &[Token]) -> usize {
     let is_before = |(at, token): &(usize, &Token)| {
         let is_word = token.kind == TokenKind::Ident && at + 1 < arguments.len();
@@ -528,7 +529,7 @@ pub fn first_name(arguments: &[Token]) -> usize {
     arguments.iter().enumerate().take_while(is_before).count()
 }
 
-/// Takes a qualifier in; says whether the word is one.
+/// Applies a qualifier; returns false if the word is not one.
 fn qualify(qualifiers: &mut Qualifiers, word: &str) -> bool {
     match &*word.to_ascii_lowercase() {
         "read" => qualifiers.join(TransferDirection::Read),
@@ -547,7 +548,7 @@ fn qualify(qualifiers: &mut Qualifiers, word: &str) -> bool {
     true
 }
 
-/// `[n]` after a declared name.
+/// Parses `[n]` after a declared name.
 fn array_size(tokens: &[Token]) -> Result<(Option<usize>, &[Token]), Diagnostic> {
     let Some(open) = tokens.first().filter(|token| token.is("[")) else {
         return Ok((None, tokens));

@@ -8,28 +8,28 @@ use crate::middle::labels::Labels;
 use crate::middle::program::{Item, Micro, SignalRef, SymbolReference};
 use crate::middle::returns::Returns;
 
-/// A way from one item to another.
+/// An edge from one item to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The item that follows; the number of items for the end of the program.
+    /// The following item; the number of items stands for the end of the program.
     pub to: usize,
-    /// Signals that have arrived when this way is taken.
+    /// Signals that have arrived when this edge is taken.
     pub awaited: Vec<SignalRef>,
 }
 
-/// Successors of every item.
+/// The control-flow graph of a program.
 #[derive(Clone, Debug)]
 pub struct FlowGraph {
-    /// By item.
+    /// Outgoing edges of each item.
     pub successors: Vec<Vec<Edge>>,
-    /// Items of branch targets by item: the label operand of each instruction.
+    /// Target item of the label operand of each instruction, by item.
     pub targets: Vec<Option<usize>>,
-    /// Whether an item can be reached by something else than its predecessor.
+    /// Whether an item can be reached from elsewhere than its predecessor.
     pub entered: Vec<bool>,
 }
 
 impl FlowGraph {
-    /// Items that can be reached from the start, and whether the end can.
+    /// Returns the items reachable from the start, and whether the end is reachable.
     #[must_use]
     pub fn reachable(&self) -> (Vec<bool>, bool) {
         let count = self.successors.len();
@@ -46,15 +46,15 @@ impl FlowGraph {
     }
 }
 
-/// What happens after the shadow of an instruction.
+/// The exits of an instruction after its defer slots.
 struct Exit {
-    /// Where control may go, with what has arrived then.
+    /// Possible targets, with the signals that have then arrived.
     taken: Vec<Edge>,
-    /// What has arrived when control goes on in line; `None` if it does not.
+    /// Signals that have arrived when control falls through; `None` if it does not.
     falls: Option<Vec<SignalRef>>,
 }
 
-/// Builds the graph; undefined labels and bad shadows are reported.
+/// Builds the graph; undefined labels and invalid defer slots are reported.
 pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnostic>) -> FlowGraph {
     let mut flow = FlowGraph {
         successors: (0..items.len())
@@ -77,13 +77,13 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
             .map_err(|diagnostic| diagnostics.push(diagnostic))
             .ok()
     };
-    // Where a return address may point to.
+    // Items that a return address may point to.
     let mut returns: Vec<usize> = Vec::new();
     for (i, item) in items.iter().enumerate() {
         let Some(micro) = item.micro() else { continue };
         if let Some(token) = &micro.target {
             flow.targets[i] = if micro.raw.is_some() {
-                // A word leads where it leads, and if that is out of the program, to its end.
+                // A raw word may branch anywhere; out of the program counts as its end.
                 let within = labels.item(token, micro.scope);
                 Some(within.unwrap_or(items.len()))
             } else {
@@ -138,7 +138,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
         }) else {
             continue;
         };
-        // Control flow that enters in the middle of the shadow goes on in line.
+        // Control that enters the defer slots in the middle falls through.
         let entered = shadow.iter().any(|&slot| flow.entered[slot]);
         let mut edges = exit.taken;
         match (exit.falls, entered) {
@@ -157,7 +157,7 @@ pub fn build(items: &[Item], labels: &Labels<'_>, diagnostics: &mut Vec<Diagnost
     flow
 }
 
-/// The references of late constants in an instruction.
+/// Returns the references of the late constants of an instruction.
 pub fn references(micro: &Micro) -> impl Iterator<Item = &SymbolReference> {
     let slots = micro.slots.iter().filter_map(|slot| match &slot.value {
         crate::middle::program::OperandValue::Constant(expression) => Some(expression),
@@ -230,7 +230,7 @@ fn exit_of(
             falls: None,
         },
         Kind::Codes | Kind::Bit | Kind::State => {
-            // The signal has arrived where the test for it says so.
+            // The signal has arrived on the edge where the test succeeds.
             let (taken, falls) = match template {
                 Instruction::BranchSignal { set: true, .. } => (tested, Vec::new()),
                 _ => (Vec::new(), tested),
@@ -266,7 +266,7 @@ fn exit_of(
 
 fn arbitration(arb: &CtxArb, micro: &Micro, target: Option<usize>) -> Exit {
     let killed = arb.any && arb.mask == 0 && micro.waits.is_empty() && !arb.breakpoint;
-    // After "any" it is open which of several has come.
+    // With "any", it is unknown which of several signals has arrived.
     let awaited: Vec<SignalRef> = if arb.any && micro.waits.len() > 1 {
         Vec::new()
     } else {

@@ -6,17 +6,17 @@ use crate::middle::program::{Item, VariableId, words};
 use crate::middle::scope::Symbols;
 use crate::middle::select::TransferOrder;
 
-/// The chains that `.xfer_order` makes; every variable is in exactly one.
+/// The chains formed by `.xfer_order`; every variable is in exactly one.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// The variables of each chain from the lowest number upwards.
+    /// The variables of each chain, from the lowest number upwards.
     pub members: Vec<Vec<VariableId>>,
     /// Chain and position of each variable.
     pub position: Vec<(usize, usize)>,
 }
 
 impl Groups {
-    /// Joins the orders; contradictions are reported.
+    /// Joins the orders into chains; contradictions are reported.
     pub fn new(
         symbols: &Symbols,
         orders: &[TransferOrder],
@@ -71,8 +71,8 @@ impl Groups {
         groups
     }
 
-    /// The variables that `words` registers from `id` upwards belong to, as far
-    /// as the chain goes; all of them if the number of words is open.
+    /// Returns the variables of the `words` registers from `id` upwards, within
+    /// the chain; the whole rest of the chain if the number of words is open.
     #[must_use]
     pub fn reach(&self, id: VariableId, words: u8, open: bool) -> &[VariableId] {
         let (group, position) = self.position[id];
@@ -84,7 +84,7 @@ impl Groups {
         }
     }
 
-    /// Reports commands that move more words than their chain has.
+    /// Reports commands that move more words than their chain provides.
     pub fn check(&self, items: &[Item], symbols: &Symbols, diagnostics: &mut Vec<Diagnostic>) {
         for micro in items.iter().filter_map(Item::micro) {
             let Some(transfer) = micro.transfer else {

@@ -1,7 +1,6 @@
-//! Instructions that come too early: the hardware does not wait for control
-//! registers or for data in flight, so a value that is used too soon is an old
-//! one. Only straight-line code is covered; what happens over branches and
-//! context swaps is not judged.
+//! Hazards: the hardware does not wait for control registers or for data in flight, so a value used
+//! too soon is an old one. Only straight-line code is checked, not what happens across branches and
+//! context swaps.
 
 use npsim_isa::{ByteOrder, Index, Instruction, Operand, TransferRegister, csr};
 
@@ -14,7 +13,7 @@ use crate::middle::program::words;
 use crate::middle::program::{Item, Micro, OperandValue, Side, SignalRef, VariableId};
 use crate::middle::scope::Symbols;
 
-/// Warns of uses that come too early and of code that is never reached.
+/// Warns of values used too soon and of unreachable code.
 pub fn check(
     items: &[Item],
     flow: &FlowGraph,
@@ -33,7 +32,7 @@ pub fn check(
     unreachable(items, flow, diagnostics);
 }
 
-/// Where an instruction goes through an index register.
+/// Returns the place where an instruction uses an index register.
 fn use_of(micro: &Micro, index: Index) -> Option<SourcePlace> {
     if index == Index::Byte {
         return micro.template.uses_index(index).then_some(micro.place);
@@ -149,14 +148,14 @@ fn alignments(micros: &[(usize, &Micro)], flow: &FlowGraph, diagnostics: &mut Ve
     }
 }
 
-/// The signal a command raises, and whether the context sleeps for it.
+/// Returns the signal that a command raises, and whether the context sleeps until then.
 fn completion(micro: &Micro) -> Option<(SignalRef, bool)> {
     let used = micro.completion?;
     micro.template.completion()?;
     Some((used.signal, micro.template.swaps()))
 }
 
-/// The transfer registers of one side of a command.
+/// The transfer registers that a command uses on one side.
 struct Reached<'g> {
     variables: &'g [VariableId],
     physical: Option<(bool, u8, u8)>,
@@ -208,10 +207,9 @@ fn reached<'g>(micro: &Micro, groups: &'g Groups, side: Side) -> Reached<'g> {
 
 /// Warns of registers that a command in flight still reads or has yet to fill.
 ///
-/// From each command the instructions after it are looked through in the order of the source,
-/// until its signal is waited for or the straight line ends: at the first item that control
-/// can also reach from elsewhere (`entered` of `flow.rs`), and behind a branch. One warning a
-/// command is enough.
+/// From each command, the instructions after it are scanned in source order until its signal is
+/// awaited or the straight-line code ends: at the first item that control can also reach from
+/// elsewhere (`entered` of `flow.rs`), or after a branch. Each command causes at most one warning.
 fn transfers(
     items: &[Item],
     flow: &FlowGraph,
@@ -228,8 +226,8 @@ fn transfers(
         };
         let pulled = reached(command, groups, Side::Out);
         let pushed = reached(command, groups, Side::In);
-        // Words that may run before the signal: of a context that sleeps with the command only
-        // those in its defer slots, else as many as the straight line has.
+        // Number of words that may run before the signal: the defer slots if the context sleeps,
+        // else all straight-line code.
         let mut left = if sleeps {
             command.template.defer() as usize
         } else {
@@ -241,7 +239,7 @@ fn transfers(
             }
             let micro = match next {
                 Item::Hint(hint) => {
-                    // `.io_completed` promises that the signal has come by here.
+                    // `.io_completed` promises that the signal has arrived.
                     if hint.completed.contains(&signal) {
                         break;
                     }
@@ -286,7 +284,7 @@ fn transfers(
                 left = 0;
                 break;
             }
-            // A wait, or the end of the straight line.
+            // A wait, or the end of the straight-line code.
             let waits = micro.waits.iter().chain(&micro.tested);
             if waits.clone().any(|used| used.signal == signal)
                 || micro.template.is_control_flow() && (micro.template.defer() == 0 || !sleeps)
@@ -297,7 +295,7 @@ fn transfers(
     }
 }
 
-/// Warns at the first instruction of each stretch that control never reaches.
+/// Warns at the first instruction of each unreachable stretch.
 fn unreachable(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnostic>) {
     let (reached, _) = flow.reachable();
     let mut inside = false;
@@ -307,7 +305,7 @@ fn unreachable(items: &[Item], flow: &FlowGraph, diagnostics: &mut Vec<Diagnosti
             inside = false;
             continue;
         }
-        // What the assembler added is no news to the reader.
+        // Words added by the assembler are of no interest to the reader.
         if micro.generated || std::mem::replace(&mut inside, true) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Labels: which definition a use means, and its address.
+//! Labels: resolution of uses to definitions, and addresses.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -14,27 +14,28 @@ use crate::middle::scope::{Symbols, physical_label};
 use crate::source::{ExpansionId, SourceMap};
 use crate::spelling::closest;
 
-/// The labels of one name in one expansion.
+/// Labels with the same name in the same expansion.
 type NearLabels<'a> = Vec<&'a LabelDefinition>;
 
 /// All labels of a program.
 pub struct Labels<'a> {
-    /// In order of definition, those too that are defined twice.
+    /// All definitions in order, including duplicates.
     definitions: &'a [LabelDefinition],
-    /// By name, for what has no label where it stands.
+    /// Labels by name, for uses that find no label in their own macros.
     by_name: OnceCell<BTreeMap<&'a str, Vec<&'a LabelDefinition>>>,
-    /// By name and expansion: nearly always one, several if scopes of one expansion define it.
+    /// Labels by name and expansion: nearly always one, several if scopes of one expansion define
+    /// it.
     known: FxHashMap<(&'a str, ExpansionId), NearLabels<'a>>,
     sources: &'a SourceMap,
     symbols: &'a Symbols,
-    /// Items of the instructions, by address.
+    /// The item of each instruction, by address.
     words: Vec<usize>,
-    /// Address of each item, and of the end.
+    /// Address of each item and of the end.
     addresses: Vec<u16>,
 }
 
 impl<'a> Labels<'a> {
-    /// Collects the labels; two of one name in one scope are reported.
+    /// Collects the labels; duplicates within a scope are reported.
     pub fn new(
         items: &[Item],
         labels: &'a [LabelDefinition],
@@ -83,16 +84,16 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Address of an item; that of the end for the number of items.
+    /// Returns the address of an item; for the number of items, the end address.
     #[must_use]
     pub fn address(&self, item: usize) -> u16 {
         self.addresses[item]
     }
 
-    /// The item that a label use means.
+    /// Returns the item that a label use refers to.
     ///
     /// # Errors
-    /// `undefined-label` or `ambiguous-label`.
+    /// Returns `undefined-label` or `ambiguous-label`.
     pub fn item(&self, token: &Token, scope: usize) -> Result<usize, Diagnostic> {
         let Some(here) = self.here(token) else {
             let address = self.bare_address(token);
@@ -103,13 +104,14 @@ impl<'a> Labels<'a> {
         Ok(label.item)
     }
 
-    /// The label that a use means, if it is one and no other can be meant.
+    /// Returns the label that a use refers to; `None` if there is none or it is ambiguous.
     #[must_use]
     pub fn definition(&self, token: &Token, scope: usize) -> Option<&'a LabelDefinition> {
         self.nearest(self.here(token)?, scope)
     }
 
-    /// The labels of a use's name in the macro it stands in, or else in one of those around it.
+    /// Returns the labels with the name of a use in its macro, else in the nearest enclosing one
+    /// that has any.
     fn here<'s>(&'s self, token: &'s Token) -> Option<&'s [&'a LabelDefinition]> {
         let outer = |expansion: &ExpansionId| {
             let parent = |id| self.sources.expansion(id).map(|used| used.parent);
@@ -121,7 +123,7 @@ impl<'a> Labels<'a> {
             .map(Vec::as_slice)
     }
 
-    /// Of several labels the one of the nearest scope.
+    /// Returns the label in the nearest scope.
     fn nearest(&self, here: &[&'a LabelDefinition], scope: usize) -> Option<&'a LabelDefinition> {
         if let [only] = here {
             return Some(only);
@@ -130,7 +132,7 @@ impl<'a> Labels<'a> {
         self.symbols.outwards(scope).find_map(of)
     }
 
-    /// Warns of targets such as `L1`, which are addresses, where a label `L1#` is elsewhere.
+    /// Warns of targets such as `L1`, which denote addresses, if a label `L1#` has another address.
     pub fn addresses_like_labels(&self, items: &[Item], diagnostics: &mut Vec<Diagnostic>) {
         let micros = items.iter().filter_map(Item::micro);
         let targets = micros.flat_map(|micro| {
@@ -170,7 +172,8 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The item at the address that a name such as `L12#` gives, unless a label has that name.
+    /// Returns the item at the address that a name such as `L12#` denotes, unless a label has that
+    /// name.
     fn bare_address(&self, token: &Token) -> Option<usize> {
         let address = usize::from(physical_label(&token.text)?);
         let is_free = !self.by_name().contains_key(&*token.text);
@@ -179,7 +182,7 @@ impl<'a> Labels<'a> {
             .then(|| self.words.get(address).copied().unwrap_or(end))
     }
 
-    /// All labels by name, in order of definition.
+    /// Returns all labels by name, in order of definition.
     fn by_name(&self) -> &BTreeMap<&'a str, Vec<&'a LabelDefinition>> {
         self.by_name.get_or_init(|| {
             let mut by_name: BTreeMap<&str, Vec<_>> = BTreeMap::new();
@@ -235,7 +238,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Every label, of those that are defined twice the first, in no order.
+    /// Returns every label, in no particular order; of duplicates, the first.
     pub fn distinct(&self) -> impl Iterator<Item = &'a LabelDefinition> + '_ {
         self.known.values().flatten().copied()
     }
@@ -261,7 +264,7 @@ mod tests {
         run(text).diagnostics.iter().map(|it| it.code).collect()
     }
 
-    /// A branch, three more words and an end, with `target` in the branch.
+    /// Returns a branch to `target`, three more words and an end.
     fn branch(target: &str) -> String {
         format!("br[{target}]\nnop\nnop\nbr[l0#]\n")
     }

@@ -1,4 +1,4 @@
-//! Which registers and signals hold something needed, and where.
+//! Liveness analysis: where registers and signals hold values that are needed.
 
 use npsim_isa::Instruction;
 use smallvec::SmallVec;
@@ -9,35 +9,35 @@ use crate::middle::groups::Groups;
 use crate::middle::program::{Item, Micro, OperandValue, Side, SignalRef, cell, words};
 use crate::middle::scope::Symbols;
 
-/// Numbers of which an item has few.
+/// A short list of numbers, as items have them.
 pub type Few = SmallVec<[usize; 4]>;
 
-/// What one item does.
+/// The effects of one item.
 #[derive(Clone, Debug, Default)]
 struct Effect {
     uses: Few,
-    /// Certain writes.
+    /// Cells that are certainly written.
     sets: Few,
-    /// Registers that hardware may write or still reads after the item.
+    /// Cells that the hardware may still read or write after the item.
     held: Few,
     raises: Option<SignalRef>,
     waits: Few,
-    /// The item issues a command.
+    /// Whether the item issues a command.
     issues: bool,
 }
 
-/// The result of the analysis, by item.
+/// The results of the analysis, by item.
 #[derive(Clone, Debug)]
 pub struct Liveness {
     /// Cells whose value is needed at the start of each item.
     pub live_in: Vec<BitSet>,
-    /// Cells that nothing else may use right after each item.
+    /// Cells that must not be reused right after each item.
     pub occupied: Vec<BitSet>,
-    /// Signals that nothing else may use right after each item.
+    /// Signals that must not be reused right after each item.
     pub signals: Vec<BitSet>,
-    /// Signals that are awaited later without having been asked for, at the start.
+    /// Signals that are awaited without a prior command, at the start.
     pub signals_at_entry: BitSet,
-    /// Signals that are awaited later, after each item.
+    /// Signals that are still awaited after each item.
     pub signals_awaited: Vec<BitSet>,
 }
 
@@ -109,7 +109,7 @@ fn micro_effect(micro: &Micro, symbols: &Symbols, groups: &Groups) -> Effect {
     effect
 }
 
-/// Cells that an item writes, or that a command it issues may write later.
+/// Returns the cells that an item writes, or that a command it issues may write later.
 #[must_use]
 pub fn written(item: &Item, symbols: &Symbols, groups: &Groups) -> impl IntoIterator<Item = usize> {
     let Effect { mut sets, held, .. } = effect(item, symbols, groups);
@@ -117,7 +117,7 @@ pub fn written(item: &Item, symbols: &Symbols, groups: &Groups) -> impl IntoIter
     sets
 }
 
-/// Analyses the program.
+/// Analyses a program.
 #[must_use]
 pub fn analyse(items: &[Item], flow: &FlowGraph, symbols: &Symbols, groups: &Groups) -> Liveness {
     let effects: Vec<Effect> = items
@@ -151,8 +151,7 @@ pub fn analyse(items: &[Item], flow: &FlowGraph, symbols: &Symbols, groups: &Gro
         }
         occupied.push(set);
     }
-    // A swapping command waits after it has issued, so its own wait is not seen
-    // before it.
+    // A swapping command waits after it has issued, so its own wait is not visible before it.
     let raised = |i: usize| match effects[i].raises {
         Some(SignalRef::Symbol(id)) => Some(id),
         _ => None,
@@ -180,7 +179,7 @@ pub fn analyse(items: &[Item], flow: &FlowGraph, symbols: &Symbols, groups: &Gro
     }
 }
 
-/// What is used at the start of each item before it is killed, by iteration from the end.
+/// Returns what is used before it is killed from the start of each item, by backward iteration.
 pub fn backward<'a, K: IntoIterator<Item = usize>>(
     flow: &FlowGraph,
     uses: impl Fn(usize) -> &'a [usize],
@@ -218,7 +217,7 @@ pub fn backward<'a, K: IntoIterator<Item = usize>>(
     live
 }
 
-/// Items from which control comes to each item.
+/// Returns the predecessors of each item.
 fn predecessors(flow: &FlowGraph) -> Vec<Few> {
     let mut before = vec![Few::new(); flow.successors.len()];
     for (i, edges) in flow.successors.iter().enumerate() {
@@ -231,8 +230,8 @@ fn predecessors(flow: &FlowGraph) -> Vec<Few> {
     before
 }
 
-/// Commands that may not have finished right after each item, by their index
-/// among the issuing items.
+/// Returns the commands that may not have finished right after each item, by their index among the
+/// issuing items.
 fn in_flight(items: &[Item], flow: &FlowGraph, effects: &[Effect]) -> Vec<BitSet> {
     let issues: Vec<usize> = (0..items.len()).filter(|&i| effects[i].issues).collect();
     let mut index = vec![None; items.len()];
@@ -267,7 +266,7 @@ fn in_flight(items: &[Item], flow: &FlowGraph, effects: &[Effect]) -> Vec<BitSet
             ended(&mut state, &hint.completed);
         }
         if let Some(k) = index[i] {
-            // The signal is used again: what it announced before is over or lost.
+            // The signal is reused: whatever it announced before is finished or lost.
             state.insert(k);
         }
         after[i].union_with(&state);

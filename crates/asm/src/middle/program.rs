@@ -1,5 +1,5 @@
 //! The program between selection and encoding: instructions whose registers,
-//! signals and labels are still symbols.
+//! signals and labels are still symbolic.
 
 use npsim_isa::{CapAccess, Instruction, Operand, OperandRole, SignalRule, Words};
 
@@ -11,8 +11,8 @@ pub type VariableId = usize;
 /// Index into [`crate::middle::scope::Symbols::signals`].
 pub type SignalId = usize;
 
-/// The storage behind a transfer variable has two sides; all others use the
-/// first only.
+/// A side of the storage behind a variable. Transfer variables have two sides;
+/// all others use only the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// The IN register, or the register itself.
@@ -21,7 +21,7 @@ pub enum Side {
     Out,
 }
 
-/// One side of one variable: what the data flow speaks of.
+/// Returns the cell for one side of a variable, the unit of data-flow analysis.
 #[must_use]
 pub fn cell(variable: VariableId, side: Side) -> usize {
     variable * 2 + usize::from(side == Side::Out)
@@ -32,14 +32,14 @@ pub fn cell(variable: VariableId, side: Side) -> usize {
 pub enum SignalRef {
     /// A declared signal.
     Symbol(SignalId),
-    /// `sN`
+    /// A signal given by number, `sN`.
     Physical(u8),
 }
 
-/// What stands in an operand.
+/// The value of an operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperandValue {
-    /// Known already, and in the template.
+    /// An operand that is already known, and set in the template.
     Physical(Operand),
     /// A variable to be allocated.
     Register(VariableId),
@@ -47,71 +47,72 @@ pub enum OperandValue {
     Constant(BoundExpression),
 }
 
-/// What an expression names besides numbers.
+/// A reference to a symbol in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SymbolReference {
-    /// `&register`
+    /// `&register`: the number of a register.
     Register(VariableId),
-    /// `&$3`: a register that is given by its number.
+    /// `&$3`: the number of a register that is itself given by number.
     Number(u8),
-    /// `&signal`
+    /// `&signal`: the number of a signal.
     Signal(SignalRef),
-    /// `label#`
+    /// `label#`: the address of a label.
     Label(Token),
     /// The value of an import variable.
     Import(Token),
 }
 
-/// A constant expression in which some tokens stand for what they refer to.
+/// A constant expression with its references to symbols.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BoundExpression {
     /// The tokens.
     pub tokens: Vec<Token>,
-    /// Which of them are references, by index.
+    /// The tokens that are references, by index.
     pub references: Vec<(usize, SymbolReference)>,
 }
 
 /// A register or constant operand of an instruction.
 #[derive(Clone, Debug)]
 pub struct OperandSlot {
-    /// Which operand.
+    /// The role of the operand.
     pub role: OperandRole,
-    /// What it is.
+    /// Its value.
     pub value: OperandValue,
     /// Whether the instruction reads it.
     pub reads: bool,
     /// Whether the instruction writes it.
     pub writes: bool,
-    /// Where it stands.
+    /// Its place in the source.
     pub place: SourcePlace,
 }
 
 /// The transfer operand of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct TransferOperand {
-    /// The variable whose IN registers are filled.
+    /// The variable whose IN registers the command fills.
     pub read: Option<VariableId>,
-    /// The variable whose OUT registers are taken.
+    /// The variable whose OUT registers the command sends.
     pub write: Option<VariableId>,
-    /// Where it stands.
+    /// Its place in the source.
     pub place: SourcePlace,
 }
 
-/// A signal use.
+/// A use of a signal.
 #[derive(Clone, Copy, Debug)]
 pub struct SignalUse {
-    /// Which.
+    /// The signal.
     pub signal: SignalRef,
-    /// The one signal of a pair that is meant: the odd one, or the even one.
+    /// Selects one signal of a pair: the odd one if true, the even one if
+    /// false.
     pub odd: Option<bool>,
-    /// Where it stands.
+    /// Its place in the source.
     pub place: SourcePlace,
 }
 
-/// What the constant of an instruction means when it is known late.
+/// How an instruction uses a constant that becomes known late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateKind {
-    /// The 32-bit value of `immed`, whose form is chosen then.
+    /// The 32-bit value of `immed`, which determines its fields.
     Immed,
     /// The 16-bit value of `immed` with a given shift, or of `immed_w0/1`.
     Word,
@@ -124,7 +125,7 @@ pub enum LateKind {
 /// A constant that is computed after allocation.
 #[derive(Clone, Debug)]
 pub struct Late {
-    /// Where it goes.
+    /// How the instruction uses it.
     pub kind: LateKind,
     /// The expression.
     pub expression: BoundExpression,
@@ -133,11 +134,11 @@ pub struct Late {
 /// An instruction.
 #[derive(Clone, Debug)]
 pub struct Micro {
-    /// The instruction with place holders for what is not known yet.
+    /// The instruction, with placeholders for values not yet known.
     pub template: Instruction,
     /// Register and constant operands.
     pub slots: Vec<OperandSlot>,
-    /// Where the other operands stand.
+    /// Places of the other operands.
     pub places: Vec<(OperandRole, SourcePlace)>,
     /// The symbolic transfer operand of a command.
     pub transfer: Option<TransferOperand>,
@@ -151,26 +152,28 @@ pub struct Micro {
     pub target: Option<Token>,
     /// `targets[...]` of a jump.
     pub targets: Vec<Token>,
-    /// The value known late.
+    /// The constant that is known late.
     pub late: Option<Late>,
-    /// The whole instruction.
+    /// The place of the whole instruction.
     pub place: SourcePlace,
     /// The mnemonic.
     pub mnemonic: String,
-    /// The scope it stands in.
+    /// The scope that contains it.
     pub scope: usize,
-    /// `max_N` was written, or `indirect_ref` may change the count.
+    /// Whether the count is open: `max_N` was written, or `indirect_ref` may
+    /// change it.
     pub open_count: bool,
-    /// The word, where the source gives it itself.
+    /// The encoded word, if the source gives it directly.
     pub raw: Option<u64>,
-    /// Made by the assembler, so that no text stands for it alone.
+    /// Whether the assembler generated it, so that it has no source text of its
+    /// own.
     pub generated: bool,
-    /// Number of the source's statement that it comes from.
+    /// Index of the source statement that it comes from.
     pub statement: usize,
 }
 
 impl Micro {
-    /// A `nop`.
+    /// Makes a `nop`.
     #[must_use]
     pub fn nop(place: SourcePlace, scope: usize) -> Self {
         Self {
@@ -194,7 +197,8 @@ impl Micro {
         }
     }
 
-    /// Where an operand stands; the whole instruction if it was not written.
+    /// Returns the place of an operand; that of the whole instruction if it was
+    /// not written.
     #[must_use]
     pub fn place_of(&self, role: OperandRole) -> SourcePlace {
         self.slots
@@ -205,7 +209,7 @@ impl Micro {
             .map_or(self.place, |(_, place)| place)
     }
 
-    /// The variables that the instruction takes through its two register
+    /// Returns the operands that the instruction reads through its two register
     /// ports. The destination of `ld_field` occupies one of them.
     pub fn ports(&self) -> impl Iterator<Item = &OperandSlot> {
         let merges = matches!(self.template, Instruction::LdField { .. });
@@ -215,45 +219,45 @@ impl Micro {
     }
 }
 
-/// What a directive says of subroutines at the place where it stands.
+/// A directive about subroutines.
 #[derive(Clone, Copy, Debug)]
 pub enum SubroutineMark {
-    /// `.subroutine`
+    /// `.subroutine`: a subroutine begins.
     Begin(SourcePlace),
-    /// `.endsub`
+    /// `.endsub`: a subroutine ends.
     End(SourcePlace),
-    /// `.reentry`: a jump or return may come here.
+    /// `.reentry`: a jump or return may lead here.
     Reentry,
 }
 
-/// A remark to the analysis.
+/// A hint to the analyses, which takes no word.
 #[derive(Clone, Debug, Default)]
 pub struct Hint {
-    /// The directive; none if a construct of the assembler makes the hint.
+    /// The directive; `None` if the assembler generated the hint.
     pub place: Option<SourcePlace>,
-    /// Subroutines.
+    /// The subroutine directive, if it is one.
     pub mark: Option<SubroutineMark>,
     /// Cells that get a value here.
     pub sets: Vec<usize>,
     /// Cells whose value is needed here.
     pub uses: Vec<usize>,
-    /// Signals that are raised by others from here on.
+    /// Signals that may be raised from outside the program from here on.
     pub raised: Vec<SignalRef>,
-    /// Signals whose commands are finished here.
+    /// Signals whose commands have finished here.
     pub completed: Vec<SignalRef>,
 }
 
-/// An element of the program.
+/// An item of the program.
 #[derive(Clone, Debug)]
 pub enum Item {
-    /// A microword.
+    /// An instruction word.
     Micro(Box<Micro>),
-    /// No word.
+    /// A hint, which takes no word.
     Hint(Hint),
 }
 
 impl Item {
-    /// The instruction, if it is one.
+    /// Returns the instruction, if the item is one.
     #[must_use]
     pub fn micro(&self) -> Option<&Micro> {
         match self {
@@ -263,18 +267,19 @@ impl Item {
     }
 }
 
-/// A label.
+/// A label definition.
 #[derive(Clone, Debug)]
 pub struct LabelDefinition {
-    /// With its `#`.
+    /// The label's token, including its `#`.
     pub token: Token,
-    /// Number of the `.begin` scope it stands in.
+    /// Index of the scope that contains it.
     pub scope: usize,
-    /// The item that follows it; the number of items at the end.
+    /// The item that follows it; the number of items if it is at the end.
     pub item: usize,
 }
 
-/// Longwords that a command takes from the OUT and puts into the IN registers.
+/// Returns how many longwords a command takes from the OUT registers and puts
+/// into the IN registers.
 #[must_use]
 pub fn words(instruction: &Instruction) -> (u8, u8) {
     match instruction {
@@ -304,7 +309,7 @@ fn words_of(rule: Words, count: u8) -> u8 {
     }
 }
 
-/// Whether a command raises its signal as one of a pair.
+/// Returns which signals a command raises.
 #[must_use]
 pub fn signal_rule(instruction: &Instruction) -> SignalRule {
     match instruction {

@@ -1,6 +1,5 @@
-//! Where a `rtn` may go: to the labels whose addresses were put into its
-//! register, and of these, inside a `.subroutine`, to those whose callers called
-//! this one.
+//! Possible targets of a `rtn`: the labels whose addresses were loaded into its register,
+//! restricted, inside a `.subroutine`, to those whose callers called that subroutine.
 
 use npsim_isa::{Condition, Instruction, Operand, OperandRole};
 
@@ -11,24 +10,24 @@ use crate::middle::program::{
     Item, LateKind, Micro, OperandValue, SubroutineMark, SymbolReference,
 };
 
-/// What the program shows of calls and returns.
+/// The calls and returns that are evident from the program.
 pub struct Returns {
     /// Items of each subroutine: the first, and one past the last.
     subroutines: Vec<(usize, usize)>,
-    /// Items that `.reentry` marks.
+    /// Items marked by `.reentry`.
     pub reentries: Vec<usize>,
-    /// The item whose shadow each item stands in.
+    /// The instruction whose defer slots contain each item.
     owner: Vec<Option<usize>>,
 }
 
-/// A label's address goes into a register.
+/// An instruction that loads a label's address into a register.
 struct AddressLoad {
     item: usize,
     label: Option<usize>,
 }
 
 impl Returns {
-    /// Finds subroutines; marks that do not match are reported.
+    /// Finds subroutines; mismatched directives are reported.
     pub fn new(items: &[Item], diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut subroutines = Vec::new();
         let mut reentries = Vec::new();
@@ -81,7 +80,7 @@ impl Returns {
         }
     }
 
-    /// The items that the `rtn` at `item` may go to, if that can be known.
+    /// Returns the items that the `rtn` at `item` may lead to, if they can be determined.
     pub fn of(
         &self,
         items: &[Item],
@@ -158,7 +157,7 @@ impl Returns {
         Some(found)
     }
 
-    /// The unconditional branch that follows the load of a return address.
+    /// Returns the unconditional branch that follows the load of a return address.
     fn call_of(&self, items: &[Item], load: usize, entered: &[bool]) -> Option<usize> {
         let call = if let Some(branch) = self.owner[load] {
             branch
@@ -177,7 +176,7 @@ impl Returns {
         is_br(items[call].micro()?).then_some(call)
     }
 
-    /// Whether control comes into the range only by calls.
+    /// Whether control enters the range only through calls.
     fn only_called(
         &self,
         items: &[Item],
@@ -207,7 +206,7 @@ fn is_br(micro: &Micro) -> bool {
     )
 }
 
-/// Whether control never goes on after the instruction and its shadow.
+/// Whether control never continues after the instruction and its defer slots.
 fn is_final(micro: &Micro) -> bool {
     is_br(micro)
         || match &micro.template {
@@ -219,7 +218,7 @@ fn is_final(micro: &Micro) -> bool {
         }
 }
 
-/// The label whose address the instruction puts into a register.
+/// Returns the label whose address the instruction loads into a register.
 fn loaded_label(micro: &Micro) -> Option<&Token> {
     let late = micro.late.as_ref()?;
     if late.kind != LateKind::Immed || late.expression.tokens.len() != 1 {

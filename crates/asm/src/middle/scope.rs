@@ -19,16 +19,16 @@ pub enum RegisterFile {
     Gpr,
     /// General-purpose registers that all contexts share.
     Absolute,
-    /// `$`
+    /// S transfer registers, `$`.
     S,
-    /// `$$`
+    /// D transfer registers, `$$`.
     D,
-    /// `n$`
+    /// Next-neighbour registers, `n$`.
     NextNeighbour,
 }
 
 impl RegisterFile {
-    /// The file that a name's sigil names.
+    /// Returns the file selected by a name's sigil.
     #[must_use]
     pub fn of(name: &str) -> Self {
         if name.starts_with("n$") {
@@ -51,66 +51,66 @@ impl RegisterFile {
     }
 }
 
-/// A register that is to be allocated.
+/// A register to be allocated.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of a declaration"
 )]
 pub struct Variable {
-    /// The name; an array element has its number in brackets.
+    /// The name; for an array element, including its number in brackets.
     pub name: String,
-    /// The scope it was declared in.
+    /// The scope that declares it.
     pub scope: usize,
-    /// The file.
+    /// Its register file.
     pub space: RegisterFile,
-    /// Which sides of a transfer register it stands for.
+    /// The sides of a transfer register that it stands for.
     pub direction: TransferDirection,
-    /// The variable shares its register with no other, whatever the data flow says.
+    /// Whether it shares its register with no other variable, regardless of data flow.
     pub private: bool,
-    /// All contexts or all scopes share it, and nothing outside of the program sets it.
+    /// Whether all contexts or all scopes share it, and only this program sets it.
     pub shared: bool,
-    /// The number, and for a GPR the bank, that the source asks for.
+    /// The number, and for a GPR the bank, that the source requires.
     pub fixed: Option<(Option<Bank>, u8)>,
-    /// The directive, such as `.xfer_order_rd`, that names it where none declares it.
+    /// The directive that implies it, such as `.xfer_order_rd`, if it is not declared.
     pub implied_by: Option<&'static str>,
     /// Where it was declared.
     pub place: SourcePlace,
-    /// Whether an instruction or directive names it.
+    /// Whether an instruction or directive uses it.
     pub used: bool,
-    /// The loader gives it a value.
+    /// Whether the loader sets its initial value.
     pub initialised: bool,
 }
 
-/// A signal that is to be allocated.
+/// A signal to be allocated.
 #[derive(Clone, Debug)]
 pub struct SignalVariable {
-    /// The name; an array element has its number in brackets.
+    /// The name; for an array element, including its number in brackets.
     pub name: String,
-    /// The scope it was declared in.
+    /// The scope that declares it.
     pub scope: usize,
-    /// The signal shares its number with no other.
+    /// Whether the signal shares its number with no other.
     pub private: bool,
-    /// The number that the source asks for.
+    /// The number that the source requires.
     pub fixed: Option<u8>,
-    /// A DRAM command raises it: it owns an even number and the next.
+    /// Whether a DRAM command raises it, so that it occupies an even number and the next.
     pub pair: bool,
-    /// Where one signal of the pair is named, as `s[1]` is of `s`.
+    /// A place that names one signal of the pair, as `s[1]` does for `s`.
     pub half: Option<SourcePlace>,
     /// Where it was declared.
     pub place: SourcePlace,
-    /// Whether an instruction or directive names it.
+    /// Whether an instruction or directive uses it.
     pub used: bool,
 }
 
-/// What a name stands for.
+/// What a declared name, or an element of it, stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
-    /// A register. A transfer name may have been declared once for each side.
+    /// A register. A transfer name may be declared once for each side.
     Register {
-        /// The variable that reads mean.
+        /// The variable accessed by reads.
         read: Option<VariableId>,
-        /// The variable that writes mean.
+        /// The variable accessed by writes.
         write: Option<VariableId>,
     },
     /// A signal.
@@ -120,16 +120,16 @@ pub enum Element {
 /// A declared name.
 #[derive(Clone, Debug)]
 pub struct ScopeEntry {
-    /// One element, or those of the array.
+    /// The single element, or the elements of the array.
     pub elements: Vec<Element>,
-    /// Declared with `[n]`.
+    /// Whether it was declared with `[n]`.
     pub array: bool,
-    /// Where.
+    /// The place of the declaration.
     pub place: SourcePlace,
 }
 
 impl ScopeEntry {
-    /// Whether it is an array with this element.
+    /// Whether it is an array with an element of this number.
     fn has(&self, number: i64) -> bool {
         let number = usize::try_from(number);
         self.array && number.is_ok_and(|number| number < self.elements.len())
@@ -141,18 +141,18 @@ impl ScopeEntry {
 pub struct Scope {
     /// The enclosing scope.
     pub parent: Option<usize>,
-    /// The directive that opens it; none for the file.
+    /// The directive that opens it; `None` for the file.
     pub begin: Option<SourcePlace>,
     /// The directive that closes it.
     pub end: Option<SourcePlace>,
-    /// Registers declared in it.
+    /// Registers that the scope declares.
     pub registers: BTreeMap<String, ScopeEntry>,
-    /// Signals declared in it; one may have the name of a register.
+    /// Signals that the scope declares; a signal may have the same name as a register.
     pub signals: BTreeMap<String, ScopeEntry>,
 }
 
-/// Registers and signals have names of their own. What is wanted is looked up
-/// first; the other says what a name means instead.
+/// Which of the separate name spaces of registers and signals to search first; a name found only in
+/// the other is returned for a better message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// A register.
@@ -171,11 +171,11 @@ impl Wanted {
 }
 
 impl Scope {
-    /// What a name with an optional element number stands for in this scope: the name under
-    /// which it is declared, its entry, and which element of it is meant; none for the whole.
+    /// Looks up a name with an optional element number in this scope. Returns the name as declared,
+    /// its entry, and the element; `None` stands for the whole.
     ///
-    /// `$x[1]` and `$x1` are one transfer register, whichever of them is declared: sources of
-    /// the vendor use both.
+    /// `$x[1]` and `$x1` are the same transfer register, whichever of them is declared: the
+    /// vendor's sources use both.
     #[must_use]
     pub fn entry(
         &self,
@@ -200,12 +200,12 @@ impl Scope {
                 Some((&**name, entry, Some(number)))
             }),
         };
-        // A name that is no array, with a number: the caller says what is wrong with it.
+        // An indexed name that is not an array: the caller reports the error.
         other.or_else(|| own.map(|(name, entry)| (&**name, entry, index)))
     }
 
-    /// What is declared here under the other spelling of a name that is declared with this
-    /// size: elements of `$x[2]` are `$x0` and `$x1`.
+    /// Returns a conflicting declaration under the other spelling of a name declared with this
+    /// size: the elements of `$x[2]` are `$x0` and `$x1`.
     #[must_use]
     pub fn other_spelling(&self, name: &str, size: Option<usize>) -> Option<(String, &ScopeEntry)> {
         match size {
@@ -222,7 +222,7 @@ impl Scope {
         }
     }
 
-    /// The names of one kind.
+    /// Returns the names of one kind.
     #[must_use]
     pub const fn names(&self, kind: Wanted) -> &BTreeMap<String, ScopeEntry> {
         match kind {
@@ -231,7 +231,7 @@ impl Scope {
         }
     }
 
-    /// The names of one kind, to be changed.
+    /// Returns the names of one kind, mutably.
     pub const fn names_mut(&mut self, kind: Wanted) -> &mut BTreeMap<String, ScopeEntry> {
         match kind {
             Wanted::Register => &mut self.registers,
@@ -240,46 +240,46 @@ impl Scope {
     }
 }
 
-/// What a name stands for, and where that is declared.
+/// The result of a name lookup.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundName<'a> {
-    /// The scope that has it.
+    /// The scope that declares it.
     pub scope: usize,
-    /// What it is.
+    /// Its kind.
     pub kind: Wanted,
-    /// The name under which it is declared: `$x` for `$x1` where `$x` is an array.
+    /// The name as declared: `$x` for `$x1` if `$x` is an array.
     pub name: &'a str,
     /// The declaration.
     pub entry: &'a ScopeEntry,
-    /// Which element of it is meant; none for the whole.
+    /// The element; `None` for the whole.
     pub element: Option<i64>,
 }
 
 /// All scopes of a program; scope 0 is the file.
 #[derive(Clone, Debug)]
 pub struct Symbols {
-    /// The scopes in the order in which they were opened.
+    /// The scopes, in the order in which they were opened.
     pub scopes: Vec<Scope>,
-    /// The registers in the order in which they were declared.
+    /// The registers, in order of declaration.
     pub variables: Vec<Variable>,
-    /// The signals in the order in which they were declared.
+    /// The signals, in order of declaration.
     pub signals: Vec<SignalVariable>,
-    /// Import variables and where they are declared.
+    /// Import variables and the places of their declarations.
     pub imports: BTreeMap<String, SourcePlace>,
-    /// Every name of a declaration, in order, those too that are declared again.
+    /// Every declared name, in order, including repeated declarations.
     pub declarations: Vec<Declared>,
 }
 
 /// A name in a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declared {
-    /// Number of the statement.
+    /// Index of the statement.
     pub statement: usize,
-    /// Which of the directive's arguments is the name.
+    /// Index of the name among the directive's arguments.
     pub argument: usize,
-    /// How many arguments before the first name are qualifiers.
+    /// Number of arguments before the first name that are qualifiers.
     pub qualifiers: usize,
-    /// The scope that has the name.
+    /// The scope that declares the name.
     pub scope: usize,
 }
 
@@ -296,22 +296,21 @@ impl Default for Symbols {
 }
 
 impl Symbols {
-    /// Looks a name up from a scope outwards: what is wanted, or else what the
-    /// name stands for among the others.
+    /// Looks up a name from a scope outwards, first as the wanted kind, then as the other.
     #[must_use]
     pub fn lookup(&self, scope: usize, name: &str, wanted: Wanted) -> Option<&ScopeEntry> {
         let found = self.found(scope, name, None, wanted)?;
         found.element.is_none().then_some(found.entry)
     }
 
-    /// A register, or a signal, of this name that the scope sees.
+    /// Whether a register or signal of this name is visible in the scope.
     #[must_use]
     pub fn declared(&self, scope: usize, name: &str, kind: Wanted) -> bool {
         self.found_as(scope, name, None, kind).is_some()
     }
 
-    /// What a name with an optional element number stands for, from a scope outwards: what is
-    /// wanted, or else what the name stands for among the others.
+    /// Looks up a name with an optional element number from a scope outwards, first as the wanted
+    /// kind, then as the other.
     #[must_use]
     pub fn found(
         &self,
@@ -324,7 +323,7 @@ impl Symbols {
         { kinds.into_iter() }.find_map(|kind| self.found_as(scope, name, index, kind))
     }
 
-    /// As [`found`](Self::found), of one kind alone.
+    /// Like [`found`](Self::found), for one kind only.
     #[must_use]
     pub fn found_as(
         &self,
@@ -345,22 +344,22 @@ impl Symbols {
         })
     }
 
-    /// Whether the name stands for anything in the scope.
+    /// Whether the name is visible in the scope as a register or signal.
     #[must_use]
     pub fn is_declared(&self, scope: usize, name: &str) -> bool {
         self.found(scope, name, None, Wanted::Register).is_some()
     }
 
-    /// The scope and those around it.
+    /// Returns a scope and its enclosing scopes.
     pub fn outwards(&self, scope: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(scope), |&scope| self.scopes[scope].parent)
     }
 
-    /// The element that a name with an optional number means.
+    /// Returns the element that a name with an optional number denotes.
     ///
     /// # Errors
-    /// `undefined-register` or `undefined-signal` style diagnostics are left to
-    /// the caller (`Ok(None)`); an element outside its array is `array-bounds`.
+    /// Undefined names are left to the caller (`Ok(None)`); an element outside its array is
+    /// reported as `array-bounds`.
     pub fn element(
         &self,
         scope: usize,
@@ -402,7 +401,7 @@ impl Symbols {
         }
     }
 
-    /// A declared name like `name`, for a suggestion.
+    /// Returns a visible name similar to `name`, for a suggestion.
     #[must_use]
     pub fn similar(&self, scope: usize, name: &str, kind: Wanted) -> Option<&str> {
         let visible = self
@@ -424,7 +423,7 @@ impl Symbols {
     }
 }
 
-/// The name of a transfer register that stands for element `number` of the array `name`.
+/// Returns the name of the single transfer register for element `number` of the array `name`.
 #[must_use]
 pub fn single_name(name: &str, number: i64) -> Option<String> {
     RegisterFile::of(name)
@@ -432,8 +431,8 @@ pub fn single_name(name: &str, number: i64) -> Option<String> {
         .then(|| format!("{name}{number}"))
 }
 
-/// The array and its element that the name of a transfer register stands for: `$x` and 1
-/// for `$x1`.
+/// Splits the name of a transfer register into an array name and an element number: `$x` and 1 for
+/// `$x1`.
 #[must_use]
 pub fn element_in_name(name: &str) -> Option<(&str, i64)> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -445,7 +444,7 @@ pub fn element_in_name(name: &str) -> Option<(&str, i64)> {
     Some((stem, digits.parse().ok()?))
 }
 
-/// The number of a physical signal name `s1` to `s15`.
+/// Returns the number of a physical signal name, `s1` to `s15`.
 #[must_use]
 pub fn physical_signal(name: &str) -> Option<u8> {
     let digits = name.strip_prefix(['s', 'S'])?;
@@ -455,7 +454,7 @@ pub fn physical_signal(name: &str) -> Option<u8> {
     digits.parse().ok().filter(|n| *n < 16)
 }
 
-/// The address of a physical label name `L23` or `L23#`.
+/// Returns the address of a physical label name, `L23` or `L23#`.
 #[must_use]
 pub fn physical_label(name: &str) -> Option<u16> {
     let digits = name.strip_prefix(['L', 'l'])?;

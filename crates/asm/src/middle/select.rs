@@ -1,4 +1,4 @@
-//! Instruction selection: statements to instructions with symbolic operands.
+//! Instruction selection, from statements to instructions with symbolic operands.
 
 mod builder;
 mod command;
@@ -24,58 +24,59 @@ use crate::spelling::closest;
 use builder::Builder;
 use npsim_image::{ContextMode, MemorySpace, MemorySymbol, NnMode};
 
-/// Transfer registers that must be neighbours, in order.
+/// Transfer registers that must have consecutive numbers.
 #[derive(Clone, Debug)]
 pub struct TransferOrder {
-    /// The variables from the lowest number upwards.
+    /// The variables, from the lowest number upwards.
     pub variables: Vec<VariableId>,
     /// The directive.
     pub place: SourcePlace,
 }
 
-/// A value for the loader; its register and what its expression names may still be symbols.
+/// An initial value that the loader sets; its register and the names in its expression may still be
+/// symbolic.
 #[derive(Clone, Debug)]
 pub struct Initial {
     /// The register.
     pub register: InitialRegister,
-    /// The context, or all.
+    /// The context; `None` for all contexts.
     pub context: Option<u8>,
     /// The value.
     pub value: BoundExpression,
-    /// Where the value stands.
+    /// The place of the value.
     pub place: SourcePlace,
     /// The scope of the directive.
     pub scope: usize,
 }
 
-/// A longword of memory for the loader.
+/// An initial longword of memory that the loader sets.
 #[derive(Clone, Debug)]
 pub struct FirstLongword {
-    /// Which memory.
+    /// The memory.
     pub space: MemorySpace,
     /// Byte address.
     pub address: u32,
     /// The value.
     pub value: BoundExpression,
-    /// Where the value stands.
+    /// The place of the value.
     pub place: SourcePlace,
     /// The scope of the directive.
     pub scope: usize,
 }
 
-/// What the program is made for.
+/// The environment that the program is assembled for.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
-    /// Which instructions there are.
+    /// Determines the available instructions.
     pub generation: Generation,
-    /// Memory that has a name.
+    /// Named blocks of memory.
     pub memories: &'a [MemorySymbol],
-    /// The texts, and which defines their tokens came through.
+    /// The source texts and the defines that their tokens came from.
     pub sources: &'a SourceMap,
 }
 
 impl<'a> Surroundings<'a> {
-    /// The memory whose address a token is, by the name that stood for the address.
+    /// Returns the memory whose address a token is, judging by the define that expanded to it.
     fn memory(&self, token: &Token) -> Option<&'a MemorySymbol> {
         let define = self.sources.expansion(token.expansion)?;
         let named = self.memories.iter().find(|it| it.name == define.name)?;
@@ -86,55 +87,55 @@ impl<'a> Surroundings<'a> {
 /// The register of an initial value.
 #[derive(Clone, Copy, Debug)]
 pub enum InitialRegister {
-    /// It is known.
+    /// A physical register.
     Physical(Operand),
-    /// It is to be allocated.
+    /// A variable to be allocated.
     Symbolic(VariableId),
 }
 
 /// The program after selection.
 #[derive(Debug, Default)]
 pub struct SelectedProgram {
-    /// Instructions and hints in order.
+    /// Instructions and hints, in order.
     pub items: Vec<Item>,
-    /// Labels in order.
+    /// Labels, in order.
     pub labels: Vec<LabelDefinition>,
     /// `.xfer_order` lists.
     pub orders: Vec<TransferOrder>,
     /// `.init` values.
     pub initial: Vec<Initial>,
-    /// `.init` values of memory.
+    /// `.init` values for memory.
     pub initial_memory: Vec<FirstLongword>,
     /// Context mode.
     pub contexts: ContextMode,
     /// Next-neighbour mode.
     pub nn_mode: NnMode,
-    /// Registers named by number.
+    /// Registers that the program names by number.
     pub physical: Vec<Operand>,
-    /// Signals named by number.
+    /// Signals that the program names by number.
     pub physical_signals: Vec<u8>,
 }
 
-/// The walk over the statements.
+/// The state of the pass over the statements.
 pub struct Selector<'a> {
     /// Declared names.
     pub symbols: &'a mut Symbols,
     /// Names of macros, for suggestions.
     pub macros: &'a [String],
-    /// What the program is made for.
+    /// The environment that the program is assembled for.
     pub surroundings: Surroundings<'a>,
     /// The scope of the current statement.
     pub scope: usize,
-    /// What is found.
+    /// The program selected so far.
     pub out: SelectedProgram,
-    /// Names whose numbers directives ask for, and where.
+    /// Names whose numbers directives require, with the places.
     pub numbered: Vec<(Element, SourcePlace)>,
-    /// What is wrong.
+    /// The diagnostics so far.
     pub diagnostics: &'a mut Vec<Diagnostic>,
 }
 
-/// Selects instructions for all statements; `scopes` has the scope of each, and
-/// `macros` the names that a misspelt call may have meant.
+/// Selects instructions for all statements; `scopes` holds the scope of each, and `macros` the
+/// names that a misspelt call may have meant.
 pub fn select(
     statements: &[Statement],
     scopes: &[usize],
@@ -169,7 +170,7 @@ pub fn select(
         if let Err(diagnostic) = result {
             selector.diagnostics.push(diagnostic);
             if let Body::Instruction(instruction) = &statement.body {
-                // A word in its place, so that defer slots are counted right.
+                // A placeholder word, so that defer slots are counted correctly.
                 let stand_in = Builder::stand_in(instruction, scope);
                 selector.out.items.push(Item::Micro(Box::new(stand_in)));
             }
@@ -178,17 +179,17 @@ pub fn select(
     selector.out
 }
 
-/// Messages up to which each says what may have been meant: looking through all names for each of
-/// thousands takes minutes, and no more than the first hundred are shown.
+/// Number of messages after which no more suggestions are made: searching all names for each of
+/// thousands of errors takes minutes, and only the first hundred are shown.
 const GUESSED_FOR: usize = 100;
 
 impl Selector<'_> {
-    /// Whether it is worth looking for the name that was meant.
+    /// Whether to search for similar names.
     fn may_guess(&self) -> bool {
         self.diagnostics.len() < GUESSED_FOR
     }
 
-    /// A declared name like one that is not declared.
+    /// Returns a declared name similar to an undeclared one.
     fn similar(&self, name: &str, kind: Wanted) -> Option<&str> {
         let guess = || self.symbols.similar(self.scope, name, kind);
         self.may_guess().then(guess).flatten()
@@ -214,7 +215,7 @@ impl Selector<'_> {
 
 fn unknown(statement: &Instruction, name: &str, macros: &[String]) -> Diagnostic {
     let place = statement.mnemonic_place;
-    // The operands of a macro's use are not told apart here.
+    // The name includes the arguments of a macro call.
     let called = name.split('(').next().unwrap_or(name);
     let (kind, label) = if called == name {
         ("instruction", "not an instruction")

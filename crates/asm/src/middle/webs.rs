@@ -1,7 +1,6 @@
-//! Live-range splitting: the writes and reads of one name fall into webs, sets
-//! in which each read can see one of the writes. Webs have nothing to do with
-//! each other but their name, so each becomes a variable of its own and may
-//! get another register, in another bank.
+//! Live-range splitting. The writes and reads of a name are partitioned into webs: a read belongs
+//! to the web of every write that may reach it. Webs of a name are independent, so each becomes a
+//! variable of its own and may get another register, in another bank.
 
 use std::ops::Range;
 
@@ -13,29 +12,29 @@ use crate::middle::liveness::{Few, backward};
 use crate::middle::program::{Item, OperandValue, Side, VariableId, cell};
 use crate::middle::scope::{RegisterFile, Symbols};
 
-/// A write of a variable; the first ones stand for what it holds at the start.
+/// A write of a variable; the first ones stand for the values at the start.
 #[derive(Clone, Copy)]
 struct VariableWrite {
     variable: VariableId,
 }
 
-/// Where a variable is named.
+/// An occurrence of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum VariableUse {
-    /// Slot of an instruction.
+    /// Item and slot of an instruction.
     Slot(usize, usize),
-    /// Cell of a `.use`.
+    /// Item and cell of a hint.
     Hint(usize, usize),
 }
 
-/// What is done where a variable is named.
+/// How an occurrence accesses the variable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Does {
     Read,
     Write,
 }
 
-/// Where variables are named, and the write there or one that is seen there.
+/// Occurrences, each with the write it makes or one that reaches it.
 type Occurrences = Vec<(VariableUse, usize)>;
 
 struct Webs {
@@ -53,12 +52,12 @@ impl Webs {
 
     fn join(&mut self, one: usize, two: usize) {
         let (one, two) = (self.find(one), self.find(two));
-        // The smaller number stays, so that the web of the start keeps its name.
+        // The smaller number becomes the root, so that the initial web keeps its name.
         self.parent[one.max(two)] = one.min(two);
     }
 }
 
-/// Splits the context-relative general-purpose names of a program.
+/// Splits the names of context-relative general-purpose registers.
 pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
     let splittable = |id: VariableId| {
         let variable = &symbols.variables[id];
@@ -73,7 +72,7 @@ pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
         .collect();
     let mut made: Vec<Few> = vec![Few::new(); items.len()];
     let mut read: Vec<Few> = vec![Few::new(); items.len()];
-    // Writes by the slot or cell that makes them.
+    // Writes, by the slot or cell that makes them.
     let mut writer: Occurrences = Vec::new();
     for (i, item) in items.iter().enumerate() {
         each_use(item, i, |at, variable, does| {
@@ -91,7 +90,7 @@ pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
         });
     }
     let places = WritePlaces::new(&writes, eligible.len());
-    // What is not read any more need not be followed.
+    // Variables that are no longer read need not be tracked.
     let written = |i: usize| made[i].iter().map(|&write| writes[write].variable);
     let wanted = backward(flow, |i| &read[i], written);
     let reaching = reaching(flow, &writes, &made, &places, &wanted);
@@ -112,13 +111,13 @@ pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
                     Some(known) => webs.join(known, write),
                 }
             }
-            // Where no write comes, the item is never reached.
+            // An item that no write reaches is never executed.
             seen.push((at, first.unwrap_or(variable)));
         });
     }
     writer.sort_unstable();
     seen.sort_unstable();
-    // What is changed in place stays in its register.
+    // A value modified in place stays in its register.
     for (at, write) in &writer {
         if let Ok(read) = seen.binary_search_by_key(at, |it| it.0) {
             webs.join(seen[read].1, *write);
@@ -127,7 +126,7 @@ pub fn split(items: &mut [Item], flow: &FlowGraph, symbols: &mut Symbols) {
     rename(items, symbols, &eligible, (&writer, &seen), &mut webs);
 }
 
-/// Calls for all places of an item where a variable is named.
+/// Calls `see` for each occurrence of a variable in an item.
 fn each_use(item: &Item, i: usize, mut see: impl FnMut(VariableUse, VariableId, Does)) {
     match item {
         Item::Micro(micro) => {
@@ -159,14 +158,14 @@ fn each_use(item: &Item, i: usize, mut see: impl FnMut(VariableUse, VariableId, 
     }
 }
 
-/// The places of writes in sets of them: those of one variable side by side, in
-/// their order, so that a set is asked about all of them at once.
+/// Positions of writes in bit sets: the writes of a variable are contiguous, in order, so that they
+/// can be queried together.
 struct WritePlaces {
-    /// The write at each place.
+    /// The write at each position.
     writes: Vec<usize>,
-    /// The place of each write.
+    /// The position of each write.
     place: Vec<usize>,
-    /// The first place of each variable, and the end.
+    /// The first position of each variable, and the end.
     first: Vec<usize>,
 }
 
@@ -178,7 +177,7 @@ impl WritePlaces {
         let mut first = vec![0; variables + 1];
         for (at, &write) in sorted.iter().enumerate() {
             place[write] = at;
-            // Places ascend with the variable, so the last one seen ends it.
+            // Positions ascend with the variable, so the last one seen marks its end.
             first[writes[write].variable + 1] = at + 1;
         }
         Self {
@@ -193,8 +192,8 @@ impl WritePlaces {
     }
 }
 
-/// Writes that may be the last ones at the start of each item, by their places, of the
-/// variables that are wanted there.
+/// Returns the writes that may reach the start of each item, by position, for the variables that
+/// are wanted there.
 fn reaching(
     flow: &FlowGraph,
     writes: &[VariableWrite],
@@ -219,7 +218,7 @@ fn reaching(
         for &write in &made[i] {
             state.remove_range(places.of(writes[write].variable));
         }
-        // Two writes of one name in one instruction are both its last one.
+        // Two writes of a name in one instruction are both its last write.
         for &write in &made[i] {
             state.insert(places.place[write]);
         }
@@ -248,8 +247,8 @@ fn rename(
 ) {
     let mut variable_of: FxHashMap<usize, VariableId> = FxHashMap::default();
     let mut taken = vec![false; eligible.len()];
-    // What a name holds at the start is read somewhere, or the loader sets it:
-    // then that web keeps the variable that the loader knows.
+    // If the initial value of a name is read somewhere, or set by the loader, its web keeps the
+    // variable that the loader refers to.
     let uses: Occurrences = seen.iter().chain(writer).copied().collect();
     for &(_, write) in &uses {
         let web = webs.find(write);
@@ -265,7 +264,7 @@ fn rename(
         }
     }
     let mut order = uses;
-    // Of two runs that are in order, which this sort makes use of.
+    // The input consists of two sorted runs, which this sort exploits.
     order.sort();
     for (at, write) in order {
         let web = webs.find(write);
@@ -285,7 +284,7 @@ fn rename(
                 cell / 2
             }
         };
-        // An occurrence that both reads and writes comes twice, with the same web.
+        // An occurrence that both reads and writes appears twice, with the same web.
         let known = variable_of.get(&web).copied();
         let id = known.unwrap_or_else(|| {
             let id = if std::mem::replace(&mut taken[old], true) {

@@ -1,4 +1,4 @@
-//! One instruction under construction.
+//! Construction of a single instruction.
 
 use npsim_isa::{
     Access, FlowClass, Form, Instruction as Template, MnemonicInfo, Operand, OperandRole, Operands,
@@ -22,9 +22,9 @@ use crate::vocabulary::OPTIONAL_TOKENS;
 
 /// The instruction under construction.
 pub struct Builder<'s, 'a> {
-    /// Symbols and results.
+    /// Symbols and output of the selection.
     pub selector: &'s mut Selector<'a>,
-    /// What is written.
+    /// The statement being translated.
     pub statement: &'s Instruction,
     taken: Vec<bool>,
     slots: Vec<OperandSlot>,
@@ -41,14 +41,14 @@ pub struct Builder<'s, 'a> {
     pub target: Option<Token>,
     /// `targets[...]`
     pub targets: Vec<Token>,
-    /// A value that is known late.
+    /// A constant that is known late.
     pub late: Option<Late>,
-    /// The count may be changed by `indirect_ref`.
+    /// Whether `indirect_ref` may change the count.
     pub open_count: bool,
 }
 
 impl<'s, 'a> Builder<'s, 'a> {
-    /// Begins with nothing but the statement.
+    /// Creates a builder for a statement.
     pub fn new(selector: &'s mut Selector<'a>, statement: &'s Instruction) -> Self {
         Self {
             selector,
@@ -67,7 +67,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
     }
 
-    /// A `nop` in the place of an instruction that could not be understood.
+    /// Makes a `nop` that takes the place of an invalid instruction.
     pub fn stand_in(statement: &Instruction, scope: usize) -> Micro {
         Micro {
             mnemonic: statement.mnemonic.clone(),
@@ -77,7 +77,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
     }
 
-    /// Puts everything together; all optional tokens must have been taken.
+    /// Completes the instruction; all optional tokens must have been taken.
     pub fn finish(self, template: Template) -> Result<Micro, Diagnostic> {
         for (choice, taken) in self.statement.options.iter().zip(&self.taken) {
             if *taken {
@@ -125,9 +125,9 @@ impl<'s, 'a> Builder<'s, 'a> {
         })
     }
 
-    /// The instruction with place holders for what is not known yet: from the
-    /// table alone where its row says everything, by hand where it has options
-    /// or operands of its own kind.
+    /// Returns the instruction, with placeholders for values not yet known:
+    /// from the table if its row describes everything, otherwise by hand, for
+    /// options or operands specific to the instruction.
     pub fn template(&mut self, row: &'static MnemonicInfo) -> Result<Template, Diagnostic> {
         let form = &row.forms[0];
         if row.forms.iter().any(|form| form.flow == FlowClass::Command) {
@@ -136,7 +136,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         if let Some(make) = form.make {
             return Ok(make(&self.operands_of(form)?));
         }
-        // The list of `ctx_arb` has any length.
+        // The operand list of `ctx_arb` may have any length.
         if form.flow != FlowClass::Arbitration {
             let (least, most) = form.arity();
             self.arity(least, most)?;
@@ -147,7 +147,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
     }
 
-    /// The operands of a form that the table describes.
+    /// Returns the operands of a form that the table describes completely.
     fn operands_of(&mut self, form: &Form) -> Result<Operands, Diagnostic> {
         let (least, most) = form.arity();
         self.arity(least, most)?;
@@ -178,7 +178,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         Ok(operands)
     }
 
-    /// `targets[...]` of a jump.
+    /// Takes the `targets[...]` of a jump.
     fn possible_targets(&mut self) -> Result<(), Diagnostic> {
         let Some(choice) = self.option("targets") else {
             return Ok(());
@@ -226,7 +226,8 @@ impl<'s, 'a> Builder<'s, 'a> {
         })
     }
 
-    /// Two names or numbers of one operand with nothing between them.
+    /// Finds two adjacent names or numbers within an operand, as after a
+    /// missing comma.
     fn side_by_side(&self) -> Option<[&'s Token; 2]> {
         let word = |token: &Token| matches!(token.kind, TokenKind::Ident | TokenKind::Number(_));
         let mut pairs = self.statement.operands.iter().flat_map(|o| o.windows(2));
@@ -234,7 +235,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         Some([&pair[0], &pair[1]])
     }
 
-    /// The tokens of an operand; nothing where it was not written.
+    /// Returns the tokens of an operand; empty if it was not written.
     pub fn operand(&self, index: usize) -> &'s [Token] {
         self.statement
             .operands
@@ -242,12 +243,12 @@ impl<'s, 'a> Builder<'s, 'a> {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Where an operand stands.
+    /// Returns the place of an operand.
     pub fn place(&self, index: usize) -> SourcePlace {
         SourcePlace::of_all(self.operand(index)).unwrap_or(self.statement.place)
     }
 
-    /// The text of an operand without white space, in lower case.
+    /// Returns the text of an operand without white space, in lower case.
     pub fn word(&self, index: usize) -> String {
         self.operand(index)
             .iter()
@@ -255,28 +256,28 @@ impl<'s, 'a> Builder<'s, 'a> {
             .collect()
     }
 
-    /// Remembers where an operand stands.
+    /// Records the place of an operand.
     pub fn locate(&mut self, role: OperandRole, index: usize) {
         let place = self.place(index);
         self.places.push((role, place));
     }
 
-    /// Remembers the place of an optional token.
+    /// Records the place of an optional token.
     pub fn locate_at(&mut self, role: OperandRole, place: SourcePlace) {
         self.places.push((role, place));
     }
 
-    /// A source operand.
+    /// Reads a source operand.
     pub fn source(&mut self, index: usize, role: OperandRole) -> Result<Operand, Diagnostic> {
         self.slot(index, role, Use::Read)
     }
 
-    /// A destination operand.
+    /// Reads a destination operand.
     pub fn dest(&mut self, index: usize) -> Result<Operand, Diagnostic> {
         self.slot(index, OperandRole::Dest, Use::Write)
     }
 
-    /// A destination operand of which parts are kept.
+    /// Reads a destination operand that is partially kept.
     pub fn modified(&mut self, index: usize) -> Result<Operand, Diagnostic> {
         self.slot(index, OperandRole::Dest, Use::Modify)
     }
@@ -303,7 +304,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         Ok(operand)
     }
 
-    /// A constant operand that must be known now.
+    /// Evaluates a constant operand that must be known at this point.
     pub fn number(
         &mut self,
         index: usize,
@@ -317,7 +318,8 @@ impl<'s, 'a> Builder<'s, 'a> {
             .number(self.operand(index), range, what, place)
     }
 
-    /// A constant that may be known late: now, or 0 and remembered.
+    /// Evaluates a constant that may be known late; in that case, records its
+    /// expression and returns `None`.
     pub fn late_number(&mut self, index: usize, kind: LateKind) -> Result<Option<i64>, Diagnostic> {
         self.locate(OperandRole::Value, index);
         let place = self.place(index);
@@ -329,7 +331,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         Ok(None)
     }
 
-    /// Takes an optional token.
+    /// Takes an optional token by name.
     pub fn option(&mut self, name: &str) -> Option<&'s OptionalToken> {
         let index = self
             .statement
@@ -352,7 +354,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
     }
 
-    /// Takes the first optional token for which `pick` gives a value.
+    /// Takes the first optional token for which `pick` returns a value.
     pub fn pick<T>(&mut self, pick: impl Fn(&str) -> Option<T>) -> Option<T> {
         for (choice, taken) in self.statement.options.iter().zip(&mut self.taken) {
             if let (Some(value), false) = (pick(&choice.name), *taken) {
@@ -363,7 +365,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         None
     }
 
-    /// The single argument of an optional token.
+    /// Returns the single argument of an optional token.
     pub fn argument(choice: &OptionalToken) -> Result<&[Token], Diagnostic> {
         match choice.arguments.as_slice() {
             [argument] => Ok(argument),
@@ -374,7 +376,8 @@ impl<'s, 'a> Builder<'s, 'a> {
         }
     }
 
-    /// `defer[n]`; 0 where it is not written. The encoder knows the limits.
+    /// Takes `defer[n]`; 0 if it is not written. The encoder checks the
+    /// instruction's own limit.
     pub fn defer(&mut self) -> Result<u8, Diagnostic> {
         let Some(choice) = self.option("defer") else {
             return Ok(0);
@@ -396,7 +399,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         })
     }
 
-    /// A branch target.
+    /// Reads a branch target.
     pub fn branch_target(&mut self, index: usize) -> Result<u16, Diagnostic> {
         self.locate(OperandRole::Target, index);
         let place = self.place(index);
@@ -404,7 +407,7 @@ impl<'s, 'a> Builder<'s, 'a> {
         Ok(0)
     }
 
-    /// A signal operand; 0 where it is a symbol.
+    /// Returns the number of a signal operand; 0 if it is symbolic.
     pub fn signal_number(used: SignalUse) -> u8 {
         match used.signal {
             SignalRef::Symbol(_) => 0,
@@ -428,7 +431,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             .map(|count| count as u8)
     }
 
-    /// A shift; none where it is not written.
+    /// Reads a shift; [`Shift::None`] if it is not written.
     pub fn shift(&mut self, index: usize) -> Result<Shift, Diagnostic> {
         if self.operand(index).is_empty() {
             return Ok(Shift::None);
@@ -462,7 +465,7 @@ impl<'s, 'a> Builder<'s, 'a> {
             .help("use a count from 0 to 31")
     }
 
-    /// The count of `asr` and `dbl_shf`.
+    /// Reads the count of `asr` or `dbl_shf`.
     pub fn right_count(&mut self, index: usize) -> Result<ShiftCount, Diagnostic> {
         self.locate(OperandRole::Shift, index);
         let text = self.shift_text(index)?;

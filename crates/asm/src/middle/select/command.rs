@@ -1,4 +1,4 @@
-//! Memory and I/O commands.
+//! Selection of memory and I/O commands.
 
 use npsim_isa::{
     CapAccess, CapCsr, Command, CommandOp, Completion, Instruction as Template, Operand,
@@ -16,7 +16,7 @@ use crate::middle::program::{LateKind, TransferOperand};
 use crate::spelling::closest;
 use npsim_isa::physical_register;
 
-/// What the optional tokens of a command say.
+/// The optional tokens of a command.
 struct CommandTokens {
     completion: Completion,
     indirect: bool,
@@ -24,7 +24,7 @@ struct CommandTokens {
 }
 
 impl Builder<'_, '_> {
-    /// The template of a memory or I/O command.
+    /// Builds the template of a memory or I/O command.
     pub fn command(&mut self) -> Result<Template, Diagnostic> {
         let tokens = self.command_tokens()?;
         let mnemonic = self.statement.mnemonic.as_str();
@@ -109,7 +109,7 @@ impl Builder<'_, '_> {
         }))
     }
 
-    /// `cap` with an enumerated CSR; `None` if the address is computed.
+    /// Builds a `cap` command with an enumerated CSR; `None` if the address is computed.
     fn cap_csr(
         &mut self,
         word: &str,
@@ -182,7 +182,7 @@ impl Builder<'_, '_> {
         if let [token] = self.operand(index)
             && token.kind == TokenKind::Ident
         {
-            // A local CSR of the same name made this one's name longer.
+            // The name is prefixed because a local CSR has the same one.
             let name = if token.text.eq_ignore_ascii_case("MISC_CONTROL") {
                 "CAP_MISC_CONTROL"
             } else {
@@ -208,7 +208,7 @@ impl Builder<'_, '_> {
         Ok(address as u16)
     }
 
-    /// The transfer operand; symbols are remembered and `None` stands for them.
+    /// Reads the transfer operand; symbolic ones are recorded and returned as `None`.
     fn transfer_operand(
         &mut self,
         index: usize,
@@ -272,12 +272,11 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// A reference count from 1 to `most`: a constant, or `max_N` where an `indirect_ref`
-    /// (`indirect`) supplies the count when the program runs.
+    /// Reads a reference count from 1 to `most`: a constant, or `max_N` if an `indirect_ref`
+    /// (`indirect`) supplies the count at run time.
     ///
-    /// `open_count` then marks for the later stages that the number of registers is not known:
-    /// `middle/groups.rs` and `back/allocate/transfers.rs` keep all of them that the command
-    /// may reach for it.
+    /// `open_count` then tells the later stages that the number of registers is unknown:
+    /// `middle/groups.rs` and `back/allocate/transfers.rs` reserve all that the command may reach.
     fn count(&mut self, index: usize, indirect: bool, most: i64) -> Result<u8, Diagnostic> {
         self.locate(Role::Count, index);
         let place = self.place(index);
@@ -372,7 +371,7 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The 14-bit immediate of `cap[fast_wr]`.
+/// Checks the 14-bit immediate of `cap[fast_wr]`.
 pub fn cap_data(value: i64, place: SourcePlace) -> Result<u16, Diagnostic> {
     u16::try_from(value)
         .ok()

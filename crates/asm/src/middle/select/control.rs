@@ -1,4 +1,4 @@
-//! Branches, context arbitration and local CSRs.
+//! Selection of branches, context arbitration and local CSR accesses.
 
 use npsim_isa::{CtxArb, InputState, Instruction as Template, OperandRole as Role, csr};
 
@@ -11,7 +11,7 @@ use crate::middle::scope::Wanted;
 use crate::spelling::closest;
 
 impl Builder<'_, '_> {
-    /// The template of a control instruction; the mnemonic is known to be one.
+    /// Builds the template of a control instruction; the mnemonic is known to be one.
     pub fn control(&mut self, name: &str) -> Result<Template, Diagnostic> {
         match name {
             "br_signal" | "br_!signal" => {
@@ -96,7 +96,7 @@ impl Builder<'_, '_> {
         match word.as_str() {
             "voluntary" if special => arb.mask = 1,
             "bpt" if special => arb.breakpoint = true,
-            // The hardware form of kill: an empty mask of which any suffices.
+            // The hardware encodes kill as an empty mask with "any".
             "kill" if special => arb.any = true,
             "--" if special => arb.keep_mask = true,
             _ => {
@@ -122,8 +122,8 @@ impl Builder<'_, '_> {
         Ok(Template::CtxArb(arb))
     }
 
-    /// Whether an operand is the word `voluntary` beside signals: a bit of the word that
-    /// no signal has.
+    /// Whether an operand is the word `voluntary` among signals, which stands for a mask bit
+    /// without a signal.
     fn is_voluntary(&self, index: usize) -> bool {
         let selector = &self.selector;
         let declared = selector
@@ -132,7 +132,7 @@ impl Builder<'_, '_> {
         self.word(index) == "voluntary" && !declared
     }
 
-    /// A name alone that is no signal may be a misspelt word such as `kill`.
+    /// Suggests a word such as `kill` for a lone name that is not a signal.
     fn meant_word(&self, index: usize, wrong: Diagnostic) -> Diagnostic {
         const WORDS: [&str; 3] = ["voluntary", "bpt", "kill"];
         let lone = self.statement.operands.len() == 1 && self.operand(index).len() == 1;

@@ -1,5 +1,5 @@
-//! Instructions of the datapath: arithmetic, shifts, fields, immediates,
-//! multiply, CAM, CRC and bit counting.
+//! Selection of datapath instructions: arithmetic, shifts, fields, immediates, multiply, CAM, CRC
+//! and bit counting.
 
 use npsim_isa::{
     AluOp, ByteOrder, CamLmTarget, CrcBytes, CrcKind, ImmedShift, Instruction as Template,
@@ -16,7 +16,7 @@ use crate::middle::program::LateKind;
 use crate::spelling::closest;
 
 impl Builder<'_, '_> {
-    /// The template of a datapath instruction; `None` for other mnemonics.
+    /// Builds the template of a datapath instruction; `None` for other mnemonics.
     pub fn datapath(&mut self, name: &str) -> Result<Option<Template>, Diagnostic> {
         Ok(Some(match name {
             "alu" | "alu_shf" => self.alu(name)?,
@@ -172,8 +172,8 @@ impl Builder<'_, '_> {
             _ => return Err(wrong()),
         };
         let value = self.late_number(1, LateKind::Word)?.unwrap_or(0);
-        // With a shift, an upper half of ones says that the result is inverted:
-        // no other notation distinguishes `~(v << 8)` from its other forms.
+        // With a shift, an upper half of all ones means that the result is inverted: no other
+        // notation distinguishes `~(v << 8)` from its other forms.
         let invert = (0xffff_0000..=0xffff_ffff).contains(&value);
         Ok(Template::Immed {
             dest,
@@ -276,8 +276,8 @@ impl Builder<'_, '_> {
     }
 }
 
-/// The operator that other languages and assemblers have this word for, or that it
-/// is a slip of.
+/// Returns the operator that a word stands for in other languages and assemblers, or that it is a
+/// typo of.
 fn operator_meant(word: &str) -> Option<&'static str> {
     Some(match word {
         "add" | "plus" | "a+b" => "+",
@@ -308,8 +308,8 @@ fn order(name: &str) -> ByteOrder {
     }
 }
 
-/// The 16-bit field, shift and inversion that make a 32-bit constant; of several
-/// ways the one without inversion, then the one with the smaller shift.
+/// Returns the 16-bit field, shift and inversion that yield a 32-bit constant. Of several ways, the
+/// one without inversion is preferred, then the one with the smaller shift.
 pub fn immed_form(value: i64, place: SourcePlace) -> Result<(u16, ImmedShift, bool), Diagnostic> {
     let wide = u32::try_from(value)
         .or_else(|_| i32::try_from(value).map(|negative| negative as u32))
@@ -340,7 +340,7 @@ pub fn immed_form(value: i64, place: SourcePlace) -> Result<(u16, ImmedShift, bo
         )))
 }
 
-/// A 16-bit field; a negative number means its low 16 bits.
+/// Checks a 16-bit field; a negative number stands for its low 16 bits.
 pub fn word_value(value: i64, place: SourcePlace) -> Result<u16, Diagnostic> {
     if (-0x8000..=0xffff).contains(&value) {
         return Ok(value as u16);
@@ -353,7 +353,7 @@ pub fn word_value(value: i64, place: SourcePlace) -> Result<u16, Diagnostic> {
         .help("use a value from 0 to 65535; `(x & 0xffff)` keeps the low half"))
 }
 
-/// An 8-bit field; a negative number means its low 8 bits.
+/// Checks an 8-bit field; a negative number stands for its low 8 bits.
 pub fn byte_value(value: i64, place: SourcePlace) -> Result<u8, Diagnostic> {
     if (-0x80..=0xff).contains(&value) {
         return Ok(value as u8);

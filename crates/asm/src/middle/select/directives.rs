@@ -1,4 +1,4 @@
-//! Directives other than declarations and first values.
+//! Directives other than declarations and initial values.
 
 use npsim_isa::Bank;
 
@@ -15,30 +15,30 @@ use crate::middle::scope::{Element, RegisterFile, Wanted};
 use npsim_image::{ContextMode, NnMode, TransferDirection};
 use npsim_isa::physical_register;
 
-/// What a directive that gives a number is about.
+/// The kind of symbol that a numbering directive applies to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbered {
     /// A register, with its bank if it has one, or a signal.
     Any,
     /// A general-purpose register in this bank.
     In(Bank),
-    /// A register with its bank.
+    /// A register, with its bank if it has one.
     Register,
 }
 
-/// A name in a directive with its tokens.
+/// A name in a directive, with the tokens of its index.
 struct NamedSymbol<'t> {
     name: &'t Token,
     index: Option<&'t [Token]>,
 }
 
 impl Selector<'_> {
-    /// Does what a directive says.
+    /// Carries out a directive.
     pub fn directive(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         match directive.name {
             DirectiveName::Hint(name) => self.hint_directive(directive, name),
             DirectiveName::Program(name) => self.program_directive(directive, name),
-            // The stages before have carried these out.
+            // Earlier stages have carried these out.
             DirectiveName::Scope(_)
             | DirectiveName::Declaration(_)
             | DirectiveName::Rewrite(_)
@@ -103,7 +103,7 @@ impl Selector<'_> {
         }));
     }
 
-    /// The names of a directive, separated by spaces or commas.
+    /// Returns the names of a directive, separated by spaces or commas.
     fn items(directive: &Directive) -> Result<Vec<NamedSymbol<'_>>, Diagnostic> {
         let mut items = Vec::new();
         let mut rest = directive.arguments.as_slice();
@@ -137,7 +137,7 @@ impl Selector<'_> {
         Ok(items)
     }
 
-    /// The elements that an item means: one, or all of an array named as a whole.
+    /// Returns the elements that an item denotes: one, or all elements of an array.
     fn elements(
         &mut self,
         item: &NamedSymbol<'_>,
@@ -194,7 +194,7 @@ impl Selector<'_> {
                 }
             }
         }
-        // A name without direction is one variable in both lists.
+        // A name without a direction is a single variable, in both lists.
         let [read, write] = sides;
         let mut lists = vec![read];
         if lists[0] != write {
@@ -288,8 +288,7 @@ impl Selector<'_> {
             }
             return;
         }
-        // A transfer register that is filled by other means is filled at a time that the program does not
-        // show, so no other variable may live in it.
+        // A transfer register filled by other means may change at any time, so no other variable may share it.
         if transfer {
             variable.private = true;
         }
@@ -301,7 +300,7 @@ impl Selector<'_> {
         }
     }
 
-    /// `.set_sig` says that signals are raised, `.io_completed` that commands are done.
+    /// Handles `.set_sig` (signals are raised) and `.io_completed` (commands are done).
     fn signal_hint(&mut self, directive: &Directive, raised: bool) -> Result<(), Diagnostic> {
         let mut hint = Hint {
             place: Some(directive.place),
@@ -311,7 +310,7 @@ impl Selector<'_> {
             if let Some(index) = item.index
                 && let Some((id, _)) = self.half(item.name, index)?
             {
-                // What is said of one signal of a pair holds for its command.
+                // A hint about one signal of a pair applies to its command.
                 self.push_signal(&mut hint, raised, SignalRef::Symbol(id));
                 continue;
             }
@@ -348,7 +347,7 @@ impl Selector<'_> {
         }
     }
 
-    /// `.addr name number [A|B]` and its relatives.
+    /// Handles `.addr name number [A|B]` and related directives.
     fn address(&mut self, directive: &Directive, about: Numbered) -> Result<(), Diagnostic> {
         let arguments: Vec<Token> = directive
             .arguments
@@ -390,7 +389,7 @@ impl Selector<'_> {
             (_, Some(_)) => return Err(malformed()),
         };
         let place = SourcePlace::of(number);
-        // Without a bank the number may be that of a signal.
+        // Without a bank, the number may be that of a signal.
         let wanted = if bank.is_none() && about != Numbered::Register {
             Wanted::Signal
         } else {
@@ -447,8 +446,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Notes where the number of a name is asked for, and says so if another directive asked
-    /// for one before.
+    /// Records a directive that requires a number for a name, and reports conflicts with an earlier one.
     fn asked(
         &mut self,
         element: Element,

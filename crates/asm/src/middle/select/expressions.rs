@@ -1,4 +1,4 @@
-//! Constant expressions in operands: the numbers, addresses and imports that their names mean.
+//! Constant expressions in operands: numbers, addresses and imports denoted by names.
 
 use npsim_isa::{Operand, msf_csr, physical_register};
 
@@ -13,7 +13,7 @@ use crate::middle::scope::{Element, Wanted, physical_signal};
 use crate::vocabulary::Function;
 
 impl Selector<'_> {
-    /// Finds the references in a constant expression.
+    /// Resolves the references in a constant expression.
     pub fn expression(&mut self, tokens: &[Token]) -> Result<BoundExpression, Diagnostic> {
         let mut expression = BoundExpression::default();
         let mut i = 0;
@@ -70,8 +70,8 @@ impl Selector<'_> {
         Ok(expression)
     }
 
-    /// `mask(name)`: one bit at the number of a signal or register. Gives the
-    /// number of tokens after the word.
+    /// Translates `mask(name)`: one bit at the number of a signal or register. Returns the number
+    /// of tokens after the word.
     fn mask(
         &mut self,
         expression: &mut BoundExpression,
@@ -102,7 +102,7 @@ impl Selector<'_> {
         Ok(used)
     }
 
-    /// `&name`, and whether it is one more: the number of the second signal of a pair.
+    /// Resolves `&name`, and whether to add one for the second signal of a pair.
     fn address_of(
         &mut self,
         name: &Token,
@@ -118,17 +118,16 @@ impl Selector<'_> {
         Ok((reference, false))
     }
 
-    /// What `&name` is the number of.
+    /// Resolves the symbol whose number `&name` is.
     fn symbol(
         &mut self,
         name: &Token,
         index: Option<&[Token]>,
     ) -> Result<SymbolReference, Diagnostic> {
-        // Of a signal and a register of one name the signal's number is what
-        // programs ask for.
+        // If a signal and a register share the name, programs mean the signal's number.
         match self.find(name, index, Wanted::Signal)? {
             Some(Element::Signal(id)) => {
-                // Its number leaves the program's sight: others may raise it.
+                // The program passes its number on, so it may be raised from elsewhere.
                 self.symbols.signals[id].private = true;
                 return Ok(SymbolReference::Signal(SignalRef::Symbol(id)));
             }
@@ -166,7 +165,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A name in an expression: an MSF register's address, or a slip.
+    /// Resolves a bare name in an expression: the address of an MSF register, else an error.
     fn named_constant(&self, name: &Token) -> Result<Token, Diagnostic> {
         if self.symbols.is_declared(self.scope, &name.text)
             || physical_register(&name.text).is_some()
@@ -200,7 +199,7 @@ impl Selector<'_> {
     }
 }
 
-/// A token that stands where another one does.
+/// Makes a token at the place of another one.
 fn made(like: &Token, kind: TokenKind, text: &str) -> Token {
     Token {
         kind,
@@ -209,7 +208,7 @@ fn made(like: &Token, kind: TokenKind, text: &str) -> Token {
     }
 }
 
-/// Adds a name that stands for a number, or for one more than that.
+/// Adds a name that stands for a number, or for that number plus one.
 fn push(expression: &mut BoundExpression, name: &Token, reference: SymbolReference, more: bool) {
     let tokens = &mut expression.tokens;
     if more {

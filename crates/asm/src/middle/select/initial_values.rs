@@ -1,4 +1,4 @@
-//! First values of registers and memory: `.init`, `.init_ctx`.
+//! Initial values of registers and memory: `.init`, `.init_ctx`.
 
 use super::values::initial_value;
 use super::{FirstLongword, Initial, InitialRegister, Selector};
@@ -12,7 +12,7 @@ use npsim_image::MemorySymbol;
 use npsim_isa::physical_register;
 
 impl Selector<'_> {
-    /// `.init register value`, or `.init_ctx` with a context before.
+    /// Handles `.init register value`, or `.init_ctx` with a context before the register.
     pub(super) fn init(
         &mut self,
         directive: &Directive,
@@ -56,7 +56,7 @@ impl Selector<'_> {
             index = Some(&rest[1..close]);
             rest = &rest[close + 1..];
         }
-        // A distance from a name is one in memory.
+        // An offset after a name refers to memory.
         let distance =
             { rest.first() }.is_some_and(|sign| sign.joined && (sign.is("+") || sign.is("-")));
         if distance && self.find(name, None, Wanted::Register)?.is_none() {
@@ -108,7 +108,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// `.init NAME+8 value`: the first value of a longword of the project's memory.
+    /// Handles `.init NAME+8 value`: the initial value of a longword of the project's memory.
     fn init_memory(
         &mut self,
         directive: &Directive,
@@ -168,8 +168,8 @@ impl Selector<'_> {
     }
 }
 
-/// How many tokens behind a name are a distance from it: signs that stand close by, each with a
-/// number or with an expression in parentheses.
+/// Returns how many tokens after a name form an offset: signs without a space before them, each
+/// followed by a number or a parenthesized expression.
 fn distance(tokens: &[Token]) -> usize {
     let mut length = 0;
     while let [sign, first, rest @ ..] = &tokens[length..]

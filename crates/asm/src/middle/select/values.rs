@@ -1,4 +1,4 @@
-//! What operand texts mean: registers, signals, constants, labels.
+//! Resolution of operands: registers, signals, constants, labels.
 
 use npsim_isa::{Operand, msf_csr};
 
@@ -20,38 +20,38 @@ use npsim_isa::physical_register;
 /// How an operand is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandAccess {
-    /// Only read.
+    /// The operand is only read.
     Read,
-    /// Only written.
+    /// The operand is only written.
     Write,
-    /// Read and written.
+    /// The operand is read and written.
     Modify,
 }
 
 impl OperandAccess {
-    /// Whether the old value matters.
+    /// Whether the old value is used.
     pub const fn reads(self) -> bool {
         !matches!(self, Self::Write)
     }
 
-    /// Whether a new value appears.
+    /// Whether a new value is written.
     pub const fn writes(self) -> bool {
         !matches!(self, Self::Read)
     }
 }
 
-/// The variables that reads and writes through one name mean.
+/// The variables accessed by reads and by writes through one name.
 pub type Sides = (Option<VariableId>, Option<VariableId>);
 
 impl Selector<'_> {
-    /// Parses the form of an operand.
+    /// Parses the syntactic form of an operand.
     pub fn form(tokens: &[Token], place: SourcePlace) -> Result<OperandForm<'_>, Diagnostic> {
         run(tokens, operand).map_err(|diagnostic| {
             diagnostic.unwrap_or_else(|| place.error(codes::SYNTAX, "an operand is missing"))
         })
     }
 
-    /// The value of a register or constant operand.
+    /// Resolves a register or constant operand.
     pub fn value(
         &mut self,
         tokens: &[Token],
@@ -106,7 +106,7 @@ impl Selector<'_> {
         small_constant(value, place).map(OperandValue::Physical)
     }
 
-    /// A name as register or known constant. `None` for a name that is a constant.
+    /// Resolves a name to a register; `None` if the name is a constant.
     fn named(
         &mut self,
         name: &Token,
@@ -146,7 +146,7 @@ impl Selector<'_> {
         Err(self.undefined_register(name))
     }
 
-    /// The diagnostic for a register name that nothing declares.
+    /// Makes the diagnostic for an undeclared register name.
     pub fn undefined_register(&self, name: &Token) -> Diagnostic {
         let place = SourcePlace::of(name);
         let diagnostic = place
@@ -167,7 +167,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The variable that an access through a name means.
+    /// Returns the variable accessed through a name.
     fn side(
         &self,
         name: &Token,
@@ -216,8 +216,8 @@ impl Selector<'_> {
         Err(diagnostic)
     }
 
-    /// How a transfer register came to have one side, and what gives it both if no declaration
-    /// of its own is to be changed.
+    /// Describes why a transfer register has only one side, and how to give it both if that needs
+    /// no change to its own declaration.
     pub fn one_sided(
         &self,
         name: &Token,
@@ -257,7 +257,7 @@ impl Selector<'_> {
         Ok(element)
     }
 
-    /// A signal operand.
+    /// Resolves a signal operand.
     pub fn signal(
         &mut self,
         tokens: &[Token],
@@ -305,8 +305,8 @@ impl Selector<'_> {
         })
     }
 
-    /// The signal that `s[0]` or `s[1]` is one of, where `s` is declared as no array: that of a
-    /// pair. Says whether it is the second one, which is odd.
+    /// Resolves `s[0]` or `s[1]`, where `s` is not declared as an array, to a signal of a pair.
+    /// Also returns whether it is the second, odd one.
     pub fn half(
         &mut self,
         name: &Token,
@@ -358,7 +358,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A constant that must be known now and lie in a range.
+    /// Evaluates a constant that must be known at this point and lie in a range.
     pub fn number(
         &mut self,
         tokens: &[Token],
@@ -370,7 +370,7 @@ impl Selector<'_> {
         in_range(value, range, what, place)
     }
 
-    /// A constant that must be known now.
+    /// Evaluates a constant that must be known at this point.
     pub fn constant(&mut self, tokens: &[Token], place: SourcePlace) -> Result<i64, Diagnostic> {
         let expression = self.expression(tokens)?;
         if !expression.references.is_empty() {
@@ -383,7 +383,7 @@ impl Selector<'_> {
         constant::evaluate(&expression.tokens, place)
     }
 
-    /// A label operand.
+    /// Reads a label operand.
     pub fn label(tokens: &[Token], place: SourcePlace) -> Result<Token, Diagnostic> {
         match tokens {
             [token] if token.kind == TokenKind::Label => Ok(token.clone()),
@@ -403,7 +403,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The transfer variables that a name with an optional element means.
+    /// Returns the transfer variables denoted by a name with an optional element.
     pub fn transfer_sides(
         &mut self,
         name: &Token,
@@ -426,7 +426,7 @@ impl Selector<'_> {
     }
 }
 
-/// The variables of a name in a directive, restricted to one direction.
+/// Returns the variables of a name in a directive, restricted to one direction.
 pub fn directed(element: Element, direction: TransferDirection) -> Vec<VariableId> {
     let Element::Register { read, write } = element else {
         return Vec::new();
@@ -440,7 +440,7 @@ pub fn directed(element: Element, direction: TransferDirection) -> Vec<VariableI
     variables
 }
 
-/// Names in capitals are often those that a project defines.
+/// Adds a note for names in capitals, which projects often define.
 pub(super) fn of_project(diagnostic: Diagnostic, name: &str) -> Diagnostic {
     let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(capital) {
@@ -463,7 +463,7 @@ fn not_transfer(name: &Token) -> Diagnostic {
         ))
 }
 
-/// A constant that must lie in a range.
+/// Checks that a constant lies in a range.
 fn in_range(
     value: i64,
     range: std::ops::RangeInclusive<i64>,
@@ -480,13 +480,13 @@ fn in_range(
         .help(format!("use a value from {least} to {most}")))
 }
 
-/// A constant as the first value of a register: 32 bits, signed or not.
+/// Checks a constant as the initial value of a register: 32 bits, signed or unsigned.
 pub fn initial_value(value: i64, place: SourcePlace) -> Result<u32, Diagnostic> {
     let range = i64::from(i32::MIN)..=i64::from(u32::MAX);
     in_range(value, range, "an initial value", place).map(|value| value as u32)
 }
 
-/// A constant as a register operand.
+/// Checks a constant as a register operand.
 pub fn small_constant(value: i64, place: SourcePlace) -> Result<Operand, Diagnostic> {
     u8::try_from(value).map(Operand::Constant).map_err(|_| {
         place

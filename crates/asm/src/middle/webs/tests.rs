@@ -18,7 +18,7 @@ fn registers(text: &str, name: &str) -> BTreeSet<Operand> {
         .collect()
 }
 
-/// Two disjoint ranges of `t` that need different banks.
+/// A program with two disjoint ranges of `t` that need different banks.
 const TWO_BANKS: &str = ".reg t x y\n.areg x 3\n.breg y 3\nimmed[x, 1]\nimmed[y, 2]\nimmed[t, 1]\nalu[x, x, +, t]\nimmed[t, 2]\nalu[y, y, +, t]\nlocal_csr_wr[0x10, x]\nlocal_csr_wr[0x10, y]\nctx_arb[kill]\n";
 
 #[test]
