@@ -1,5 +1,5 @@
-//! From source text to statements: preprocessor, lexer, expressions, parser, and
-//! the lowering of structured assembly to instructions and labels.
+//! The front end, from source text to statements: preprocessor, lexer, expressions, parser, and the
+//! lowering of structured assembly to instructions and labels.
 
 pub(crate) mod constant;
 pub(crate) mod expression;

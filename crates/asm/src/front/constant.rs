@@ -1,4 +1,4 @@
-//! Values of constant expressions in operands and directives.
+//! Evaluation of constant expressions in operands and directives.
 
 use std::rc::Rc;
 
@@ -9,7 +9,8 @@ use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind};
 use crate::middle::program::{BoundExpression, SymbolReference};
 
-/// Names are replaced by numbers before the evaluation; any that is left has no value.
+/// Resolves no names: they are replaced by numbers before evaluation, and any left over has no
+/// value.
 struct NumbersOnly;
 
 impl Resolver for NumbersOnly {
@@ -44,10 +45,10 @@ fn unknown(name: &Token) -> Failure {
     )
 }
 
-/// The value of an expression of numbers; `place` is where an empty one is reported.
+/// Evaluates an expression of numbers; an empty one is reported at `place`.
 ///
 /// # Errors
-/// Whatever [`expression::Expression`] finds wrong.
+/// Returns any error that [`expression::Expression`] finds.
 pub fn evaluate(tokens: &[Token], place: SourcePlace) -> Result<i64, Diagnostic> {
     let Some(first) = tokens.first() else {
         return Err(place.error(codes::MALFORMED_EXPRESSION, "a constant is missing here"));
@@ -65,10 +66,10 @@ pub fn evaluate(tokens: &[Token], place: SourcePlace) -> Result<i64, Diagnostic>
     })
 }
 
-/// The value of an expression whose references are now known.
+/// Evaluates an expression whose references are now known.
 ///
 /// # Errors
-/// As [`evaluate`], and whatever `value` gives for a reference.
+/// Returns an error like [`evaluate`], or any error that `value` returns for a reference.
 pub fn resolve(
     expression: &BoundExpression,
     place: SourcePlace,

@@ -1,9 +1,9 @@
-//! Constant expressions with the precedence of C on numbers of 64 bits, signed or
-//! not: from -2^63 to 2^64 - 1. A constant with the top bit set is not negative.
+//! Constant expressions with C's precedence, on signed and unsigned 64-bit numbers: from -2^63 to
+//! 2^64 - 1. A constant with the top bit set is not negative.
 //!
-//! An expression is parsed once and may be evaluated later, for the numbers of
-//! registers and signals (`&name`) are known only after allocation. What names
-//! and functions mean is up to the caller's [`Resolver`].
+//! An expression is parsed once and may be evaluated later, since the numbers of registers and
+//! signals (`&name`) are known only after allocation. The caller's [`Resolver`] defines names and
+//! functions.
 
 mod builtin;
 mod parse;
@@ -18,37 +18,37 @@ use crate::source::{ExpansionId, Span};
 pub use builtin::builtin;
 pub use parse::joins_operands;
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 pub type Failure = Box<Diagnostic>;
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A number, from -2^63 to 2^64 - 1.
     Number(i128),
-    /// A quoted text.
+    /// A quoted string.
     Text(Rc<str>),
 }
 
-/// The meaning of names in an expression.
+/// Resolves the names in an expression.
 pub trait Resolver {
-    /// The value of `name` or of the array element `name[index]`.
+    /// Returns the value of `name` or of the array element `name[index]`.
     ///
     /// # Errors
-    /// If it has none here.
+    /// Returns an error if it has no value here.
     fn name(&mut self, name: &Token, index: Option<i64>) -> Result<Value, Failure>;
 
-    /// The value of `&name` or `&name[index]`.
+    /// Returns the value of `&name` or `&name[index]`.
     ///
     /// # Errors
-    /// If it has none here.
+    /// Returns an error if it has no value here.
     fn address(&mut self, name: &Token, index: Option<i64>) -> Result<Value, Failure>;
 
-    /// The value of `function(arguments)`; see [`builtin`] for the text and
-    /// number functions that mean the same everywhere.
+    /// Returns the value of `function(arguments)`; see [`builtin`] for the string and number
+    /// functions with the same meaning everywhere.
     ///
     /// # Errors
-    /// If there is no such function or it does not take these arguments.
+    /// Returns an error if there is no such function or it does not accept these arguments.
     fn call(&mut self, function: &Token, arguments: &[Vec<Token>]) -> Result<Value, Failure>;
 }
 
@@ -112,10 +112,10 @@ enum BinaryOperator {
 }
 
 impl Expression {
-    /// The value.
+    /// Evaluates the expression.
     ///
     /// # Errors
-    /// If a name is not known, a type does not fit, or the value does not fit 64
+    /// Returns an error if a name is unknown, a type does not match, or the value does not fit 64
     /// bits.
     pub fn evaluate(&self, resolver: &mut dyn Resolver) -> Result<Value, Failure> {
         match &self.kind {
@@ -158,10 +158,10 @@ impl Expression {
         }
     }
 
-    /// The value as a number.
+    /// Evaluates the expression as a number.
     ///
     /// # Errors
-    /// As for [`Self::evaluate`], and if it is a text.
+    /// Returns an error like [`Self::evaluate`], or if the value is a string.
     pub fn number(&self, resolver: &mut dyn Resolver) -> Result<i128, Failure> {
         match self.evaluate(resolver)? {
             Value::Number(n) => Ok(n),
@@ -185,7 +185,7 @@ impl Expression {
         resolver: &mut dyn Resolver,
     ) -> Result<Value, Failure> {
         use BinaryOperator as B;
-        // The right side of `defined(X) && X > 1` must not be evaluated needlessly.
+        // The right side of `defined(X) && X > 1` must be evaluated only if needed.
         if operator == B::AndAlso || operator == B::OrElse {
             let decided = (left.number(resolver)? != 0) == (operator == B::OrElse);
             let value = if decided {
@@ -275,15 +275,14 @@ impl Expression {
     }
 }
 
-/// A number that 64 bits hold.
+/// Returns the number if it fits 64 bits.
 fn within(n: i128) -> Option<i128> {
     (i128::from(i64::MIN)..=i128::from(u64::MAX))
         .contains(&n)
         .then_some(n)
 }
 
-/// What is done to the bits of numbers. The result is a signed number unless one of
-/// them is too large for that.
+/// Applies a bitwise operation. The result is signed unless an operand exceeds the signed range.
 fn bits(numbers: [i128; 2], operation: impl Fn(i128, i128) -> i128) -> i128 {
     let [a, b] = numbers;
     let result = operation(a, b) as u64;

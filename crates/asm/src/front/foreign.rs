@@ -1,4 +1,4 @@
-//! Spellings of other assemblers, and how they are written here.
+//! Spellings of other assemblers, and their equivalents here.
 
 use npsim_isa::{MnemonicInfo, mnemonic};
 
@@ -12,7 +12,7 @@ use crate::front::token::{Met, Nesting, Token, TokenKind, spell, split_labels};
 /// The largest constant that an operand holds.
 const SMALL: u64 = 255;
 
-/// How that is written here which other assemblers have a mnemonic for.
+/// Returns the equivalent of a mnemonic of other assemblers.
 #[must_use]
 pub fn written_here(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -33,7 +33,8 @@ pub fn written_here(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The directives that a word would be with a mark before it: `.else` and `#else` for `else`.
+/// Returns the directives that a word would be with a mark before it: `.else` and `#else` for
+/// `else`.
 #[must_use]
 pub fn directives(word: &str) -> Vec<&'static str> {
     let own = DirectiveName::parse(&format!(".{word}")).map(|(_, spelling)| spelling);
@@ -41,8 +42,8 @@ pub fn directives(word: &str) -> Vec<&'static str> {
     own.into_iter().chain(of_text).collect()
 }
 
-/// Says at the place of a word that it is no instruction but would be a directive; none if
-/// it would be none.
+/// Returns the error for a word that is not an instruction but would be a directive with a mark;
+/// `None` if it would not.
 #[must_use]
 pub fn without_mark(word: &str, place: SourcePlace) -> Option<Diagnostic> {
     let meant = directives(word);
@@ -69,16 +70,16 @@ pub fn without_mark(word: &str, place: SourcePlace) -> Option<Diagnostic> {
     }
 }
 
-/// What is wrong with a line that is no statement, if it is one of another assembler: `mov a, 1`,
-/// `alu (a, b, +, c)`, `a = b + 1`; none for a line of another form.
+/// Returns the error for an invalid line in the style of another assembler: `mov a, 1`, `alu (a, b,
+/// +, c)`, `a = b + 1`; `None` for a line of another form.
 #[must_use]
 pub fn explain(tokens: &[Token]) -> Option<Diagnostic> {
     let (_, statement) = split_labels(tokens);
     instruction_without_brackets(statement).or_else(|| assignment(statement))
 }
 
-/// A line's first word, which is several tokens if it is an instruction like `br=ctx`, and what
-/// follows it.
+/// Returns a line's first word, which may be several tokens for an instruction like `br=ctx`, those
+/// tokens, and the rest.
 fn first_word(statement: &[Token]) -> Option<(String, &[Token], &[Token])> {
     let joined = |token: &&Token| token.joined && !["(", "["].iter().any(|it| token.is(it));
     let more = { statement.get(1..)?.iter() }.take_while(joined).count();
@@ -103,7 +104,7 @@ fn begins_operand(token: &Token) -> bool {
     }
 }
 
-/// A name and what follows it as operands without brackets; none for another form.
+/// Splits a name from operands without brackets; `None` for another form.
 pub fn bare_operands(statement: &[Token]) -> Option<(&Token, &[Token])> {
     let (name, operands) = statement.split_first()?;
     let first = operands.first()?;
@@ -111,8 +112,7 @@ pub fn bare_operands(statement: &[Token]) -> Option<(&Token, &[Token])> {
     bare.then_some((name, operands))
 }
 
-/// Says how a line is written with brackets around its operands, and offers the change if all
-/// of them stand in one place.
+/// Suggests brackets around a line's operands, with an edit if the operands are contiguous.
 pub fn in_brackets(
     error: Diagnostic,
     name: &Token,
@@ -123,8 +123,8 @@ pub fn in_brackets(
     rewritten(error, &name.text, name, operands, &given)
 }
 
-/// Says what stands behind a word, of which `name` is the last token, in place of its operands,
-/// and offers the change.
+/// Suggests a replacement for the operands of a word whose last token is `name`, with an edit if
+/// the operands are contiguous.
 fn rewritten(
     error: Diagnostic,
     word: &str,
@@ -170,7 +170,7 @@ fn instruction_without_brackets(statement: &[Token]) -> Option<Diagnostic> {
     if let Some(meant) = without_mark(&word, place) {
         return Some(meant);
     }
-    // A call of a macro that is not defined.
+    // A call of an undefined macro.
     if first.joined {
         return None;
     }
@@ -182,7 +182,7 @@ fn instruction_without_brackets(statement: &[Token]) -> Option<Diagnostic> {
     Some(error.help("an instruction is written `name[operand, operand]`"))
 }
 
-/// How an instruction is written whose operands are there, but not in square brackets.
+/// Returns the error for an instruction whose operands are not in square brackets.
 fn bracketed(
     row: &MnemonicInfo,
     word: &str,
@@ -201,8 +201,8 @@ fn bracketed(
         None => format!("the operands of `{word}` have no brackets"),
     });
     let parts: Vec<&[Token]> = parts(round.unwrap_or(operands));
-    // Without its commas it is not plain which operand is which, nor where a list of any
-    // length ends and options begin.
+    // Without all commas it is unclear which operand is which, and for a list of arbitrary length,
+    // where it ends and options begin.
     let open_ended = row.syntax.contains("...");
     if open_ended || parts.len() + 1 < most || parts.iter().any(|part| lacks_comma(part)) {
         return error.help(format!(
@@ -220,7 +220,7 @@ fn bracketed(
     rewritten(error, word, name, operands, &given)
 }
 
-/// How many operands an instruction takes at most; none if it has no brackets.
+/// Returns the maximum number of operands of an instruction; `None` if it has no brackets.
 fn operand_count(row: &MnemonicInfo) -> Option<usize> {
     let forms = row.syntax.split(" | ");
     forms
@@ -234,7 +234,7 @@ fn operand_count(row: &MnemonicInfo) -> Option<usize> {
         .max()
 }
 
-/// What stands in round brackets around all of a text.
+/// Returns the contents of round brackets that enclose all tokens.
 fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
     let mut nesting = Nesting::default();
     tokens.first().filter(|token| token.is("("))?;
@@ -243,7 +243,7 @@ fn enclosed(tokens: &[Token]) -> Option<&[Token]> {
     (close + 1 == tokens.len()).then(|| &tokens[1..close])
 }
 
-/// The parts of a text between commas outside of brackets.
+/// Splits tokens at the commas outside of brackets.
 fn parts(tokens: &[Token]) -> Vec<&[Token]> {
     let mut nesting = Nesting::default();
     tokens
@@ -251,7 +251,7 @@ fn parts(tokens: &[Token]) -> Vec<&[Token]> {
         .collect()
 }
 
-/// Whether two operands stand beside each other with nothing between them.
+/// Whether two operands are adjacent without a comma.
 fn lacks_comma(part: &[Token]) -> bool {
     part.is_empty()
         || part.windows(2).any(|pair| {
@@ -264,7 +264,7 @@ fn lacks_comma(part: &[Token]) -> bool {
         })
 }
 
-/// How a line is written that assigns, as in `a = b + 1`, `a += 1` or `a++`.
+/// Returns the error for an assignment, as in `a = b + 1`, `a += 1` or `a++`.
 fn assignment(statement: &[Token]) -> Option<Diagnostic> {
     let (target, operator, value) = split_assignment(statement)?;
     let target = spell(target);
@@ -295,7 +295,7 @@ fn assignment(statement: &[Token]) -> Option<Diagnostic> {
     })
 }
 
-/// Destination, operator if one stands before the `=`, and value of an assignment.
+/// Splits an assignment into destination, operator before the `=` if any, and value.
 fn split_assignment(statement: &[Token]) -> Option<(&[Token], Option<&Token>, &[Token])> {
     let named = |target: &[Token]| {
         let first = target.first();
@@ -316,7 +316,7 @@ fn split_assignment(statement: &[Token]) -> Option<(&[Token], Option<&Token>, &[
     (named(target) && !value.is_empty()).then_some((target, operator, value))
 }
 
-/// An instruction that gives `target` a value without computing.
+/// Returns an instruction that copies a value to `target`.
 fn moved(target: &str, value: &[Token]) -> Option<String> {
     match value {
         [number] if matches!(number.kind, TokenKind::Number(_)) => {
@@ -330,8 +330,8 @@ fn moved(target: &str, value: &[Token]) -> Option<String> {
     }
 }
 
-/// An instruction that computes `target` from two operands; several, with the text between
-/// them, where a constant must be loaded first.
+/// Returns an instruction that computes `target` from two operands, or two instructions joined by
+/// text if a constant must be loaded first.
 fn computed(target: &str, left: &str, operator: &Token, right: &[Token]) -> Option<String> {
     let step = operator.is("++") || operator.is("--");
     let right_text = if step { "1".to_owned() } else { spell(right) };
@@ -359,7 +359,7 @@ fn computed(target: &str, left: &str, operator: &Token, right: &[Token]) -> Opti
     })
 }
 
-/// Whether tokens are one operand: a number, or a name with or without an element number.
+/// Whether tokens are a single operand: a number, or a name with or without an element number.
 fn is_operand(tokens: &[Token]) -> bool {
     match tokens {
         [one] => matches!(one.kind, TokenKind::Ident | TokenKind::Number(_)),

@@ -1,10 +1,9 @@
-//! Source text to logical lines of tokens.
+//! The lexer, from source text to logical lines of tokens.
 //!
-//! Comments go, continued lines are joined. A line goes on after a backslash,
-//! while a bracket is open, and after a comma at its end. `##`, and `/**/`
-//! directly between two tokens, stay as the paste token `##` for the
-//! preprocessor. Nothing is reported here: a line carries what is wrong with it,
-//! for it may stand in a part of the source that is switched off.
+//! Comments are dropped and continued lines joined. A line continues after a backslash, while a
+//! bracket is open, and after a trailing comma. `##`, and `/**/` directly between two tokens, are
+//! kept as the paste token `##` for the preprocessor. Nothing is reported here: each line carries
+//! its own errors, since a condition may exclude it.
 
 pub(crate) mod lexeme;
 
@@ -21,36 +20,36 @@ use crate::source::{ExpansionId, FileId, Span};
 
 use lexeme::{Lexeme, classify, lexeme};
 
-/// One logical line as it stands in its file.
+/// One logical line, as written in its file.
 #[derive(Clone, Debug)]
 pub(crate) struct RawLine {
-    /// The tokens; those of a directive begin after the directive's name.
+    /// The tokens; for a directive, those after its name.
     pub tokens: Vec<Token>,
-    /// What it directs, if it begins with `#`, and the name itself.
+    /// The directive, if the line begins with `#`, and its name token.
     pub directive: Option<(HashWord, Token)>,
-    /// What is wrong with it, or looks so.
+    /// Errors and warnings about the line.
     pub errors: Vec<Diagnostic>,
 }
 
-/// The word behind a `#` at the beginning of a line.
+/// The word after a `#` at the beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HashWord {
     Directive(PreprocessorDirective),
-    /// A word that is no directive.
+    /// A word that is not a directive.
     Unknown,
-    /// The `#` stands alone.
+    /// No word: the `#` is alone.
     Nothing,
 }
 
 impl RawLine {
-    /// From its first token to its last; none if it is nothing but mistakes.
+    /// Returns the span from the first token to the last; `None` if the line has only errors.
     pub fn span(&self) -> Option<Span> {
         let directive = self.directive.as_ref().map(|(_, name)| name.span);
         let first = directive.or_else(|| self.tokens.first().map(|it| it.span))?;
         Some(self.tokens.last().map_or(first, |last| first.to(last.span)))
     }
 
-    /// Whether it is a `#define`, whose text is code only where its name is used.
+    /// Whether the line is a `#define`, whose text becomes code only where its name is used.
     pub fn is_define(&self) -> bool {
         matches!(
             self.directive,
@@ -58,18 +57,18 @@ impl RawLine {
         )
     }
 
-    /// Whether nothing can be made of it.
+    /// Whether the line has errors and is unusable.
     pub fn is_wrong(&self) -> bool {
         self.errors.iter().any(Diagnostic::is_error)
     }
 }
 
-/// Gives one shared text for equal texts.
+/// Shares storage between equal strings.
 #[derive(Debug, Default)]
 pub(crate) struct Interner(FxHashSet<Rc<str>>);
 
 impl Interner {
-    /// The shared text.
+    /// Returns the shared string.
     pub fn get(&mut self, text: &str) -> Rc<str> {
         if let Some(shared) = self.0.get(text) {
             return shared.clone();
@@ -118,14 +117,15 @@ fn not_a_number(text: &str, span: Span, expansion: ExpansionId) -> Diagnostic {
     )
 }
 
-/// What is wrong with a token made by the preprocessor that begins like a number and is none.
+/// Returns the error for a token, made by the preprocessor, that begins like a number but is not
+/// one.
 pub(super) fn invalid_number(token: &Token) -> Option<Diagnostic> {
     let wrong = token.kind == TokenKind::Ident && classify(&token.text).is_none();
     wrong.then(|| not_a_number(&token.text, token.span, token.expansion))
 }
 
-/// Lexes a text made by the preprocessor; all tokens get the place of `like`,
-/// and the first one its joining.
+/// Lexes a text made by the preprocessor; all tokens get the position of `like`, and the first one
+/// also whether it is joined.
 pub(crate) fn lex_fragment(text: &str, like: &Token, interner: &mut Interner) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut joined = like.joined;
@@ -154,37 +154,37 @@ pub(crate) fn lex_fragment(text: &str, like: &Token, interner: &mut Interner) ->
     tokens
 }
 
-/// Why a line ends.
+/// The reason why a line ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineEnding {
     Newline,
-    /// The next line cannot belong to it.
+    /// The next token cannot belong to the line.
     NextStatement,
     File,
 }
 
-/// The line that is being read.
+/// The line being read.
 #[derive(Default)]
 struct OpenLine {
     tokens: Vec<Token>,
     hash: Option<Span>,
     brackets: Vec<(char, Span)>,
     errors: Vec<Diagnostic>,
-    /// The next token touches the last one.
+    /// Whether the next token touches the last one.
     joined: bool,
-    /// An empty comment that may turn out to paste.
+    /// An empty comment that may turn out to be a paste operator.
     paste: Option<Span>,
-    /// The line goes on after its end if what follows can belong to it.
+    /// Whether the line continues past its end if the next token can belong to it.
     continued: bool,
-    /// Where the first line of a `#define` ends on which a bracket is open.
+    /// The end of the first line of a `#define` that leaves a bracket open.
     first_end: Option<FirstEnd>,
 }
 
-/// The state at the end of the first line of a `#define`, to which the lexer goes back if
-/// its bracket never closes: the define then is that line alone.
+/// The state at the end of the first line of a `#define`. The lexer returns to it if the bracket
+/// never closes; the define is then that line alone.
 #[derive(Clone, Copy)]
 struct FirstEnd {
-    /// The byte behind the newline.
+    /// The byte after the newline.
     next: u32,
     tokens: usize,
     errors: usize,
@@ -195,10 +195,10 @@ struct Lexer<'a> {
     interner: &'a mut Interner,
     lines: Vec<RawLine>,
     line: OpenLine,
-    /// The byte from which to read anew, since what was read behind it does not belong
-    /// to the line that ended.
+    /// The byte at which to resume, if text after it was read but does not belong to the line that
+    /// ended.
     resume: Option<u32>,
-    /// The bracket that the line before, a `#define`, has left open.
+    /// The bracket left open by the previous line, a `#define`.
     left_open: Option<(char, Span)>,
 }
 
@@ -219,8 +219,8 @@ impl Lexer<'_> {
         &mut self.line.errors[at]
     }
 
-    /// Takes one lexeme into the open line; `pasted_next` says that a paste operator follows it
-    /// directly, so that a word which is no number may be half of a name.
+    /// Adds a lexeme to the open line; `pasted_next` tells whether a paste operator follows
+    /// directly, in which case a malformed number may be part of a name.
     fn take(&mut self, lexeme: Lexeme<'_>, span: Span, pasted_next: bool) {
         match lexeme {
             Lexeme::Space | Lexeme::Comment | Lexeme::Continuation => self.separate(),
@@ -297,7 +297,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// White space stood here.
+    /// Records white space at this point.
     fn separate(&mut self) {
         self.line.joined = false;
         self.line.paste = None;
@@ -318,7 +318,7 @@ impl Lexer<'_> {
                 .last()
                 .is_some_and(|t| t.is(",") || t.is("("))
         {
-            // An argument that a macro puts behind the stem of a label.
+            // An argument that a macro appends to the stem of a label.
             self.token(TokenKind::Punct, "#", span);
         } else {
             self.separate();
@@ -335,7 +335,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Adds a token that may end a continued line or complete a paste.
+    /// Adds a token, which may end a continued line or complete a paste.
     fn token(&mut self, kind: TokenKind, text: &str, span: Span) {
         if self.line.continued {
             let word = matches!(
@@ -404,8 +404,8 @@ impl Lexer<'_> {
                     .label(format!("`{wanted}` was expected"))
                     .also(opener, ExpansionId::ROOT, "opened here");
                 if call {
-                    // Sources of others have it, and their tool lets it pass: what
-                    // is meant is plain.
+                    // Existing sources contain this, and the original tool accepts it; the meaning
+                    // is clear.
                     error.level = Severity::Warning;
                     *error = error
                         .clone()
@@ -436,8 +436,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether a bracket opens the arguments of a macro: it stands behind the first
-    /// word of the line, or the first after its labels.
+    /// Whether a bracket opens the arguments of a macro: it follows the first word of the line, or
+    /// the first after its labels.
     fn calls_a_macro(&self, opener: Span) -> bool {
         let tokens = &self.line.tokens;
         let (_, statement) = match self.directive() {
@@ -452,26 +452,26 @@ impl Lexer<'_> {
                     && (open.is("(") || open.is("[") && mnemonic(&name.text).is_none()))
     }
 
-    /// The line is a message, in which anything may stand.
+    /// Whether the line is a message, which may be arbitrary text.
     fn is_free_text(&self) -> bool {
         self.directive()
             .is_some_and(PreprocessorDirective::is_message)
     }
 
-    /// The line is a `#define`.
+    /// Whether the line is a `#define`.
     fn is_define(&self) -> bool {
         self.directive() == Some(PreprocessorDirective::Define)
     }
 
-    /// The directive of the open line.
+    /// Returns the directive of the open line.
     fn directive(&self) -> Option<PreprocessorDirective> {
         self.line.hash?;
         PreprocessorDirective::named(&self.line.tokens.first()?.text)
     }
 
-    /// A line ended; `next` is the byte behind its newline.
+    /// Handles the end of a physical line; `next` is the byte after the newline.
     fn newline(&mut self, next: u32) {
-        // A newline after a backslash never comes here: it is part of that lexeme.
+        // A newline after a backslash is part of that lexeme and never gets here.
         let comma = self.line.tokens.last().is_some_and(|t| t.is(","));
         let open = !self.line.brackets.is_empty() && !self.is_free_text();
         if open || (comma && self.line.hash.is_none()) {
@@ -522,8 +522,8 @@ impl Lexer<'_> {
                     Some("a line that ends with a comma continues on the next line".into());
             }
         }
-        // The open line keeps its room for tokens and brackets; a line that is read
-        // gets as much as it needs.
+        // The open line keeps its allocations for tokens and brackets; a finished line is allocated
+        // to size.
         let line = &mut self.line;
         let hash = line.hash.take();
         line.brackets.clear();
@@ -574,7 +574,7 @@ impl Lexer<'_> {
     }
 }
 
-/// What a `#define` that has these tokens so far stands for.
+/// Returns the replacement text of a `#define` with these tokens so far.
 fn define_text(tokens: &[Token]) -> &[Token] {
     let rest = tokens.get(2..).unwrap_or_default();
     if !rest.first().is_some_and(|open| open.is("(") && open.joined) {
@@ -584,7 +584,7 @@ fn define_text(tokens: &[Token]) -> &[Token] {
     close.map_or(&[], |close| &rest[close + 1..])
 }
 
-/// A text without its continuations and the indentation after them.
+/// Joins the lines of a continued string, without indentation.
 fn on_one_line(text: &str) -> Cow<'_, str> {
     if !text.contains('\n') {
         return Cow::Borrowed(text);

@@ -1,8 +1,8 @@
-//! The step between statements and instructions: structured control flow
-//! becomes compares and branches here.
+//! Lowering of structured control flow to compares and branches, between statements and instruction
+//! selection.
 //!
-//! Statements that mean themselves pass through. The labels and registers that
-//! the constructs need begin with `_` and differ from all names of the source.
+//! Other statements pass through unchanged. Generated labels and registers begin with `_` and
+//! differ from all names in the source.
 
 mod arms;
 mod condition;
@@ -27,23 +27,23 @@ use writer::StatementWriter;
 
 /// An open construct.
 struct OpenConstruct {
-    /// How its directive is spelt.
+    /// The spelling of its directive.
     spelling: &'static str,
     place: SourcePlace,
     kind: ConstructKind,
-    /// What stands here now is never executed and makes no words.
+    /// Whether the code at this point is never executed and produces no words.
     dropped: bool,
-    /// An enclosing block was left out when this one began.
+    /// Whether an enclosing block was being dropped when this one began.
     outer_dropped: bool,
 }
 
 enum ConstructKind {
     If {
-        /// Where the next arm begins, if the last test can fail.
+        /// Label of the next arm, if the last test can fail.
         next: Option<Token>,
         end: Token,
         end_used: bool,
-        /// An arm whose condition is always true has been there.
+        /// Whether an arm has had a condition that is always true.
         decided: bool,
         otherwise: Option<SourcePlace>,
     },
@@ -61,7 +61,7 @@ enum ConstructKind {
     },
 }
 
-/// What the source says of names before they are declared.
+/// Facts about names that conditions use before declarations are processed.
 struct KnownNames {
     imports: BTreeSet<String>,
     declared: BTreeSet<String>,
@@ -77,7 +77,7 @@ impl NameFacts for KnownNames {
     }
 }
 
-/// Lowers a program; what cannot be lowered becomes a diagnostic.
+/// Lowers a program; constructs that cannot be lowered are reported.
 pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
     for (number, statement) in statements.iter_mut().enumerate() {
         if let Body::Instruction(instruction) = &mut statement.body {
@@ -110,7 +110,7 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
             ConstructKind::Repeat { .. } => StructuredDirective::Until,
         };
         let closer = closer.word().name;
-        // A missing end must not be reported as missing labels too.
+        // A missing end must not also be reported as missing labels.
         let labels = match open.kind {
             ConstructKind::If { next, end, .. } => [next, Some(end)],
             ConstructKind::While { end, .. } => [Some(end), None],
@@ -132,7 +132,7 @@ pub fn lower(mut statements: Vec<Statement>, diagnostics: &mut Vec<Diagnostic>) 
     lowering.writer.out
 }
 
-/// The names that the source uses, and what it says of them.
+/// Collects all names in the source, and the facts about them.
 fn names_of(statements: &[Statement]) -> (BTreeSet<String>, KnownNames) {
     let mut names = BTreeSet::new();
     let mut known = KnownNames {
@@ -180,7 +180,7 @@ fn names_of(statements: &[Statement]) -> (BTreeSet<String>, KnownNames) {
     (names, known)
 }
 
-/// The structured directive of a statement.
+/// Returns the structured directive of a statement, if it is one.
 fn structured_of(statement: &Statement) -> Option<(&Directive, StructuredDirective)> {
     let directive = statement.directive()?;
     match directive.name {
@@ -193,14 +193,14 @@ fn structured_of(statement: &Statement) -> Option<(&Directive, StructuredDirecti
     }
 }
 
-/// For each statement, whether labels stand between it and the end of its arm
-/// or, for one that opens a block, of that block's first arm.
+/// Returns, for each statement, whether labels lie between it and the end of its arm or, if it
+/// opens a block, of that block's first arm.
 fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
-    /// What stands in a block after the place that the walk has come to.
+    /// The rest of a block, after the current position of the backward scan.
     struct BlockRest {
-        /// A label in the rest of the arm.
+        /// Whether the rest of the arm has a label.
         in_arm: bool,
-        /// A label in the rest of the block.
+        /// Whether the rest of the block has a label.
         in_block: bool,
     }
     let mut ahead = vec![false; statements.len()];
@@ -220,7 +220,7 @@ fn labels_ahead(statements: &[Statement]) -> Vec<bool> {
                 });
                 continue;
             }
-            // A block that is never closed goes on to the end.
+            // A block that is never closed extends to the end.
             Some(Role::Opens(_)) if levels.len() == 1 => levels[0].in_block,
             Some(Role::Opens(_)) => levels.pop().is_some_and(|level| level.in_block),
             Some(Role::Divides(_) | Role::Declares | Role::Stands) | None => false,
@@ -251,7 +251,7 @@ impl Lowering<'_, '_> {
 
     fn statement(&mut self, statement: &Statement, labelled: bool) {
         let Some((directive, name)) = structured_of(statement) else {
-            // What declares names or speaks of the program does so wherever it stands.
+            // Declarations and directives about the program hold even in dropped code.
             let kept = statement
                 .directive()
                 .is_some_and(|directive| !matches!(directive.name, DirectiveName::Hint(_)));
@@ -267,7 +267,7 @@ impl Lowering<'_, '_> {
                 body: Body::Empty,
             });
         }
-        // The place of a construct is its directive with its condition.
+        // The place of a construct is its directive, including the condition.
         self.writer.place = directive.place;
         if let Some(condition) = SourcePlace::of_all(&directive.arguments)
             && condition.expansion == directive.place.expansion
@@ -363,8 +363,8 @@ impl Lowering<'_, '_> {
         condition::parse(&directive.arguments, directive.place, self.known)
     }
 
-    /// Tests a condition; with `None` there is nothing that could be tested
-    /// because it is wrong.
+    /// Tests a condition. Returns its value if it is known now; otherwise emits a branch to
+    /// `target` and returns `None`.
     fn test(
         &mut self,
         node: &ConditionNode,

@@ -1,5 +1,5 @@
-//! Tokens to statements. A line that does not parse becomes a diagnostic and
-//! the next line is tried.
+//! The parser, from tokens to statements. A line that does not parse becomes a diagnostic, and
+//! parsing continues with the next one.
 
 mod line;
 pub mod operand;
@@ -12,7 +12,7 @@ use crate::front::statement::{Body, SourcePlace, Statement};
 use crate::front::token::{LogicalLine, Token, split_labels};
 use stream::{Expected, Parsed, Tokens};
 
-/// Parses all lines, a statement for each: of one that does not parse its labels.
+/// Parses all lines into one statement each; of a line that does not parse, only the labels remain.
 pub fn parse(lines: &[LogicalLine], diagnostics: &mut Vec<Diagnostic>) -> Vec<Statement> {
     let mut statements = Vec::with_capacity(lines.len());
     for line in lines {
@@ -35,10 +35,10 @@ pub fn parse(lines: &[LogicalLine], diagnostics: &mut Vec<Diagnostic>) -> Vec<St
     statements
 }
 
-/// Parses one line; `None` only for no tokens.
+/// Parses one line; `None` only if there are no tokens.
 ///
 /// # Errors
-/// A `syntax` diagnostic at the token that was not expected, or that of an unknown directive.
+/// Returns a `syntax` diagnostic at the unexpected token, or the one for an unknown directive.
 pub fn statement_of(tokens: &[Token]) -> Result<Option<Statement>, Diagnostic> {
     match run(tokens, line::statement) {
         Ok(Ok(statement)) => Ok(Some(statement)),
@@ -48,10 +48,10 @@ pub fn statement_of(tokens: &[Token]) -> Result<Option<Statement>, Diagnostic> {
     }
 }
 
-/// Runs a parser over all of `tokens`. The error is `None` only for no tokens.
+/// Runs a parser over all of `tokens`. The error is `None` only if there are no tokens.
 ///
 /// # Errors
-/// A `syntax` diagnostic at the token that was not expected.
+/// Returns a `syntax` diagnostic at the unexpected token.
 pub fn run<'a, T>(
     tokens: &'a [Token],
     mut parser: impl FnMut(Tokens<'a>) -> Parsed<'a, T>,

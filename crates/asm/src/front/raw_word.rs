@@ -1,7 +1,7 @@
-//! `.word 0xf0000c0300`: a word as it stands in the control store, for what no text
-//! says: bits in fields without effect, and words that are not valid instructions.
+//! `.word 0xf0000c0300`: a word as stored in the control store, for what no text can express: bits
+//! in fields without effect, and words that are not valid instructions.
 //!
-//! The analyses see what the word does, by the text of the instruction that it is.
+//! The analyses see the word's effect through the instruction that it decodes to.
 
 use npsim_isa::{ContextMode, DecodeReason, Generation, Target, WORD_MASK, decode_lenient_in};
 
@@ -14,7 +14,7 @@ use crate::front::parse::statement_of;
 use crate::front::statement::{Body, Directive, Instruction, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind};
 
-/// Puts instructions in place of the directives.
+/// Replaces the directives by instructions.
 pub fn replace(
     statements: &mut [Statement],
     generation: Generation,
@@ -40,8 +40,8 @@ pub fn replace(
     }
 }
 
-/// The mode of the program, by which transfer registers have numbers. A mode that is none is
-/// an error where it is set.
+/// Returns the context mode of the program, on which transfer register numbers depend. An invalid
+/// mode is reported where it is set.
 fn contexts(statements: &[Statement]) -> ContextMode {
     let sets = DirectiveName::Program(ProgramDirective::NumContexts);
     let set = { statements.iter().rev() }
@@ -78,7 +78,7 @@ fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Dia
         Ok(instruction) => instruction.to_string(),
         Err(error) => match error.reason {
             DecodeReason::Newer(newer) => return Err(place.newer_instruction(newer)),
-            // A word that is not a valid instruction counts as a `nop`, until it is executed.
+            // A word that is not a valid instruction counts as a `nop`, unless it is executed.
             _ => "nop".to_owned(),
         },
     };
@@ -96,7 +96,7 @@ fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Dia
             place,
             ..made
         }),
-        // The text of an instruction is one.
+        // The text of a decoded instruction always parses as one.
         _ => Err(place.error(
             codes::SYNTAX,
             format!("`{text}` is not a valid instruction"),
@@ -104,7 +104,7 @@ fn instruction(directive: &Directive, target: Target) -> Result<Instruction, Dia
     }
 }
 
-/// The tokens of a text, which know whether white space stands before them.
+/// Lexes a text into tokens that keep track of the white space before them.
 fn spaced(text: &str, like: &Token) -> Vec<Token> {
     let mut interner = Interner::default();
     let words = text.split_inclusive(' ');

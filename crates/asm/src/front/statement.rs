@@ -1,4 +1,4 @@
-//! What one line of the program says, before any name in it is looked up.
+//! The statements of a program, before any name in them is looked up.
 
 use npsim_isa::NewerInstruction;
 
@@ -9,17 +9,17 @@ use crate::front::token::Token;
 use crate::source::{ExpansionId, Span};
 use crate::spelling::closest;
 
-/// A place in the source together with the macro use it came through.
+/// A place in the source, with the macro expansion that it came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePlace {
-    /// Where the text stands.
+    /// The span of the text.
     pub span: Span,
-    /// In whose body.
+    /// The expansion that contains it.
     pub expansion: ExpansionId,
 }
 
 impl SourcePlace {
-    /// The place of one token.
+    /// Returns the place of a token.
     #[must_use]
     pub fn of(token: &Token) -> Self {
         Self {
@@ -28,7 +28,8 @@ impl SourcePlace {
         }
     }
 
-    /// The place of several tokens, as far as they stand together; `None` for no tokens.
+    /// Returns the place of several tokens, as far as they are contiguous; `None` if there are no
+    /// tokens.
     #[must_use]
     pub fn of_all(tokens: &[Token]) -> Option<Self> {
         let first = tokens.first()?;
@@ -41,7 +42,7 @@ impl SourcePlace {
         Some(place)
     }
 
-    /// An instruction here that the target's microengines lack.
+    /// Makes the error for an instruction that the target's microengines lack.
     #[must_use]
     pub fn newer_instruction(self, newer: NewerInstruction) -> Diagnostic {
         let since = newer.since;
@@ -52,30 +53,30 @@ impl SourcePlace {
             ))
     }
 
-    /// An error here.
+    /// Makes an error at this place.
     #[must_use]
     pub fn error(self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(code, message, self.span, self.expansion)
     }
 
-    /// A warning here.
+    /// Makes a warning at this place.
     #[must_use]
     pub fn warning(self, code: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic::warning(code, message, self.span, self.expansion)
     }
 }
 
-/// One line.
+/// The statement on one line.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// Labels defined before what follows, each with its `#`.
+    /// Labels before the body, each with its `#`.
     pub labels: Vec<Token>,
-    /// What follows them.
+    /// The body after the labels.
     pub body: Body,
 }
 
 impl Statement {
-    /// The directive, if it is one.
+    /// Returns the directive, if the body is one.
     pub fn directive(&self) -> Option<&Directive> {
         match &self.body {
             Body::Directive(directive) => Some(directive),
@@ -84,75 +85,75 @@ impl Statement {
     }
 }
 
-/// The part of a line after its labels.
+/// The body of a statement, after its labels.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// Only labels.
+    /// No body, only labels.
     Empty,
-    /// A microword.
+    /// An instruction.
     Instruction(Instruction),
-    /// `.name ...`
+    /// A directive, `.name ...`.
     Directive(Directive),
 }
 
-/// `mnemonic[operand, ...], option, ...`
+/// An instruction, `mnemonic[operand, ...], option, ...`.
 #[derive(Clone, Debug)]
 pub struct Instruction {
-    /// In lower case, such as `br!=ctx`.
+    /// The mnemonic in lower case, such as `br!=ctx`.
     pub mnemonic: String,
-    /// Where the mnemonic stands.
+    /// The place of the mnemonic.
     pub mnemonic_place: SourcePlace,
-    /// The tokens between the commas.
+    /// The operands: the tokens between the commas.
     pub operands: Vec<Vec<Token>>,
     /// The optional tokens after the bracket.
     pub options: Vec<OptionalToken>,
-    /// The whole instruction.
+    /// The place of the whole instruction.
     pub place: SourcePlace,
-    /// The word, where it is given and the rest only says what it does.
+    /// The encoded word, if the source gives it; the other fields then only describe its effect.
     pub raw: Option<u64>,
-    /// Made by the assembler for a structured construct.
+    /// Whether the assembler generated it for a structured construct.
     pub generated: bool,
-    /// Number of the source's statement that it comes from.
+    /// Index of the source statement that it comes from.
     pub statement: usize,
 }
 
 /// An optional token such as `ctx_swap[s]` or `indirect_ref`.
 #[derive(Clone, Debug)]
 pub struct OptionalToken {
-    /// In lower case.
+    /// The name in lower case.
     pub name: String,
-    /// Where it stands.
+    /// Its place in the source.
     pub place: SourcePlace,
-    /// The bracketed arguments, none for a bare name.
+    /// The bracketed arguments; empty for a bare name.
     pub arguments: Vec<Vec<Token>>,
 }
 
-/// `.name arguments`
+/// A directive, `.name arguments`.
 #[derive(Clone, Debug)]
 pub struct Directive {
-    /// What it is.
+    /// Identifies the directive.
     pub name: DirectiveName,
-    /// How it is spelt, in lower case and with the dot.
+    /// Its spelling, in lower case and including the dot.
     pub spelling: &'static str,
-    /// Where the name stands.
+    /// The place of its name.
     pub place: SourcePlace,
-    /// All that follows it.
+    /// All tokens after the name.
     pub arguments: Vec<Token>,
 }
 
-/// A line whose first word begins with a dot and is no directive.
+/// A line whose first word begins with a dot but is not a directive.
 #[derive(Clone, Debug)]
 pub struct UnknownDirective<'t> {
-    /// Labels defined before it.
+    /// Labels before it.
     pub labels: Vec<Token>,
     /// The word.
     pub word: &'t Token,
-    /// All that follows it.
+    /// All tokens after the word.
     pub arguments: &'t [Token],
 }
 
 impl UnknownDirective<'_> {
-    /// What is wrong with it, and what to write.
+    /// Makes the diagnostic, with a suggestion.
     pub fn diagnostic(&self) -> Diagnostic {
         let word = self.word.text.to_ascii_lowercase();
         let place = SourcePlace::of(self.word);
@@ -182,8 +183,8 @@ impl UnknownDirective<'_> {
         }
     }
 
-    /// The statement to go on with: the directive that was meant, so that its block has an
-    /// end, or nothing but the labels.
+    /// Returns the statement to continue with: the directive that was probably meant, so that its
+    /// block has an end, or just the labels.
     pub fn stand_in(self) -> Statement {
         let body = match directives::meant(&self.word.text) {
             None => Body::Empty,
@@ -201,7 +202,7 @@ impl UnknownDirective<'_> {
 }
 
 impl Directive {
-    /// A directive that the assembler makes, in its own spelling.
+    /// Makes a directive with its canonical spelling.
     pub fn new(name: DirectiveName, place: SourcePlace, arguments: Vec<Token>) -> Self {
         Self {
             name,

@@ -1,5 +1,5 @@
-//! `.operand_synonym name operand`: from there on, in the same scope, the name
-//! stands for the operand.
+//! `.operand_synonym name operand`: from there on, in the same scope, the name stands for the
+//! operand.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,31 @@ use crate::directives::{DeclarationDirective, DirectiveName, RewriteDirective, S
 use crate::front::statement::{Body, Directive, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind, spell};
 
-/// Tokens of an operand. Synonyms made of synonyms grow fast.
+/// Maximum number of tokens of an operand. Synonyms of synonyms grow fast.
 const LONGEST: usize = 256;
 
-/// A synonym, for debuggers and listings, which show the source beside the words.
+/// An operand synonym, for debuggers and listings, which show the source beside the words.
 #[derive(Clone, Debug)]
 pub struct Synonym {
     /// The name.
     pub name: String,
-    /// Number of its scope: the file is 0, the others follow in the order in which they
-    /// are opened.
+    /// Index of its scope: 0 is the file; the others follow in the order in which they are opened.
     pub scope: usize,
-    /// What it stands for, with no synonym in it.
+    /// The operand, with all synonyms in it resolved.
     pub operand: String,
-    /// The directive.
+    /// The place of the directive.
     pub place: SourcePlace,
 }
 
-/// Synonyms of one scope by name.
+/// The synonyms of one scope, by name.
 #[derive(Default)]
 struct SynonymScope {
     number: usize,
     known: BTreeMap<String, Vec<Token>>,
 }
 
-/// Puts the operands in place of their synonyms and takes the directives out; gives the
-/// synonyms in their order.
+/// Replaces synonyms by their operands and removes the directives; returns the synonyms in source
+/// order.
 pub fn replace(
     statements: Vec<Statement>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -78,7 +77,7 @@ pub fn replace(
                         ..SynonymScope::default()
                     });
                 }
-                // Scopes that do not match are reported where names are declared.
+                // Mismatched scopes are reported when names are declared.
                 DirectiveName::Scope(ScopeDirective::End | ScopeDirective::Endlocal) => {
                     if scopes.len() > 1 {
                         scopes.pop();
@@ -149,7 +148,7 @@ fn enter(
     Ok(Some(synonym))
 }
 
-/// The tokens that come in stand where the synonym stood.
+/// Replaces synonyms in tokens; the new tokens get the position of the synonym.
 fn substitute(tokens: &mut Vec<Token>, scopes: &[SynonymScope]) {
     let meaning = |token: &Token| {
         (token.kind == TokenKind::Ident)

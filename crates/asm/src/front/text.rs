@@ -1,21 +1,21 @@
-//! A text by itself, as an editor asks about it: its lines whether they are switched on
-//! or not, however broken it is.
+//! Lexing of a single text for editors: all of its lines, whether conditions include them or not,
+//! however broken they are.
 
 use super::lexer::lexeme::{Lexeme, lexeme};
 use super::lexer::{Interner, lex};
 use super::token::Token;
 use crate::source::FileId;
 
-/// One logical line as it is written: nothing is included, expanded or left out.
+/// One logical line as written: nothing is included, expanded or left out.
 #[derive(Clone, Debug)]
 pub struct TextLine {
-    /// What a line that begins with `#` directs; its place is from the `#` on.
+    /// The directive of a line that begins with `#`; its span starts at the `#`.
     pub directive: Option<Token>,
-    /// The tokens, behind the directive if there is one. All are of file 0.
+    /// The tokens, after the directive if there is one. All are in file 0.
     pub tokens: Vec<Token>,
 }
 
-/// The lines of a text that have anything on them.
+/// Returns the non-empty lines of a text.
 #[must_use]
 pub fn lines(text: &str) -> Vec<TextLine> {
     let lines = lex(text, FileId(0), &mut Interner::default());
@@ -26,7 +26,7 @@ pub fn lines(text: &str) -> Vec<TextLine> {
     line.collect()
 }
 
-/// The text with comments turned into spaces; every byte keeps its place.
+/// Returns the text with comments replaced by spaces; every byte keeps its position.
 #[must_use]
 pub fn without_comments(text: &str) -> String {
     let mut code = String::with_capacity(text.len());

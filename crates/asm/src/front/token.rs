@@ -8,50 +8,49 @@ use nom::{Input, Needed, Parser};
 
 use crate::source::{ExpansionId, Span};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A name with its sigil, as one token: `count`, `$hdr`, `$$data`, `@lock`,
-    /// `n$next`, `.reg`, `l$index0`. `*` before an index is a token of its own.
+    /// A name including its sigil: `count`, `$hdr`, `$$data`, `@lock`, `n$next`, `.reg`,
+    /// `l$index0`. `*` before an index is a separate token.
     Ident,
-    /// `name#`; `text` keeps the `#`.
+    /// A label, `name#`; `text` includes the `#`.
     Label,
-    /// A number; its text is kept because `0011` is a byte mask.
+    /// A number; its text is kept, since `0011` is a byte mask.
     Number(u64),
-    /// `"..."`; `text` is without the quotes.
+    /// A string, `"..."`; `text` excludes the quotes.
     Str,
-    /// `'...'`; `text` is without the quotes.
+    /// A string, `'...'`; `text` excludes the quotes.
     Quoted,
     /// One operator or bracket, longest match: `<<`, `>>`, `++`, `--`, `==`,
     /// `!=`, `<=`, `>=`, `&&`, `||`, else one character.
     Punct,
 }
 
-/// A token with its history.
+/// A token with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind of token.
     pub kind: TokenKind,
     /// The text.
     pub text: Rc<str>,
-    /// Where its text stands: in the macro's body for body text, at the call
-    /// for an argument.
+    /// The position of its text: in the macro's body for body text, at the call for an argument.
     pub span: Span,
-    /// The expansion whose body it stands in; an argument keeps its caller's.
+    /// The expansion whose body contains it; an argument keeps its caller's.
     pub expansion: ExpansionId,
-    /// No white space before it.
+    /// Whether there is no white space before it.
     pub joined: bool,
 }
 
 impl Token {
-    /// Whether it is this punctuation.
+    /// Whether the token is this punctuation.
     #[must_use]
     pub fn is(&self, punct: &str) -> bool {
         self.kind == TokenKind::Punct && &*self.text == punct
     }
 }
 
-/// The labels before a statement, each with its colon, and the statement.
+/// Splits off the labels before a statement, each with its colon.
 #[must_use]
 pub fn split_labels(tokens: &[Token]) -> (&[Token], &[Token]) {
     let is_definition = |pair: &&[Token]| pair[0].kind == TokenKind::Label && pair[1].is(":");
@@ -59,8 +58,8 @@ pub fn split_labels(tokens: &[Token]) -> (&[Token], &[Token]) {
     tokens.split_at(2 * labels)
 }
 
-/// One preprocessed logical line: continuation lines are joined, comments,
-/// directives and macro calls are gone. Never empty.
+/// One preprocessed logical line, with continuation lines joined and without comments, directives
+/// and macro calls. Never empty.
 #[derive(Clone, Debug)]
 pub struct LogicalLine {
     /// The tokens.
@@ -69,7 +68,7 @@ pub struct LogicalLine {
     pub expansion: ExpansionId,
 }
 
-/// A run of tokens as input of `nom` parsers.
+/// A slice of tokens as input for `nom` parsers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tokens<'a>(pub &'a [Token]);
 
@@ -120,7 +119,7 @@ impl<'a> Input for Tokens<'a> {
 }
 
 /// Applies a parser until it fails and collects the results. Allocates nothing if there are none,
-/// which is usual.
+/// which is the usual case.
 pub(crate) fn each<'a, T, E: ParseError<Tokens<'a>>>(
     parser: impl Parser<Tokens<'a>, Output = T, Error = E>,
 ) -> impl Parser<Tokens<'a>, Output = Vec<T>, Error = E> {
@@ -130,8 +129,8 @@ pub(crate) fn each<'a, T, E: ParseError<Tokens<'a>>>(
     })
 }
 
-/// The text of tokens, with a space wherever there was one and wherever two
-/// neighbours would otherwise be read as something else.
+/// Returns the text of tokens, with a space wherever there was one and wherever two neighbours
+/// would otherwise be misread.
 #[must_use]
 pub fn spell(tokens: &[Token]) -> String {
     let mut text = String::new();
@@ -160,8 +159,7 @@ pub fn spell(tokens: &[Token]) -> String {
     text
 }
 
-/// Whether two tokens without a space between them might be read otherwise.
-/// Errs on the safe side.
+/// Whether two tokens might be misread without a space between them. Errs on the safe side.
 fn would_merge(left: &Token, right: &Token) -> bool {
     let word = |t: &Token| {
         matches!(
@@ -183,9 +181,9 @@ fn would_merge(left: &Token, right: &Token) -> bool {
     }
 }
 
-/// Splits `(a, b)` at the commas outside of inner brackets; gives the arguments
-/// and the number of tokens up to and with the closing bracket. `()` has no
-/// arguments. `None` if the list is not closed.
+/// Splits `(a, b)` at the commas outside of inner brackets; returns the arguments and the number of
+/// tokens up to and including the closing bracket. `()` has no arguments. `None` if the list is not
+/// closed.
 #[must_use]
 pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
     let mut list = Vec::new();
@@ -210,7 +208,7 @@ pub(crate) fn arguments(tokens: &[Token]) -> Option<(Vec<&[Token]>, usize)> {
     None
 }
 
-/// `[...]` right after a name: what stands in the brackets.
+/// Returns the tokens inside `[...]` directly after a name.
 #[must_use]
 pub(crate) fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
     tokens.first().filter(|token| token.is("["))?;
@@ -220,29 +218,28 @@ pub(crate) fn element_tokens(tokens: &[Token]) -> Option<&[Token]> {
     Some(&tokens[1..close])
 }
 
-/// How deep in brackets one is; which closes which does not matter, as it does not to
-/// the vendor's tool.
+/// Bracket nesting. The kinds of brackets need not match, as in the vendor's tool.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Nesting {
     /// Brackets that are open.
     pub depth: usize,
 }
 
-/// What matters of a token where a list is taken apart.
+/// The effect of a token on the nesting of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Met {
     /// A bracket opens.
     Opened,
-    /// The last one closes.
+    /// A bracket closes.
     Closed,
-    /// One closes, but none is open.
+    /// A bracket closes, but none is open.
     Unopened,
     /// A comma.
     Comma,
 }
 
 impl Nesting {
-    /// Goes over a token.
+    /// Processes a token.
     pub fn meet(&mut self, token: &Token) -> Option<Met> {
         if token.kind != TokenKind::Punct {
             return None;
@@ -265,7 +262,7 @@ impl Nesting {
     }
 }
 
-/// The text of tokens for the inside of single quotes.
+/// Returns the text of tokens for use inside single quotes.
 #[must_use]
 pub fn unquoted(tokens: &[Token]) -> String {
     match tokens {

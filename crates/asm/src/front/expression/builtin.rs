@@ -1,4 +1,4 @@
-//! Functions on texts and numbers.
+//! Functions on strings and numbers.
 
 use std::rc::Rc;
 
@@ -7,16 +7,16 @@ use crate::codes;
 use crate::front::token::{Token, TokenKind, spell};
 use crate::vocabulary::Function;
 
-/// The functions that mean the same wherever expressions are allowed: `log2`,
-/// `streq`, `strlen`, `strstr`, `strleft` and `strright`; `None` for others.
+/// Evaluates the functions that are available wherever expressions are allowed: `log2`, `streq`,
+/// `strlen`, `strstr`, `strleft` and `strright`; `None` for others.
 ///
-/// `log2(x)` rounds down and `log2(x, 1)` up. `strstr` counts from 1 and gives
-/// 0 for an absent needle. A negative count drops characters: `strleft('abc',
-/// -1)` is `ab` and `strright('abc', -1)` is `bc`. `strright` with 0 drops none:
-/// libraries split lists with `strright(list, -start)`, where start may be 0.
+/// `log2(x)` rounds down and `log2(x, 1)` up. `strstr` counts from 1 and returns 0 if the needle is
+/// absent. A negative count drops characters: `strleft('abc', -1)` is `ab` and `strright('abc',
+/// -1)` is `bc`. `strright` with 0 drops none: libraries split lists with `strright(list, -start)`,
+/// where start may be 0.
 ///
 /// # Errors
-/// The inner result says which argument does not fit.
+/// The inner result is an error if an argument does not fit.
 pub fn builtin(
     function: &Token,
     arguments: &[Vec<Token>],
@@ -110,7 +110,7 @@ fn apply(
     })
 }
 
-/// A quoted text, the result of a text function, or else the bare words.
+/// Returns a quoted string, the result of a string function, or else the bare words.
 fn text_argument(
     argument: &[Token],
     function: &Token,

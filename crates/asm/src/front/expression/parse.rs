@@ -13,13 +13,13 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::front::token::{Token, TokenKind, Tokens, arguments, each, spell};
 
-/// Brackets, prefix operators and `?:` may nest this deep.
+/// Maximum nesting of brackets, prefix operators and `?:`.
 const MAX_DEPTH: usize = 64;
-/// An expression may have this many tokens; it bounds the depth of the tree.
+/// Maximum number of tokens in an expression, which bounds the depth of the tree.
 const MAX_TOKENS: usize = 2048;
 
 impl BinaryOperator {
-    /// The operator of a token and how strongly it binds.
+    /// Returns the operator of a token and its binding strength.
     fn of(token: &Token) -> Option<(Self, u8)> {
         if token.kind != TokenKind::Punct {
             return None;
@@ -48,17 +48,17 @@ impl BinaryOperator {
     }
 }
 
-/// Whether a token joins operands: it stands between two of them.
+/// Whether a token is a binary operator.
 #[must_use]
 pub fn joins_operands(token: &Token) -> bool {
     BinaryOperator::of(token).is_some() || token.is("?")
 }
 
 impl Expression {
-    /// Parses all of `tokens`. `near` is where a missing expression is reported.
+    /// Parses all of `tokens`. A missing expression is reported at `near`.
     ///
     /// # Errors
-    /// If the tokens are no expression.
+    /// Returns an error if the tokens are not an expression.
     pub fn parse(tokens: &[Token], near: &Token) -> Result<Self, Failure> {
         let Some(last) = tokens.last() else {
             return Err(fail(
@@ -91,7 +91,7 @@ impl Expression {
     }
 }
 
-/// How deep brackets nest, those in arguments of calls included.
+/// Returns how deeply brackets nest, including those in arguments of calls.
 fn deepest_bracket(tokens: &[Token]) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     for token in tokens {
@@ -131,7 +131,7 @@ fn too_large(token: &Token) -> Diagnostic {
     .help("compute parts of it with #define_eval")
 }
 
-/// Where parsing went wrong and what should have stood there.
+/// Where parsing failed, and what was expected there.
 #[derive(Debug)]
 struct Wrong<'a> {
     rest: Tokens<'a>,
@@ -152,7 +152,7 @@ impl<'a> ParseError<Tokens<'a>> for Wrong<'a> {
         other
     }
 
-    /// The alternative that came further knows better.
+    /// Prefers the alternative that got further, since its message is more specific.
     fn or(self, other: Self) -> Self {
         if self.rest.0.len() < other.rest.0.len() {
             self
@@ -175,7 +175,7 @@ fn punct<'a>(text: &'static str) -> impl Parser<Tokens<'a>, Output = &'a Token, 
     verify(any, move |token: &&Token| token.is(text))
 }
 
-/// A punctuation without which what was begun makes no sense.
+/// Parses punctuation that is required to complete a construct.
 fn required<'a>(
     text: &'static str,
     what: &'static str,
@@ -236,7 +236,7 @@ fn conditional(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expressi
     Ok((rest, Expression { kind, ..whole }))
 }
 
-/// Operators that bind at least as strongly as `least`.
+/// Parses operators that bind at least as strongly as `least`.
 fn binary(input: Tokens<'_>, depth: usize, least: u8) -> ExpressionResult<'_, Expression> {
     let (mut rest, mut left) = unary(input, depth)?;
     while let Some((operator, strength)) = rest.0.first().and_then(BinaryOperator::of)
@@ -345,8 +345,7 @@ fn name(input: Tokens<'_>, depth: usize) -> ExpressionResult<'_, Expression> {
     ))
 }
 
-/// `function(a, b)`; the arguments stay tokens, for some functions ask what
-/// kind of text they are.
+/// Parses `function(a, b)`; the arguments stay tokens, since some functions inspect their text.
 fn call(input: Tokens<'_>) -> ExpressionResult<'_, Expression> {
     let (open, function) = identifier(input)?;
     punct("(").parse(open)?;

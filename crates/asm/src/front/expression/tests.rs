@@ -5,7 +5,7 @@ use crate::front::lexer::{Interner, lex};
 use crate::front::token::Token;
 use crate::source::FileId;
 
-/// `x` is 7, `&r` is 3, `&r[i]` is 3 + i.
+/// Resolves `x` to 7, `&r` to 3 and `&r[i]` to 3 + i.
 struct Known;
 
 impl Resolver for Known {

@@ -1,19 +1,19 @@
-//! The smallest pieces of source text.
+//! Lexemes, the smallest pieces of source text.
 
 use crate::front::token::TokenKind;
 
-/// A piece of text.
+/// A lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lexeme<'a> {
     Space,
     Newline,
-    /// A backslash and the end of its line.
+    /// A backslash and the line end after it.
     Continuation,
     Comment,
     OpenComment,
-    /// `/**/`.
+    /// `/**/`, which may paste.
     EmptyComment,
-    /// `##`.
+    /// The paste operator `##`.
     Paste,
     Hash,
     Word(&'a str),
@@ -21,19 +21,19 @@ pub(crate) enum Lexeme<'a> {
     LabelWord(&'a str),
     Str(&'a str),
     Quoted(&'a str),
-    /// A quote that its line does not close, with the rest of the line.
+    /// An unclosed quote, with the rest of the line.
     OpenString(&'a str),
     Punct(&'a str),
     Stray(char),
 }
 
-/// What a byte can begin or go on with.
+/// Classes of bytes, by the lexemes that they begin or continue.
 const WORD: u8 = 1;
 const SPACE: u8 = 2;
 const OPERATOR: u8 = 4;
 
-/// What each byte is; a text is looked at byte by byte, since only comments, texts and
-/// mistakes have characters of more.
+/// The class of each byte. Text is examined byte by byte, since only comments, strings and errors
+/// contain multibyte characters.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -51,14 +51,14 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// A mark that some editors put at the beginning of a file; it is white space.
+/// The byte order mark that some editors put at the beginning of a file; treated as white space.
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 fn is(byte: Option<&u8>, class: u8) -> bool {
     byte.is_some_and(|byte| CLASSES[usize::from(*byte)] == class)
 }
 
-/// Where the run of a class ends that goes on at `at`.
+/// Returns the end of a run of bytes of one class from `at`.
 fn run(bytes: &[u8], mut at: usize, class: u8) -> usize {
     while is(bytes.get(at), class) {
         at += 1;
@@ -66,7 +66,7 @@ fn run(bytes: &[u8], mut at: usize, class: u8) -> usize {
     at
 }
 
-/// Where the white space ends that begins at `at`.
+/// Returns the end of white space that begins at `at`.
 fn spaces(bytes: &[u8], mut at: usize) -> usize {
     loop {
         at = run(bytes, at, SPACE);
@@ -80,8 +80,8 @@ fn spaces(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Where the letters, digits and `_` end that begin at `at`, with `$` between them as
-/// in `n$next`; `at` if there are none.
+/// Returns the end of the letters, digits and `_` that begin at `at`, with `$` in between as in
+/// `n$next`; `at` if there are none.
 fn word(bytes: &[u8], at: usize) -> usize {
     let mut end = run(bytes, at, WORD);
     while end > at && bytes.get(end) == Some(&b'$') && is(bytes.get(end + 1), WORD) {
@@ -90,13 +90,13 @@ fn word(bytes: &[u8], at: usize) -> usize {
     end
 }
 
-/// The first `byte` from `at` on, or the end.
+/// Returns the position of the first `byte` from `at` on, or the end.
 fn until(bytes: &[u8], at: usize, byte: u8) -> usize {
     let found = bytes[at..].iter().position(|it| *it == byte);
     found.map_or(bytes.len(), |found| at + found)
 }
 
-/// The first piece of a text, and what follows it; `None` for no text.
+/// Returns the first lexeme of a text, and the rest; `None` for an empty text.
 pub(crate) fn lexeme(input: &str) -> Option<(&str, Lexeme<'_>)> {
     let bytes = input.as_bytes();
     let first = *bytes.first()?;
@@ -107,7 +107,7 @@ pub(crate) fn lexeme(input: &str) -> Option<(&str, Lexeme<'_>)> {
         b'$' => word(bytes, 1 + usize::from(bytes.get(1) == Some(&b'$'))),
         _ => word(bytes, 0),
     };
-    // A sigil alone is an operator.
+    // A sigil alone is lexed as an operator.
     if end > 0 && is(bytes.get(end - 1), WORD) {
         let marked = bytes.get(end) == Some(&b'#') && bytes.get(end + 1) != Some(&b'#');
         return if marked && is(Some(&first), WORD) {
@@ -169,8 +169,8 @@ pub(crate) fn lexeme(input: &str) -> Option<(&str, Lexeme<'_>)> {
     }
 }
 
-/// Where the text ends that a quote begins. A backslash at the end of a line continues
-/// it.
+/// Returns the position of the closing quote. A backslash at the end of a line continues the
+/// string.
 fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -184,7 +184,7 @@ fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-/// The meaning of a word that is no label; `None` for a malformed number.
+/// Classifies a word that is not a label; `None` for a malformed number.
 pub(super) fn classify(text: &str) -> Option<TokenKind> {
     let digits = |text: &str, radix: u32| {
         (!text.is_empty() && text.chars().all(|c| c.is_digit(radix)))

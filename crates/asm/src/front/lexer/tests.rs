@@ -6,7 +6,7 @@ fn lines(text: &str) -> Vec<RawLine> {
     lex(text, FileId(0), &mut Interner::default())
 }
 
-/// The token texts of each line, directives with their name first.
+/// Returns the token texts of each line; directives begin with their name.
 fn texts(text: &str) -> Vec<Vec<String>> {
     lines(text)
         .iter()

@@ -34,7 +34,7 @@ impl Lowering<'_, '_> {
         self.arm(&node, unsigned, next, directive.place, labelled)
     }
 
-    /// The test in front of an arm of the innermost `.if`.
+    /// Emits the test before an arm of the innermost `.if`.
     pub(super) fn arm(
         &mut self,
         node: &ConditionNode,
@@ -58,7 +58,7 @@ impl Lowering<'_, '_> {
         match decided_now {
             None => *next_arm = Some(next),
             Some(true) => *decided = true,
-            // Labels in the arm let control in from elsewhere.
+            // Control may enter the arm at its labels.
             Some(false) if labelled => {
                 *next_arm = Some(next.clone());
                 self.writer.branch("br", Vec::new(), &next);
@@ -114,7 +114,7 @@ impl Lowering<'_, '_> {
             return Ok(());
         };
         if *decided {
-            // What follows an arm that is always taken is never reached.
+            // Arms after one that is always taken are unreachable.
             if labelled && !cut_off && !was_dropped {
                 *end_used = true;
                 let end = end.clone();
@@ -141,9 +141,9 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// `.endif`: defines the labels at which failed tests and finished arms arrive. `next` is
-    /// where the last arm's test goes when it fails, none if it cannot or an `.else` took it;
-    /// `end` is where an arm goes that is followed by others, if one does (`end_used`).
+    /// Handles `.endif`: defines the labels for failed tests and finished arms. `next` is the
+    /// target of the last arm's failed test, `None` if it cannot fail or an `.else` used it; `end`
+    /// is the target of finished arms that others follow, if there are any (`end_used`).
     pub(super) fn end_if(&mut self, directive: &Directive) -> Result<(), Diagnostic> {
         if !matches!(
             self.open.last(),

@@ -7,23 +7,24 @@ use crate::front::token::{Token, TokenKind, arguments};
 use crate::spelling::closest;
 use crate::vocabulary::{ConditionFunction, Function};
 
-/// Conditions may nest this deep.
+/// Maximum nesting depth of a condition.
 const DEEPEST: usize = 64;
-/// Operators that join the parts of a condition: each makes a level of the tree that is lowered.
+/// Maximum number of operators between parts of a condition; each adds a level to the tree that is
+/// lowered.
 const MOST_OPERATORS: usize = 512;
 
-/// How soon the value of a part is known.
+/// When the value of a part becomes known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BindingTime {
-    /// Only when the program runs.
+    /// At run time.
     Running,
     /// After allocation or at load time.
     Late,
-    /// Now.
+    /// During assembly.
     Now,
 }
 
-/// An operator between two parts.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `||`
@@ -42,11 +43,11 @@ pub enum Operator {
     Greater,
     /// `>=`
     GreaterOrEqual,
-    /// One of `+ - & | ^`, as the ALU operator.
+    /// One of `+ - & | ^`, by its ALU operator.
     Alu(&'static str),
     /// `<<` or `>>`.
     Shift(&'static str),
-    /// `*`, `/` or `%`, which only constants have.
+    /// `*`, `/` or `%`, for constants only.
     Constant,
 }
 
@@ -76,7 +77,7 @@ impl Operator {
         })
     }
 
-    /// Whether it compares two values.
+    /// Whether the operator compares two values.
     const fn compares(self) -> bool {
         self.is_test() && !matches!(self, Self::OrElse | Self::AndAlso)
     }
@@ -88,21 +89,21 @@ impl Operator {
     }
 }
 
-/// A part of a condition.
+/// A node of a condition's syntax tree.
 #[derive(Clone, Debug)]
 pub struct ConditionNode {
-    /// What it is.
+    /// The kind of node.
     pub kind: ConditionKind,
-    /// The tokens, parentheses included.
+    /// Its tokens, including parentheses.
     pub tokens: Vec<Token>,
-    /// How soon it is known.
+    /// When its value becomes known.
     pub known: BindingTime,
 }
 
-/// What a part is.
+/// The kind of a condition's node.
 #[derive(Clone, Debug)]
 pub enum ConditionKind {
-    /// A constant or register as it stands.
+    /// A constant or register operand.
     Leaf,
     /// `!x`
     Not(Box<ConditionNode>),
@@ -116,7 +117,7 @@ pub enum ConditionKind {
     Bit(Box<ConditionNode>, Box<ConditionNode>),
     /// `BYTE(x, n)`
     Byte(Box<ConditionNode>, Box<ConditionNode>),
-    /// No operand before a comparison, as in `(==0)`: the condition codes as they are.
+    /// No operand before a comparison, as in `(==0)`: tests the current condition codes.
     Codes,
     /// `COUT`
     Carry,
@@ -129,25 +130,25 @@ pub enum ConditionKind {
 }
 
 impl ConditionNode {
-    /// Where it stands.
+    /// Returns the node's place in the source.
     #[must_use]
     pub fn place(&self, otherwise: SourcePlace) -> SourcePlace {
         SourcePlace::of_all(&self.tokens).unwrap_or(otherwise)
     }
 }
 
-/// What is known of names while conditions are read.
+/// The facts about names that parsing a condition needs.
 pub trait NameFacts {
     /// Whether a name is an import variable.
     fn is_import(&self, name: &str) -> bool;
-    /// Whether a name is that of a constant.
+    /// Whether a name denotes a constant.
     fn is_constant(&self, name: &str) -> bool;
 }
 
 /// Parses a condition.
 ///
 /// # Errors
-/// `condition` or `syntax` at the token that does not fit.
+/// Returns a `condition` or `syntax` error at the offending token.
 pub fn parse(
     tokens: &[Token],
     place: SourcePlace,
@@ -226,7 +227,7 @@ impl ConditionParser<'_> {
                     .help("split it over several `.if`s"));
             }
             let right = self.binary(strength + 1)?;
-            // The codes are no value that could be computed with.
+            // Condition codes are not a value to compute with.
             let misplaced = matches!(right.kind, ConditionKind::Codes)
                 || matches!(left.kind, ConditionKind::Codes) && !operator.compares();
             if misplaced {
@@ -285,7 +286,7 @@ impl ConditionParser<'_> {
                         Some(other) => return Err(Self::unexpected(other)),
                         None => return Err(self.missing()),
                     }
-                    // A register in parentheses must not carry them into an operand.
+                    // Parentheses around a register must not end up in an operand.
                     let bare = matches!(inner.kind, ConditionKind::Leaf)
                         && inner.known != BindingTime::Now;
                     if !bare {
@@ -355,7 +356,7 @@ impl ConditionParser<'_> {
         }
     }
 
-    /// `[n]` after a name.
+    /// Skips `[n]` after a name.
     fn element(&mut self) -> Result<(), Diagnostic> {
         if !self.peek().is_some_and(|token| token.is("[")) {
             return Ok(());
@@ -410,7 +411,7 @@ impl ConditionParser<'_> {
             (Some(ConditionFunction::Ctx), _) => (0, BindingTime::Running),
             (None, Some(Function::Mask)) => (1, BindingTime::Late),
             (None, Some(name)) if CONSTANTS.contains(&name) => (list.len(), BindingTime::Now),
-            // The carry is a name and no function.
+            // The carry is a name, not a function.
             (Some(ConditionFunction::Cout) | None, _) => return Err(unknown(function)),
         };
         if list.len() != wanted {
@@ -442,7 +443,7 @@ impl ConditionParser<'_> {
     }
 }
 
-/// The functions of constant expressions that a condition may hold.
+/// The functions of constant expressions that conditions may use.
 const CONSTANTS: [Function; 4] = [
     Function::Log2,
     Function::Streq,

@@ -1,4 +1,4 @@
-//! `.while`, `.repeat`, and what leaves them.
+//! `.while`, `.repeat`, and the branches out of them.
 
 use super::{ConstructKind, Lowering, OpenConstruct};
 use crate::diagnostic::Diagnostic;
@@ -43,7 +43,7 @@ impl Lowering<'_, '_> {
             }
             Some(false) => {
                 open.dropped = true;
-                // No branch leads back to the top of a loop that never runs.
+                // A loop that never runs needs no label at its top.
                 self.writer.out.pop();
             }
         }
@@ -124,11 +124,11 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// `.break` (`breaks`) or `.continue`: a branch out of the innermost loop, or to where its
-    /// next turn begins, through whatever `.if` blocks are open inside it.
+    /// Handles `.break` (`breaks`) or `.continue`: branches out of the innermost loop, or to its
+    /// next iteration, regardless of `.if` blocks open inside it.
     ///
-    /// A label is defined at the end of a loop only if a branch goes there, so each way to one
-    /// sets its `*_used`. In code that constant conditions drop nothing is written.
+    /// The labels at the end of a loop are defined only if a branch uses them, which each branch
+    /// records in `*_used`. Nothing is emitted in code that constant conditions drop.
     pub(super) fn leave(&mut self, directive: &Directive, breaks: bool) -> Result<(), Diagnostic> {
         let dead = self.is_dropped();
         let innermost = self
@@ -155,7 +155,7 @@ impl Lowering<'_, '_> {
                 *test_used = true;
                 test
             }
-            // Excluded by the search above; the compiler cannot see it.
+            // The search above excludes this case, which the compiler cannot tell.
             ConstructKind::If { end, .. } => end,
         };
         if !dead {

@@ -1,4 +1,4 @@
-//! Conditions become tests and branches.
+//! Lowering of conditions to tests and branches.
 
 use super::condition::{BindingTime, ConditionKind, ConditionNode, Operator};
 use super::writer::StatementWriter;
@@ -9,19 +9,19 @@ use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind};
 use crate::middle::select::forms::immed_form;
 
-/// Turns one condition into instructions.
+/// Lowers one condition to instructions.
 pub struct Tester<'w, 'a> {
-    /// Where they go.
+    /// Receives the instructions.
     pub writer: &'w mut StatementWriter<'a>,
-    /// What is found besides.
+    /// Receives diagnostics.
     pub diagnostics: &'w mut Vec<Diagnostic>,
-    /// Compares are unsigned.
+    /// Whether comparisons are unsigned.
     pub unsigned: bool,
-    /// The directive.
+    /// The place of the directive.
     pub place: SourcePlace,
 }
 
-/// The value of a part that is known now, as 32 bits.
+/// Returns the 32-bit value of a part that is known now.
 fn number(node: &ConditionNode, place: SourcePlace) -> Result<u32, Diagnostic> {
     let place = node.place(place);
     let value = constant::evaluate(&node.tokens, place)?;
@@ -38,7 +38,7 @@ fn number(node: &ConditionNode, place: SourcePlace) -> Result<u32, Diagnostic> {
 }
 
 fn compare(operator: Operator, left: u32, right: u32, unsigned: bool) -> bool {
-    // Moving the sign bit makes signed order that of the bits.
+    // Flipping the sign bits makes signed order equal to unsigned order.
     let flip = if unsigned { 0 } else { 1 << 31 };
     let (a, b) = (left ^ flip, right ^ flip);
     match operator {
@@ -51,9 +51,9 @@ fn compare(operator: Operator, left: u32, right: u32, unsigned: bool) -> bool {
     }
 }
 
-/// The branches that are taken if a comparison holds and if it does not, and whether
-/// the sides are to be exchanged first: without borrow the carry is set, so unsigned
-/// "greater" is "less" of the exchanged sides.
+/// Returns whether to swap the sides first, and the branches taken if a comparison holds and if it
+/// does not. The carry is set if there is no borrow, so unsigned "greater" is "less" with swapped
+/// sides.
 fn branches(operator: Operator, unsigned: bool) -> (bool, [&'static str; 2]) {
     match (operator, unsigned) {
         (Operator::Equal, _) => (false, ["beq", "bne"]),
@@ -70,10 +70,10 @@ fn branches(operator: Operator, unsigned: bool) -> (bool, [&'static str; 2]) {
 }
 
 impl Tester<'_, '_> {
-    /// Whether the condition is decided before the program runs.
+    /// Returns the value of the condition if it is known before the program runs.
     ///
     /// # Errors
-    /// If a constant in it has no value.
+    /// Returns an error if a constant in it has no value.
     pub fn decided(&self, node: &ConditionNode) -> Result<Option<bool>, Diagnostic> {
         match &node.kind {
             ConditionKind::Not(inner) => Ok(self.decided(inner)?.map(|value| !value)),
@@ -104,10 +104,10 @@ impl Tester<'_, '_> {
         }
     }
 
-    /// Branches to `target` if the condition is `sense`; goes on in line otherwise.
+    /// Branches to `target` if the condition equals `sense`; falls through otherwise.
     ///
     /// # Errors
-    /// What cannot be tested.
+    /// Returns an error if the condition cannot be tested.
     pub fn branch(
         &mut self,
         node: &ConditionNode,
@@ -127,7 +127,7 @@ impl Tester<'_, '_> {
                 left,
                 right,
             ) => {
-                // One side that decides the whole is enough.
+                // If one side has no influence, only the other is tested.
                 let deciding = *operator == Operator::OrElse;
                 if self.decided(left)? == Some(!deciding) {
                     return self.branch(right, sense, target);
@@ -274,7 +274,7 @@ impl Tester<'_, '_> {
         Ok(())
     }
 
-    /// `(==0)`: branches on the codes that the instruction before has left.
+    /// Lowers `(==0)`: branches on the condition codes left by the previous instruction.
     fn codes(
         &mut self,
         operator: Operator,
@@ -308,8 +308,8 @@ impl Tester<'_, '_> {
         Ok(())
     }
 
-    /// Warns of a constant that a signed compare takes for a negative number
-    /// though it is not written as one.
+    /// Warns of a constant that a signed comparison treats as negative although it is not written
+    /// as such.
     fn warn_of_negative(&mut self, part: &ConditionNode) -> Result<(), Diagnostic> {
         if part.known != BindingTime::Now {
             return Ok(());
@@ -329,14 +329,14 @@ impl Tester<'_, '_> {
             )
             .label("a negative number here")
             .help("compare with `.if_unsigned`, `.while_unsigned` or `.until_unsigned`");
-        // A loop's condition may be tested at more than one place.
+        // The condition of a loop may be lowered at more than one place.
         if !self.diagnostics.contains(&warning) {
             self.diagnostics.push(warning);
         }
         Ok(())
     }
 
-    /// Two parts as operands of one instruction.
+    /// Returns two parts as operands of the same instruction.
     fn pair(
         &mut self,
         left: &ConditionNode,
@@ -345,8 +345,8 @@ impl Tester<'_, '_> {
         let a = self.value(left)?;
         let b = self.value(right)?;
         let text = |tokens: &[Token]| -> String { tokens.iter().map(|t| &*t.text).collect() };
-        // Registers of one file other than the banks come over one path, and a
-        // register cannot go through both ports.
+        // Registers of the same file, other than the banks, share one path, and a register cannot
+        // go through both ports.
         let other_file = |tokens: &[Token]| {
             tokens
                 .first()
@@ -376,7 +376,7 @@ impl Tester<'_, '_> {
         vec![temporary]
     }
 
-    /// A part as an operand of the shifter, which reaches fewer registers.
+    /// Returns a part as an operand of the shifter, which reaches fewer registers.
     fn narrow(&mut self, node: &ConditionNode) -> Result<Vec<Token>, Diagnostic> {
         let operand = self.value(node)?;
         let wide = operand.first().is_some_and(|t| {
@@ -389,7 +389,7 @@ impl Tester<'_, '_> {
         Ok(if wide { self.copy(operand) } else { operand })
     }
 
-    /// A part as an operand of `alu`.
+    /// Returns a part as an operand of `alu`.
     fn value(&mut self, node: &ConditionNode) -> Result<Vec<Token>, Diagnostic> {
         match node.known {
             BindingTime::Now => {
@@ -443,7 +443,7 @@ impl Tester<'_, '_> {
         }
     }
 
-    /// Computes a part into `dest`; the condition codes N and Z are those of the result.
+    /// Computes a part into `dest`; the condition codes N and Z reflect the result.
     fn compute(&mut self, node: &ConditionNode, dest: Vec<Token>) -> Result<(), Diagnostic> {
         let none = vec![self.writer.punct("--")];
         if node.known != BindingTime::Running || is_leaf(node) {
@@ -533,7 +533,7 @@ impl Tester<'_, '_> {
         Ok(())
     }
 
-    /// A field of `bits` bits, 1 or 8.
+    /// Extracts a field of `bits` bits, 1 or 8.
     fn field(
         &mut self,
         value: &ConditionNode,

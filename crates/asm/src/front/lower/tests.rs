@@ -125,7 +125,7 @@ fn names_of_the_source_are_not_taken() {
     assert!(text.contains("beq[_else_2#]"), "{text}");
 }
 
-/// Whether a label comes before the end of the arm that `rest` begins in.
+/// Whether a label precedes the end of the arm in which `rest` begins.
 fn scan(rest: &[Statement]) -> bool {
     let mut depth = 0;
     for statement in rest {

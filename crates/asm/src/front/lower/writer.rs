@@ -1,4 +1,4 @@
-//! Statements that lowering makes: their tokens, labels and registers.
+//! Generation of statements for lowering: tokens, labels and registers.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,21 @@ use crate::directives::{DeclarationDirective, DirectiveName};
 use crate::front::statement::{Body, Directive, Instruction, SourcePlace, Statement};
 use crate::front::token::{Token, TokenKind};
 
-/// Makes statements for one construct after the other.
+/// Generates statements for one construct after another.
 pub struct StatementWriter<'n> {
-    /// What was made, with what stood in the source.
+    /// The output: generated statements among those from the source.
     pub out: Vec<Statement>,
-    /// The construct that stands for the next statements.
+    /// The place given to the next statements.
     pub place: SourcePlace,
-    /// Number of the statement that stands for them.
+    /// Index of the source statement that they come from.
     pub statement: usize,
-    /// Names that the source uses.
+    /// Names used in the source.
     names: &'n BTreeSet<String>,
     count: usize,
 }
 
 impl<'n> StatementWriter<'n> {
-    /// A writer without statements.
+    /// Creates a writer without statements.
     #[must_use]
     pub fn new(names: &'n BTreeSet<String>, place: SourcePlace) -> Self {
         Self {
@@ -42,31 +42,31 @@ impl<'n> StatementWriter<'n> {
         }
     }
 
-    /// An operator or bracket.
+    /// Makes an operator or bracket.
     #[must_use]
     pub fn punct(&self, text: &str) -> Token {
         self.token(TokenKind::Punct, text, false)
     }
 
-    /// A name.
+    /// Makes a name.
     #[must_use]
     pub fn ident(&self, text: &str) -> Token {
         self.token(TokenKind::Ident, text, false)
     }
 
-    /// A name right after an operator.
+    /// Makes a name directly after an operator.
     #[must_use]
     pub fn joined(&self, text: &str) -> Token {
         self.token(TokenKind::Ident, text, true)
     }
 
-    /// A number.
+    /// Makes a number.
     #[must_use]
     pub fn number(&self, value: u64) -> Token {
         self.token(TokenKind::Number(value), &value.to_string(), false)
     }
 
-    /// A number right after an operator.
+    /// Makes a number directly after an operator.
     #[must_use]
     pub fn joined_number(&self, value: u64) -> Token {
         self.token(TokenKind::Number(value), &value.to_string(), true)
@@ -82,17 +82,17 @@ impl<'n> StatementWriter<'n> {
         }
     }
 
-    /// A new label.
+    /// Makes a new label.
     pub fn label(&mut self, stem: &str) -> Token {
         let name = self.fresh(stem, "#");
         let mut label = self.token(TokenKind::Label, &name, false);
-        // The end of a construct may come out of another macro than its
-        // beginning, and both must see the label.
+        // The end of a construct may come from another macro than its
+        // beginning, and the label must be visible in both.
         label.expansion = crate::source::ExpansionId::ROOT;
         label
     }
 
-    /// A new register, declared here.
+    /// Makes a new register and declares it at this point.
     pub fn temporary(&mut self) -> Token {
         let name = self.fresh("value", "");
         let token = self.ident(&name);
@@ -107,7 +107,7 @@ impl<'n> StatementWriter<'n> {
         token
     }
 
-    /// The label stands here.
+    /// Defines a label at this point.
     pub fn define(&mut self, label: Token) {
         self.out.push(Statement {
             labels: vec![label],
@@ -115,7 +115,7 @@ impl<'n> StatementWriter<'n> {
         });
     }
 
-    /// An instruction.
+    /// Emits an instruction.
     pub fn emit(&mut self, mnemonic: &str, operands: Vec<Vec<Token>>) {
         self.out.push(Statement {
             labels: Vec::new(),
@@ -132,13 +132,13 @@ impl<'n> StatementWriter<'n> {
         });
     }
 
-    /// A branch with its target as last operand.
+    /// Emits a branch with its target as the last operand.
     pub fn branch(&mut self, mnemonic: &str, mut operands: Vec<Vec<Token>>, target: &Token) {
         operands.push(vec![target.clone()]);
         self.emit(mnemonic, operands);
     }
 
-    /// Whether control cannot come to what is made next from above.
+    /// Whether control cannot fall through to the next statement.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         let Some(last) = self.out.last() else {

@@ -12,7 +12,7 @@ use crate::front::statement::{
 };
 use crate::front::token::{Token, TokenKind, each};
 
-/// Tokens up to one of `stops` outside all brackets; at least one.
+/// Parses one or more tokens up to one of `stops` outside of all brackets.
 pub fn balanced_until<'a>(
     stops: &'static [&'static str],
 ) -> impl Fn(Tokens<'a>) -> Parsed<'a, &'a [Token]> {
@@ -49,8 +49,8 @@ fn bracketed(input: Tokens<'_>) -> Parsed<'_, Vec<Vec<Token>>> {
     delimited(punct("["), separated_list1(punct(","), operand), punct("]")).parse(input)
 }
 
-/// A name that may contain operator characters (`br!=ctx`, `16x16_start`):
-/// tokens that stand together without white space.
+/// Parses a name that may contain operator characters (`br!=ctx`,
+/// `16x16_start`): tokens without white space in between.
 fn joined_name<'a>(what: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, (String, SourcePlace)> {
     move |input| {
         let length = input
@@ -101,7 +101,7 @@ fn choice(input: Tokens<'_>) -> Parsed<'_, OptionalToken> {
 
 fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
     let (rest, (mnemonic, mnemonic_place)) = joined_name("an instruction")(input)?;
-    // `a=b` and `immed(a, 1)` are written in another language.
+    // `a=b` and `immed(a, 1)` belong to other languages.
     let called = mnemonic.split('(').next().unwrap_or(&mnemonic);
     let round = called.len() < mnemonic.len() && npsim_isa::mnemonic(called).is_some();
     if round
@@ -116,7 +116,7 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
         (rest, Vec::new())
     };
     let (rest, options) = each(preceded(punct(","), choice)).parse(rest)?;
-    // A comma that nothing follows is the better place to complain about.
+    // A trailing comma is the better place for the message.
     if rest.0.first().is_some_and(|token| token.is(",")) {
         return fail(Tokens(&rest.0[1..]), "an optional token such as `defer[1]`");
     }
@@ -131,13 +131,13 @@ fn instruction(input: Tokens<'_>) -> Parsed<'_, Body> {
             place,
             raw: None,
             generated: false,
-            // The lines are counted when all are there.
+            // Set once all lines are known.
             statement: 0,
         }),
     ))
 }
 
-/// A line that is read as a statement, or whose directive there is not.
+/// The statement of a line, or its unknown directive.
 type LineResult<'a> = Result<Statement, UnknownDirective<'a>>;
 
 fn directive<'a>(labels: Vec<Token>, word: &'a Token, arguments: &'a [Token]) -> LineResult<'a> {
@@ -159,7 +159,7 @@ fn directive<'a>(labels: Vec<Token>, word: &'a Token, arguments: &'a [Token]) ->
     })
 }
 
-/// A whole line.
+/// Parses a whole line.
 pub fn statement(input: Tokens<'_>) -> Parsed<'_, LineResult<'_>> {
     let (rest, labels) = each(label_definition).parse(input)?;
     let labels: Vec<Token> = labels.into_iter().cloned().collect();

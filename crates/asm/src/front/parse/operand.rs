@@ -10,16 +10,17 @@ use super::line::balanced_until;
 use super::stream::{Parsed, Tokens, fail, ident, punct, token};
 use crate::front::token::{Token, TokenKind};
 
-/// The form of an operand.
+/// The syntactic form of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OperandForm<'a> {
     /// `--`
     None,
     /// An indexed register or the next-neighbour ring.
     Indexed(Physical),
-    /// `*l$indexP[offset]`, the offset a constant expression; none for 0.
+    /// `*l$indexP[offset]` with a constant expression as the offset; `None` for
+    /// 0.
     LocalMemory(u8, Option<&'a [Token]>),
-    /// A name, perhaps with an element number.
+    /// A name, optionally with an element number.
     Name(&'a Token, Option<&'a [Token]>),
     /// `name#`
     Label(&'a Token),
@@ -27,25 +28,25 @@ pub enum OperandForm<'a> {
     Expression(&'a [Token]),
 }
 
-/// The count of a shift.
+/// The amount of a shift.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ShiftAmount<'a> {
     /// `indirect`
     Indirect,
     /// A constant expression.
     By(&'a [Token]),
-    /// `rotN` written as one name.
+    /// `rotN`, written as one name.
     Rotate(u64),
     /// `rot(N)`
     RotateBy(&'a [Token]),
 }
 
-/// A shift as written.
+/// A shift, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShiftText<'a> {
-    /// `<<` rather than `>>`.
+    /// Whether it is `<<` rather than `>>`.
     pub left: bool,
-    /// By how much.
+    /// The amount of the shift.
     pub count: ShiftAmount<'a>,
 }
 
@@ -126,7 +127,7 @@ fn expression(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     .parse(input)
 }
 
-/// One operand.
+/// Parses an operand.
 pub fn operand(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     if input.0.first().is_some_and(|token| token.is("*")) {
         return all_consuming(indexed).parse(input);
@@ -140,7 +141,7 @@ pub fn operand(input: Tokens<'_>) -> Parsed<'_, OperandForm<'_>> {
     .parse(input)
 }
 
-/// The operator of `alu` and `alu_shf`.
+/// Parses the operator of `alu` and `alu_shf`.
 pub fn operator(input: Tokens<'_>) -> Parsed<'_, AluOp> {
     let text: String = input.0.iter().map(|token| &*token.text).collect();
     let op = match &*text.to_ascii_uppercase() {
@@ -168,7 +169,7 @@ pub fn operator(input: Tokens<'_>) -> Parsed<'_, AluOp> {
     Ok((Tokens(&[]), op))
 }
 
-/// `<<n`, `>>n`, `<<rotn`, `>>rotn`, `<<indirect`, `>>indirect`.
+/// Parses `<<n`, `>>n`, `<<rotn`, `>>rotn`, `<<indirect` or `>>indirect`.
 pub fn shift(input: Tokens<'_>) -> Parsed<'_, ShiftText<'_>> {
     let direction = alt((value(true, punct("<<")), value(false, punct(">>"))));
     map(pair(direction, shift_count), |(left, count)| ShiftText {

@@ -1,4 +1,4 @@
-//! The error type and the smallest parsers over token slices.
+//! The error type and the basic parsers over token slices.
 
 use nom::Err;
 use nom::IResult;
@@ -7,12 +7,12 @@ use nom::error::{ErrorKind, ParseError};
 pub(crate) use crate::front::token::Tokens;
 use crate::front::token::{Token, TokenKind};
 
-/// What a parser expected and where.
+/// What a parser expected, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected<'a> {
-    /// The tokens from the place of the failure.
+    /// The tokens from the failure on.
     pub at: Tokens<'a>,
-    /// What should have stood there.
+    /// Description of the expected token.
     pub what: &'static str,
 }
 
@@ -28,7 +28,7 @@ impl<'a> ParseError<Tokens<'a>> for Expected<'a> {
         other
     }
 
-    /// Of two failures the one that got further says more.
+    /// Prefers the failure that got further, since it is more specific.
     fn or(self, other: Self) -> Self {
         if other.at.0.len() < self.at.0.len() {
             other
@@ -41,12 +41,12 @@ impl<'a> ParseError<Tokens<'a>> for Expected<'a> {
 /// The result of a token parser.
 pub type Parsed<'a, T> = IResult<Tokens<'a>, T, Expected<'a>>;
 
-/// A failure at `at`.
+/// Returns a failure at `at`.
 pub fn fail<'a, T>(at: Tokens<'a>, what: &'static str) -> Parsed<'a, T> {
     Err(Err::Error(Expected { at, what }))
 }
 
-/// One token that satisfies the test.
+/// Parses a token that satisfies a test.
 pub fn token<'a>(
     what: &'static str,
     test: impl Fn(&Token) -> bool,
@@ -57,17 +57,17 @@ pub fn token<'a>(
     }
 }
 
-/// One punctuation token.
+/// Parses a punctuation token.
 pub fn punct<'a>(text: &'static str) -> impl Fn(Tokens<'a>) -> Parsed<'a, &'a Token> {
     token(text, move |token| token.is(text))
 }
 
-/// One name.
+/// Parses a name.
 pub fn ident(input: Tokens<'_>) -> Parsed<'_, &Token> {
     token("a name", |token| token.kind == TokenKind::Ident)(input)
 }
 
-/// The end of the input.
+/// Parses the end of the input.
 pub fn end(input: Tokens<'_>) -> Parsed<'_, ()> {
     if input.0.is_empty() {
         Ok((input, ()))

@@ -1,4 +1,4 @@
-//! Conditional blocks, and the value of expressions in directives.
+//! Conditional blocks, and the evaluation of expressions in directives.
 
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -19,25 +19,25 @@ use crate::vocabulary::Function;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Arm {
-    /// No arm was taken yet.
+    /// No arm has been taken yet.
     Seeking,
-    /// The arm is taken.
+    /// The current arm is taken.
     Taken,
-    /// An arm was taken, or none may be.
+    /// An arm has been taken, or none may be.
     Done,
 }
 
 /// An open `#if`.
 #[derive(Debug)]
 pub(super) struct Conditional {
-    /// The directive that opened it.
+    /// The directive that opens it.
     pub opener: Token,
     arm: Arm,
     otherwise: Option<Span>,
 }
 
 impl Conditional {
-    /// Whether the lines that follow count.
+    /// Whether the lines that follow are included.
     pub fn is_live(&self) -> bool {
         self.arm == Arm::Taken
     }
@@ -114,7 +114,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The condition, or `None` if it has no value.
+    /// Evaluates the condition of an arm; `None` if it has no value.
     fn arm_value(
         &mut self,
         directive: PreprocessorDirective,
@@ -135,12 +135,12 @@ impl Preprocessor<'_> {
         Some(defined == (directive == PreprocessorDirective::Ifdef))
     }
 
-    /// Evaluates a condition; reports if that fails.
+    /// Evaluates a condition, reporting any failure.
     pub(super) fn condition(&mut self, tokens: Vec<Token>, near: &Token) -> Option<bool> {
         self.number(tokens, near).map(|n| n != 0)
     }
 
-    /// Evaluates a number; reports if that fails.
+    /// Evaluates a number, reporting any failure.
     pub(super) fn number(&mut self, tokens: Vec<Token>, near: &Token) -> Option<i128> {
         let value = self
             .value(tokens, near, Undefined::Zero)
@@ -209,8 +209,8 @@ impl Preprocessor<'_> {
         value
     }
 
-    /// Replaces `defined(NAME)` and `IS_IXPTYPE(NAME)` by 1 or 0 before the name
-    /// inside is expanded.
+    /// Replaces `defined(NAME)` and `IS_IXPTYPE(NAME)` by 1 or 0, before the name inside is
+    /// expanded.
     fn answer_defined(&mut self, tokens: Vec<Token>) -> Vec<Token> {
         let asks = |token: &Token| {
             let function = (token.kind == TokenKind::Ident)
@@ -236,7 +236,7 @@ impl Preprocessor<'_> {
                 _ => (Vec::new(), 0),
             };
             if names.is_empty() {
-                // The expression parser says what is wrong.
+                // The expression parser reports the error.
                 answered.push(token.clone());
                 at += 1;
                 continue;
@@ -260,17 +260,17 @@ fn arm_of(value: Option<bool>) -> Arm {
     match value {
         Some(true) => Arm::Taken,
         Some(false) => Arm::Seeking,
-        // Of a condition that cannot be decided no arm is taken: what is missing
-        // then would only hide the first error.
+        // If a condition cannot be decided, no arm is taken: follow-up errors would only hide the
+        // first one.
         None => Arm::Done,
     }
 }
 
-/// The meaning of the names that macro expansion left over.
+/// Resolves the names that macro expansion leaves.
 struct ConditionNames<'a> {
     imports: &'a FxHashSet<Rc<str>>,
     undefined: Undefined,
-    /// Undefined names that were taken for 0.
+    /// Undefined names that were treated as 0.
     met: Vec<Token>,
 }
 
@@ -287,8 +287,7 @@ impl ConditionNames<'_> {
         )
     }
 
-    /// Whether every instruction can name the operand, also those with narrow
-    /// operand fields.
+    /// Whether every instruction can use the operand, including those with narrow operand fields.
     fn is_restricted(&self, argument: &[Token], function: &Token) -> bool {
         match argument {
             [none] if none.is("--") => true,
@@ -311,7 +310,7 @@ impl ConditionNames<'_> {
         }
     }
 
-    /// The value of an argument without names.
+    /// Returns the value of an argument without names.
     fn constant(argument: &[Token], function: &Token) -> Option<i128> {
         let none = FxHashSet::default();
         let mut names = ConstancyProbe { imports: &none };
@@ -421,8 +420,7 @@ impl Resolver for ConditionNames<'_> {
     }
 }
 
-/// Decides whether an expression is constant: all imports are, other names are
-/// not.
+/// Determines whether an expression is constant: imports are, other names are not.
 struct ConstancyProbe<'a> {
     imports: &'a FxHashSet<Rc<str>>,
 }

@@ -13,29 +13,29 @@ use crate::front::token::{Met, Nesting, Token, TokenKind, arguments, spell, unqu
 use crate::source::{Expansion, ExpansionId, Span};
 use crate::vocabulary::Function;
 
-/// Definitions may refer to others in chains of this length.
+/// Maximum length of a chain of definitions that refer to each other.
 const MAX_CHAIN: usize = 100;
 
 /// A name that stands for tokens.
 #[derive(Debug)]
 pub(super) struct Define {
-    /// Names of parameters of the form `NAME(a, b)`.
+    /// Names of the parameters, for the form `NAME(a, b)`.
     pub parameters: Option<Vec<Rc<str>>>,
-    /// What it stands for.
+    /// The replacement tokens.
     pub body: Vec<Token>,
-    /// The name in the directive.
+    /// The place of the name in the directive.
     pub span: Span,
-    /// Made by `#define_eval`, so that another value is no surprise.
+    /// Whether it was made by `#define_eval`, so that redefinition is expected.
     pub evaluated: bool,
-    /// What is wrong with its text, which is reported where its name is used.
+    /// Errors in its text, which are reported where the name is used.
     pub errors: Vec<Diagnostic>,
 }
 
-/// A token on its way through expansion.
+/// A token during expansion.
 #[derive(Clone, Debug)]
 pub(super) struct ExpandedToken {
     pub token: Token,
-    /// A name that was met within its own expansion; it stays as it is.
+    /// Whether the name occurred within its own expansion and must not be expanded again.
     fixed: bool,
 }
 
@@ -58,15 +58,15 @@ impl Preprocessor<'_> {
         let Ok(expanded) = self.expand(rest.clone()) else {
             return;
         };
-        // Lists, such as those of jump targets, are no values.
+        // Lists, such as jump targets, are not values.
         let body = if is_list(&expanded) {
             expanded
         } else {
             match self.value(rest, &name, Undefined::Error) {
                 Ok(Value::Number(n)) => lex_fragment(&n.to_string(), &name, &mut self.interner),
                 Ok(Value::Text(text)) => lex_fragment(&text, &name, &mut self.interner),
-                // What names a register or the like is text for the lines that use it; a
-                // counter that counts from itself lacks its first value.
+                // A reference to a register or the like is text for the lines that use it; but a
+                // counter that refers to itself lacks an initial value.
                 Err(failure) => {
                     let counts = expanded.iter().any(|token| token.text == name.text);
                     if counts || !self.is_foreign(&expanded) {
@@ -89,8 +89,8 @@ impl Preprocessor<'_> {
         );
     }
 
-    /// A text as it stands for one value wherever it is used: a name without brackets, anything
-    /// with an operator within them.
+    /// Makes a text behave as a single value wherever it is used: a lone name loses its brackets,
+    /// and anything with an operator gets brackets.
     fn as_one_value(&mut self, tokens: Vec<Token>) -> Vec<Token> {
         if let Some(name) = bracketed_name(&tokens) {
             return vec![name.clone()];
@@ -111,8 +111,8 @@ impl Preprocessor<'_> {
         std::iter::once(open).chain(inside).chain([close]).collect()
     }
 
-    /// Whether a text names something that preprocessing knows no value of: a register, a
-    /// signal, a label, no operand.
+    /// Whether a text refers to something without a value during preprocessing: a register, a
+    /// signal, a label, or the empty operand.
     fn is_foreign(&self, text: &[Token]) -> bool {
         let foreign = |(at, token): (usize, &Token)| match token.kind {
             TokenKind::Ident => {
@@ -137,10 +137,10 @@ impl Preprocessor<'_> {
         })
     }
 
-    /// Replaces defined names and pastes.
+    /// Expands defined names and pastes.
     ///
     /// # Errors
-    /// A `#define` that is used is broken, which has been reported.
+    /// Returns an error if a `#define` in use is broken, which has already been reported.
     pub(super) fn expand(&mut self, tokens: Vec<Token>) -> Result<Vec<Token>, Failure> {
         let expanded = if self.needs_expansion(&tokens) {
             let pieces = tokens.into_iter().map(free).collect();
@@ -154,8 +154,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The first token with all that is pasted to it, and the tokens after it.
-    /// The pasted name itself is not expanded.
+    /// Splits off the first token, with everything pasted to it. The pasted name itself is not
+    /// expanded.
     pub(super) fn pasted_name(&mut self, tokens: Vec<Token>) -> (Option<Token>, Vec<Token>) {
         if !tokens.get(1).is_some_and(|t| t.is("##")) {
             let mut tokens = tokens.into_iter();
@@ -183,7 +183,7 @@ impl Preprocessor<'_> {
                 break;
             }
             if near.is("##") {
-                // Its left side was an argument that is empty.
+                // Its left side was an empty argument.
                 input.pop_front();
             } else if input.get(1).is_some_and(|next| next.token.is("##")) {
                 let mut chain = Vec::new();
@@ -198,7 +198,7 @@ impl Preprocessor<'_> {
         out
     }
 
-    /// Takes `a ## b ## c` from the input; what was glued may be expanded again.
+    /// Takes `a ## b ## c` from the input; the result of pasting may be expanded again.
     fn chain(
         &mut self,
         chain: &mut Vec<ExpandedToken>,
@@ -220,7 +220,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// One side of a paste. The counter in `port/**/i#` is the name before `#`.
+    /// Takes one side of a paste. In `port/**/i#` the counter is the name before `#`.
     fn operand(
         &mut self,
         input: &mut VecDeque<ExpandedToken>,
@@ -247,13 +247,13 @@ impl Preprocessor<'_> {
         }
         let mut item = self.item(input, active, depth);
         for piece in &mut item {
-            // Expanded already; only what is glued may form another name.
+            // Already expanded; only the result of pasting may form another name.
             piece.fixed = true;
         }
         item
     }
 
-    /// Makes `name#` of `name`.
+    /// Turns `name` into `name#`.
     pub(super) fn make_label(&mut self, token: &mut Token) {
         if matches!(token.kind, TokenKind::Ident | TokenKind::Number(_)) {
             token.text = self.interner.get(&format!("{}#", token.text));
@@ -309,7 +309,7 @@ impl Preprocessor<'_> {
         chain.extend(right);
     }
 
-    /// Whether a token stands for itself.
+    /// Whether a token needs no expansion.
     fn stands(&self, piece: &ExpandedToken) -> bool {
         match piece.token.kind {
             TokenKind::Quoted => !self.text_changes(&piece.token.text),
@@ -332,8 +332,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// What stands in place of a token that does not stand for itself, with what it takes from the
-    /// input behind it.
+    /// Returns the expansion of a token, taking any arguments from the input after it.
     fn used(
         &mut self,
         mut piece: ExpandedToken,
@@ -386,11 +385,11 @@ impl Preprocessor<'_> {
         let Some((given, close)) = take_arguments(input) else {
             return vec![piece];
         };
-        // `NAME()` gives one empty argument to one parameter.
+        // `NAME()` passes one empty argument to a single parameter.
         let given = if given.is_empty() && parameters.len() == 1 {
             vec![Vec::new()]
         } else if given.len() < parameters.len() {
-            // An argument may stand for a list of them.
+            // An argument may expand to a list of arguments.
             let expanded = given
                 .into_iter()
                 .map(|argument| self.rescan(argument, active, depth + 1));
@@ -440,7 +439,7 @@ impl Preprocessor<'_> {
         out
     }
 
-    /// `#define F G` with a `G(x)` defined: `F(1)` is `G(1)`.
+    /// Expands `F(1)` to `G(1)` after `#define F G`, if a `G(x)` is defined.
     fn name_before_list(
         &mut self,
         mut out: Vec<ExpandedToken>,
@@ -467,7 +466,7 @@ impl Preprocessor<'_> {
         out
     }
 
-    /// The body as it stands at one use.
+    /// Returns the body with its arguments substituted, for one use.
     fn body_of(
         &mut self,
         define: &Define,
@@ -505,7 +504,7 @@ impl Preprocessor<'_> {
                 continue;
             }
             let mut made = from.clone();
-            // Labels belong to where the name is used, pasted ones as well.
+            // Labels, including pasted ones, belong to the place of use.
             if made.kind == TokenKind::Label || made.is("##") {
                 (made.expansion, made.span) = (token.expansion, call);
             } else {
@@ -526,7 +525,7 @@ impl Preprocessor<'_> {
         body
     }
 
-    /// Parses the names of `(a, b)`; gives them and the number of tokens used.
+    /// Parses the names in `(a, b)`; returns them and the number of tokens used.
     pub(super) fn parameters(
         &mut self,
         owner: &Token,
@@ -566,7 +565,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The name, or `--`, within brackets that hold nothing else: its value is the name.
+/// Returns the name, or `--`, if brackets contain nothing else.
 fn bracketed_name(tokens: &[Token]) -> Option<&Token> {
     match tokens {
         [name] if matches!(name.kind, TokenKind::Ident | TokenKind::Label) || name.is("--") => {
@@ -577,7 +576,7 @@ fn bracketed_name(tokens: &[Token]) -> Option<&Token> {
     }
 }
 
-/// Whether an operator with two sides stands outside of all brackets.
+/// Whether there is a binary operator outside of all brackets.
 fn has_operator(tokens: &[Token]) -> bool {
     let mut nesting = Nesting::default();
     tokens.iter().enumerate().any(|(at, token)| {
@@ -586,13 +585,13 @@ fn has_operator(tokens: &[Token]) -> bool {
     })
 }
 
-/// Whether a comma stands outside of all brackets.
+/// Whether there is a comma outside of all brackets.
 fn is_list(tokens: &[Token]) -> bool {
     let mut nesting = Nesting::default();
     { tokens.iter() }.any(|token| nesting.meet(token) == Some(Met::Comma) && nesting.depth == 0)
 }
 
-/// The parts of an argument at the commas outside of all brackets.
+/// Splits an argument at the commas outside of all brackets.
 fn split_list(argument: Vec<ExpandedToken>) -> Vec<Vec<ExpandedToken>> {
     let mut nesting = Nesting::default();
     let mut list = vec![Vec::new()];
@@ -608,7 +607,7 @@ fn split_list(argument: Vec<ExpandedToken>) -> Vec<Vec<ExpandedToken>> {
     list
 }
 
-/// Takes `(a, b)` from the input; `None` if there is no whole list.
+/// Takes `(a, b)` from the input; `None` if there is no complete list.
 fn take_arguments(input: &mut VecDeque<ExpandedToken>) -> Option<(Vec<Vec<ExpandedToken>>, Token)> {
     if !input.front()?.token.is("(") {
         return None;
@@ -626,7 +625,7 @@ fn take_arguments(input: &mut VecDeque<ExpandedToken>) -> Option<(Vec<Vec<Expand
     Some((list, last))
 }
 
-/// `1 argument`, `2 arguments`.
+/// Returns a count with its noun: `1 argument`, `2 arguments`.
 pub(super) fn counted(arguments: usize) -> String {
     match arguments {
         0 => "no arguments".to_owned(),

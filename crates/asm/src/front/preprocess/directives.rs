@@ -1,4 +1,4 @@
-//! The directives that stand for themselves; blocks are in the other modules.
+//! Directives of a single line; the other modules handle blocks.
 
 use super::{MAX_INCLUDED, MAX_INCLUDES, Preprocessor, defines::Define, environment::Environment};
 use crate::LintLevel;
@@ -12,7 +12,7 @@ use crate::spelling;
 use std::rc::Rc;
 
 impl Preprocessor<'_> {
-    /// Executes the directive at `lines[at]`; gives the line to go on with.
+    /// Executes the directive at `lines[at]`; returns the index of the line to continue with.
     pub(super) fn directive(
         &mut self,
         directive: Name,
@@ -51,7 +51,7 @@ impl Preprocessor<'_> {
             }
             Name::Endm | Name::Exitm => self.unmatched(name, "#macro"),
             Name::Endloop => self.unmatched(name, "#while, #for or #repeat"),
-            // Blocks were dealt with above, and by the caller.
+            // Blocks were handled above or by the caller.
             Name::If
             | Name::Ifdef
             | Name::Ifndef
@@ -66,7 +66,7 @@ impl Preprocessor<'_> {
         at + 1
     }
 
-    /// Reports a word behind `#` that is no directive.
+    /// Reports a word after `#` that is not a directive.
     pub(super) fn unknown_directive(&mut self, name: &Token, environment: &Environment) {
         let name = &Token {
             expansion: environment.expansion,
@@ -109,7 +109,7 @@ impl Preprocessor<'_> {
         );
     }
 
-    /// Warns of text after a directive that needs none.
+    /// Warns of extra text after a directive.
     pub(super) fn extra(&mut self, directive: &Token, rest: &[Token]) {
         if let [first, .., last] | [first @ last] = rest {
             self.report(
@@ -124,7 +124,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The name a directive speaks of, with its pieces pasted, and the rest.
+    /// Returns the name that a directive refers to, after pasting, and the rest.
     pub(super) fn name_of(
         &mut self,
         directive: &Token,
@@ -314,9 +314,9 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `warning(disable:NAME)`, `warning(error:NAME)`, `warning(enable:NAME)`,
-    /// `warning(default:NAME)`, `warning(default)`, `warning(push)` and
-    /// `warning(pop)`. Numbers are those of the original tool and mean nothing here.
+    /// Handles `warning(disable:NAME)`, `warning(error:NAME)`, `warning(enable:NAME)`,
+    /// `warning(default:NAME)`, `warning(default)`, `warning(push)` and `warning(pop)`. Warning
+    /// numbers are those of the original tool and have no effect here.
     fn warning_pragma(&mut self, pragma: &Token, tokens: &[Token]) {
         let form = "#pragma warning(disable:NAME), with `disable`, `enable`, `error` or `default`, or with `push` or `pop` alone";
         let inside = match tokens {
@@ -337,7 +337,7 @@ impl Preprocessor<'_> {
             }
             ("pop", []) => {
                 if !self.switched.pop() {
-                    // Libraries end with a `pop` whatever their users began with.
+                    // Libraries end with a `pop` even if there was no `push`.
                     self.report(
                         Diagnostic::warning(
                             codes::UNMATCHED_DIRECTIVE,
@@ -372,7 +372,7 @@ impl Preprocessor<'_> {
                 return;
             }
         };
-        // `unused-register` is three tokens that stand together.
+        // `unused-register` is three tokens without space in between.
         let mut list: Vec<(String, &Token)> = Vec::new();
         let mut fresh = true;
         for token in names {

@@ -1,4 +1,4 @@
-//! What names stand for in lines that are executed.
+//! The bindings of names during execution of lines.
 
 use std::rc::Rc;
 
@@ -7,17 +7,17 @@ use rustc_hash::FxHashMap;
 use crate::front::token::Token;
 use crate::source::ExpansionId;
 
-/// What names stand for in the lines being executed.
+/// The bindings in effect for the lines being executed.
 #[derive(Clone, Debug)]
 pub(super) struct Environment {
-    /// Parameters and loop variables by name.
+    /// Values of parameters and loop variables, by name.
     pub bindings: FxHashMap<Rc<str>, Rc<[Token]>>,
-    /// The macro use that the lines belong to.
+    /// The macro expansion that the lines belong to.
     pub expansion: ExpansionId,
 }
 
 impl Environment {
-    /// No parameters.
+    /// Creates an environment without bindings.
     pub fn plain(expansion: ExpansionId) -> Self {
         Self {
             bindings: FxHashMap::default(),
@@ -25,7 +25,7 @@ impl Environment {
         }
     }
 
-    /// With one more name.
+    /// Returns a copy with one more binding.
     pub fn with(&self, name: &Rc<str>, value: &[Token]) -> Self {
         let mut inner = self.clone();
         inner.bindings.insert(name.clone(), value.into());
@@ -38,11 +38,11 @@ impl Environment {
     }
 }
 
-/// What undefined names are in an expression.
+/// The treatment of undefined names in an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Undefined {
-    /// 0, with a warning.
+    /// They count as 0, with a warning.
     Zero,
-    /// An error.
+    /// They are an error.
     Error,
 }

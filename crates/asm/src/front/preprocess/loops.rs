@@ -8,7 +8,7 @@ use crate::front::lexer::RawLine;
 use crate::front::token::{Token, arguments};
 
 impl Preprocessor<'_> {
-    /// Runs the loop at `lines[at]`; gives the line after it.
+    /// Runs the loop at `lines[at]`; returns the index of the line after it.
     pub(super) fn run_loop(
         &mut self,
         directive: PreprocessorDirective,
@@ -66,9 +66,9 @@ impl Preprocessor<'_> {
         end + 1
     }
 
-    /// Runs the body once; false if no more turns may follow.
+    /// Runs the body once; returns false if no more iterations may follow.
     fn turn(&mut self, name: &Token, body: &[RawLine], environment: &Environment) -> bool {
-        // Empty bodies must come to an end as well.
+        // Loops with empty bodies must terminate as well.
         self.executed += 1;
         if self.executed > super::MAX_LINES {
             self.limit("this loop does not end", name.span, name.expansion);
@@ -95,8 +95,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Runs the body of `#for NAME [...]` once for each value of the list, with the name
-    /// standing for that value. The list is expanded before the loop begins; the body is not.
+    /// Runs the body of `#for NAME [...]` once for each value of the list, with the name bound to
+    /// that value. The list is expanded before the loop begins; the body is not.
     fn run_for(
         &mut self,
         name: &Token,

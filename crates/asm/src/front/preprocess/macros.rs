@@ -1,4 +1,4 @@
-//! `#macro`: definitions, calls, and arguments in the body.
+//! `#macro`: definitions, calls, and substitution of arguments.
 
 use std::rc::Rc;
 
@@ -16,16 +16,16 @@ use crate::front::statement::SourcePlace;
 use crate::front::token::{Token, TokenKind, arguments, spell, unquoted};
 use crate::source::{Expansion, ExpansionId, Span};
 
-/// A macro of several lines.
+/// A multi-line macro.
 #[derive(Debug)]
 pub(super) struct Macro {
-    /// The name in the directive.
+    /// The place of the name in the directive.
     span: Span,
     parameters: Vec<Rc<str>>,
     body: Vec<RawLine>,
 }
 
-/// The parts of an argument at the commas outside of all brackets.
+/// Splits an argument at the commas outside of all brackets.
 fn parts(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut depth = 0usize;
     tokens.split(move |token| {
@@ -39,7 +39,7 @@ fn parts(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
 }
 
 impl Preprocessor<'_> {
-    /// Puts arguments in place of parameters.
+    /// Substitutes arguments for parameters.
     pub(super) fn substitute(&mut self, tokens: &[Token], environment: &Environment) -> Vec<Token> {
         if environment.is_empty() {
             return tokens.to_vec();
@@ -93,7 +93,7 @@ impl Preprocessor<'_> {
         made
     }
 
-    /// Stores the macro at `lines[at]`; gives the line after it.
+    /// Stores the macro at `lines[at]`; returns the index of the line after it.
     pub(super) fn define_macro(
         &mut self,
         directive: &Token,
@@ -121,15 +121,15 @@ impl Preprocessor<'_> {
         if lines[at].is_wrong() {
             return next;
         }
-        // `#endm name` is a habit that does no harm, so what follows is ignored.
+        // Some sources write `#endm name`, which is harmless, so any text after it is ignored.
         let header = &lines[at].tokens;
         let Some((name, parameters)) = self.macro_head(directive, header, environment) else {
             return next;
         };
         let mut inner = environment.clone();
         inner.bindings.retain(|name, _| !parameters.contains(name));
-        // What is wrong with a line of the body is an error where a use executes the
-        // line: a macro for another tool may hold anything while nothing uses it.
+        // Errors in a line of the body are reported only if a use executes the line: an unused
+        // macro for another tool may contain anything.
         let body = lines[at + 1..end]
             .iter()
             .map(|line| RawLine {
@@ -149,14 +149,14 @@ impl Preprocessor<'_> {
         next
     }
 
-    /// The name and the parameters of a macro.
+    /// Returns the name and parameters of a macro.
     fn macro_head(
         &mut self,
         directive: &Token,
         header: &[Token],
         environment: &Environment,
     ) -> Option<(Token, Vec<Rc<str>>)> {
-        // Parameters of a macro in a macro hide those of the outer one.
+        // Parameters of a nested macro hide those of the outer one.
         let list = header
             .iter()
             .position(|t| t.is("(") || t.is("["))
@@ -179,7 +179,7 @@ impl Preprocessor<'_> {
         Some((name, parameters))
     }
 
-    /// Enters a macro; one of its name with as many parameters is replaced.
+    /// Adds a macro, replacing one with the same name and number of parameters.
     fn add_macro(&mut self, name: &Token, defined: Macro) {
         let defined = Rc::new(defined);
         let all = self.macros.entry(name.text.clone()).or_default();
@@ -206,8 +206,8 @@ impl Preprocessor<'_> {
         self.report(warning);
     }
 
-    /// Whether the tokens call a macro: its name alone or before a list. A list
-    /// in square brackets belongs to an instruction if there is one of the name.
+    /// Whether the tokens call a macro: its name, alone or before a list. A list in square brackets
+    /// belongs to an instruction if there is one with this name.
     pub(super) fn is_call(&self, tokens: &[Token]) -> bool {
         let [name, rest @ ..] = tokens else {
             return false;
@@ -219,8 +219,8 @@ impl Preprocessor<'_> {
                 .is_none_or(|next| next.is("(") || (next.is("[") && mnemonic(&name.text).is_none()))
     }
 
-    /// What is wrong with a call whose arguments have no brackets, as in `m a, b`; none for
-    /// tokens of another form.
+    /// Returns the error for a call without brackets around its arguments, as in `m a, b`; `None`
+    /// for tokens of another form.
     pub(super) fn call_without_brackets(&self, tokens: &[Token]) -> Option<Diagnostic> {
         let (name, given) = foreign::bare_operands(tokens)?;
         let known = self.macros.get(&name.text)?;
@@ -243,14 +243,14 @@ impl Preprocessor<'_> {
         Some(error.help(format!("write {}", forms.join(" or "))))
     }
 
-    /// The macro of a name that takes so many arguments.
+    /// Returns the macro with this name and number of parameters.
     fn definition(&self, name: &Token, arguments: usize) -> Option<Rc<Macro>> {
         let all = self.macros.get(&name.text)?;
         let found = all.iter().find(|it| it.parameters.len() == arguments);
         found.cloned()
     }
 
-    /// No macro of the name takes so many arguments.
+    /// Makes the error for a macro name without a matching number of parameters.
     fn no_such_macro(&self, name: &Token, call: Span, given: usize) -> Diagnostic {
         let all = &self.macros[&name.text];
         let mut counts: Vec<usize> = all.iter().map(|m| m.parameters.len()).collect();
@@ -273,7 +273,7 @@ impl Preprocessor<'_> {
         error.help("give as many arguments as one of its definitions has parameters")
     }
 
-    /// Executes the call.
+    /// Executes a macro call.
     pub(super) fn call(&mut self, tokens: &[Token], expansion: ExpansionId) {
         let (Some(name), Some(last)) = (tokens.first(), tokens.last()) else {
             return;
@@ -315,7 +315,7 @@ impl Preprocessor<'_> {
         let mut given = given;
         let mut found = self.definition(name, given.len());
         if found.is_none() {
-            // An argument may stand for a list of them.
+            // An argument may expand to a list of arguments.
             for argument in &given {
                 let Ok(expanded) = self.expand(argument.to_vec()) else {
                     return;

@@ -37,16 +37,16 @@ impl Preprocessor<'_> {
         });
     }
 
-    /// Quoted texts as they are, what stands between them evaluated.
+    /// Builds the text of a message: quoted strings verbatim, everything in between evaluated.
     fn message_text(&mut self, mut tokens: Vec<Token>, near: &Token) -> String {
-        // Single quotes are values beside double quotes, as in strleft('ab', 1).
+        // If there are double quotes, single-quoted strings are values, as in strleft('ab', 1).
         let quotes = if tokens.iter().any(|t| t.kind == TokenKind::Str) {
             TokenKind::Str
         } else {
             TokenKind::Quoted
         };
         let is_text = |t: &Token| t.kind == quotes;
-        // In the oldest form a message number stands before the text.
+        // The oldest form has a message number before the text.
         if let [number, text, ..] = &*tokens
             && matches!(number.kind, TokenKind::Number(_))
             && is_text(text)

@@ -1,8 +1,8 @@
 //! The preprocessor: `#` directives, macros and constant evaluation, on tokens.
 //!
-//! Every token that comes out knows where its text stands and through which
-//! macro uses it came ([`crate::source::Expansion`]). Work is bounded: nesting,
-//! lines executed and tokens made all have limits far above any real program.
+//! Every resulting token carries its source position and the macro expansions that it came from
+//! ([`crate::source::Expansion`]). Work is bounded: nesting, lines executed and tokens made all
+//! have limits far above any real program.
 
 mod blocks;
 mod conditions;
@@ -38,10 +38,10 @@ use defines::Define;
 use environment::Environment;
 use macros::Macro;
 
-/// Macros, loops and included files together may nest this deep.
+/// Maximum nesting of macros, loops and included files together.
 const MAX_DEPTH: usize = 200;
-/// The fuzzer meets the limits on the amount of work often, so it meets them
-/// sooner.
+/// Divisor for the limits on the amount of work; the fuzzer would otherwise spend much time
+/// reaching them.
 const SCALE: usize = if cfg!(fuzzing) { 50 } else { 1 };
 /// Lines that may be executed.
 const MAX_LINES: usize = 500_000 / SCALE;
@@ -52,14 +52,14 @@ const MAX_INCLUDES: usize = 20_000 / SCALE;
 const MAX_INCLUDED: usize = (32 << 20) / SCALE;
 /// Tokens that substitution, expansion and output may make.
 const MAX_TOKENS: usize = 8_000_000 / SCALE;
-/// Tokens of one line.
+/// Maximum number of tokens in a line.
 const MAX_LINE_TOKENS: usize = 100_000;
-/// Bytes of a token that substitution may make.
+/// Maximum size of a token made by substitution, in bytes.
 const MAX_TOKEN_TEXT: usize = 65_536;
-/// Errors after which the rest is not read.
+/// Number of errors after which the rest is not read.
 const MAX_ERRORS: usize = 100;
 
-/// What the preprocessor gives to the parser.
+/// The output of the preprocessor.
 #[derive(Clone, Debug, Default)]
 pub struct Preprocessed {
     /// The statements.
@@ -67,17 +67,16 @@ pub struct Preprocessed {
     /// Names of all `#macro`s, sorted: a statement with an unknown name may be a
     /// misspelt call.
     pub macros: Vec<String>,
-    /// Where `#pragma warning` has switched warnings.
+    /// The warning levels set by `#pragma warning`.
     pub(crate) pragmas: Pragmas,
-    /// Statements and directives that conditions left out, as far as they do not stand
-    /// in a macro: what they hold was not looked at.
+    /// Statements and directives, outside of macros, that conditions excluded; their contents were
+    /// not examined.
     pub left_out: Vec<Span>,
 }
 
-/// Preprocesses the source that `includes` gives for `main`.
+/// Preprocesses the source that `includes` loads for `main`.
 ///
-/// What is wrong is added to `diagnostics`; the lines are those that could be
-/// made all the same.
+/// Errors are added to `diagnostics`; the lines are those that could be produced nonetheless.
 pub fn preprocess(
     main: &str,
     includes: &dyn Includes,
@@ -132,12 +131,12 @@ struct Preprocessor<'a> {
     diagnostics: &'a mut Vec<Diagnostic>,
     interner: Interner,
     defines: FxHashMap<Rc<str>, Rc<Define>>,
-    /// Definitions of one name differ in the number of parameters.
+    /// Macros by name; those with the same name differ in their number of parameters.
     macros: FxHashMap<Rc<str>, Vec<Rc<Macro>>>,
-    /// Names that `.import_var` declared so far.
+    /// Names declared by `.import_var` so far.
     imports: FxHashSet<Rc<str>>,
     lines: Vec<LogicalLine>,
-    /// The files that are open, outermost first.
+    /// The open files, outermost first.
     paths: Vec<String>,
     depth: usize,
     executed: usize,
@@ -145,21 +144,21 @@ struct Preprocessor<'a> {
     bytes_included: usize,
     made: usize,
     errors: usize,
-    /// A limit was reached; all loops come to their end.
+    /// Whether a limit was reached, so that all loops terminate.
     stopped: bool,
-    /// An `#exitm` was met; the innermost macro comes to its end.
+    /// Whether an `#exitm` was executed, so that the innermost macro terminates.
     leaving: bool,
     switched: Switched,
     pragmas: Pragmas,
     left_out: Vec<Span>,
     reported: FxHashSet<(&'static str, Span, ExpansionId)>,
-    /// What was reported of lines as they stand in their files, however often they are used.
+    /// Errors in lines as written that have been reported, regardless of how often the lines are
+    /// used.
     lexical: FxHashSet<(&'static str, Span)>,
-    /// Names for which something like them was looked for. A macro meets the
-    /// same slip in each use; the first message has the guess.
+    /// Names for which a suggestion was sought. Each use of a macro repeats the same error; only
+    /// the first message has the suggestion.
     guessed: FxHashSet<Span>,
-    /// What is wrong with a `#define` that the expansion at hand uses: nothing is made of the
-    /// line then.
+    /// The error in a broken `#define` that the current expansion uses; the line is then dropped.
     broken: Option<Failure>,
 }
 
@@ -205,7 +204,7 @@ impl Preprocessor<'_> {
         lines
     }
 
-    /// Executes the lines of a file, of a macro's body, or of one turn of a loop.
+    /// Executes the lines of a file, of a macro's body, or of one iteration of a loop.
     fn run(&mut self, lines: &[RawLine], environment: &Environment) {
         if self.depth >= MAX_DEPTH {
             if let Some(recursion) = self.recursion(environment.expansion) {
@@ -234,8 +233,8 @@ impl Preprocessor<'_> {
                 break;
             }
             let live = conditionals.last().is_none_or(Conditional::is_live);
-            // What is wrong with a define is an error where its name is used, and what is left
-            // out may hold anything; but a comment without an end takes all the rest with it.
+            // Errors in a define are reported where its name is used, and excluded text may contain
+            // anything; but an unclosed comment swallows everything after it.
             let now = |error: &&Diagnostic| {
                 live && !line.is_define() || error.code == codes::UNTERMINATED_COMMENT
             };
@@ -273,7 +272,7 @@ impl Preprocessor<'_> {
             }
         }
         if !self.stopped && !self.leaving {
-            // All are outside of each other's text: the comment that took their ends is the same.
+            // All of these blocks are open at once, so the same comment swallowed their ends.
             let comment = conditionals.first().and_then(|_| open_comment(lines));
             for open in &conditionals {
                 let error = Diagnostic::error(
@@ -290,8 +289,8 @@ impl Preprocessor<'_> {
         self.depth -= 1;
     }
 
-    /// Reports a block without an end. A comment without one has taken the end of the block
-    /// with it, and is then all that is wrong.
+    /// Reports a block without an end. If an unclosed comment swallowed the end, only that comment
+    /// is reported.
     fn unterminated(
         &mut self,
         comment: Option<&Diagnostic>,
@@ -304,8 +303,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// What is wrong if a macro uses itself, told once of the use that leads to it:
-    /// the ways back into it are all alike.
+    /// Returns the error for a macro that uses itself, reported once at the outermost use, since
+    /// all paths back into it are alike.
     fn recursion(&self, innermost: ExpansionId) -> Option<Diagnostic> {
         let mut uses: Vec<_> = self.sources.expansion_chain(innermost).collect();
         uses.reverse();
@@ -340,7 +339,7 @@ impl Preprocessor<'_> {
         )
     }
 
-    /// Reports a limit and stops all work.
+    /// Reports that a limit was exceeded and stops all work.
     fn too_much(&mut self, what: &str, lines: &[RawLine], environment: &Environment) {
         let token = lines.iter().find_map(|line| {
             line.directive
@@ -364,7 +363,7 @@ impl Preprocessor<'_> {
         self.stopped = true;
     }
 
-    /// Counts tokens that were made; false if there are too many.
+    /// Counts tokens that were made; returns false if there are too many.
     fn charge(&mut self, tokens: usize, line: usize, near: &Token) -> bool {
         self.made += tokens;
         if self.made > MAX_TOKENS || line > MAX_LINE_TOKENS {
@@ -381,9 +380,9 @@ impl Preprocessor<'_> {
         !self.stopped
     }
 
-    /// Adds a diagnostic unless the same was said of the same place.
+    /// Adds a diagnostic unless the same code was already reported at the same place.
     fn report(&mut self, diagnostic: Diagnostic) {
-        // What is said after a limit was reached only follows from that.
+        // Anything reported after a limit was reached is only a consequence.
         if self.stopped {
             return;
         }
@@ -421,15 +420,13 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether this was said of this place before. Loops meet the same mistake in
-    /// every turn; looking for what was meant each time would take longer than
-    /// all the rest.
+    /// Whether this code was already reported at this place. Loops repeat the same error in every
+    /// iteration, and searching for suggestions each time would dominate the run time.
     fn said(&self, code: &'static str, at: &Token) -> bool {
         self.stopped || self.reported.contains(&(code, at.span, at.expansion))
     }
 
-    /// Reports what is wrong with a line as it stands in its file, with the first use that led
-    /// to it.
+    /// Reports an error in a line as written, with the first use that led to it.
     fn report_in(&mut self, found: &Diagnostic, expansion: ExpansionId) {
         if !self.lexical.insert((found.code, found.primary.span)) {
             return;
@@ -442,7 +439,7 @@ impl Preprocessor<'_> {
         self.report(diagnostic);
     }
 
-    /// A line that is no directive: a macro call, or a statement for the parser.
+    /// Handles a line that is not a directive: a macro call, or a statement for the parser.
     fn statement(&mut self, mut tokens: Vec<Token>, expansion: ExpansionId) {
         if self.stopped {
             return;
@@ -467,7 +464,7 @@ impl Preprocessor<'_> {
             self.emit(tokens, expansion);
             return;
         }
-        // A line of which nothing can be made keeps its labels, for those that go there.
+        // An unusable line keeps its labels, for branches to them.
         let kept = tokens[..labels].to_vec();
         let Ok(mut tokens) = self.expand(tokens) else {
             self.emit(kept, expansion);
@@ -508,12 +505,12 @@ impl Preprocessor<'_> {
         self.emit(tokens, expansion);
     }
 
-    /// What is wrong with a line in which a token stands that a paste has made and no source may
-    /// have; it may have come by a loop or an argument.
+    /// Returns the error for a token that pasting has made and no source may contain; it may have
+    /// come through a loop or an argument.
     fn left_by_a_paste(&self, tokens: &[Token]) -> Option<Diagnostic> {
         let mut before = None;
         tokens.iter().find_map(|token| {
-            // Behind these it is an argument, which a macro may put behind a name.
+            // After these it is an argument, which a macro may append to a name.
             let argument = before.is_some_and(|it: &Token| it.is("(") || it.is(","));
             before = Some(token);
             let error = if token.is("#") && !argument {
@@ -524,7 +521,7 @@ impl Preprocessor<'_> {
             } else {
                 invalid_number(token)?
             };
-            // One that stands so in the source is reported there.
+            // A token written like this in the source is reported there.
             let known = self.lexical.contains(&(error.code, token.span));
             (!known).then_some(error)
         })
@@ -547,15 +544,14 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The comment without an end in these lines, which has taken all behind it.
+/// Returns the unclosed comment in these lines, which swallows everything after it.
 fn open_comment(lines: &[RawLine]) -> Option<&Diagnostic> {
     { lines.iter().rev() }
         .flat_map(|line| &line.errors)
         .find(|error| error.code == codes::UNTERMINATED_COMMENT)
 }
 
-/// The bracket or comma because of which the next line would be read as part of
-/// this one.
+/// Returns the bracket or comma that would make the next line a continuation of this one.
 fn unfinished(tokens: &[Token]) -> Option<&Token> {
     let mut open: Vec<&Token> = Vec::new();
     for token in tokens.iter().filter(|t| t.kind == TokenKind::Punct) {

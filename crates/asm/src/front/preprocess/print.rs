@@ -1,4 +1,4 @@
-//! Preprocessed lines as text that assembles to the same words.
+//! Output of preprocessed lines as text that assembles to the same words.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,12 +9,11 @@ use std::{
 use crate::front::token::{LogicalLine, Token, TokenKind, spell, split_labels};
 use crate::source::{ExpansionId, SourceMap, Span};
 
-/// Writes the lines, with `#line` wherever the place in the sources does not
-/// follow from the line before.
+/// Prints the lines, with `#line` wherever the source position does not follow from the previous
+/// line.
 ///
-/// A label of a macro that is used more than once is renamed, for in the printed
-/// text all labels are in one place. Preprocessing the result and printing it
-/// again gives the same text.
+/// A label of a macro that is used more than once is renamed, since all labels of the printed text
+/// share one scope. Preprocessing and printing the result again yields the same text.
 #[must_use]
 pub fn print_preprocessed(lines: &[LogicalLine], sources: &SourceMap) -> String {
     let names = unique_labels(lines);
@@ -51,8 +50,8 @@ pub fn print_preprocessed(lines: &[LogicalLine], sources: &SourceMap) -> String 
     text
 }
 
-/// Where the line stands in the body that it belongs to, even if its first
-/// token came from a definition.
+/// Returns the line's position in the body that contains it, even if its first token came from a
+/// definition.
 fn place(first: &Token, line: ExpansionId, sources: &SourceMap) -> Span {
     let mut span = first.span;
     let mut expansion = first.expansion;
@@ -66,11 +65,11 @@ fn place(first: &Token, line: ExpansionId, sources: &SourceMap) -> Span {
     span
 }
 
-/// New names of labels by old name and the expansion that defines them.
+/// New names of labels, by old name and defining expansion.
 type Renamed = BTreeMap<(Rc<str>, ExpansionId), Option<Rc<str>>>;
 
-/// Finds labels that several expansions define, and gives new names to all of
-/// them but those outside of macros.
+/// Finds labels that several expansions define, and renames all of them except those outside of
+/// macros.
 fn unique_labels(lines: &[LogicalLine]) -> Renamed {
     let mut taken: BTreeSet<&str> = BTreeSet::new();
     let mut defined: BTreeMap<&Rc<str>, BTreeSet<ExpansionId>> = BTreeMap::new();
@@ -108,8 +107,7 @@ fn unique_labels(lines: &[LogicalLine]) -> Renamed {
     renamed
 }
 
-/// The token under its new name: that of the innermost expansion around it that
-/// defines the label.
+/// Renames a label token according to the innermost enclosing expansion that defines the label.
 fn rename(token: &Token, names: &Renamed, sources: &SourceMap) -> Token {
     if token.kind == TokenKind::Label {
         let mut expansion = token.expansion;

@@ -1,4 +1,4 @@
-//! Names inside single-quoted texts.
+//! Names inside single-quoted strings.
 
 use std::{collections::VecDeque, rc::Rc};
 
@@ -9,7 +9,7 @@ use super::{
 use crate::front::token::{Token, TokenKind, unquoted};
 
 impl Preprocessor<'_> {
-    /// A quoted text in which words that `value` knows are replaced.
+    /// Replaces the words in a quoted string for which `value` returns a replacement.
     pub(super) fn quoted_with(
         &mut self,
         token: &Token,
@@ -51,11 +51,11 @@ impl Preprocessor<'_> {
         self.interner.get(&made)
     }
 
-    /// A quoted text in which defined names are replaced and `/**/` vanishes.
+    /// Expands defined names in a quoted string and removes `/**/`.
     ///
-    /// `active` are the names whose expansion led here, which are not expanded again, and
-    /// `depth` is how deep uses are nested; `defines.rs` keeps both limits, and this function
-    /// only hands them on.
+    /// `active` holds the names being expanded, which are not expanded again, and `depth` is the
+    /// nesting depth of uses; `defines.rs` enforces both limits, and this function only passes them
+    /// on.
     pub(super) fn expanded_text(
         &mut self,
         token: &Token,
@@ -97,18 +97,18 @@ impl Preprocessor<'_> {
             );
             return text;
         }
-        // A text counts toward the limit of all tokens as the tokens that it could have been.
+        // A string counts toward the token limit by its length.
         self.charge(made.len() / 16, 0, token);
         self.interner.get(&made)
     }
 
-    /// Whether a word in a quoted text is a defined name without parameters.
+    /// Whether a word in a quoted string is a defined name without parameters.
     fn stands_for_tokens(&self, word: &str) -> bool {
         let define = self.defines.get(word);
         define.is_some_and(|define| define.parameters.is_none())
     }
 
-    /// Whether expansion would change a quoted text.
+    /// Whether expansion would change a quoted string.
     pub(super) fn text_changes(&self, text: &str) -> bool {
         text.contains("/**/")
             || text
@@ -117,7 +117,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Whether names in quoted texts may have the character.
+/// Whether a character may be part of a name in a quoted string.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }

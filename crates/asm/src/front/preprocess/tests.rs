@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::token::{TokenKind, spell};
 use crate::source::{ExpansionId, SourceMap};
 
-/// Texts by name.
+/// Source texts by file name.
 struct Texts(BTreeMap<&'static str, String>);
 
 impl Includes for Texts {
@@ -60,7 +60,7 @@ impl Run {
         self.made.lines.iter().map(|l| spell(&l.tokens)).collect()
     }
 
-    /// Code and the source text it points at.
+    /// Returns the code and source text of each diagnostic.
     fn said(&self) -> Vec<(&'static str, &str)> {
         self.diagnostics
             .iter()
@@ -73,7 +73,7 @@ impl Run {
     }
 }
 
-/// Lines of a source that is in order.
+/// Returns the lines of a source without diagnostics.
 fn lines(text: &str) -> Vec<String> {
     let run = run(text);
     assert!(run.diagnostics.is_empty(), "{:?}", run.diagnostics);
@@ -404,7 +404,7 @@ fn includes_are_read() {
     assert!(run.sources.files()[1].included_from.is_some());
 }
 
-/// Answers with the name of the file that asks.
+/// An include provider whose text names the including file.
 struct Asked;
 
 impl Includes for Asked {

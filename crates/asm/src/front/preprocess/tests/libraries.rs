@@ -1,4 +1,4 @@
-//! What macro libraries written for other assemblers rely on.
+//! Behaviour that macro libraries written for other assemblers rely on.
 
 use super::{lines, one, run, said};
 
@@ -27,7 +27,7 @@ fn a_text_goes_on_after_a_backslash() {
     let messages: Vec<&str> = run.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(messages, ["first second"]);
     assert_eq!(run.lines(), ["nop"]);
-    // Without the backslash it ends, unclosed, with its line.
+    // Without the backslash, the unclosed string ends with its line.
     assert_eq!(
         said("use \"a\nnop")[0],
         ("unterminated-string", "\"".to_owned())

@@ -1,4 +1,4 @@
-//! Expansion without end is stopped, long expansion is not.
+//! Endless expansion is stopped; long expansion is not.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What is joined by `##` and `/**/`, and what must not be.
+//! Texts that `##` and `/**/` join, and texts that they must not join.
 
 use super::{lines, run};
 
@@ -33,7 +33,7 @@ fn loop_counters_are_pasted() {
     );
 }
 
-/// A source that gives no line, and one error.
+/// Checks that a source yields no line and one error.
 fn assert_refused(text: &str, code: &str) {
     let run = run(text);
     assert_eq!(run.diagnostics.len(), 1, "{text}");

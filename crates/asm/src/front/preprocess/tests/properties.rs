@@ -1,4 +1,5 @@
-//! Any text is survived, and what is printed stays as it is.
+//! Properties: any text is handled without a panic, and printed output is a
+//! fixed point.
 
 use proptest::prelude::*;
 
@@ -6,7 +7,8 @@ use super::run;
 use crate::diagnostic::Severity;
 use crate::front::token::{LogicalLine, TokenKind};
 
-/// Whether printing, preprocessed again, gives itself and the same tokens.
+/// Checks that printed output, preprocessed again, prints as itself and has the
+/// same tokens.
 fn check_fixed_point(text: &str) -> Result<(), TestCaseError> {
     let first = run(text);
     if first.diagnostics.iter().any(|d| d.level == Severity::Error) {
@@ -32,7 +34,7 @@ fn check_fixed_point(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Lines that belong together often enough to reach deep into the preprocessor.
+/// Generates lines that match often enough to reach deep into the preprocessor.
 fn source() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
         "#define A 1",
@@ -72,7 +74,7 @@ fn source() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..40).prop_map(|lines| lines.join("\n"))
 }
 
-/// Programs whose blocks are closed.
+/// Generates programs whose blocks are all closed.
 fn balanced() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
         "#define A 1",
