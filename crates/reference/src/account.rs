@@ -1,4 +1,4 @@
-//! Where the time of the microengine went.
+//! Accounting of the microengine's time.
 
 use npsim_chip::Cycle;
 use npsim_chip::core::{MeStats, ahead};
@@ -6,8 +6,8 @@ use npsim_chip::core::{MeStats, ahead};
 use crate::state::{MicroengineState, Phase};
 
 impl MicroengineState {
-    /// All counts up to `now`. What the present instruction loses after it is
-    /// counted when it executes, so it may lie beyond.
+    /// Returns all counts up to `now`. Slots that the current instruction loses
+    /// after it are counted when it executes, so they may lie beyond `now`.
     pub fn stats_at(&self, now: Cycle) -> MeStats {
         let mut stats = self.stats;
         if !self.started {
@@ -22,8 +22,8 @@ impl MicroengineState {
             stats.idle += rest;
         }
         for (number, context) in self.contexts.iter().enumerate() {
-            // The last to yield executed until its slots were lost, and is
-            // ready after them only if it is the next to get it, too.
+            // The last context to yield was executing until its slots were
+            // lost, and is ready afterwards only if it is also the next to run.
             let last = number == usize::from(self.last);
             stats.contexts[number] = context.times_at(now, if last { refill } else { Cycle::MAX });
         }

@@ -1,4 +1,4 @@
-//! What the datapath does: arithmetic, logic, shifts, constants.
+//! The datapath: arithmetic, logic, shifts and constants.
 
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_isa::{
@@ -51,7 +51,7 @@ impl Reference {
             }
             Instruction::Asr { dest, src, count } => {
                 let mut result = self.read(src, fabric)?;
-                // The sign is that of the instruction before.
+                // The sign comes from the previous instruction.
                 let sign = self.state.previous_result & 0x8000_0000;
                 for _ in 0..self.count(count) {
                     result = result >> 1 | sign;
@@ -93,7 +93,7 @@ impl Reference {
                     ImmedShift::By16 => value * 0x1_0000,
                 };
                 let value = if invert { u32::MAX - value } else { value };
-                // Behind a `local_csr_rd` it takes what that has read.
+                // After a `local_csr_rd`, this instruction receives the value read.
                 let value = self.state.csr_value.unwrap_or(value);
                 self.store(dest, 0, value, fabric)
             }
@@ -140,9 +140,9 @@ impl Reference {
         }
     }
 
-    /// The first source. Where nothing is written for it, the word has the code of
-    /// some register in its field, and that is read. Where nothing but an indirect shift
-    /// can see it, a register is read whatever it holds.
+    /// Returns the first source. Without a written operand, the field still holds the code of some
+    /// register, which is read. If only an indirect shift can use the source, a register is read
+    /// without checks.
     fn first(
         &mut self,
         instruction: &Instruction,
@@ -157,7 +157,7 @@ impl Reference {
         }
     }
 
-    /// The instructions with one source.
+    /// Executes the instructions with one source.
     fn unary(
         &mut self,
         op: UnaryOp,
@@ -171,11 +171,11 @@ impl Reference {
             UnaryOp::Ffs => {
                 let found = (0..32).find(|bit| x >> bit & 1 == 1);
                 self.store(dest, 0, found.unwrap_or(0), fabric)?;
-                // Z says whether there was a one, so the codes are the source's.
+                // Z tells whether no bit was set, so the codes are those of the source.
                 self.set_codes([x >> 31 == 1, x == 0, false, false]);
                 Ok(())
             }
-            // The third step alone gives what the first two prepare.
+            // The third step computes the whole result.
             UnaryOp::PopCount1 | UnaryOp::PopCount2 => {
                 self.state.previous_a = 0;
                 Ok(())
@@ -214,8 +214,8 @@ impl Reference {
         if let Some(result) = logical {
             return self.logical(dest, x, result, fabric);
         }
-        // The true sums of signed and of unsigned values; a difference sets C when
-        // nothing is borrowed.
+        // The exact sums of the signed and of the unsigned values; a difference sets C if there is
+        // no borrow.
         let signed = |v: u32| i64::from(v as i32);
         let unsigned = |v: u32| i64::from(v);
         let (true_signed, true_unsigned, is_difference) = match op {

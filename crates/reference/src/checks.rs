@@ -1,4 +1,4 @@
-//! What a program must not do.
+//! Checks of rules that programs must obey.
 
 use npsim_chip::core::signal_name_at;
 use npsim_chip::kernel::check::{Check, Fault, WATCHDOG_CYCLES};
@@ -10,8 +10,7 @@ use crate::state::{Delayed, FileName};
 use crate::{Reference, Stop};
 
 impl Reference {
-    /// Raises a fault at the present instruction, which goes on if the user allows
-    /// the check.
+    /// Raises a fault at the current instruction, which continues if the user allows the check.
     pub(crate) fn complain(
         &self,
         check: Check,
@@ -23,7 +22,7 @@ impl Reference {
         if allowed { Ok(()) } else { Err(Stop::Fault) }
     }
 
-    /// No chip could go on from here.
+    /// Raises a fault after which no chip could continue.
     pub(crate) fn impossible(&self, message: String, fabric: &mut Fabric) -> Stop {
         fabric.checks.raise(self.fault(None, message));
         Stop::Fault
@@ -43,7 +42,7 @@ impl Reference {
         }
     }
 
-    /// The running context must not have had the pipeline for too long.
+    /// Checks that the running context has not monopolized the pipeline for too long.
     pub(crate) fn check_patience(&mut self, fabric: &mut Fabric) -> Result<(), Stop> {
         if self.state.cycle < self.state.looked.saturating_add(WATCHDOG_CYCLES) {
             return Ok(());
@@ -57,7 +56,7 @@ impl Reference {
         Ok(())
     }
 
-    /// No unit may own a transfer register that the program touches.
+    /// Checks that no unit owns a transfer register that the program uses.
     pub(crate) fn check_unowned(
         &self,
         file: FileName,
@@ -74,7 +73,7 @@ impl Reference {
         Ok(())
     }
 
-    /// What is read must have been written once.
+    /// Checks that a register to be read has been written before.
     pub(crate) fn check_written(
         &self,
         file: FileName,
@@ -91,9 +90,9 @@ impl Reference {
         Ok(())
     }
 
-    /// No write of a local memory pointer may be on its way when it is used. A
-    /// pointer whose present value was still on its way when the next was written
-    /// is used as part of a pipeline, which is sound.
+    /// Checks that no write of a local memory pointer is in flight when the pointer is used. If the
+    /// current value was itself still in flight when the next one was written, the uses are
+    /// pipelined, which is correct.
     pub(crate) fn check_pointer(&self, pointer: usize, fabric: &mut Fabric) -> Result<(), Stop> {
         let state = &self.state;
         let mut writes = state.late_writes.iter();
@@ -107,7 +106,7 @@ impl Reference {
         Ok(())
     }
 
-    /// An instruction in a defer slot must not lead elsewhere.
+    /// Checks that an instruction in a defer slot does not transfer control.
     pub(crate) fn check_not_in_slot(&self, fabric: &mut Fabric) -> Result<(), Stop> {
         if self.state.deferral.is_none() {
             return Ok(());
@@ -116,7 +115,7 @@ impl Reference {
         Err(self.impossible(message.to_owned(), fabric))
     }
 
-    /// Control must not go to a defer slot.
+    /// Checks that control does not go to a defer slot.
     pub(crate) fn check_target(&self, target: u16, fabric: &mut Fabric) -> Result<(), Stop> {
         let before = (1..=3).filter_map(|back| Some((back, target.checked_sub(back)?)));
         let mut owners = before.filter(|&(back, at)| {
@@ -132,7 +131,7 @@ impl Reference {
         Ok(())
     }
 
-    /// A signal must be consumed before it is raised again.
+    /// Checks that signals are consumed before they are raised again.
     pub(crate) fn check_signals(&self, context: u8, mask: u16, fabric: &mut Fabric) {
         let again = self.state.contexts[usize::from(context)].signals & mask & !1;
         if again == 0 {
@@ -142,7 +141,7 @@ impl Reference {
         let signal = again.trailing_zeros() as u8;
         let twice = fabric.raised_twice((self.index, context, pc), signal, self.program.image());
         let (me, by, at) = twice.second;
-        // The instruction that raises it says what it is; another microengine has other names.
+        // The raising instruction knows the signal's name; another microengine uses other names.
         let named_at = if me == self.index { at } else { pc };
         let names: Vec<_> = (1..16)
             .filter(|signal| again >> signal & 1 == 1)
@@ -166,8 +165,8 @@ impl Reference {
     }
 }
 
-/// Whether an instruction yields, issues a command, or looks at what
-/// others change or can see what it does.
+/// Whether an instruction yields, issues a command, reads state that others change, or has an
+/// effect that others can see.
 pub(crate) fn looks(instruction: &Instruction) -> bool {
     match *instruction {
         Instruction::BranchSignal { .. }
@@ -184,8 +183,8 @@ pub(crate) fn looks(instruction: &Instruction) -> bool {
     }
 }
 
-/// Whether an instruction reads transfer registers that others fill, or writes those that
-/// others read.
+/// Whether an instruction reads transfer registers that other microengines fill, or writes those
+/// that they read.
 pub(crate) fn touches(instruction: &Instruction, exposed: RemoteAccess) -> bool {
     let keeps_bytes = matches!(
         instruction,
@@ -207,7 +206,7 @@ pub(crate) fn touches(instruction: &Instruction, exposed: RemoteAccess) -> bool 
     })
 }
 
-/// Registers that others, or time, change.
+/// Registers that other microengines, or time, change.
 const SHARED_READS: [u16; 10] = [
     csr::INDIRECT_CTX_STS,
     csr::INDIRECT_CTX_SIG_EVENTS,
@@ -221,7 +220,7 @@ const SHARED_READS: [u16; 10] = [
     csr::PROFILE_COUNT,
 ];
 
-/// Registers of which others notice that they are written.
+/// Registers whose writes are visible to others.
 const SHARED_WRITES: [u16; 17] = [
     csr::INDIRECT_CTX_STS,
     csr::INDIRECT_CTX_SIG_EVENTS,

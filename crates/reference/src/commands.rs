@@ -1,5 +1,5 @@
-//! Commands to the units: from the instruction to what the bus carries, and the
-//! transfer registers that belong to a unit until it has taken or filled them.
+//! Commands to the units: from the instruction to the bus, with the transfer registers that a unit
+//! owns until it has read or filled them.
 
 use npsim_chip::core::Core;
 use npsim_chip::kernel::fabric::{BusCommand, Fabric, Issue, TransferKind};
@@ -12,7 +12,7 @@ use crate::perform::ControlOutcome;
 use crate::state::{Claim, FileName};
 use crate::{Reference, Stop};
 
-/// A command as the instruction gives it.
+/// A command, as given by the instruction.
 struct CommandRequest {
     op: CommandOp,
     transfer: TransferRegister,
@@ -20,11 +20,11 @@ struct CommandRequest {
     count: u8,
     completion: Completion,
     indirect: bool,
-    /// Data that rides in the command.
+    /// Immediate data carried in the command.
     immediate: Option<u32>,
 }
 
-/// The file of a kind of transfer register that units push to or pull from.
+/// Returns the file of transfer registers that units push to or pull from.
 pub fn transfer_file(kind: TransferKind, incoming: bool) -> FileName {
     match (kind, incoming) {
         (TransferKind::S, true) => FileName::SIn,
@@ -49,7 +49,7 @@ impl Reference {
     ) -> Result<ControlOutcome, Stop> {
         let a = self.read(command.a, fabric)?;
         let address = a.wrapping_add(self.read(command.b, fabric)?);
-        // A fast write carries its data above the address.
+        // A fast write carries its data in the bits above the address.
         let fast = command.op == CommandOp::MsfFastWr;
         let request = CommandRequest {
             op: command.op,
@@ -150,9 +150,8 @@ impl Reference {
         })
     }
 
-    /// A command with data of its own or of so many OUT registers is issued. Where it puts
-    /// threads of this microengine on the media interface's freelists, their registers are no
-    /// longer their own.
+    /// Handles a command with immediate data or data from OUT registers. If it puts threads of this
+    /// microengine on the freelists of the media interface, their registers are claimed.
     fn give_away(&mut self, command: &BusCommand, pulled: u8, fabric: &Fabric) {
         let writes = matches!(
             command.op,
@@ -178,8 +177,8 @@ impl Reference {
         }
     }
 
-    /// Data that is to be pulled must have been written, and registers that are to
-    /// be filled must not be waiting for another command's data.
+    /// Checks that data to be pulled has been written, and that registers to be filled are not
+    /// waiting for another command's data.
     fn check_transfer(
         &self,
         [pulled, pushed]: [Claim; 2],
@@ -222,7 +221,7 @@ impl Reference {
         }
     }
 
-    /// Applies an override word of `indirect_ref`.
+    /// Applies the override word of an `indirect_ref`.
     fn override_with(
         &self,
         word: u32,
@@ -242,8 +241,8 @@ impl Reference {
             };
             command.transfer_me = me;
         }
-        // An atomic command's operand can ride in the word, where count and byte mask
-        // would stand.
+        // The operand of an atomic command may be in the word itself, in place of count and byte
+        // mask.
         let atomic = matches!(info.unit, Unit::Sram | Unit::Scratch)
             && info.pull_words == Words::One
             && command.op != CommandOp::SramCsrWr;
@@ -256,7 +255,7 @@ impl Reference {
         if is_set(3) {
             command.signal_context = field(0, 3) as u8;
         }
-        // Between DRAM and the media buffers the buffer's address takes the bits of
+        // For transfers between DRAM and the media buffers, the buffer's address takes the bits of
         // mask and register.
         if !matches!(command.op, CommandOp::DramRbufRd | CommandOp::DramTbufWr) {
             if is_set(20) && !rides {
@@ -270,13 +269,13 @@ impl Reference {
     }
 }
 
-/// The signals that a command raises with its pull and its push.
+/// Sets the signals that a command raises with its pull and its push.
 fn set_signals(command: &mut BusCommand, completion: Completion, pulled: u8, pushed: u8) {
     let signal = match completion {
         Completion::Silent => 0,
         Completion::SigDone(signal) | Completion::CtxSwap { signal, .. } => signal,
     };
-    // What neither pulls nor pushes has nothing to signal.
+    // A command that neither pulls nor pushes has nothing to signal.
     if signal == 0 || command.immediate.is_some() && pushed == 0 {
         return;
     }

@@ -1,4 +1,4 @@
-//! Contexts, and where their time went.
+//! Contexts and the accounting of their time.
 
 use npsim_chip::Cycle;
 use npsim_chip::core::{ContextPhase, ContextTimes};
@@ -10,19 +10,19 @@ pub struct Thread {
     pub phase: ContextPhase,
     pub since: Cycle,
     times: ContextTimes,
-    /// Where it goes on.
+    /// The address at which it continues.
     pub pc: u16,
-    /// The instruction with which the context last yielded the pipeline.
+    /// Address of the instruction with which the context last yielded the pipeline.
     pub yielded_at: u16,
-    /// Bit s: signal s has arrived and is not consumed.
+    /// Bit s: signal s has arrived and is not yet consumed.
     pub signals: u16,
-    /// Bit s: signal s is waited for; bit 0: wakes at once.
+    /// Bit s: signal s is awaited; bit 0: wakes immediately.
     pub wakeup: u16,
-    /// Any of them instead of all.
+    /// Whether any of them suffices, instead of all.
     pub any: bool,
     pub future_count: u16,
     pub future_signal: u8,
-    /// When the timer will match, if armed.
+    /// The cycle at which the timer will match, if armed.
     pub timer_due: Option<Cycle>,
 }
 
@@ -43,8 +43,8 @@ impl Thread {
         }
     }
 
-    /// Goes to a phase, not before the end of the one that it is in: a signal that
-    /// comes during the slots that a swap loses is found at their end.
+    /// Enters a phase, but not before the end of the current one: a signal that arrives during the slots lost by a swap
+    /// is noticed at their end.
     pub fn enter(&mut self, phase: ContextPhase, at: Cycle) {
         let at = at.max(self.since);
         self.count(at);
@@ -62,9 +62,8 @@ impl Thread {
         } += spent;
     }
 
-    /// The times up to `now`. A phase that begins after `now`, at the end of a
-    /// swap's lost slots or of a refill, has been counted already: as ready for at
-    /// most so many cycles, and before that as executing.
+    /// Returns the times up to `now`. A phase that begins after `now`, at the end of a swap's lost slots or of a
+    /// refill, has already been counted: as ready for at most `ready` cycles, and before that as executing.
     pub fn times_at(&self, now: Cycle, ready: Cycle) -> ContextTimes {
         let mut it = self.clone();
         it.count(now);
@@ -75,8 +74,8 @@ impl Thread {
         it.times
     }
 
-    /// Whether it may wake. Signal 0 has always arrived; an empty mask is
-    /// satisfied as `all` and never as `any`, which is how a context is killed.
+    /// Whether the context may wake. Signal 0 has always arrived; an empty mask is satisfied with `all` and never with
+    /// `any`, which is how a context is killed.
     pub fn may_wake(&self) -> bool {
         let arrived = self.signals | 1;
         if self.any {
@@ -86,8 +85,8 @@ impl Thread {
         }
     }
 
-    /// Wakes the context, which takes the signals that it waited for; with `any` it takes none, since
-    /// the program finds out which came.
+    /// Wakes the context and consumes the signals that it awaited; with `any` it consumes none, since the program
+    /// determines which ones arrived.
     pub fn wake(&mut self) {
         if !self.any {
             self.signals &= !self.wakeup;

@@ -1,4 +1,4 @@
-//! The reference core's implementation of [`Core`]: all that a chip calls.
+//! The reference core's implementation of [`Core`], the interface to the chip.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::state::{Claim, FileName, MicroengineState, Phase};
 use crate::{REFERENCE, Reference};
 
 impl MicroengineState {
-    /// The context mode that `CTX_ENABLES` says.
+    /// Returns the context mode set in `CTX_ENABLES`.
     pub(crate) fn mode(&self) -> ContextMode {
         if self.four_contexts {
             ContextMode::Four
@@ -27,7 +27,7 @@ impl MicroengineState {
         }
     }
 
-    /// In four-context mode the odd contexts cannot run.
+    /// Returns the contexts that can run: in four-context mode, only the even ones.
     pub(crate) fn usable(&self, contexts: ContextSet) -> ContextSet {
         contexts.intersection(self.mode().running())
     }
@@ -51,7 +51,7 @@ impl Reference {
         }
     }
 
-    /// A register by a name that means one from outside.
+    /// Returns the register for an operand, if it can be named from outside.
     fn register(&self, operand: Operand, context: u8) -> Option<(FileName, usize)> {
         let of = |n| self.state.absolute(context, n);
         Some(match operand {
@@ -66,8 +66,8 @@ impl Reference {
         })
     }
 
-    /// The oldest claim of so many registers from one on ends, or else the oldest that begins
-    /// there.
+    /// Ends the oldest claim of exactly these registers, or else the oldest that begins at the same
+    /// one.
     fn release(&mut self, file: FileName, first: u8, words: u8) {
         let claims = &mut self.state.claims;
         let begins = |claim: &Claim| claim.file == file && claim.first == first;

@@ -10,7 +10,7 @@ use npsim_isa::{CONTEXTS, Context, ContextSet, context_index, csr};
 use crate::state::{Delayed, LateWrite};
 use crate::{Reference, Stop};
 
-/// Bits of `CTX_ENABLES`, and of `CC_ENABLE` the one that lets the codes change.
+/// Bits of `CTX_ENABLES`, and the bit of `CC_ENABLE` that lets the condition codes change.
 mod bits {
     pub const LM_0_GLOBAL: u32 = 1 << 16;
     pub const LM_1_GLOBAL: u32 = 1 << 17;
@@ -23,7 +23,8 @@ mod bits {
 }
 
 impl Reference {
-    /// The context that a CSR shows: an INDIRECT_ one that of `CSR_CTX_POINTER`.
+    /// Returns the context that a CSR refers to: for an INDIRECT_ register, the one in
+    /// `CSR_CTX_POINTER`.
     fn shown(&self, csr: u16) -> usize {
         let indirect = [
             csr::INDIRECT_CTX_STS,
@@ -203,7 +204,7 @@ impl Reference {
         self.impossible(format!("there is no local CSR at 0x{csr:03x}"), fabric)
     }
 
-    /// A write that takes effect after `gap` more instructions.
+    /// Schedules a write that takes effect after `gap` more instructions.
     pub(crate) fn write_late(&mut self, register: Delayed, value: u32, gap: Cycle) {
         let issued = self.state.cycle;
         self.state.late_writes.push(LateWrite {
@@ -226,7 +227,7 @@ impl Reference {
             | flag(state.four_contexts, bits::FOUR_CONTEXTS)
     }
 
-    /// A context that is disabled while it runs goes on until it yields.
+    /// Writes `CTX_ENABLES`. A running context that is disabled continues until it yields.
     fn set_enables(&mut self, value: u32, fabric: &mut Fabric) {
         let is_set = |bit: u32| value & bit != 0;
         let known = bits::CONTEXTS
@@ -268,7 +269,7 @@ impl Reference {
         }
     }
 
-    /// A pointer of a context, of which the running one's are at work.
+    /// Returns a pointer of a context; that of the running context is the active one.
     fn pointer(&self, pointer: usize, context: usize) -> u32 {
         let state = &self.state;
         if state.global_pointers[pointer] || context == usize::from(state.running) {
@@ -307,8 +308,8 @@ impl Reference {
         }
     }
 
-    /// The timer fires once, when the low half of the timestamp next becomes the
-    /// future count, though not in the present cycle.
+    /// Arms the timer, which fires once, when the low half of the timestamp next becomes the future
+    /// count, but not in the current cycle.
     fn arm_timer(&mut self, context: usize, fabric: &mut Fabric) {
         let now = self.timestamp(fabric);
         let divider = fabric.profile.timestamp_divider();
@@ -331,8 +332,8 @@ impl Reference {
         fabric.events.post(due, event);
     }
 
-    /// Raises a signal as a write of a signal CSR says: of a context by its number, or
-    /// of the one behind the writer's.
+    /// Raises a signal for a write to a signal CSR, in a context given by number or in the one
+    /// after the writer's.
     fn send_signal(&mut self, me: Option<u8>, value: u32, fabric: &mut Fabric) {
         let own = self.state.running;
         let signal = (value >> 3 & 15) as u8;
@@ -358,7 +359,7 @@ impl Reference {
         fabric.events.post(due, event);
     }
 
-    /// Steps a free-running `PSEUDO_RANDOM_NUMBER` up to the present cycle.
+    /// Steps a free-running `PSEUDO_RANDOM_NUMBER` up to the current cycle.
     fn catch_up_random(&mut self) {
         let state = &mut self.state;
         for _ in state.random_at..state.cycle {
@@ -372,7 +373,7 @@ fn flag(on: bool, bit: u32) -> u32 {
     if on { bit } else { 0 }
 }
 
-/// One step of the shift register x^32 + x^22 + x^2 + x + 1.
+/// Returns the next state of the shift register x^32 + x^22 + x^2 + x + 1.
 fn next_random(value: u32) -> u32 {
     let shifted = value << 1;
     if value >> 31 == 1 {

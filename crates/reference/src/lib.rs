@@ -1,23 +1,19 @@
-//! The reference core: a microengine that is written to be read.
+//! The reference core: a microengine model written for readability.
 //!
-//! This core does what the engine (`npsim-engine`) does, at the same cycles, and shares no code with
-//! it: words are decoded and executed one at a time, one instruction an event, each at its own cycle;
-//! operands are looked up when they are used; condition codes are four flags; a branch asks which
-//! instruction ran before it instead of which stands before it. A difference between the two is a
-//! mistake in one of them, which is the purpose of this core: `npsim run --core reference` gives the
-//! same capture and the same counts, several times slower.
-//! same capture and the same counts, several times slower.
+//! This core does the same as the engine (`npsim-engine`), at the same cycles, and shares no code with it: words are
+//! decoded and executed one at a time, one instruction per event, each at its own cycle; operands are looked up when
+//! used; condition codes are four flags; a branch considers which instruction ran before it rather than which precedes
+//! it in memory. Any difference between the two is a bug in one of them, which is the purpose of this core: `npsim run
+//! --core reference` produces the same capture and the same counts, several times slower.
 //!
-//! Both cores raise the same checks; here with the shorter messages. Two things differ when a fault
-//! ends a run: of several faults of one instruction another may come first, and the counts of
-//! microengines that did not fault are exact, where the engine, which has run ahead of the fault,
-//! estimates them.
+//! Both cores perform the same checks, this one with shorter messages. Two things differ when a fault ends a run: of
+//! several faults of one instruction, another may come first; and the counts of microengines that did not fault are
+//! exact, whereas the engine, having run ahead of the fault, estimates them.
 //!
-//! Where to read what: `turn` has the arbiter and the course of one instruction,
-//! `perform` what an instruction does and leads to, `operands` registers and local
-//! memory, `alu` and `special` the arithmetic, `commands` what goes to the units,
-//! `csr` the local CSRs, `neighbour` the next-neighbour registers, `account` where
-//! the time went, and `core_impl` how a chip sees all this.
+//! Where to find what: `turn` has the arbiter and the steps of one instruction, `perform` the effects of an instruction
+//! and its successor, `operands` registers and local memory, `alu` and `special` the arithmetic, `commands` the
+//! commands to the units, `csr` the local CSRs, `neighbour` the next-neighbour registers, `account` the accounting of
+//! time, and `core_impl` the chip's view of all this.
 
 mod account;
 mod alu;
@@ -51,11 +47,11 @@ pub struct Reference {
     program: Program,
     state: MicroengineState,
     steps: Steps,
-    /// Longwords of local memory that the present instruction reads and writes.
+    /// Longwords of local memory that the current instruction accesses, with true for a write.
     accesses: Vec<(u16, bool)>,
 }
 
-/// What the operands of the present instruction move when it is done.
+/// The post-modifications that the current instruction's operands apply at its end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     pointers: [i32; 2],
@@ -63,17 +59,17 @@ struct Steps {
     ring: bool,
 }
 
-/// Why an instruction does not execute now.
+/// The reason why an instruction does not execute now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// The command FIFO is full: it is tried again when there is room.
+    /// The command FIFO is full; the instruction is retried when there is room.
     Held,
-    /// A fault stands.
+    /// A fault was raised.
     Fault,
 }
 
 impl Reference {
-    /// An idle microengine without a program.
+    /// Creates an idle microengine without a program.
     #[must_use]
     pub fn new(index: u8, profile: &Profile) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! The next-neighbour registers and their ring. The words are in the reader's
-//! registers; the pointers are in the fabric, where both neighbours see them.
+//! The next-neighbour registers and their ring. The words are in the reader's registers; the
+//! pointers are in the fabric, where both neighbours can access them.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::event::Event;
@@ -9,8 +9,8 @@ use npsim_chip::kernel::trace_event::{RingName, TraceEvent};
 use crate::Reference;
 
 impl Reference {
-    /// The microengine whose registers this one writes; the last of the chip has
-    /// none, and what it writes is lost.
+    /// Returns the microengine whose registers this one writes. The last one of the chip has none;
+    /// its writes are lost.
     fn neighbour(&self, fabric: &Fabric) -> Option<u8> {
         if self.state.neighbour_is_self {
             return Some(self.index);
@@ -28,7 +28,7 @@ impl Reference {
         }
     }
 
-    /// Writes one register of the neighbour, by its absolute number.
+    /// Writes one register of the neighbour, by absolute number.
     pub(crate) fn write_neighbour(&mut self, register: u8, value: u32, fabric: &mut Fabric) {
         if let Some(me) = self.neighbour(fabric) {
             self.send(me, register % 128, value, false, fabric);
@@ -40,7 +40,7 @@ impl Reference {
             self.receive(index, value, ring, fabric);
             return;
         }
-        // A result leaves when its cycle is over.
+        // A result leaves at the end of its cycle.
         let due = self.state.cycle + 1 + fabric.profile.nn_latency();
         let event = Event::NnPut {
             me,
@@ -51,7 +51,7 @@ impl Reference {
         fabric.events.post(due, event);
     }
 
-    /// A word arrives in the own registers.
+    /// Stores a word that arrives in this microengine's registers.
     pub(crate) fn receive(&mut self, index: u8, value: u32, ring: bool, fabric: &mut Fabric) {
         self.state.neighbour.values[usize::from(index % 128)] = value;
         if ring {
@@ -61,13 +61,14 @@ impl Reference {
         }
     }
 
-    /// The word at the head of the own ring.
+    /// Returns the word at the head of this microengine's ring.
     pub(crate) fn ring_head(&self, fabric: &Fabric) -> u32 {
         let get = fabric.nn_rings[usize::from(self.index)].get;
         self.state.neighbour.values[usize::from(get % 128)]
     }
 
-    /// Takes the head off. Nothing stops a program from taking what is not there.
+    /// Removes the head of the ring. A program is not prevented from removing words that are not
+    /// there.
     pub(crate) fn take_from_ring(&mut self, fabric: &mut Fabric) {
         let ring = &mut fabric.nn_rings[usize::from(self.index)];
         ring.get = (ring.get + 1) % 128;
@@ -80,13 +81,13 @@ impl Reference {
         fabric.trace.record(at, || TraceEvent::Ring { ring, fill });
     }
 
-    /// `NN_Empty`: no more words than the threshold of `CTX_ENABLES`.
+    /// Whether `NN_Empty` holds: there are no more words than the threshold in `CTX_ENABLES`.
     pub(crate) fn ring_is_empty(&self, fabric: &Fabric) -> bool {
         let ring = fabric.nn_rings[usize::from(self.index)];
         ring.available() <= self.state.empty_threshold
     }
 
-    /// `NN_Full`: the neighbour's ring is nearly full.
+    /// Whether `NN_Full` holds: the neighbour's ring is nearly full.
     pub(crate) fn neighbours_ring_is_full(&self, fabric: &Fabric) -> bool {
         self.neighbour(fabric).is_some_and(|me| {
             let ring = fabric.nn_rings[usize::from(me)];
@@ -94,13 +95,13 @@ impl Reference {
         })
     }
 
-    /// `NN_PUT`: how far the ring is written that this microengine writes to.
+    /// Returns `NN_PUT`, the put pointer of the ring that this microengine writes.
     pub(crate) fn put_pointer(&self, fabric: &Fabric) -> u32 {
         self.neighbour(fabric)
             .map_or(0, |me| fabric.nn_rings[usize::from(me)].put.into())
     }
 
-    /// Writes it; words on their way are forgotten.
+    /// Sets the put pointer; words in flight are discarded.
     pub(crate) fn set_put_pointer(&self, value: u32, fabric: &mut Fabric) {
         if let Some(me) = self.neighbour(fabric) {
             let ring = &mut fabric.nn_rings[usize::from(me)];

@@ -1,4 +1,4 @@
-//! Where operands are read and results go.
+//! Reading of operands and writing of results.
 
 use npsim_chip::kernel::fabric::Fabric;
 use npsim_isa::{Bank, IndexStep, Operand};
@@ -6,7 +6,7 @@ use npsim_isa::{Bank, IndexStep, Operand};
 use crate::state::FileName;
 use crate::{Reference, Stop};
 
-/// What an operand names at the moment.
+/// What an operand currently refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OperandPlace {
     Register(FileName, usize),
@@ -14,7 +14,7 @@ enum OperandPlace {
         pointer: usize,
         word: usize,
     },
-    /// The head of the own next-neighbour ring, or the neighbour's ring.
+    /// The head of this microengine's next-neighbour ring, or the neighbour's ring.
     Ring,
     /// A register of the neighbour.
     Neighbour(u8),
@@ -23,8 +23,8 @@ enum OperandPlace {
 }
 
 impl Reference {
-    /// The place of an operand; as a source a transfer register is one of the IN
-    /// registers, as a destination of the OUT registers. Moving indices are noted.
+    /// Resolves an operand; as a source, a transfer register is one of the IN registers, as a destination one of the
+    /// OUT registers. Index modifications are recorded.
     fn place(&mut self, operand: Operand, incoming: bool) -> OperandPlace {
         let (s, d) = if incoming {
             (FileName::SIn, FileName::DIn)
@@ -89,7 +89,7 @@ impl Reference {
         Err(self.impossible(message, fabric))
     }
 
-    /// The value of a source.
+    /// Reads a source.
     pub(crate) fn read(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
         Ok(match self.place(operand, true) {
             OperandPlace::Register(file, register) => {
@@ -108,9 +108,9 @@ impl Reference {
         })
     }
 
-    /// What a destination held, of which an instruction keeps a part. Registers are
-    /// checked if `needed`: constants are loaded by halves, so the other half may
-    /// be unwritten. Whether local memory may be used is checked when it is written.
+    /// Reads the old value of a destination that an instruction partly keeps. Registers are checked only if `needed`:
+    /// constants are loaded in halves, so the other half may be unwritten. Local memory addresses are checked on the
+    /// write.
     pub(crate) fn old(
         &mut self,
         operand: Operand,
@@ -133,8 +133,8 @@ impl Reference {
         })
     }
 
-    /// The value of a register that an instruction puts bytes into. No unit may own it, for the other
-    /// bytes would be lost.
+    /// Reads the value of a register into which an instruction merges bytes. No unit may own it, since the other bytes
+    /// would be lost.
     pub(crate) fn merged(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
         let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
         if let (true, OperandPlace::Register(file, register)) =
@@ -145,7 +145,7 @@ impl Reference {
         self.old(operand, false, fabric)
     }
 
-    /// Stores a result.
+    /// Writes a result.
     pub(crate) fn write(
         &mut self,
         operand: Operand,
@@ -169,8 +169,7 @@ impl Reference {
         Ok(())
     }
 
-    /// Stores a result and notes what the next instruction may refer to: its first
-    /// operand and its result.
+    /// Writes a result and records what the next instruction may refer to: the first operand and the result.
     pub(crate) fn store(
         &mut self,
         dest: Operand,
@@ -197,7 +196,7 @@ impl Reference {
         Ok(())
     }
 
-    /// Sets N, Z, V and C unless `CC_ENABLE` keeps them.
+    /// Sets N, Z, V and C unless `CC_ENABLE` disables changes.
     pub(crate) fn set_codes(&mut self, codes: [bool; 4]) {
         if self.state.codes_on {
             self.state.codes = codes;

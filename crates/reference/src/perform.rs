@@ -1,4 +1,4 @@
-//! What an instruction does, and where it leads.
+//! The effects of an instruction, and its successor.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::fabric::Fabric;
@@ -11,7 +11,7 @@ use crate::{Reference, Stop};
 pub enum ControlOutcome {
     /// To the next word.
     Next,
-    /// To a target, after defer slots; then slots are lost.
+    /// To a target, after defer slots and then lost slots.
     Jump {
         target: u16,
         defer: u8,
@@ -19,22 +19,22 @@ pub enum ControlOutcome {
     },
     /// To another context, after defer slots.
     Yield { defer: u8, resume: Option<u16> },
-    /// A breakpoint.
+    /// Nowhere, at a breakpoint.
     Halt,
 }
 
-/// A branch as far as its condition is known.
+/// A branch with its condition evaluated.
 struct Branch {
     taken: bool,
     target: u16,
     defer: u8,
-    /// Slots that it loses when nothing is deferred.
+    /// Slots lost if nothing is deferred.
     cost: Cycle,
 }
 
 impl Reference {
-    /// Executes an instruction. What can keep it from executing comes before its
-    /// first effect, so that it can be tried again.
+    /// Executes an instruction. Anything that can prevent execution comes before the first effect,
+    /// so that the instruction can be retried.
     pub(crate) fn perform(
         &mut self,
         instruction: &Instruction,
@@ -55,8 +55,8 @@ impl Reference {
             }
             Instruction::CapCsr(access) => self.cap_csr(&access, fabric)?,
             Instruction::LocalCsrRead { csr } => {
-                // The value is there for the next instruction, whatever stands
-                // between this one and the end of its own read.
+                // The value is available to the next instruction, even if time passes between this
+                // one and the end of its own read.
                 self.state.csr_value = Some(self.read_csr(csr, fabric)?);
                 return Ok(ControlOutcome::Next);
             }
@@ -150,7 +150,7 @@ impl Reference {
                 let cost = Cycle::from(profile.state_branch_penalty());
                 let context = self.state.context();
                 let arrived = context.signals >> (signal & 15) & 1 == 1;
-                // The test consumes the signal, taken or not.
+                // The test consumes the signal, whether the branch is taken or not.
                 context.signals &= !(1 << (signal & 15));
                 Branch {
                     taken: arrived == set,
@@ -195,7 +195,7 @@ impl Reference {
         })
     }
 
-    /// An address, or the first one behind the program.
+    /// Returns the address, limited to the first one past the program.
     fn in_program(&self, target: u16) -> u16 {
         usize::from(target).min(self.program.words().len()) as u16
     }
@@ -224,7 +224,7 @@ impl Reference {
             0 => self.ring_is_empty(fabric),
             1 => self.neighbours_ring_is_full(fabric),
             number @ 2..=13 => fabric.ring_status(number - 2, self.state.cycle),
-            // No switch fabric is attached: its flow-control FIFO stays empty.
+            // No switch fabric is attached, so its flow-control FIFO stays empty.
             _ => false,
         }
     }
@@ -247,7 +247,7 @@ impl Reference {
         })
     }
 
-    /// Loads the running context's wake-up mask.
+    /// Sets the running context's wake-up mask.
     pub(crate) fn waits_for(&mut self, mask: u16, any: bool) {
         let context = self.state.context();
         context.wakeup = mask;

@@ -28,8 +28,8 @@ impl Reference {
                 let result = self.lookup(tag);
                 self.logical(dest, tag, result, fabric)?;
                 if let Some(target) = lm_addr {
-                    // The entry's number is a block of 8 bytes in local memory, and
-                    // its state a block of 256.
+                    // In local memory, the entry number selects a block of 8 bytes and the state a
+                    // block of 256.
                     let address = u32::from(target.block) << 10 | result & 0x3ff;
                     let gap = fabric.profile.lm_addr_gap().into();
                     let register = Delayed::Pointer(target.pointer & 1);
@@ -108,8 +108,8 @@ impl Reference {
         self.state.used[entry] = self.state.cam_clock;
     }
 
-    /// State, hit bit and number of the entry that has the tag, or the number of the
-    /// one that was used longest ago. A hit counts as a use, a miss does not.
+    /// Returns state, hit bit and number of the entry with the tag, or the number of the least
+    /// recently used entry. A hit counts as a use, a miss does not.
     fn lookup(&mut self, tag: u32) -> u32 {
         if let Some(entry) = (0..16).find(|&entry| self.state.tags[entry] == tag) {
             self.use_entry(entry);
@@ -119,14 +119,14 @@ impl Reference {
         }
     }
 
-    /// The CAM's entries from the one that was used longest ago.
+    /// Returns the CAM's entries, from least to most recently used.
     pub(crate) fn oldest_first(&self) -> [u8; 16] {
         let mut entries: [u8; 16] = std::array::from_fn(|entry| entry as u8);
         entries.sort_by_key(|&entry| self.state.used[usize::from(entry)]);
         entries
     }
 
-    /// Feeds the chosen bytes to the CRC unit bit by bit.
+    /// Feeds the selected bytes to the CRC unit, bit by bit.
     fn crc_step(
         &mut self,
         order: ByteOrder,

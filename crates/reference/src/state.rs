@@ -1,4 +1,4 @@
-//! The state that the past leaves in a microengine.
+//! The complete state of a microengine.
 
 use npsim_chip::Cycle;
 use npsim_chip::core::MeStats;
@@ -10,7 +10,7 @@ use serde_big_array::BigArray;
 
 use crate::context::Thread;
 
-/// Transfer registers that a unit owns.
+/// A range of transfer registers that a unit owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     pub file: FileName,
@@ -25,27 +25,27 @@ impl Claim {
     }
 }
 
-/// What the microengine does.
+/// What the microengine is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
-    /// No context is ready; a signal gives it its next turn.
+    /// No context is ready; a signal schedules its next turn.
     Idle,
-    /// At its next turn the arbiter chooses, and a context runs this much later.
+    /// At the next turn the arbiter chooses a context, which runs this many cycles later.
     Pick(Cycle),
     /// The instruction at `pc` executes at `cycle`.
     Run,
     /// The instruction at `pc` waits at `cycle` for room in the command FIFO.
     Held,
-    /// A breakpoint stopped it.
+    /// Stopped by a breakpoint.
     Halted,
 }
 
-/// A register file: 128 registers and which of them were ever written.
+/// A register file: 128 registers, and which of them have been written.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RegisterFile {
     #[serde(with = "BigArray")]
     pub values: [u32; 128],
-    /// Bit n: register n.
+    /// Bit n: register n has been written.
     pub written: u128,
 }
 
@@ -80,7 +80,7 @@ pub enum FileName {
 }
 
 impl FileName {
-    /// How a register of the file is written in assembly, without its number.
+    /// Returns the prefix of the file's registers in assembly.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::A => "a",
@@ -92,7 +92,7 @@ impl FileName {
     }
 }
 
-/// A register that a write reaches only some instructions later.
+/// A register whose writes take effect several instructions later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Delayed {
     /// `LM_ADDR_0` or `LM_ADDR_1`, in longwords.
@@ -103,7 +103,7 @@ pub enum Delayed {
     ByteIndex,
 }
 
-/// A write on its way.
+/// A write in flight.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct LateWrite {
     pub register: Delayed,
@@ -112,26 +112,26 @@ pub struct LateWrite {
     pub due: Cycle,
 }
 
-/// What follows the last defer slot.
+/// The action after the last defer slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AfterDefer {
     Jump(u16),
-    /// The context yields and resumes here, or after the slots.
+    /// The context yields, and resumes at this address or after the slots.
     Yield(Option<u16>),
 }
 
-/// Defer slots that are being executed.
+/// Defer slots in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deferral {
     pub left: u8,
-    /// The instruction that they belong to.
+    /// Address of the instruction that they belong to.
     pub of: u16,
     pub then: AfterDefer,
-    /// Issue slots that are lost after them.
+    /// Issue slots lost after them.
     pub penalty: Cycle,
 }
 
-/// Everything that a saved state holds.
+/// All state that a snapshot includes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -141,16 +141,16 @@ pub struct MicroengineState {
     pub phase: Phase,
     /// The cycle of the next instruction.
     pub cycle: Cycle,
-    /// When the running context last got the pipeline or looked at what others change.
+    /// The cycle at which the running context last got the pipeline or accessed shared state.
     pub looked: Cycle,
     pub pc: u16,
     /// The context that has the pipeline, or had it last.
     pub running: u8,
-    /// The context that last gave it up; the arbiter begins after it.
+    /// The context that last yielded; the arbiter starts after it.
     pub last: u8,
     pub contexts: [Thread; CONTEXTS as usize],
     pub deferral: Option<Deferral>,
-    /// The instruction of the cycle before set the condition codes.
+    /// Whether the instruction of the previous cycle set the condition codes.
     pub codes_are_new: bool,
 
     pub a: RegisterFile,
@@ -163,11 +163,11 @@ pub struct MicroengineState {
     pub local_memory: Vec<u32>,
     /// `LM_ADDR_0` and `LM_ADDR_1` of the running context, in longwords.
     pub pointers: [u32; 2],
-    /// Both pointers of each context that does not run.
+    /// Both pointers of each context that is not running.
     pub saved_pointers: [[u32; 2]; CONTEXTS as usize],
-    /// Pointers that all contexts share.
+    /// Whether each pointer is shared by all contexts.
     pub global_pointers: [bool; 2],
-    /// When each pointer got its value from a write of this turn.
+    /// The cycle at which a write of this turn gave each pointer its value.
     pub pointer_since: [Cycle; 2],
     pub transfer_index: u32,
     pub byte_index: u32,
@@ -175,56 +175,56 @@ pub struct MicroengineState {
 
     /// N, Z, V, C
     pub codes: [bool; 4],
-    /// `CC_ENABLE` lets them change.
+    /// Whether `CC_ENABLE` lets the codes change.
     pub codes_on: bool,
-    /// A operand of the instruction before: the count of indirect shifts.
+    /// A operand of the previous instruction: the count of indirect shifts.
     pub previous_a: u32,
-    /// The result: the fill of `asr`, the override word of `indirect_ref`.
+    /// Result of the previous instruction: the fill of `asr`, the override word of `indirect_ref`.
     pub previous_result: u32,
     pub align_be: u32,
     pub align_le: u32,
     pub factors: (u32, u32),
     pub tags: [u32; 16],
     pub tag_states: [u8; 16],
-    /// When each CAM entry was last used, by `cam_clock`; the least is replaced.
+    /// Time of last use of each CAM entry, by `cam_clock`; the smallest is replaced.
     pub used: [i64; 16],
     pub cam_clock: i64,
     pub crc: u32,
 
-    /// What `local_csr_rd` read, for the `immed` behind it.
+    /// The value read by `local_csr_rd`, for the `immed` after it.
     pub csr_value: Option<u32>,
     pub csr_pointer: u8,
-    /// Local CSRs that only hold their value, by longword.
+    /// Local CSRs that merely hold their value, by longword address.
     #[serde(with = "BigArray")]
     pub held_csrs: [u32; 128],
-    /// Bits of `CTX_ENABLES` that only hold their value.
+    /// Bits of `CTX_ENABLES` that merely hold their value.
     pub other_enables: u32,
     pub enabled: ContextSet,
     pub four_contexts: bool,
-    /// The next-neighbour ring is the own one.
+    /// Whether the next-neighbour ring is this microengine's own.
     pub neighbour_is_self: bool,
     pub empty_threshold: u8,
     pub random: u32,
-    /// Up to when a free-running `random` has been stepped.
+    /// The cycle up to which a free-running `random` has been stepped.
     pub random_at: Cycle,
     pub random_runs: bool,
     pub timestamp: u64,
     pub timestamp_at: Cycle,
     pub profile_count: u32,
 
-    /// Transfer registers that units own, the oldest claim first.
+    /// Transfer registers owned by units, the oldest claim first.
     pub claims: Vec<Claim>,
-    /// Transfer registers that other microengines reach, as the chip's programs say.
+    /// Transfer registers that other microengines access, according to the chip's programs.
     #[serde(skip)]
     pub exposed: RemoteAccess,
     pub stalls: Vec<Stall>,
-    /// When it is woken next for the end of a stall.
+    /// The next scheduled wake-up for the end of a stall.
     pub stall_due: Cycle,
 
     pub started: bool,
-    /// When the refill after the last idle time begins and ends.
+    /// Start and end of the refill after the last idle time.
     pub refilled: (Cycle, Cycle),
-    /// The slots that were lost last: the first and the cycle after the last.
+    /// The slots lost last: the first, and the cycle after the last.
     pub lost: (Cycle, Cycle),
     pub stats: MeStats,
 }
@@ -320,17 +320,17 @@ impl MicroengineState {
         }
     }
 
-    /// The running context.
+    /// Returns the running context.
     pub fn context(&mut self) -> &mut Thread {
         &mut self.contexts[context_index(self.running)]
     }
 
-    /// How many context-relative registers a file has.
+    /// Returns how many context-relative registers a file has.
     pub fn span(&self) -> usize {
         if self.four_contexts { 32 } else { 16 }
     }
 
-    /// The absolute number of a context-relative register.
+    /// Returns the absolute number of a context-relative register.
     pub fn absolute(&self, context: u8, register: u8) -> usize {
         (context_index(context) * (128 / usize::from(CONTEXTS))
             + usize::from(register) % self.span())

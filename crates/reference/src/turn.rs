@@ -1,4 +1,4 @@
-//! A turn: the arbiter chooses, or one instruction executes.
+//! A turn of the microengine: arbitration, or execution of one instruction.
 
 use npsim_chip::Cycle;
 use npsim_chip::core::ContextPhase;
@@ -13,8 +13,8 @@ use crate::state::{AfterDefer, Deferral, Delayed, Phase};
 use crate::{Reference, Steps, Stop};
 
 impl Reference {
-    /// Takes the turn that the event queue gives. What an observer wants to know is
-    /// written into the trace buffer, in its order.
+    /// Takes the turn scheduled in the event queue. Trace events are written to the trace buffer in
+    /// order.
     pub(crate) fn turn(&mut self, fabric: &mut Fabric) {
         match self.state.phase {
             Phase::Idle | Phase::Halted => return,
@@ -35,13 +35,13 @@ impl Reference {
         fabric.events.post(at, Event::Microengine(self.index));
     }
 
-    /// Posts the arbiter's turn; a context runs `latency` cycles after it.
+    /// Schedules an arbitration; the chosen context runs `latency` cycles later.
     pub(crate) fn wake(&mut self, latency: Cycle, fabric: &mut Fabric) {
         self.state.phase = Phase::Pick(latency);
         self.post(fabric.now, fabric);
     }
 
-    /// A sleeping context whose condition holds becomes ready.
+    /// Makes a sleeping context ready if its condition holds.
     pub(crate) fn reconsider(&mut self, context: u8, fabric: &mut Fabric) {
         let it = &mut self.state.contexts[usize::from(context)];
         if it.phase == ContextPhase::Sleeping && it.may_wake() {
@@ -53,8 +53,7 @@ impl Reference {
         }
     }
 
-    /// After an idle time: chooses a context that runs when the pipeline is full
-    /// again.
+    /// Chooses a context after an idle time; it runs once the pipeline is refilled.
     fn pick(&mut self, latency: Cycle, fabric: &mut Fabric) {
         let at = self.state.cycle.max(fabric.now + latency);
         let Some(next) = self.choose(self.state.last, at, fabric) else {
@@ -66,8 +65,8 @@ impl Reference {
         self.dispatch(next, at, fabric);
     }
 
-    /// The ready context after `last`, which is itself the last to be asked. One
-    /// that is stalled is passed over.
+    /// Returns the first ready context after `last` in round-robin order; `last` itself comes last.
+    /// Stalled contexts are skipped.
     fn choose(&mut self, last: u8, at: Cycle, fabric: &mut Fabric) -> Option<u8> {
         let state = &mut self.state;
         let stalled: Vec<_> = state
@@ -97,7 +96,7 @@ impl Reference {
         next
     }
 
-    /// A context gets the pipeline at a cycle.
+    /// Gives the pipeline to a context at a cycle.
     fn dispatch(&mut self, context: u8, at: Cycle, fabric: &mut Fabric) {
         let state = &mut self.state;
         state.running = context;
@@ -117,7 +116,7 @@ impl Reference {
         self.tell_context(context, fabric);
     }
 
-    /// The FIFO had no room until now.
+    /// Accounts for the time until the FIFO had room.
     fn stalled(&mut self, fabric: &mut Fabric) {
         let (from, until) = (self.state.cycle, fabric.now.max(self.state.cycle));
         self.state.stats.stalled += until - from;
@@ -132,7 +131,7 @@ impl Reference {
         });
     }
 
-    /// One instruction, at its own cycle.
+    /// Executes one instruction, at its own cycle.
     fn execute(&mut self, fabric: &mut Fabric) {
         if self.check_patience(fabric).is_err() {
             return;
@@ -155,7 +154,7 @@ impl Reference {
                 fabric.trace.record(self.state.cycle, || held);
                 return;
             }
-            // The chip finds the fault before it comes back.
+            // The chip finds the fault before the next turn.
             Err(Stop::Fault) => return,
         };
         fabric
@@ -183,7 +182,7 @@ impl Reference {
         self.go_on(&instruction, outcome, fabric);
     }
 
-    /// The instruction at an address.
+    /// Returns the instruction at an address.
     fn instruction(&self, pc: u16, fabric: &mut Fabric) -> Result<Instruction, Stop> {
         let message = match self.program.words().get(usize::from(pc)) {
             Some(Ok(instruction)) => return Ok(*instruction),
@@ -195,7 +194,7 @@ impl Reference {
         Err(self.impossible(message, fabric))
     }
 
-    /// Writes that are due take effect.
+    /// Applies the writes that are due.
     fn settle(&mut self, now: Cycle) {
         let state = &mut self.state;
         let (due, rest) = state.late_writes.iter().partition(|write| write.due <= now);
@@ -212,7 +211,7 @@ impl Reference {
         }
     }
 
-    /// The operands' post-increments and -decrements, each once.
+    /// Applies the operands' post-increments and post-decrements, each once.
     fn move_indices(&mut self, fabric: &mut Fabric) {
         let state = &mut self.state;
         for (pointer, step) in state.pointers.iter_mut().zip(self.steps.pointers) {
@@ -225,7 +224,7 @@ impl Reference {
         }
     }
 
-    /// Where control goes after an instruction, which has taken its cycle.
+    /// Determines where control goes after an instruction, which has taken its cycle.
     fn go_on(&mut self, instruction: &Instruction, outcome: ControlOutcome, fabric: &mut Fabric) {
         let at = self.state.pc;
         self.state.codes_are_new = instruction.sets_codes();
@@ -261,8 +260,8 @@ impl Reference {
         }
     }
 
-    /// If the instruction stood in a defer slot: counts it, and goes where the
-    /// control instruction leads after the last.
+    /// If the instruction was in a defer slot, counts it and, after the last one, follows the
+    /// control instruction.
     fn end_slot(&mut self, fabric: &mut Fabric) {
         let Some(mut deferral) = self.state.deferral else {
             return;
@@ -276,14 +275,14 @@ impl Reference {
         }
     }
 
-    /// A control instruction takes effect.
+    /// Applies a control instruction.
     fn leave(&mut self, deferral: Deferral, fabric: &mut Fabric) {
         let penalty = deferral.penalty;
         match deferral.then {
             AfterDefer::Jump(target) => {
                 self.lose(deferral.of, penalty, fabric);
                 self.state.pc = target;
-                // What is lost lies between the codes and a branch that tests them.
+                // Lost slots separate the codes from a branch that tests them.
                 self.state.codes_are_new &= penalty == 0;
             }
             AfterDefer::Yield(resume) => {
@@ -293,7 +292,7 @@ impl Reference {
         }
     }
 
-    /// Issue slots are thrown away.
+    /// Discards issue slots.
     fn lose(&mut self, of: u16, slots: Cycle, fabric: &mut Fabric) {
         if slots == 0 {
             return;
@@ -311,8 +310,8 @@ impl Reference {
         self.state.stats.aborted += slots;
     }
 
-    /// The running context goes to sleep and the arbiter chooses another, by what
-    /// has arrived in the cycle of the last instruction.
+    /// Puts the running context to sleep and lets the arbiter choose another, based on signals that
+    /// have arrived by the cycle of the last instruction.
     fn swap(&mut self, penalty: Cycle, fabric: &mut Fabric) {
         let context = self.state.running;
         let yielded_at = self.state.context().yielded_at;
@@ -346,7 +345,7 @@ impl Reference {
         }
     }
 
-    /// A breakpoint: all contexts are disabled where they are.
+    /// Handles a breakpoint: disables all contexts where they are.
     fn halt(&mut self, fabric: &mut Fabric) {
         let state = &mut self.state;
         let (pc, cycle) = (state.pc, state.cycle);
@@ -360,7 +359,7 @@ impl Reference {
         (0..CONTEXTS).for_each(|context| self.tell_context(context, fabric));
     }
 
-    /// A context's new state, for an observer.
+    /// Traces a context's new state for observers.
     pub(crate) fn tell_context(&self, context: u8, fabric: &mut Fabric) {
         let view = self.view(context);
         let (me, doing) = (self.index, view.state());
