@@ -1,4 +1,4 @@
-//! What must hold for the tables to mean one instruction set.
+//! Consistency checks of the tables.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::tables::{
     CountCode, Csr, Evidence, Field, Format, FormatFile, OperandRow, pattern_bits,
 };
 
-/// Everything that is wrong, in table order; empty for good tables.
+/// Returns all errors, in table order; empty if the tables are consistent.
 pub fn check(tables: &Tables) -> Vec<String> {
     let mut errors = Vec::new();
     formats(tables, &mut errors);
@@ -34,7 +34,7 @@ pub fn check(tables: &Tables) -> Vec<String> {
     errors
 }
 
-/// Reports a key that appears twice.
+/// Detects duplicate keys.
 struct Unique<'a> {
     what: &'a str,
     seen: BTreeMap<String, String>,
@@ -72,7 +72,8 @@ fn evidence(owner: &str, marks: &[Evidence], uncertain: Option<&str>, errors: &m
     }
 }
 
-/// Fields lie in the word, have a width, do not overlap and have unique names.
+/// Checks that fields lie in the word, have a width, do not overlap and have
+/// unique names.
 fn fields(owner: &str, bits: u32, taken: u64, list: &[Field], errors: &mut Vec<String>) {
     let mut names = Unique::new("field name");
     let mut covered: Vec<(&str, u64)> = vec![("the match bits", taken)];
@@ -437,7 +438,8 @@ fn form(tables: &Tables, row: &Mnemonic, form: &Form, owner: &str, errors: &mut 
     }
 }
 
-/// Commands defer through their two-bit `next` field, branches through `defer`.
+/// Returns the width of the defer field: the two-bit `next` field for commands,
+/// `defer` for branches.
 fn defer_width(file: &FormatFile, format: &Format) -> u32 {
     file.fields(format)
         .iter()

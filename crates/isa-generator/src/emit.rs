@@ -1,4 +1,4 @@
-//! Rust source from checked tables.
+//! Generation of Rust source from checked tables.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::sources::Tables;
 use super::tables::{CountCode, Csr, Field, OperandKind, TransferKind, Value, pattern_bits};
 use super::words::{camel, marks, optional};
 
-/// One source file per table; names are those that the crate includes.
+/// Generates one source file per table, under the names that the crate includes.
 pub fn emit(tables: &Tables) -> Vec<(&'static str, String)> {
     vec![
         ("formats.rs", formats(tables)),

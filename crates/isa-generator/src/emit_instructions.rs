@@ -1,4 +1,4 @@
-//! Rust source from the rows of the instruction table.
+//! Generation of Rust source from the rows of the instruction table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use super::sources::Tables;
 use super::tables::Command;
 use super::words::{camel, marks, optional};
 
-/// Where a form stands: its row and its number there.
+/// A form with its row number and its number within the row.
 type FormPlace<'a> = (usize, usize, &'a Form);
 
 pub fn mnemonics(tables: &Tables) -> String {
@@ -109,14 +109,14 @@ fn form_literal(tables: &Tables, row: &Mnemonic, form: &Form) -> String {
     )
 }
 
-/// Operands from which the generated constructor can build an instruction.
+/// Whether the generated constructor can set an operand from a simple value.
 fn is_plain(tables: &Tables, name: &str) -> bool {
     let row = tables.mnemonics.operand(name);
     row.is_some_and(|row| row.access != Access::Text || row.max.is_some())
         || ["count", "target"].contains(&name)
 }
 
-/// The field of a variant that an operand fills.
+/// Returns the field of a variant that an operand fills.
 fn field_of(form: &Form, name: &str) -> &'static str {
     match name {
         "modified" | "dest" => "dest",
@@ -135,9 +135,10 @@ fn field_of(form: &Form, name: &str) -> &'static str {
     }
 }
 
-/// A function that makes the instruction, where all its operands are plain.
+/// Generates a function that makes the instruction; `None` unless all its
+/// operands are plain.
 fn make(tables: &Tables, row: &Mnemonic, form: &Form) -> Option<String> {
-    // What takes further options is put together by hand.
+    // Instructions with further options are assembled by hand.
     let optioned = [
         "LdField",
         "CamLookup",
@@ -200,7 +201,7 @@ fn make(tables: &Tables, row: &Mnemonic, form: &Form) -> Option<String> {
     ))
 }
 
-/// The match from an instruction to its row and form.
+/// Generates the match from an instruction to its row and form.
 fn place(tables: &Tables) -> String {
     let mut out = String::from(
         "impl Instruction {\n/// Row and form of the table.\nconst fn place(&self) -> (usize, usize) {\nmatch self {\n",
@@ -264,7 +265,7 @@ fn place(tables: &Tables) -> String {
     out + "},\n}\n}\n}\n"
 }
 
-/// The forms of each variant, in table order.
+/// Returns the forms of each variant, in table order.
 fn by_variant(tables: &Tables) -> BTreeMap<&str, Vec<FormPlace<'_>>> {
     let mut found: BTreeMap<&str, Vec<FormPlace>> = BTreeMap::new();
     for (row, mnemonic) in tables.mnemonics.mnemonic.iter().enumerate() {
@@ -277,7 +278,7 @@ fn by_variant(tables: &Tables) -> BTreeMap<&str, Vec<FormPlace<'_>>> {
     found
 }
 
-/// Access to the register operands by role.
+/// Generates access to the register operands by role.
 fn operands(tables: &Tables) -> String {
     let mut arms = String::new();
     let mut all: Vec<(&str, Vec<&str>)> = vec![("Unary", vec!["dest", "src"])];
@@ -309,7 +310,7 @@ fn operands(tables: &Tables) -> String {
             let _ = writeln!(arms, "({pattern}, OperandRole::{role}) => Some({place}),");
         }
     }
-    // The only source of some instructions is a CAM entry.
+    // Some instructions have a CAM entry as their only source.
     arms += "(Self::Unary { src, .. }, OperandRole::Entry) => Some(src),\n";
     format!(
         "impl Instruction {{\n/// The register operand of a role, if the instruction has one.\n#[must_use]\n#[allow(clippy::match_same_arms, reason = \"one arm for each variant and role\")]\npub const fn operand_mut(&mut self, role: OperandRole) -> Option<&mut Operand> {{\nmatch (self, role) {{\n{arms}_ => None,\n}}\n}}\n}}\n"

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::tables::{Enum, Evidence, Value};
 
-/// Enumeration of the instructions with one source.
+/// Name of the enumeration of instructions with one source.
 pub const ONE_SOURCE: &str = "UnaryOp";
 
 #[derive(Deserialize)]
@@ -16,16 +16,16 @@ pub struct MnemonicFile {
     pub mnemonic: Vec<Mnemonic>,
 }
 
-/// A word of the `operands` lists.
+/// A kind of operand, as used in the `operands` lists.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operand {
     pub name: String,
     pub role: String,
     pub access: Access,
-    /// Largest number, for those that are one.
+    /// Largest value, for numeric operands.
     pub max: Option<u8>,
-    /// What the number is, in messages.
+    /// A noun for the number, as used in messages.
     pub noun: Option<String>,
     pub doc: String,
 }
@@ -36,7 +36,7 @@ pub enum Access {
     Read,
     Write,
     Both,
-    /// It is no register.
+    /// Not a register.
     Text,
 }
 
@@ -58,20 +58,20 @@ pub struct Mnemonic {
     pub format: String,
     pub syntax: String,
     pub doc: String,
-    /// What it does, as a formula.
+    /// The operation, as a formula.
     pub operation: String,
-    /// What the formula leaves open.
+    /// Details that the formula omits.
     pub result: Option<String>,
-    /// Condition codes, where they are not the usual ones.
+    /// Condition codes, if they are not the usual ones.
     pub flags: Option<String>,
-    /// A program that shows it, and registers after it.
+    /// An example program; `gives` holds registers after it.
     pub example: Option<String>,
     #[serde(default)]
     pub gives: BTreeMap<String, u32>,
     pub defer: u64,
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// The generation that brought it.
+    /// The generation that introduced it.
     #[serde(default = "first_generation")]
     pub since: String,
     pub form: Vec<Form>,
@@ -79,12 +79,12 @@ pub struct Mnemonic {
     pub uncertain: Option<String>,
 }
 
-/// The generation of the rows that name none: that of the chips the tables were made from.
+/// Returns the generation of rows that name none: that of the chips for which the tables were made.
 fn first_generation() -> String {
     "MEv2".to_owned()
 }
 
-/// One of the shapes of an instruction; see the head of `mnemonics.toml`.
+/// One of the forms of an instruction; see the head of `mnemonics.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Form {
@@ -104,7 +104,7 @@ pub struct Form {
     pub defer: Option<u64>,
 }
 
-/// The value of a field that chooses a form.
+/// The value of a field that selects a form.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub enum When {
@@ -208,7 +208,7 @@ impl FlowClass {
 }
 
 impl Form {
-    /// The operands' names without the mark of those that may be left out.
+    /// Returns the operands' names without the mark for optional ones.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.operands.iter().map(|name| name.trim_end_matches('?'))
     }
@@ -219,12 +219,12 @@ impl Form {
 }
 
 impl MnemonicFile {
-    /// The row of an operand's name.
+    /// Returns the row for an operand's name.
     pub fn operand(&self, name: &str) -> Option<&Operand> {
         self.operand.iter().find(|row| row.name == name)
     }
 
-    /// The instructions with one source as an enumeration.
+    /// Returns the instructions with one source as an enumeration.
     pub fn one_source(&self) -> Enum {
         let mut value = Vec::new();
         for row in &self.mnemonic {

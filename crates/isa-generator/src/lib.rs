@@ -1,7 +1,7 @@
-//! The table generator: TOML text in, Rust source out.
+//! The table generator, from TOML text to Rust source.
 //!
-//! It is a crate of its own, apart from the build script that calls it: a script is compiled with
-//! the optimisation of its package, which would cost more than the one run here takes.
+//! It is separate from the build script that calls it: a build script is compiled with its
+//! package's optimization level, which would cost more than the single run here takes.
 
 mod check;
 mod emit;
@@ -16,7 +16,7 @@ pub use sources::Sources;
 /// Generates the source files that `npsim-isa` includes.
 ///
 /// # Errors
-/// Everything that is wrong with the tables.
+/// Returns all errors found in the tables.
 pub fn generate(sources: &Sources) -> Result<Vec<(&'static str, String)>, Vec<String>> {
     let tables = sources::parse(sources)?;
     let errors = check::check(&tables);

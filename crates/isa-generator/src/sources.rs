@@ -1,4 +1,4 @@
-//! The table files as text, and parsed.
+//! The table files, as text and parsed.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +27,10 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The tables of `isa/`.
+    /// Returns the tables of `isa/`.
     ///
     /// # Panics
-    /// One of them is not in `npsim-isa-tables`.
+    /// Panics if one of them is missing from `npsim-isa-tables`.
     #[must_use]
     pub fn shipped() -> Self {
         let mut sources = Self::default();
@@ -42,7 +42,7 @@ impl Sources {
         sources
     }
 
-    /// File names and where their text goes.
+    /// Returns the file names, with the fields for their texts.
     fn slots(&mut self) -> [(&'static str, &mut String); 7] {
         [
             ("formats.toml", &mut self.formats),
@@ -67,7 +67,7 @@ pub struct Tables {
     pub mnemonics: MnemonicFile,
 }
 
-/// Parses every file; each error names its file.
+/// Parses all files; each error names its file.
 pub fn parse(sources: &Sources) -> Result<Tables, Vec<String>> {
     fn file<T: DeserializeOwned>(
         name: &str,

@@ -1,4 +1,4 @@
-//! The shape of the table files.
+//! The structure of the table files.
 
 use serde::Deserialize;
 
@@ -113,7 +113,8 @@ pub struct Record {
 }
 
 impl FormatFile {
-    /// The fields of a format with those of its groups, from the top down.
+    /// Returns the fields of a format, including those of its groups, from the
+    /// top down.
     pub fn fields(&self, format: &Format) -> Vec<Field> {
         let mut fields = format.field.clone();
         for name in &format.groups {
@@ -125,7 +126,8 @@ impl FormatFile {
         fields
     }
 
-    /// Width of `owner.field`, where the owner is a group, format or record.
+    /// Returns the width of `owner.field`, where the owner is a group, format
+    /// or record.
     pub fn width_of(&self, path: &str) -> Option<u32> {
         let (owner, name) = path.split_once('.')?;
         let groups = self.group.iter().map(|g| (&g.name, &g.field));
@@ -141,8 +143,8 @@ impl FormatFile {
     }
 }
 
-/// Mask and value of a pattern of 0, 1 and `.`, msb first, whose first
-/// character is bit `bits - 1`.
+/// Returns mask and value of a pattern of 0, 1 and `.`, most significant bit
+/// first, whose first character is bit `bits - 1`.
 pub fn pattern_bits(pattern: &str, bits: u32) -> (u64, u64) {
     let (mut mask, mut value) = (0, 0);
     for (position, character) in pattern.chars().enumerate() {
@@ -179,10 +181,10 @@ pub struct Value {
     pub name: String,
     pub code: u64,
     pub text: String,
-    /// An operator that ignores its first source.
+    /// Whether the operator ignores its first source.
     #[serde(default)]
     pub unary: bool,
-    /// An operator that adds the carry.
+    /// Whether the operator adds the carry.
     #[serde(default)]
     pub carry: bool,
     #[serde(default)]
@@ -468,7 +470,7 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// Every register of the row with its address.
+    /// Returns all registers of the row, with their addresses.
     pub fn instances(&self) -> Vec<(String, u64)> {
         match self.count {
             None => vec![(self.name.clone(), self.address)],

@@ -1,8 +1,8 @@
-//! Words of the generated source.
+//! Identifiers and values in the generated source.
 
 use super::tables::Evidence;
 
-/// `alu_shf` as `AluShf`.
+/// Converts a name like `alu_shf` to `AluShf`.
 pub fn camel(name: &str) -> String {
     name.split('_')
         .map(|part| {
