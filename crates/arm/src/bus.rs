@@ -1,4 +1,4 @@
-//! What an instruction reaches outside of the processor: memory, code and coprocessor registers.
+//! The bus: memory, code and coprocessor registers outside of the processor.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// Its bytes: 1, 2 or 4.
+    /// Returns the size in bytes: 1, 2 or 4.
     #[must_use]
     pub const fn bytes(self) -> u32 {
         match self {
@@ -25,21 +25,21 @@ impl Size {
     }
 }
 
-/// Which byte of a longword has the lowest address.
+/// The position of the lowest-addressed byte in a longword.
 ///
-/// Loads and stores leave the order to the [`Bus`]; the processor needs the order to find the Thumb instruction
-/// of a longword of code.
+/// For loads and stores, the [`Bus`] handles the order; the processor needs it to find a Thumb instruction within a
+/// longword of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ByteOrder {
-    /// The byte at a multiple of four is bits 31 to 24 (BE-32).
+    /// Bits 31 to 24 hold the byte at a multiple of four (BE-32).
     Big,
-    /// The byte at a multiple of four is bits 7 to 0.
+    /// Bits 7 to 0 hold the byte at a multiple of four.
     Little,
 }
 
 impl ByteOrder {
-    /// Where the bytes of an access, which is aligned to its size, stand in their longword: how far above bit 0,
-    /// and as many ones as it has bits.
+    /// Returns where an access, aligned to its size, lies within its longword: the shift from bit 0, and an unshifted
+    /// mask as wide as the access.
     #[must_use]
     pub const fn lane(self, address: u32, size: Size) -> (u32, u32) {
         let bits = 8 * size.bytes();
@@ -52,7 +52,7 @@ impl ByteOrder {
     }
 }
 
-/// A register of a coprocessor, as MRC and MCR name it.
+/// A coprocessor register, as MRC and MCR name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CoprocessorRegister {
     /// The coprocessor, 0 to 15.
@@ -67,81 +67,81 @@ pub struct CoprocessorRegister {
     pub opcode2: u8,
 }
 
-/// What a write of a coprocessor register does to the processor.
+/// The effect of a coprocessor register write on the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CoprocessorEffect {
-    /// Nothing beyond what the bus did.
+    /// No effect beyond what the bus did.
     Nothing,
-    /// Code may have changed: decoded instructions are forgotten, as by [`Cpu::forget_code`](crate::Cpu::forget_code).
+    /// Code may have changed: decoded instructions are discarded, as by [`Cpu::forget_code`](crate::Cpu::forget_code).
     InvalidateCode,
     /// The processor waits for an interrupt: [`Event::WaitForInterrupt`](crate::Event::WaitForInterrupt).
     WaitForInterrupt,
 }
 
-/// What surrounds the processor.
+/// The environment of the processor.
 ///
-/// Addresses are those behind [`Cpu::translate`](crate::Cpu::translate), values are zero-extended, and costs are core
-/// cycles beyond those of the instruction.
+/// Addresses are the results of [`Cpu::translate`](crate::Cpu::translate), values are zero-extended, and costs are core
+/// cycles in addition to those of the instruction.
 pub trait Bus {
-    /// Why an access was not made. The instruction has then changed nothing and can be begun again.
+    /// The reason why an access was refused. The instruction has then changed nothing and can be restarted.
     type Refusal;
 
-    /// The longword of code in which the instruction at an address lies; in Thumb state that may be its second half.
-    /// Asked once for each instruction, until [`Cpu::forget_code`](crate::Cpu::forget_code) or a clone of the processor,
-    /// which begins without decoded code.
+    /// Returns the longword of code that contains the instruction at an address; in Thumb state, that may be its second
+    /// half. Called once per instruction, until [`Cpu::forget_code`](crate::Cpu::forget_code) or a clone of the
+    /// processor, which starts without decoded code.
     ///
     /// # Errors
     ///
-    /// Where no code can be read.
+    /// Returns an error if no code can be read there.
     fn code(&mut self, address: u32) -> Result<u32, Self::Refusal>;
 
-    /// The cycles that execution waits when it enters another line of 32 bytes. An instruction that is refused
-    /// and begun again enters its line once.
+    /// Returns the cycles that execution waits on entering another 32-byte line. An instruction that is refused and
+    /// restarted enters its line only once.
     fn enter_line(&mut self, address: u32) -> u32 {
         let _ = address;
         0
     }
 
-    /// Announces the accesses of one instruction that makes several (LDM, STM, LDRD, STRD, SWP): `longwords` from
-    /// `address` upwards. A bus that refuses has to do so here: accesses announced and not refused are made.
+    /// Announces the accesses of an instruction that makes several (LDM, STM, LDRD, STRD, SWP): `longwords` from
+    /// `address` upwards. A bus must refuse here if at all: accesses announced and not refused are made.
     ///
     /// # Errors
     ///
-    /// Where they are not to be made now.
+    /// Returns an error if the accesses must not be made now.
     fn begin_block(&mut self, address: u32, longwords: u32) -> Result<(), Self::Refusal> {
         let _ = (address, longwords);
         Ok(())
     }
 
-    /// The value at an address that is a multiple of the size, and the cost.
+    /// Returns the value at an address that is a multiple of the size, and the cost.
     ///
     /// # Errors
     ///
-    /// Where the access is not made.
+    /// Returns an error if the access is refused.
     fn read(&mut self, address: u32, size: Size) -> Result<(u32, u32), Self::Refusal>;
 
-    /// Writes the low bits of a value at an address that is a multiple of the size; the cost.
+    /// Writes the low bits of a value at an address that is a multiple of the size; returns the cost.
     ///
     /// # Errors
     ///
-    /// Where the access is not made.
+    /// Returns an error if the access is refused.
     fn write(&mut self, address: u32, size: Size, value: u32) -> Result<u32, Self::Refusal>;
 
-    /// Whether [`Cpu::run`](crate::Cpu::run) is to return after the instruction whose accesses were just made, as
-    /// when they changed an interrupt line.
+    /// Whether [`Cpu::run`](crate::Cpu::run) should return after the instruction whose accesses were just made, for
+    /// example because they changed an interrupt line.
     fn ends_run(&mut self) -> bool {
         false
     }
 
-    /// The value of a coprocessor register that the bus has. `None`: the processor's own register of that name, or
-    /// else the instruction is undefined.
+    /// Returns the value of a coprocessor register that the bus implements. `None` selects the processor's own register
+    /// of that name; if there is none, the instruction is undefined.
     fn coprocessor_read(&mut self, register: CoprocessorRegister) -> Option<u32> {
         let _ = register;
         None
     }
 
-    /// Writes a coprocessor register that the bus has. `None`: the processor's own register of that name, or else
-    /// the instruction is undefined.
+    /// Writes a coprocessor register that the bus implements. `None` selects the processor's own register of that name;
+    /// if there is none, the instruction is undefined.
     fn coprocessor_write(
         &mut self,
         register: CoprocessorRegister,

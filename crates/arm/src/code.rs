@@ -1,4 +1,4 @@
-//! Decoded code, kept by pages of 512 instructions.
+//! Decoded code, cached in pages of 512 instructions.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,20 +8,20 @@ use crate::decode::{decode_arm, decode_thumb, registers_used};
 use crate::instruction::{Condition, Instruction, Operation};
 use crate::system::System;
 
-/// The entries of a page.
+/// Number of instructions in a page.
 const PAGE: usize = 512;
 
-/// The places of the table that finds most pages without a search.
+/// Number of entries in the table that finds most pages without a search.
 const RECENT: usize = 64;
 
-/// An instruction, ready to be executed.
+/// A decoded instruction, ready for execution.
 #[derive(Clone, Copy)]
 pub struct Decoded {
-    /// What it does.
+    /// The operation to execute.
     pub operation: Operation,
-    /// When, or that the word was not yet decoded.
+    /// The condition for execution.
     pub condition: Condition,
-    /// Whether it was decoded.
+    /// Whether the instruction has been decoded.
     known: bool,
     /// The registers that it reads or writes.
     pub uses: u16,
@@ -47,36 +47,36 @@ impl Decoded {
 
 type Page = Box<[Decoded; PAGE]>;
 
-/// The decoded code of a processor, while it is not in use. A copy begins without, and all are equal: what is decoded
-/// follows from memory.
+/// The decoded code of a processor, while it is not executing. A clone starts empty, and all values are equal, since
+/// decoded code follows from memory.
 #[derive(Default)]
 pub struct Code(Option<Box<Pages>>);
 
 impl Code {
-    /// Takes the code for use, which [`Code::keep`] ends.
+    /// Takes the code out for execution; [`Code::keep`] puts it back.
     pub fn take(&mut self) -> Box<Pages> {
         self.0.take().unwrap_or_default()
     }
 
-    /// Keeps code for later use.
+    /// Puts code back for later use.
     pub fn keep(&mut self, pages: Box<Pages>) {
         self.0 = Some(pages);
     }
 }
 
-/// Decoded code in use.
+/// Decoded code during execution.
 pub struct Pages {
     kept: Vec<Page>,
-    /// From the key of a page to its place.
+    /// Index of each page, by its key.
     places: BTreeMap<u32, usize>,
-    /// Pages found lately: key and place.
+    /// Recently found pages: key and index.
     recent: [(u32, usize); RECENT],
-    /// The page found last.
+    /// The key of the last page found.
     key: u32,
     place: usize,
 }
 
-/// The key of no page: Thumb and ARM differ in bit 0, bits 1 to 9 are clear.
+/// A key that no page has: Thumb and ARM pages differ in bit 0, and bits 1 to 9 are clear.
 const NONE: u32 = u32::MAX;
 
 impl Default for Pages {
@@ -111,7 +111,7 @@ impl fmt::Debug for Code {
 }
 
 impl Pages {
-    /// The instruction at an address, decoded now if it was not.
+    /// Returns the instruction at an address, decoding it on first use.
     #[inline(always)]
     pub fn fetch<B: Bus>(
         &mut self,
@@ -134,7 +134,7 @@ impl Pages {
         Ok(&self.kept[self.place][at])
     }
 
-    /// Makes a page the one found last.
+    /// Makes a page the last one found.
     #[inline(never)]
     fn find(&mut self, key: u32) {
         let slot = &mut self.recent[((key >> 10) ^ (key << 5)) as usize % RECENT];
@@ -150,7 +150,7 @@ impl Pages {
     }
 }
 
-/// The instruction at an address, read from the bus.
+/// Reads the instruction at an address from the bus and decodes it.
 #[cold]
 #[inline(never)]
 pub fn decode<B: Bus>(

@@ -1,4 +1,4 @@
-//! The processor as others see it: its registers, its status, its time.
+//! The processor's interface: registers, status and time.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +12,15 @@ use crate::status::{F, I, Mode, T};
 use crate::system::System;
 use crate::timing::Timing;
 
-/// The processor: registers, status, coprocessor registers, and how far its pipeline is.
+/// The processor: registers, status, coprocessor registers, and the state of the pipeline.
 ///
-/// Equality and serialization leave out decoded code, which is read again from the bus; a clone begins without.
+/// Equality and serialization exclude decoded code, which is read again from the bus; a clone starts without it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
     pub(crate) registers: Registers,
-    /// The instruction to be executed, or being executed.
+    /// Address of the instruction about to be executed, or being executed.
     pub(crate) pc: u32,
-    /// The one after the instruction being executed.
+    /// Address of the instruction after the one being executed.
     pub(crate) next: u32,
     pub(crate) cpsr: u32,
     pub(crate) order: ByteOrder,
@@ -28,24 +28,24 @@ pub struct Cpu {
     vectors: u32,
     pub(crate) system: System,
     pub(crate) pipeline: Pipeline,
-    /// The cycles that were returned by `step` and `run`.
+    /// Cycles already returned by `step` and `run`.
     pub(crate) accounted: u64,
     pub(crate) instructions: u64,
     irq: bool,
     fiq: bool,
     #[serde(skip)]
     pub(crate) code: Code,
-    /// The instruction being executed has decoded code forgotten.
+    /// Whether the instruction being executed discards decoded code.
     #[serde(skip)]
     pub(crate) forgets_code: bool,
-    /// What happened at the instruction being executed.
+    /// The event at the instruction being executed, if any.
     #[serde(skip)]
     pub(crate) event: Option<Event>,
 }
 
 impl Cpu {
-    /// A processor at an entry (bit 0: Thumb), in supervisor mode with interrupts masked, registers 0, vectors at 0,
-    /// caches and branch prediction switched on as a boot monitor leaves them.
+    /// Creates a processor at an entry point (bit 0: Thumb), in supervisor mode with interrupts masked, registers 0,
+    /// vectors at 0, and caches and branch prediction enabled, as a boot monitor leaves them.
     #[must_use]
     pub fn new(entry: u32, order: ByteOrder, timing: Timing) -> Self {
         let thumb = if entry & 1 == 0 { 0 } else { T };
@@ -69,7 +69,8 @@ impl Cpu {
         }
     }
 
-    /// Sets an interrupt line, which stays so. An interrupt is taken before the next instruction, unless masked.
+    /// Sets the level of an interrupt line, which persists. An interrupt is taken before the next instruction, unless
+    /// masked.
     pub fn interrupt(&mut self, line: Line, level: bool) {
         match line {
             Line::Irq => self.irq = level,
@@ -77,13 +78,13 @@ impl Cpu {
         }
     }
 
-    /// Whether an interrupt line is set, masked or not, which ends waiting for an interrupt.
+    /// Whether any interrupt line is asserted, masked or not, which ends waiting for an interrupt.
     #[must_use]
     pub fn interrupt_asserted(&self) -> bool {
         self.irq || self.fiq
     }
 
-    /// The line whose interrupt is taken before the next instruction.
+    /// Returns the line whose interrupt is taken before the next instruction.
     #[must_use]
     pub fn interrupt_due(&self) -> Option<Line> {
         if self.fiq && self.cpsr & F == 0 {
@@ -95,41 +96,41 @@ impl Cpu {
         }
     }
 
-    /// The address of the next instruction.
+    /// Returns the address of the next instruction.
     #[must_use]
     pub fn pc(&self) -> u32 {
         self.pc
     }
 
-    /// Sets the address of the next instruction; the state, ARM or Thumb, stays.
+    /// Sets the address of the next instruction; the state, ARM or Thumb, is unchanged.
     pub fn set_pc(&mut self, address: u32) {
         self.pc = address & if self.thumb() { !1 } else { !3 };
     }
 
-    /// A register of the present mode, 0 to 14, or 15: the address of the next instruction.
+    /// Returns a register of the current mode, 0 to 14, or 15: the address of the next instruction.
     ///
     /// # Panics
     ///
-    /// If there is no such register.
+    /// Panics if there is no such register.
     #[must_use]
     pub fn register(&self, number: usize) -> u32 {
         self.banked_register(self.mode(), number)
     }
 
-    /// Sets a register of the present mode, as [`Cpu::register`] reads it.
+    /// Sets a register of the current mode, numbered as for [`Cpu::register`].
     ///
     /// # Panics
     ///
-    /// If there is no such register.
+    /// Panics if there is no such register.
     pub fn set_register(&mut self, number: usize, value: u32) {
         self.set_banked_register(self.mode(), number, value);
     }
 
-    /// A register as another mode sees it.
+    /// Returns a register as seen in another mode.
     ///
     /// # Panics
     ///
-    /// If there is no such register.
+    /// Panics if there is no such register.
     #[must_use]
     pub fn banked_register(&self, mode: Mode, number: usize) -> u32 {
         if number == 15 {
@@ -139,11 +140,11 @@ impl Cpu {
         }
     }
 
-    /// Sets a register as another mode sees it.
+    /// Sets a register as seen in another mode.
     ///
     /// # Panics
     ///
-    /// If there is no such register.
+    /// Panics if there is no such register.
     pub fn set_banked_register(&mut self, mode: Mode, number: usize, value: u32) {
         if number == 15 {
             self.set_pc(value);
@@ -152,71 +153,72 @@ impl Cpu {
         }
     }
 
-    /// The current program status register.
+    /// Returns the current program status register.
     #[must_use]
     pub fn cpsr(&self) -> u32 {
         self.cpsr
     }
 
-    /// Sets the current program status register with its mode and state. Bits that name no mode leave it.
+    /// Sets the current program status register, including mode and state. An invalid mode leaves the mode unchanged.
     pub fn set_cpsr(&mut self, value: u32) {
         self.change_status(value);
         self.event = None;
     }
 
-    /// The saved program status register of the present mode; `None` in user and system mode.
+    /// Returns the saved program status register of the current mode; `None` in user and system mode.
     #[must_use]
     pub fn spsr(&self) -> Option<u32> {
         self.registers.saved_status()
     }
 
-    /// Sets the saved program status register of the present mode, if it has one.
+    /// Sets the saved program status register of the current mode, if it has one.
     pub fn set_spsr(&mut self, value: u32) {
         self.registers.set_saved_status(value);
     }
 
-    /// The present mode.
+    /// Returns the current mode.
     #[must_use]
     pub fn mode(&self) -> Mode {
         Mode::from_bits(self.cpsr).unwrap_or(Mode::System)
     }
 
-    /// Whether instructions are Thumb's.
+    /// Whether the processor is in Thumb state.
     #[must_use]
     pub fn thumb(&self) -> bool {
         self.cpsr & T != 0
     }
 
-    /// The byte order of Thumb instructions in longwords.
+    /// Returns the byte order, which locates Thumb instructions in longwords.
     #[must_use]
     pub fn byte_order(&self) -> ByteOrder {
         self.order
     }
 
-    /// The instructions that were made, with those whose condition failed.
+    /// Returns the number of instructions executed, including those whose condition failed.
     #[must_use]
     pub fn instructions(&self) -> u64 {
         self.instructions
     }
 
-    /// The core cycles that were spent, with those of [`Cpu::idle`].
+    /// Returns the core cycles spent, including those of [`Cpu::idle`].
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.pipeline.cycles
     }
 
-    /// Lets cycles pass in which the processor waits. Neither [`Cpu::step`] nor [`Cpu::run`] returns them.
+    /// Advances time by cycles in which the processor waits. Neither [`Cpu::step`] nor [`Cpu::run`] returns them.
     pub fn idle(&mut self, cycles: u64) {
         self.pipeline.cycles += cycles;
         self.accounted += cycles;
     }
 
-    /// Sets the address of the vectors, at first 0.
+    /// Sets the base address of the vectors, initially 0.
     pub fn set_vectors(&mut self, base: u32) {
         self.vectors = base;
     }
 
-    /// Where the vectors are: where [`Cpu::set_vectors`] put them, or at 0xffff0000 if the program chose so in CP15.
+    /// Returns the base address of the vectors: the one set by [`Cpu::set_vectors`], or 0xffff0000 if the program
+    /// selected high vectors in CP15.
     #[must_use]
     pub fn vectors(&self) -> u32 {
         self.system.high_vectors().unwrap_or(self.vectors)
@@ -227,23 +229,23 @@ impl Cpu {
         self.timing = timing;
     }
 
-    /// Forgets decoded code: what is executed next is read from the bus.
+    /// Discards decoded code, so that instructions are read from the bus again.
     pub fn forget_code(&mut self) {
         self.code = Code::default();
     }
 
-    /// The address that an access goes to. No memory management unit is modelled: addresses remain as they are,
-    /// but for those below 32 MB, which the process number of CP15 moves.
+    /// Returns the address that an access goes to. No memory management unit is modelled: addresses are unchanged,
+    /// except that the process number of CP15 relocates those below 32 MB.
     #[must_use]
     pub fn translate(&self, address: u32) -> u32 {
         self.system.translate(address)
     }
 
-    /// The instruction at PC, decoded from what the bus holds there now.
+    /// Returns the instruction at PC, decoded from what the bus holds there now.
     ///
     /// # Errors
     ///
-    /// Where the bus refuses the code.
+    /// Returns an error if the bus refuses the code.
     pub fn next_instruction<B: Bus>(&self, bus: &mut B) -> Result<Instruction, B::Refusal> {
         code::decode(bus, &self.system, self.pc, self.thumb(), self.order)
     }

@@ -1,4 +1,4 @@
-//! Words to instructions.
+//! Decoding of words to instructions.
 
 mod arm;
 mod operands;
@@ -10,7 +10,7 @@ pub use thumb::decode_thumb;
 
 use crate::instruction::{Address, Operation, Width};
 
-/// A load or a store of one register, with the privileges of user mode or the present ones.
+/// Makes a load or store of one register, with user privileges or the current ones.
 const fn access(load: bool, width: Width, user: bool, rd: u8, address: Address) -> Operation {
     if load {
         Operation::Load {

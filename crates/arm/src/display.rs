@@ -1,4 +1,4 @@
-//! Instructions as text.
+//! Display of instructions as assembly text.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -13,13 +13,13 @@ const REGISTERS: [&str; 16] = [
     "pc",
 ];
 
-/// A register's name.
+/// Returns a register's name.
 fn register(n: u8) -> &'static str {
     REGISTERS[n as usize & 15]
 }
 
 impl Condition {
-    /// What a mnemonic ends with.
+    /// Returns the suffix of a mnemonic.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         const SUFFIXES: [&str; 15] = [
@@ -52,8 +52,8 @@ impl DataOp {
 }
 
 impl Operation {
-    /// The mnemonic without condition, S and addressing mode. MOV of a shifted register has the shift's; the halves
-    /// of an E multiplication are `x` and `y`.
+    /// Returns the mnemonic without condition, S and addressing mode. A MOV of a shifted register has the mnemonic of
+    /// the shift; the halves of an E multiplication are shown as `x` and `y`.
     #[must_use]
     pub const fn mnemonic(&self) -> &'static str {
         match *self {
@@ -155,7 +155,7 @@ impl Operation {
         }
     }
 
-    /// What follows the mnemonic before the condition.
+    /// Returns the part between the mnemonic and the condition.
     fn suffix(&self) -> String {
         match *self {
             Self::Data { op, set: true, .. } if !op.compares() => "s".into(),
@@ -169,7 +169,7 @@ impl Operation {
         }
     }
 
-    /// The mnemonic with the halves of an E multiplication.
+    /// Returns the mnemonic with the actual halves of an E multiplication.
     fn full_mnemonic(&self) -> String {
         let mnemonic = self.mnemonic();
         let Self::MultiplyHalves { x, y, .. } = *self else {
@@ -260,7 +260,7 @@ impl Display for CoprocessorRegister {
     }
 }
 
-/// Registers with commas.
+/// Writes registers separated by commas.
 fn listed(f: &mut Formatter<'_>, registers: &[u8]) -> fmt::Result {
     for (i, &n) in registers.iter().enumerate() {
         let separator = if i == 0 { "" } else { ", " };
@@ -269,7 +269,7 @@ fn listed(f: &mut Formatter<'_>, registers: &[u8]) -> fmt::Result {
     Ok(())
 }
 
-/// A status register with its fields.
+/// Returns a status register with its fields.
 fn status(saved: bool, fields: u8) -> String {
     let name = if saved { "spsr" } else { "cpsr" };
     let letters = ["c", "x", "s", "f"];

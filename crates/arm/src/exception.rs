@@ -1,4 +1,4 @@
-//! Exceptions and what else an instruction can lead to.
+//! Exceptions and other events caused by instructions.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::status::Mode;
 
-/// Why execution leaves its way for a vector.
+/// The reasons for a branch to a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Exception {
-    /// A word that is no instruction, or one of a coprocessor that does not answer.
+    /// A word that is not an instruction, or one for a coprocessor that does not respond.
     Undefined,
-    /// SWI.
+    /// An SWI instruction.
     SoftwareInterrupt,
-    /// Code that cannot be read, or BKPT.
+    /// Unreadable code, or a BKPT instruction.
     PrefetchAbort,
-    /// An access that cannot be made.
+    /// A load or store that cannot be performed.
     DataAbort,
     /// The interrupt line.
     Irq,
@@ -24,7 +24,7 @@ pub enum Exception {
 }
 
 impl Exception {
-    /// Where its vector is, from the base of the vectors, in bytes.
+    /// Returns the offset of its vector from the base of the vectors, in bytes.
     #[must_use]
     pub const fn vector(self) -> u32 {
         match self {
@@ -37,7 +37,7 @@ impl Exception {
         }
     }
 
-    /// The mode that handles it.
+    /// Returns the mode that handles it.
     #[must_use]
     pub const fn mode(self) -> Mode {
         match self {
@@ -53,29 +53,29 @@ impl Exception {
 /// An interrupt line of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Line {
-    /// Interrupt.
+    /// Normal interrupt.
     Irq,
     /// Fast interrupt.
     Fiq,
 }
 
-/// What the architecture leaves open, and what is done here.
+/// Behaviour that the architecture leaves unpredictable, and how it is treated here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Unpredictable {
     /// A halfword at an odd address. The lowest bit of the address is ignored.
     UnalignedHalf,
-    /// A doubleword at an address that is no multiple of eight. The low two bits of the address are ignored.
+    /// A doubleword at an address that is not a multiple of eight. The low two bits of the address are ignored.
     UnalignedDouble,
-    /// LDM or STM at an address that is no multiple of four. The low two bits of the address are ignored.
+    /// An LDM or STM at an address that is not a multiple of four. The low two bits of the address are ignored.
     UnalignedBlock,
-    /// A jump in ARM state to an address that is no multiple of four. The low two bits of the address are ignored.
+    /// A jump in ARM state to an address that is not a multiple of four. The low two bits of the address are ignored.
     UnalignedJump,
-    /// Registers that the form does not allow, such as PC in a multiplication. Nothing is done.
+    /// Registers that the form does not allow, such as PC in a multiplication. The instruction has no effect.
     Registers,
-    /// A status register given a mode that is none, or SPSR used in a mode that has none. The mode stays, SPSR
-    /// reads as CPSR.
+    /// An invalid mode written to a status register, or SPSR used in a mode without one. The mode is unchanged, and
+    /// SPSR reads as CPSR.
     Mode,
-    /// The memory management unit was switched on. Addresses remain as they are.
+    /// The memory management unit was enabled. Addresses are not translated.
     MemoryManagement,
 }
 
@@ -97,48 +97,48 @@ impl fmt::Display for Unpredictable {
     }
 }
 
-/// What happened at an instruction beside its own work.
+/// An event at an instruction, besides its normal effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Event {
     /// An exception was taken; the next instruction is that of its vector.
     Exception {
-        /// Which.
+        /// The exception.
         kind: Exception,
-        /// The instruction that led to it, or the one before which an interrupt was taken.
+        /// Address of the instruction that caused it, or of the one before which an interrupt was taken.
         address: u32,
-        /// The undefined word (in Thumb state 16 bits), the number that SWI or BKPT gives, 0 for others.
+        /// The undefined word (16 bits in Thumb state), or the number in an SWI or BKPT; 0 for others.
         word: u32,
     },
-    /// The instruction before this PC asked to wait for an interrupt. Waiting is up to the caller, until
+    /// The instruction before PC requested to wait for an interrupt. The caller must do the waiting, until
     /// [`Cpu::interrupt_asserted`](crate::Cpu::interrupt_asserted).
     WaitForInterrupt,
-    /// The instruction did what the architecture leaves open.
+    /// The instruction had an unpredictable effect.
     Unpredictable {
-        /// What is open.
+        /// The unpredictable behaviour.
         why: Unpredictable,
-        /// The instruction.
+        /// Address of the instruction.
         address: u32,
     },
 }
 
-/// One instruction made, or one exception taken.
+/// The result of executing one instruction or taking one exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// The core cycles that it took, with those of the bus.
+    /// The core cycles spent, including those of the bus.
     pub cycles: u32,
-    /// What happened beside.
+    /// The event, if there was one.
     pub event: Option<Event>,
 }
 
-/// Why [`Cpu::run`](crate::Cpu::run) returned.
+/// The reason why [`Cpu::run`](crate::Cpu::run) returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunEnd<R> {
-    /// The cycles are spent; the last instruction may have taken some more.
+    /// The cycles are spent; the last instruction may have exceeded them.
     Spent,
-    /// The bus asked for it ([`Bus::ends_run`](crate::Bus::ends_run)).
+    /// The bus requested it ([`Bus::ends_run`](crate::Bus::ends_run)).
     Bus,
-    /// The bus refused an access of the instruction at PC, which has changed nothing.
+    /// The bus refused an access of the instruction at PC, which has had no effect.
     Refused(R),
-    /// Something happened at the last instruction.
+    /// The last instruction caused an event.
     Event(Event),
 }

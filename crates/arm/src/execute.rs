@@ -1,4 +1,4 @@
-//! Execution: an instruction after the other.
+//! Execution of instructions, one after another.
 
 mod block;
 mod branch;
@@ -16,18 +16,18 @@ use crate::instruction::{Condition, Operation};
 use crate::status::T;
 use crate::system::PREDICTION;
 
-/// What has to be looked at after an instruction.
+/// What to check after an instruction.
 #[derive(Clone, Copy)]
 enum Outcome {
     /// Nothing.
     Next,
-    /// The bus, which made an access.
+    /// The bus, since an access was made.
     Access,
     /// Events, and interrupts that may no longer be masked.
     Status,
 }
 
-/// By condition, a bit for each state of the flags in which it holds.
+/// For each condition, a mask of the flag combinations for which it holds.
 const HOLDS: [u16; 16] = {
     let conditions = Condition::ALL;
     let mut table = [0; 16];
@@ -46,12 +46,12 @@ const HOLDS: [u16; 16] = {
 };
 
 impl Cpu {
-    /// Makes one instruction, or takes a pending interrupt.
+    /// Executes one instruction, or takes a pending interrupt.
     ///
     /// # Errors
     ///
-    /// Where the bus refuses an access; nothing has changed then. Cycles that the instruction waited before are
-    /// those of the next step.
+    /// Returns an error if the bus refuses an access; nothing has changed then. Cycles that the instruction has already
+    /// waited are included in the next step.
     pub fn step<B: Bus>(&mut self, bus: &mut B) -> Result<Step, B::Refusal> {
         if !self.take_interrupt() {
             let mut code = self.code.take();
@@ -65,8 +65,8 @@ impl Cpu {
         })
     }
 
-    /// Makes instructions until as many cycles are spent, or something happens; the cycles spent, which the last
-    /// instruction may take beyond.
+    /// Executes instructions until the given number of cycles is spent, or until an event. Returns the cycles spent,
+    /// which the last instruction may cause to exceed the limit.
     pub fn run<B: Bus>(&mut self, bus: &mut B, cycles: u64) -> (u64, RunEnd<B::Refusal>) {
         let end = self.accounted + cycles;
         let mut code = self.code.take();
@@ -98,7 +98,7 @@ impl Cpu {
         (spent, ended)
     }
 
-    /// The loop that time is spent in. `None`: status is to be looked at.
+    /// The hot loop. Returns `None` if the status must be checked.
     fn run_until_status<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -120,7 +120,7 @@ impl Cpu {
         Some(RunEnd::Spent)
     }
 
-    /// Keeps decoded code, unless the program had it forgotten.
+    /// Keeps decoded code, unless the program discarded it.
     fn keep_code(&mut self, code: Box<Pages>) {
         if self.forgets_code {
             self.forgets_code = false;
@@ -129,14 +129,14 @@ impl Cpu {
         }
     }
 
-    /// The cycles since they were last accounted for.
+    /// Returns the cycles since the last accounting.
     fn account(&mut self) -> u64 {
         let spent = self.pipeline.cycles - self.accounted;
         self.accounted = self.pipeline.cycles;
         spent
     }
 
-    /// Takes an interrupt that is due.
+    /// Takes a due interrupt; returns whether there was one.
     fn take_interrupt(&mut self) -> bool {
         let Some(line) = self.interrupt_due() else {
             return false;
@@ -153,7 +153,7 @@ impl Cpu {
         true
     }
 
-    /// Makes the instruction at PC.
+    /// Executes the instruction at PC.
     #[inline(always)]
     fn advance<B: Bus>(&mut self, bus: &mut B, code: &mut Pages) -> Result<Outcome, B::Refusal> {
         let pc = self.pc;
@@ -191,7 +191,7 @@ impl Cpu {
         self.pipeline.cycles += u64::from(cycles);
     }
 
-    /// Cycles of an instruction beyond the one that each takes.
+    /// Spends the cycles of an instruction, less the one that every instruction takes.
     #[inline(always)]
     fn take_cycles(&mut self, cycles: u8) {
         self.spend(u32::from(cycles).saturating_sub(1));
@@ -305,7 +305,7 @@ impl Cpu {
         })
     }
 
-    /// Tells that the instruction does what the architecture leaves open.
+    /// Records that the instruction has an unpredictable effect.
     #[cold]
     fn note(&mut self, why: Unpredictable) -> Outcome {
         self.event = Some(Event::Unpredictable {

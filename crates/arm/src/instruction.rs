@@ -1,11 +1,11 @@
-//! Instructions as data. Thumb instructions are those of ARM state that do the same, with a few of their own.
+//! Instructions as data. Thumb instructions are represented by equivalent ARM ones, plus a few of their own.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bus::CoprocessorRegister;
 use crate::exception::Unpredictable;
 
-/// When an instruction is executed, by the flags.
+/// The condition for executing an instruction, by the flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 #[repr(u8)]
@@ -46,13 +46,13 @@ impl Condition {
         Self::Always,
     ];
 
-    /// The condition of four bits; `None` for 1111, which is none.
+    /// Returns the condition with a four-bit code; `None` for 1111, which is not a condition.
     #[must_use]
     pub fn from_bits(bits: u32) -> Option<Self> {
         Self::ALL.get(bits as usize).copied()
     }
 
-    /// Whether it holds with the flags N, Z, C and V, which are bits 3 to 0.
+    /// Whether the condition holds with the flags N, Z, C and V in bits 3 to 0.
     #[must_use]
     pub const fn holds(self, flags: u32) -> bool {
         let (n, z) = (flags >> 3 & 1 != 0, flags >> 2 & 1 != 0);
@@ -77,7 +77,7 @@ impl Condition {
     }
 }
 
-/// A data operation, in the order of its codes. Tst, Teq, Cmp and Cmn only set flags.
+/// A data operation, in the order of the encodings. Tst, Teq, Cmp and Cmn only set flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 #[repr(u8)]
@@ -120,44 +120,44 @@ impl DataOp {
         Self::Mvn,
     ];
 
-    /// The operation of four bits.
+    /// Returns the operation with a four-bit code.
     pub(crate) const fn from_bits(bits: u32) -> Self {
         Self::ALL[bits as usize & 15]
     }
 
-    /// Whether it only sets flags.
+    /// Whether the operation only sets flags.
     #[must_use]
     pub const fn compares(self) -> bool {
         matches!(self, Self::Tst | Self::Teq | Self::Cmp | Self::Cmn)
     }
 
-    /// Whether it has the second operand alone.
+    /// Whether the operation has only the second operand.
     #[must_use]
     pub const fn moves(self) -> bool {
         matches!(self, Self::Mov | Self::Mvn)
     }
 }
 
-/// How a register is shifted.
+/// The kind of shift applied to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Shift {
-    /// Left.
+    /// Shift left.
     Lsl,
-    /// Right, zeros come in.
+    /// Shift right, filling with zeros.
     Lsr,
-    /// Right, the sign comes in.
+    /// Shift right, filling with the sign.
     Asr,
-    /// Rotated right.
+    /// Rotate right.
     Ror,
-    /// Rotated right by one through the carry.
+    /// Rotate right by one through the carry.
     Rrx,
 }
 
 /// The second operand of a data operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Operand {
-    /// A constant; `carry` is what a logical operation leaves in the carry, if it does not keep it.
+    /// A constant; `carry` is the carry that a logical operation sets, `None` if it is unchanged.
     Constant {
         /// The value.
         value: u32,
@@ -166,59 +166,59 @@ pub enum Operand {
     },
     /// A register.
     Register(u8),
-    /// A register shifted by a number, 1 to 32.
+    /// A register shifted by a constant amount, 1 to 32.
     Shifted {
         /// The register.
         rm: u8,
-        /// How.
+        /// The kind of shift.
         shift: Shift,
-        /// By how much.
+        /// The shift amount.
         amount: u8,
     },
-    /// A register shifted by the low byte of another one.
+    /// A register shifted by the low byte of another register.
     ShiftedBy {
         /// The register.
         rm: u8,
-        /// How.
+        /// The kind of shift.
         shift: Shift,
-        /// The register with the amount.
+        /// The register that holds the amount.
         rs: u8,
     },
 }
 
-/// What is added to or subtracted from the base of an access.
+/// The offset added to or subtracted from the base of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Offset {
-    /// A constant, negative where subtracted.
+    /// A constant, negative if subtracted.
     Constant(i32),
     /// A register.
     Register {
         /// The register.
         rm: u8,
-        /// How it is shifted.
+        /// The kind of shift.
         shift: Shift,
-        /// By how much, 0 to 32.
+        /// The shift amount, 0 to 32.
         amount: u8,
         /// Whether it is subtracted.
         subtract: bool,
     },
 }
 
-/// When the offset is applied to the base register.
+/// When the offset is applied to the base register, and whether the base is updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Index {
-    /// For the access alone.
+    /// Before the access, without updating the base.
     Offset,
-    /// Before the access, and kept.
+    /// Before the access, updating the base.
     Before,
-    /// After the access, and kept.
+    /// After the access, updating the base.
     After,
 }
 
-/// Where an access goes.
+/// The address of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Address {
-    /// The base.
+    /// The base register.
     pub rn: u8,
     /// When the offset is applied.
     pub index: Index,
@@ -226,7 +226,7 @@ pub struct Address {
     pub offset: Offset,
 }
 
-/// What a load makes of memory.
+/// How a load interprets memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Width {
@@ -247,18 +247,18 @@ pub enum Saturating {
     DoubleSub,
 }
 
-/// A multiplication of halves of registers.
+/// A multiplication of register halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum HalfMultiply {
-    /// `SMLAxy`: 16 by 16, accumulated.
+    /// `SMLAxy`: 16 by 16 bits, accumulated.
     Smla,
-    /// `SMLAWy`: 32 by 16, the high 32 bits accumulated.
+    /// `SMLAWy`: 32 by 16 bits, with the high 32 bits accumulated.
     Smlaw,
-    /// `SMULWy`: 32 by 16, the high 32 bits.
+    /// `SMULWy`: 32 by 16 bits, with the high 32 bits as the result.
     Smulw,
-    /// `SMLALxy`: 16 by 16, accumulated in 64 bits.
+    /// `SMLALxy`: 16 by 16 bits, accumulated in 64 bits.
     Smlal,
-    /// `SMULxy`: 16 by 16.
+    /// `SMULxy`: 16 by 16 bits.
     Smul,
 }
 
@@ -270,29 +270,29 @@ impl HalfMultiply {
     }
 }
 
-/// Registers moved to or from ascending addresses.
+/// A block transfer between registers and ascending addresses.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Block {
-    /// The base.
+    /// The base register.
     pub rn: u8,
-    /// A bit for each register.
+    /// A mask of the registers to transfer.
     pub list: u16,
-    /// Whether the base is the lowest address and grows.
+    /// Whether addresses ascend from the base.
     pub increment: bool,
-    /// Whether the base itself is left out.
+    /// Whether the word at the base itself is skipped.
     pub before: bool,
-    /// Whether the base is changed.
+    /// Whether the base is updated.
     pub writeback: bool,
-    /// `^`: the registers of user mode, or with PC loaded, CPSR from SPSR.
+    /// `^`: transfers the registers of user mode, or restores CPSR from SPSR if PC is loaded.
     pub caret: bool,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Operation {
-    /// A data operation, with flags where `set`.
+    /// A data operation; `set` tells whether it sets the flags.
     Data {
         op: DataOp,
         set: bool,
@@ -300,9 +300,9 @@ pub enum Operation {
         rn: u8,
         operand: Operand,
     },
-    /// Thumb: PC, down to a multiple of four, plus a constant.
+    /// Thumb: PC, rounded down to a multiple of four, plus a constant.
     Adr { rd: u8, offset: u32 },
-    /// MUL, and MLA where `accumulate`.
+    /// MUL, or MLA if `accumulate`.
     Multiply {
         set: bool,
         accumulate: bool,
@@ -321,7 +321,7 @@ pub enum Operation {
         rs: u8,
         rm: u8,
     },
-    /// The multiplications of the E extension; `x` and `y`: the high half of `rm` and `rs`. For `Smlal`, `rn` is
+    /// The multiplications of the E extension; `x` and `y` select the high half of `rm` and `rs`. For `Smlal`, `rn` is
     /// the low half of the sum and `rd` the high one.
     MultiplyHalves {
         kind: HalfMultiply,
@@ -332,7 +332,7 @@ pub enum Operation {
         rs: u8,
         rm: u8,
     },
-    /// QADD, QSUB, QDADD, QDSUB: of `rm` and `rn`.
+    /// QADD, QSUB, QDADD, QDSUB, on `rm` and `rn`.
     Saturate {
         op: Saturating,
         rd: u8,
@@ -341,14 +341,14 @@ pub enum Operation {
     },
     /// CLZ.
     CountLeadingZeros { rd: u8, rm: u8 },
-    /// LDR and its kin; `user`: with the rights of user mode.
+    /// LDR and its variants; `user` selects user privileges.
     Load {
         width: Width,
         user: bool,
         rd: u8,
         address: Address,
     },
-    /// STR and its kin.
+    /// STR and its variants.
     Store {
         width: Width,
         user: bool,
@@ -359,7 +359,7 @@ pub enum Operation {
     LoadDouble { rd: u8, address: Address },
     /// STRD.
     StoreDouble { rd: u8, address: Address },
-    /// PLD, which does nothing.
+    /// PLD, which has no effect.
     Preload { address: Address },
     /// LDM.
     LoadBlock(Block),
@@ -367,15 +367,15 @@ pub enum Operation {
     StoreBlock(Block),
     /// SWP, SWPB.
     Swap { byte: bool, rd: u8, rm: u8, rn: u8 },
-    /// B, and BL where `link`, from PC as it reads.
+    /// B, or BL if `link`, relative to PC as the instruction reads it.
     Branch { link: bool, offset: i32 },
-    /// BLX to Thumb at a constant distance, from PC as it reads.
+    /// BLX to Thumb code at a constant offset from PC as the instruction reads it.
     BranchToThumb { offset: i32 },
-    /// BX, and BLX where `link`.
+    /// BX, or BLX if `link`.
     BranchExchange { link: bool, rm: u8 },
-    /// Thumb: the first half of BL and BLX, which leaves PC plus an offset in LR.
+    /// Thumb: the first half of BL and BLX, which sets LR to PC plus an offset.
     LinkPrefix { offset: i32 },
-    /// Thumb: the second half of BL, and of BLX where `exchange`, to LR plus an offset.
+    /// Thumb: the second half of BL, or of BLX if `exchange`, which branches to LR plus an offset.
     LinkSuffix { exchange: bool, offset: u32 },
     /// MRS.
     ReadStatus { saved: bool, rd: u8 },
@@ -389,7 +389,7 @@ pub enum Operation {
     SoftwareInterrupt { comment: u32 },
     /// BKPT.
     Breakpoint { comment: u16 },
-    /// MRC; with PC as `rd`, the flags.
+    /// MRC; with PC as `rd`, it sets the flags.
     ReadCoprocessor {
         rd: u8,
         register: CoprocessorRegister,
@@ -399,17 +399,17 @@ pub enum Operation {
         rd: u8,
         register: CoprocessorRegister,
     },
-    /// A form of registers that the architecture leaves open.
+    /// A combination of registers that the architecture leaves unpredictable.
     Unpredictable(Unpredictable),
-    /// A word, or in Thumb state 16 bits, that is no instruction of ARMv5TE or of a coprocessor that is not there.
+    /// A word, 16 bits in Thumb state, that is not an ARMv5TE instruction or is for a nonexistent coprocessor.
     Undefined(u32),
 }
 
 /// An instruction with its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Instruction {
-    /// When it is executed.
+    /// The condition for executing it.
     pub condition: Condition,
-    /// What it does.
+    /// Its operation.
     pub operation: Operation,
 }

@@ -1,19 +1,19 @@
-//! An interpreter of ARMv5TE: ARM and Thumb state, the E multiplications and saturating arithmetic, all modes with
-//! their banked registers, exceptions, both interrupt lines, and the system coprocessor as programs without an operating
-//! system use it. It knows no chip: what surrounds the processor is a [`Bus`].
+//! An interpreter for ARMv5TE: ARM and Thumb state, the E multiplications and saturating arithmetic, all modes with
+//! their banked registers, exceptions, both interrupt lines, and the system coprocessor as used by programs without an
+//! operating system. It is independent of any chip: the processor's environment is a [`Bus`].
 //!
-//! An instruction is decoded once and kept ([`Cpu::forget_code`]). Time is core cycles, by [`Timing`]: one an
-//! instruction, the wait for results of loads and multiplications that come later, branches that the branch target
-//! buffer does not foresee, and what the bus adds.
+//! An instruction is decoded once and cached ([`Cpu::forget_code`]). Time is counted in core cycles, according to
+//! [`Timing`]: one per instruction, plus waiting for results of loads and multiplications, branches that the branch
+//! target buffer mispredicts, and the cost of the bus.
 //!
-//! [`Cpu::step`] makes one instruction, [`Cpu::run`] many. An instruction whose access the bus refuses has changed
-//! nothing and is begun again by the next call.
+//! [`Cpu::step`] executes one instruction, [`Cpu::run`] many. An instruction whose access the bus refuses has had no
+//! effect, and the next call restarts it.
 
-// The loop over instructions is one function.
+// The interpreter's loop must become a single function.
 #![allow(clippy::inline_always)]
-// Decoded instructions are read where they are kept: copying one takes longer than executing it.
+// Decoded instructions are read in place: copying one takes longer than executing it.
 #![allow(clippy::trivially_copy_pass_by_ref)]
-// Masks of address bits read as such.
+// Masks of address bits are clearer as masks.
 #![allow(clippy::verbose_bit_mask)]
 
 mod bus;

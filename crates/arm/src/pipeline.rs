@@ -1,31 +1,31 @@
-//! How far the pipeline is: time, results that are still to come, and the branch target buffer.
+//! The state of the pipeline: time, outstanding results, and the branch target buffer.
 
 use serde::{Deserialize, Serialize};
 
-/// The entries of the branch target buffer.
+/// Number of entries of the branch target buffer.
 const BRANCHES: usize = 128;
 
-/// The bits of an address that an entry's place says.
+/// The address bits that select an entry.
 const PLACE: u32 = 0x1fc;
 
-/// An entry's history predicts a taken branch from here on.
+/// The lowest history that predicts a taken branch.
 const WEAKLY_TAKEN: u32 = 2;
 
 /// Time, the scoreboard and the branch target buffer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pipeline {
-    /// The core cycles spent.
+    /// Core cycles spent.
     pub cycles: u64,
-    /// When the result of a register can be used, where `pending` has its bit.
+    /// The cycle at which each register's result becomes available, if its bit in `pending` is set.
     ready: [u64; 16],
-    /// The registers whose result may still be to come.
+    /// Mask of registers whose result may still be outstanding.
     pub pending: u16,
-    /// When the multiplier takes another multiplication.
+    /// The cycle at which the multiplier becomes free.
     multiplier: u64,
-    /// The line of code that was entered last, and that there is one.
+    /// The line of code entered last; bit 0 is set if there is none.
     line: u32,
-    /// The branch target buffer: an address without the bits of its place, the history in bits 3 and 2, valid in
-    /// bit 0. Empty while no branch was taken.
+    /// The branch target buffer: the address without the index bits, the history in bits 3 and 2, a valid flag in bit
+    /// 0. Empty until a branch is taken.
     branches: Vec<u32>,
 }
 
@@ -36,13 +36,13 @@ impl Pipeline {
             ready: [0; 16],
             pending: 0,
             multiplier: 0,
-            // No line begins there.
+            // Not the start of a line.
             line: 1,
             branches: Vec::new(),
         }
     }
 
-    /// Whether an address is in another line of code than the one before, which it enters.
+    /// Whether an address lies in a different line of code from the previous one; if so, enters that line.
     #[inline(always)]
     pub fn enters_line(&mut self, address: u32) -> bool {
         let other = (address ^ self.line) & !31 != 0 || self.line & 1 != 0;
@@ -52,7 +52,7 @@ impl Pipeline {
         other
     }
 
-    /// Waits until the results of these registers can be used.
+    /// Waits until the results of these registers are available.
     #[inline(never)]
     pub fn wait(&mut self, uses: u16) {
         let mut waited = self.pending & uses;
@@ -65,7 +65,7 @@ impl Pipeline {
         }
     }
 
-    /// Lets a register's result be usable so many cycles after the present instruction.
+    /// Makes a register's result available `latency` cycles after the current instruction.
     #[inline(always)]
     pub fn result(&mut self, register: u8, latency: u32) {
         if latency > 1 {
@@ -74,18 +74,18 @@ impl Pipeline {
         }
     }
 
-    /// Waits for the multiplier, and occupies it.
+    /// Waits for the multiplier, then occupies it.
     #[inline(always)]
     pub fn multiply(&mut self, occupied: u32) {
         self.cycles = self.cycles.max(self.multiplier);
         self.multiplier = self.cycles + u64::from(occupied);
     }
 
-    /// Whether the branch target buffer foresaw what a branch at an address does, which it learns.
+    /// Whether the branch target buffer predicted a branch at an address correctly; also updates the history.
     #[inline(always)]
     pub fn foresees(&mut self, address: u32, taken: bool) -> bool {
         let place = (address & PLACE) as usize / 4 % BRANCHES;
-        // Thumb's addresses have bit 1, which the low bit of a tag's history leaves free.
+        // Thumb addresses may have bit 1 set; the history uses bits 3 and 2, so it does not collide.
         let tag = address & !PLACE | 1;
         match self.branches.get_mut(place) {
             Some(entry) if *entry & !0xc == tag => {
@@ -112,7 +112,7 @@ impl Pipeline {
         self.branches[place] = tag | WEAKLY_TAKEN << 2;
     }
 
-    /// Forgets the branches, as CP15 has a program do.
+    /// Clears the branch target buffer, as programs do through CP15.
     pub fn forget_branches(&mut self) {
         self.branches.clear();
     }
@@ -128,7 +128,7 @@ mod tests {
         assert!(!pipeline.foresees(0x8000, true));
         assert!(pipeline.foresees(0x8000, true));
         assert!(pipeline.foresees(0x8000, true));
-        // Strongly taken: one way out is unforeseen and does not unlearn.
+        // Strongly taken: a single exit is mispredicted, but does not reverse the prediction.
         assert!(!pipeline.foresees(0x8000, false));
         assert!(pipeline.foresees(0x8000, true));
     }

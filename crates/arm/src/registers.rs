@@ -1,24 +1,25 @@
-//! The general registers with their banks.
+//! The general registers and their banks.
 
 use serde::{Deserialize, Serialize};
 
 use crate::status::Mode;
 
-/// The registers as the present mode sees them, and those that other modes see.
+/// The registers visible in the current mode, and those of the other banks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Registers {
-    /// As the present mode sees them. The last is PC as the present instruction reads it.
+    /// The registers visible in the current mode. The last is PC as the current instruction reads
+    /// it.
     current: [u32; 16],
-    /// r8 to r12 of FIQ mode while another mode is present, those of the others while FIQ mode is.
+    /// r8 to r12 of FIQ mode while in another mode; those of the other modes while in FIQ mode.
     middle: [u32; 5],
-    /// r13 and r14 by bank, but for the present one.
+    /// r13 and r14 of each bank except the current one.
     stack_and_link: [[u32; 2]; 6],
-    /// The saved status by bank; that of user mode stays 0.
+    /// The saved status of each bank; always 0 for user mode.
     saved_status: [u32; 6],
     bank: usize,
 }
 
-/// The bank of a mode; 0 has no saved status.
+/// Returns the bank of a mode; bank 0 has no saved status.
 const fn bank(mode: Mode) -> usize {
     match mode {
         Mode::User | Mode::System => 0,
@@ -53,7 +54,7 @@ impl Registers {
         self.current[n as usize & 15] = value;
     }
 
-    /// Shows the registers of a mode.
+    /// Switches to the registers of a mode.
     pub fn switch(&mut self, mode: Mode) {
         let to = bank(mode);
         let from = self.bank;
@@ -68,7 +69,7 @@ impl Registers {
         self.bank = to;
     }
 
-    /// A register below PC as a mode sees it.
+    /// Returns a register below PC, as seen in a mode.
     pub fn banked(&self, mode: Mode, n: usize) -> u32 {
         let bank = bank(mode);
         match n {
@@ -78,7 +79,7 @@ impl Registers {
         }
     }
 
-    /// Sets a register below PC as a mode sees it.
+    /// Sets a register below PC, as seen in a mode.
     pub fn set_banked(&mut self, mode: Mode, n: usize, value: u32) {
         let bank = bank(mode);
         match n {
@@ -88,12 +89,12 @@ impl Registers {
         }
     }
 
-    /// The saved status of the present mode, if it has one.
+    /// Returns the saved status of the current mode, if it has one.
     pub fn saved_status(&self) -> Option<u32> {
         (self.bank != 0).then(|| self.saved_status[self.bank])
     }
 
-    /// Sets the saved status of the present mode, if it has one.
+    /// Sets the saved status of the current mode, if it has one.
     pub fn set_saved_status(&mut self, value: u32) {
         if self.bank != 0 {
             self.saved_status[self.bank] = value;

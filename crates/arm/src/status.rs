@@ -10,7 +10,7 @@ pub const Z: u32 = 1 << 30;
 pub const C: u32 = 1 << 29;
 /// Signed overflow.
 pub const V: u32 = 1 << 28;
-/// Saturation, sticky.
+/// Saturation; sticky.
 pub const Q: u32 = 1 << 27;
 /// IRQ masked.
 pub const I: u32 = 1 << 7;
@@ -18,30 +18,32 @@ pub const I: u32 = 1 << 7;
 pub const F: u32 = 1 << 6;
 /// Thumb state.
 pub const T: u32 = 1 << 5;
-/// The bits of the mode.
+/// Mask of the mode bits.
 pub const MODE: u32 = 0x1f;
 
-/// The mode of the processor: which registers it sees and what it may do.
+/// The processor's mode, which determines the visible registers and the
+/// privileges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Mode {
-    /// Without privileges.
+    /// Unprivileged mode.
     User,
-    /// Handles fast interrupts, with r8 to r14 of its own.
+    /// Fast interrupt mode, with its own r8 to r14.
     Fiq,
-    /// Handles interrupts.
+    /// Interrupt mode.
     Irq,
-    /// After reset and SWI.
+    /// Supervisor mode, entered on reset and SWI.
     Supervisor,
-    /// Handles aborts.
+    /// Abort mode.
     Abort,
-    /// Handles undefined instructions.
+    /// Undefined-instruction mode.
     Undefined,
-    /// Privileged, with the registers of user mode.
+    /// Privileged mode with the registers of user mode.
     System,
 }
 
 impl Mode {
-    /// The mode of these low five bits of a status register, if they are one's.
+    /// Returns the mode in the low five bits of a status register; `None` if
+    /// they encode none.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Option<Self> {
         Some(match bits & MODE {
@@ -56,7 +58,7 @@ impl Mode {
         })
     }
 
-    /// Its low five bits of a status register.
+    /// Returns the low five bits of a status register in this mode.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match self {

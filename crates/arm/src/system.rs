@@ -1,28 +1,28 @@
-//! The processor's own coprocessor registers: CP15, system control, and CP14, counting and clocks.
+//! The processor's own coprocessor registers: CP15 (system control) and CP14 (performance counting and clocks).
 
 use serde::{Deserialize, Serialize};
 
 use crate::bus::{CoprocessorEffect, CoprocessorRegister};
 
-/// The memory management unit.
+/// Memory management unit enabled.
 const MMU: u32 = 1 << 0;
-/// Alignment is checked.
+/// Alignment faults enabled.
 pub const ALIGNMENT: u32 = 1 << 1;
-/// The byte order is big. It is a pin here.
+/// Big-endian byte order. It is a pin here.
 const BIG: u32 = 1 << 7;
-/// Branches are predicted.
+/// Branch prediction enabled.
 pub const PREDICTION: u32 = 1 << 11;
-/// Vectors are at the top of memory.
+/// Vectors at the top of memory.
 const HIGH_VECTORS: u32 = 1 << 13;
-/// What programs can change: M, A, C, W, S, R, Z, I, V.
+/// The bits that programs can change: M, A, C, W, S, R, Z, I, V.
 const WRITABLE: u32 = 0x3b0f;
 /// Bits that read as one.
 const ONES: u32 = 0x78;
 
-/// The fault status of an alignment fault.
+/// Fault status code of an alignment fault.
 pub const ALIGNMENT_FAULT: u32 = 1;
 
-/// The registers.
+/// The coprocessor registers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct System {
     pub control: u32,
@@ -31,24 +31,24 @@ pub struct System {
     domains: u32,
     pub fault_status: u32,
     pub fault_address: u32,
-    /// The process number, in the seven highest bits.
+    /// The process number, in the seven most significant bits.
     pub process: u32,
     access: u32,
     performance: u32,
-    /// The cycle at which the cycle counter was 0, while it counts; what it shows while it does not.
+    /// While the cycle counter runs, the cycle at which it was 0; otherwise, its value.
     counter: u64,
 }
 
-/// What a write leads to beside.
+/// Further effects of a register write.
 pub struct Written {
     pub effect: CoprocessorEffect,
-    /// The branch target buffer is to be cleared.
+    /// Whether to clear the branch target buffer.
     pub forget_branches: bool,
-    /// Addresses would have to be translated.
+    /// Whether the program enabled address translation.
     pub management: bool,
 }
 
-/// The names of a register within its coprocessor.
+/// Returns the fields that name a register within its coprocessor.
 const fn name(register: CoprocessorRegister) -> (u8, u8, u8, u8) {
     (
         register.crn,
@@ -59,7 +59,7 @@ const fn name(register: CoprocessorRegister) -> (u8, u8, u8, u8) {
 }
 
 impl System {
-    /// As a boot monitor leaves them: caches and branch prediction on.
+    /// Creates the registers as a boot monitor leaves them: caches and branch prediction enabled.
     pub fn new(big: bool) -> Self {
         Self {
             control: ONES | PREDICTION | 1 << 12 | 1 << 2 | if big { BIG } else { 0 },
@@ -75,12 +75,12 @@ impl System {
         }
     }
 
-    /// The address of vectors at the top of memory, if they are there.
+    /// Returns the base address of high vectors, if they are enabled.
     pub fn high_vectors(&self) -> Option<u32> {
         (self.control & HIGH_VECTORS != 0).then_some(0xffff_0000)
     }
 
-    /// Where an access goes: the process number moves addresses below 32 MB.
+    /// Returns the address that an access goes to: the process number relocates addresses below 32 MB.
     #[inline(always)]
     pub fn translate(&self, address: u32) -> u32 {
         if address < 0x0200_0000 {
@@ -90,7 +90,7 @@ impl System {
         }
     }
 
-    /// Whether the cycle counter counts.
+    /// Whether the cycle counter runs.
     fn counts(&self) -> bool {
         self.performance & 1 != 0
     }
@@ -100,7 +100,7 @@ impl System {
             return self.counter as u32;
         }
         let counted = cycles.wrapping_sub(self.counter);
-        // Bit 3: every 64th cycle.
+        // Bit 3: counts every 64th cycle.
         (if self.performance & 8 == 0 {
             counted
         } else {
@@ -117,12 +117,12 @@ impl System {
         };
     }
 
-    /// A register's value at a cycle; `None` if there is none of that name.
+    /// Returns a register's value at a cycle; `None` if there is no such register.
     pub fn read(&self, register: CoprocessorRegister, cycles: u64) -> Option<u32> {
         Some(match (register.coprocessor, name(register)) {
-            // An XScale core, ARMv5TE, of an IXP2400.
+            // The XScale core, ARMv5TE, of an IXP2400.
             (15, (0, 0, 0, 0)) => 0x6905_4190,
-            // Both caches: 32 KB, 32 ways, lines of 32 bytes.
+            // Both caches: 32 KB, 32 ways, 32-byte lines.
             (15, (0, 0, 0, 1)) => 0x0d17_2172,
             (15, (1, 0, 0, 0)) => self.control,
             (15, (1, 0, 0, 1)) => self.auxiliary,
@@ -132,7 +132,7 @@ impl System {
             (15, (6, 0, 0, 0)) => self.fault_address,
             (15, (13, 0, 0, 0)) => self.process,
             (15, (15, 0, 1, 0)) => self.access,
-            // The performance unit of the second generation of cores, which the ID names: PMNC and CCNT.
+            // The performance unit of the second core generation, as named in the ID: PMNC and CCNT.
             (14, (0, 0, 1, 0)) => self.performance,
             (14, (1, 0, 1, 0)) => self.cycle_counter(cycles),
             // Clock configuration and power mode: full speed.
@@ -141,7 +141,7 @@ impl System {
         })
     }
 
-    /// Writes a register at a cycle; `None` if there is none of that name.
+    /// Writes a register at a cycle; `None` if there is no such register.
     pub fn write(
         &mut self,
         register: CoprocessorRegister,
@@ -164,13 +164,13 @@ impl System {
             (15, (3, 0, 0, 0)) => self.domains = value,
             (15, (5, 0, 0, 0)) => self.fault_status = value & 0x6ff,
             (15, (6, 0, 0, 0)) => self.fault_address = value,
-            // The instruction cache, both, a line of it.
+            // Invalidate the instruction cache, both caches, or an instruction cache line.
             (15, (7, 0, 5 | 7, 0) | (7, 0, 5, 1)) => {
                 written.effect = CoprocessorEffect::InvalidateCode;
                 written.forget_branches = register.opcode2 == 0;
             }
             (15, (7, 0, 5, 6)) => written.forget_branches = true,
-            // The data cache, the write buffer; translations; locks. Memory is up to date.
+            // Data cache, write buffer, translations and locks: no effect, since memory is always up to date.
             (
                 15,
                 (7, 0, 6, 0 | 1)
@@ -188,7 +188,7 @@ impl System {
             (15, (15, 0, 1, 0)) => self.access = value & 0x3fff,
             (14, (0, 0, 1, 0)) => {
                 let shown = self.cycle_counter(cycles);
-                // Bits 1 and 2 reset counters and read as zero.
+                // Bits 1 and 2 reset counters, and read as zero.
                 self.performance = value & 0x9;
                 self.set_cycle_counter(cycles, if value & 4 == 0 { shown } else { 0 });
             }

@@ -1,34 +1,34 @@
-//! How many core cycles instructions take, beyond what the bus costs.
+//! The core cycles that instructions take, excluding the cost of the bus.
 
 use serde::{Deserialize, Serialize};
 
-/// The pipeline in numbers, each in core cycles.
+/// The timing parameters of the pipeline, each in core cycles.
 ///
-/// An instruction is issued each cycle. A result latency of *n* lets an instruction that uses the result be
-/// issued *n* cycles after the one that makes it.
+/// One instruction is issued per cycle. With a result latency of *n*, an instruction that uses the result can be issued
+/// *n* cycles after the one that produces it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Result latency of LDR, LDRB, LDRH, LDRSB and LDRSH, of the first register of LDRD, and of SWP's issue
-    /// beyond its other cycles.
+    /// Result latency of LDR, LDRB, LDRH, LDRSB and LDRSH, of the first register of LDRD, and of SWP on top of its
+    /// other cycles.
     pub load_to_use: u8,
-    /// Result latency of a multiplication whose multiplier Rs fits 16 bits; up to 28 bits takes one cycle
-    /// more, a larger one two, the high half of a long product another one. With S, the flags wait for the product.
+    /// Result latency of a multiplication whose multiplier Rs fits 16 bits; one of up to 28 bits takes one cycle more,
+    /// a larger one two, and the high half of a long product another one. With S, the flags wait for the product.
     pub multiply: u8,
     /// Result latency of QADD, QSUB, QDADD and QDSUB.
     pub saturate: u8,
-    /// Cycles that shifting by a register adds.
+    /// Additional cycles for a shift by a register.
     pub register_shift: u8,
-    /// Cycles that a branch adds which the branch target buffer did not predict, and BX and BLX always.
+    /// Additional cycles for a branch that the branch target buffer mispredicts, and always for BX and BLX.
     pub branch_mispredicted: u8,
-    /// Cycles that such a branch of Thumb's adds beyond that.
+    /// Further cycles for such a branch in Thumb state.
     pub thumb_branch: u8,
-    /// Cycles that writing PC as the result of a data operation adds.
+    /// Additional cycles for writing PC as the result of a data operation.
     pub jump: u8,
-    /// Cycles that loading PC adds.
+    /// Additional cycles for loading PC.
     pub load_jump: u8,
-    /// Cycles of LDM and STM beside one for each register.
+    /// Cycles of LDM and STM in addition to one per register.
     pub block: u8,
-    /// Cycles of LDM that loads PC and at most two other registers; each further one takes a cycle.
+    /// Cycles of an LDM that loads PC and at most two other registers; each further register takes one more cycle.
     pub block_jump: u8,
     /// Cycles of SWP and SWPB.
     pub swap: u8,
@@ -36,20 +36,22 @@ pub struct Timing {
     pub store_double: u8,
     /// Result latency of MRS.
     pub read_status: u8,
-    /// Cycles of MSR that writes flags alone.
+    /// Cycles of an MSR that writes only flags.
     pub write_flags: u8,
-    /// Cycles of MSR that writes the control bits.
+    /// Cycles of an MSR that writes the control bits.
     pub write_status: u8,
     /// Cycles of MRC.
     pub read_coprocessor: u8,
     /// Cycles of MCR.
     pub write_coprocessor: u8,
-    /// Cycles from an instruction that takes an exception, or the one before which an interrupt is taken, to its vector.
+    /// Cycles from the instruction that takes an exception, or the one before which an interrupt is taken, to the
+    /// vector.
     pub exception: u8,
 }
 
 impl Timing {
-    /// The XScale's, without a chip. Profiles of chips have the same numbers, and where each comes from.
+    /// The XScale's timing, for use without a chip profile. Chip profiles have the same numbers, with the source of
+    /// each.
     pub const XSCALE: Self = Self {
         load_to_use: 3,
         multiply: 2,

@@ -1,4 +1,4 @@
-//! Words of ARM state.
+//! Decoding of ARM state words.
 
 use super::access;
 use crate::bus::CoprocessorRegister;
@@ -8,7 +8,7 @@ use crate::instruction::{
     Operation, Saturating, Shift, Width,
 };
 
-/// The bits from `low` to `high`.
+/// Returns the bits from `low` to `high`.
 const fn bits(word: u32, high: u32, low: u32) -> u32 {
     word << (31 - high) >> (31 - high + low)
 }
@@ -17,19 +17,19 @@ const fn bit(word: u32, n: u32) -> bool {
     word >> n & 1 != 0
 }
 
-/// The register whose number begins at a bit.
+/// Returns the register number whose lowest bit is `low`.
 const fn register(word: u32, low: u32) -> u8 {
     (word >> low & 15) as u8
 }
 
 const OPEN: Operation = Operation::Unpredictable(Unpredictable::Registers);
 
-/// Whether one of these is PC.
+/// Whether any of the registers is PC.
 fn any_pc(registers: &[u8]) -> bool {
     registers.contains(&15)
 }
 
-/// The instruction of a word in ARM state.
+/// Decodes a word in ARM state.
 #[must_use]
 pub fn decode_arm(word: u32) -> Instruction {
     let Some(condition) = Condition::from_bits(word >> 28) else {
@@ -60,13 +60,13 @@ pub fn decode_arm(word: u32) -> Instruction {
     }
 }
 
-/// Words whose condition is 1111.
+/// Decodes words whose condition field is 1111.
 fn unconditional(word: u32) -> Operation {
     match bits(word, 27, 25) {
         0b101 => Operation::BranchToThumb {
             offset: branch_offset(word) | (word >> 23 & 2) as i32,
         },
-        // PLD: an offset alone, of a byte, loaded to 1111.
+        // PLD has the encoding of LDRB with an offset and destination 1111.
         0b010 | 0b011
             if bits(word, 24, 20) & 0b10111 == 0b10101
                 && register(word, 12) == 15
@@ -84,7 +84,7 @@ fn branch_offset(word: u32) -> i32 {
     (word << 8) as i32 >> 6
 }
 
-/// Data operations with a register, and what shares their space: multiplications, halfwords, status registers.
+/// Decodes data operations with a register, and others in the same space: multiplications, halfwords, status registers.
 fn zero(word: u32) -> Operation {
     if bit(word, 4) && bit(word, 7) {
         if bits(word, 6, 5) == 0 {
@@ -114,7 +114,7 @@ fn shift_kind(word: u32) -> Shift {
     [Shift::Lsl, Shift::Lsr, Shift::Asr, Shift::Ror][bits(word, 6, 5) as usize]
 }
 
-/// A register shifted by the five bits of an instruction, in which 0 has meanings of its own.
+/// Returns a register shifted by the five-bit amount of an instruction, for which 0 has special meanings.
 pub fn shifted(rm: u8, shift: Shift, amount: u8) -> Operand {
     match (shift, amount) {
         (Shift::Lsl, 0) => Operand::Register(rm),
@@ -151,7 +151,7 @@ fn constant(word: u32) -> Operand {
     }
 }
 
-/// Data operations with a constant, and MSR with one.
+/// Decodes data operations with a constant, and MSR with one.
 fn constant_operand(word: u32) -> Operation {
     if bits(word, 24, 23) == 0b10 && !bit(word, 20) {
         if !bit(word, 21) {
@@ -200,7 +200,7 @@ fn multiply_or_swap(word: u32) -> Operation {
             }
         }
         0b1000 | 0b1010 if !set => {
-            // SWP has the base where a multiplication has its destination.
+            // SWP has its base where a multiplication has its destination.
             let (base, rd) = (rd, rn);
             if any_pc(&[base, rd, rm]) || base == rd || base == rm {
                 return OPEN;
@@ -216,7 +216,7 @@ fn multiply_or_swap(word: u32) -> Operation {
     }
 }
 
-/// When the offset of a load or store is applied.
+/// Returns when the offset of a load or store is applied.
 fn index(word: u32) -> Index {
     match (bit(word, 24), bit(word, 21)) {
         (true, false) => Index::Offset,
@@ -225,14 +225,14 @@ fn index(word: u32) -> Index {
     }
 }
 
-/// Whether the registers of a load or store leave its effect open.
+/// Whether the registers of a load or store make it unpredictable.
 fn open_access(address: Address, rd: u8, also: u8) -> bool {
     let changes_base = address.index != Index::Offset;
     let offset_pc = matches!(address.offset, Offset::Register { rm: 15, .. });
     offset_pc || changes_base && (address.rn == 15 || address.rn == rd || address.rn == also)
 }
 
-/// LDRH, STRH, LDRSB, LDRSH, LDRD and STRD.
+/// Decodes LDRH, STRH, LDRSB, LDRSH, LDRD and STRD.
 fn halfword(word: u32) -> Operation {
     let subtract = !bit(word, 23);
     let offset = if bit(word, 22) {
@@ -258,7 +258,7 @@ fn halfword(word: u32) -> Operation {
         return Operation::Undefined(word);
     }
     let last = if double { rd + 1 } else { rd };
-    // After the access with the bit of writeback: the forms of user mode, which a word has and a halfword not.
+    // Post-indexed with the writeback bit set: the user mode forms, which words have and halfwords do not.
     let user = !bit(word, 24) && bit(word, 21);
     if user || last == 15 || open_access(address, rd, last) {
         return OPEN;
@@ -285,7 +285,7 @@ fn halfword(word: u32) -> Operation {
     }
 }
 
-/// The space of comparisons that set no flags.
+/// Decodes the space of comparisons that set no flags.
 fn miscellaneous(word: u32) -> Operation {
     let op = bits(word, 22, 21);
     let (rd, rn) = (register(word, 12), register(word, 16));
@@ -328,7 +328,7 @@ fn miscellaneous(word: u32) -> Operation {
 }
 
 fn multiply_halves(word: u32, op: u32) -> Operation {
-    // As in a multiplication, the destination stands before the accumulator.
+    // As in multiplications, the destination field precedes the accumulator.
     let (rd, rn) = (register(word, 16), register(word, 12));
     let (rs, rm) = (register(word, 8), register(word, 0));
     let (x, y) = (bit(word, 5), bit(word, 6));
@@ -385,7 +385,7 @@ fn single_address(word: u32) -> Address {
     }
 }
 
-/// LDR, STR, LDRB and STRB.
+/// Decodes LDR, STR, LDRB and STRB.
 fn single(word: u32) -> Operation {
     let address = single_address(word);
     let rd = register(word, 12);
@@ -424,7 +424,7 @@ fn block(word: u32) -> Operation {
     }
 }
 
-/// MRC and MCR.
+/// Decodes MRC and MCR.
 fn coprocessor(word: u32) -> Operation {
     let rd = register(word, 12);
     let register = CoprocessorRegister {

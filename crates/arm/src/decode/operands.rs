@@ -1,4 +1,4 @@
-//! Which registers an instruction reads or writes, for the scoreboard.
+//! The registers that an instruction reads or writes, for the scoreboard.
 
 use crate::instruction::{Address, Offset, Operand, Operation};
 
@@ -25,7 +25,7 @@ fn of_address(address: Address) -> u16 {
     offset | of(&[address.rn])
 }
 
-/// A bit for each register that an operation reads or writes. PC is never waited for.
+/// Returns a mask of the registers that an operation reads or writes. PC is never waited for.
 pub fn registers_used(operation: &Operation) -> u16 {
     let used = match *operation {
         Operation::Data {
@@ -75,7 +75,7 @@ pub fn registers_used(operation: &Operation) -> u16 {
         Operation::BranchExchange { rm, .. } => of(&[rm]),
         Operation::LinkSuffix { .. } => of(&[LR]),
         Operation::WriteStatus { operand, .. } => of_operand(operand),
-        // What handles an exception finds every register in place, SP first.
+        // Exception handlers need every register up to date, SP first.
         Operation::SoftwareInterrupt { .. } | Operation::Breakpoint { .. } => of(&[SP, LR]),
         Operation::Branch { .. }
         | Operation::BranchToThumb { .. }

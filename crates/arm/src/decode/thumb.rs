@@ -1,4 +1,4 @@
-//! Halfwords of Thumb state.
+//! Decoding of Thumb state halfwords.
 
 use super::arm::shifted;
 use crate::exception::Unpredictable;
@@ -12,7 +12,7 @@ const PC: u8 = 15;
 
 const OPEN: Operation = Operation::Unpredictable(Unpredictable::Registers);
 
-/// The instruction of a halfword in Thumb state.
+/// Decodes a halfword in Thumb state.
 #[must_use]
 pub fn decode_thumb(half: u16) -> Instruction {
     let word = u32::from(half);
@@ -34,7 +34,7 @@ pub fn decode_thumb(half: u16) -> Instruction {
     }
 }
 
-/// The low register whose number begins at a bit.
+/// Returns the low register number whose lowest bit is `bit`.
 const fn low(word: u32, bit: u32) -> u8 {
     (word >> bit & 7) as u8
 }
@@ -66,7 +66,7 @@ fn operation(word: u32) -> Operation {
     let bit = |n: u32| word >> n & 1 != 0;
     let byte = word & 0xff;
     let five = word >> 6 & 31;
-    // The register of the forms with a constant of eight bits.
+    // The register of the forms with an eight-bit constant.
     let wide = low(word, 8);
     let scaled = |by: u32| Offset::Constant((five * by) as i32);
     match word >> 11 {
@@ -147,7 +147,7 @@ fn operation(word: u32) -> Operation {
                 list,
                 increment: true,
                 before: false,
-                // A base that is loaded keeps what was loaded.
+                // A base register in the list keeps the loaded value.
                 writeback: !load || list & base == 0,
                 caret: false,
             };
@@ -183,7 +183,7 @@ fn byte_of_condition(word: u32) -> u32 {
     word >> 8 & 15
 }
 
-/// Data operations of two low registers.
+/// Decodes data operations of two low registers.
 fn low_registers(word: u32) -> Operation {
     let (rd, rm) = (low(word, 0), low(word, 3));
     let plain = |op| data(op, rd, rd, Operand::Register(rm));
@@ -222,7 +222,7 @@ fn low_registers(word: u32) -> Operation {
     }
 }
 
-/// ADD, CMP and MOV of any register, BX and BLX.
+/// Decodes ADD, CMP and MOV of any register, BX and BLX.
 fn high_registers(word: u32) -> Operation {
     let rd = low(word, 0) | (word >> 4 & 8) as u8;
     let rm = (word >> 3 & 15) as u8;
@@ -246,7 +246,7 @@ fn high_registers(word: u32) -> Operation {
     }
 }
 
-/// ADD and SUB of SP, PUSH, POP, BKPT.
+/// Decodes ADD and SUB of SP, PUSH, POP and BKPT.
 fn stack(word: u32) -> Operation {
     let list = (word & 0xff) as u16;
     let with = |register: u8| list | u16::from(word & 0x100 != 0) << register;

@@ -8,7 +8,7 @@ use crate::instruction::Block;
 use crate::status::{Mode, T};
 use crate::system::ALIGNMENT;
 
-/// The numbers of the registers in a list, ascending.
+/// Returns the numbers of the registers in a list, ascending.
 fn registers(list: u16) -> impl Iterator<Item = u8> {
     let mut left = list;
     std::iter::from_fn(move || {
@@ -19,7 +19,7 @@ fn registers(list: u16) -> impl Iterator<Item = u8> {
 }
 
 impl Cpu {
-    /// The lowest address of a block, and what the base becomes.
+    /// Returns the lowest address of a block, and the new base.
     #[inline(always)]
     fn extent(&self, block: &Block) -> (u32, u32) {
         let base = self.registers.get(block.rn);
@@ -33,7 +33,7 @@ impl Cpu {
         }
     }
 
-    /// The time of a block, but for what the bus costs.
+    /// Spends the time of a block transfer, except for the cost of the bus.
     #[inline(always)]
     fn spend_block(&mut self, block: &Block) {
         self.spend((u32::from(self.timing.block) + block.list.count_ones()).saturating_sub(1));

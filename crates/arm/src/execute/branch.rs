@@ -1,4 +1,4 @@
-//! Branches, and changes between ARM and Thumb state.
+//! Branches and switches between ARM and Thumb state.
 
 use super::Outcome;
 use crate::cpu::Cpu;
@@ -7,7 +7,7 @@ use crate::status::T;
 use crate::system::PREDICTION;
 
 impl Cpu {
-    /// The time of a branch at PC that is taken to a constant distance.
+    /// Spends the time of a taken branch at PC with a constant offset.
     #[inline(always)]
     fn spend_branch(&mut self) {
         let foreseen =
@@ -17,7 +17,7 @@ impl Cpu {
         }
     }
 
-    /// The time of a branch that was not foreseen.
+    /// Spends the time of a mispredicted branch.
     #[inline(always)]
     pub(super) fn spend_unforeseen(&mut self) {
         let further = if self.thumb() {
@@ -28,7 +28,7 @@ impl Cpu {
         self.spend(u32::from(self.timing.branch_mispredicted) + u32::from(further));
     }
 
-    /// Goes on in the state that bit 0 of an address says.
+    /// Branches and switches to the state selected by bit 0 of the address.
     #[inline(always)]
     pub(super) fn exchange(&mut self, target: u32) {
         if target & 1 == 0 {
@@ -43,7 +43,7 @@ impl Cpu {
         }
     }
 
-    /// Leaves the address of the next instruction in LR, bit 0 saying the state.
+    /// Stores the address of the next instruction in LR, with the state in bit 0.
     #[inline(always)]
     fn link(&mut self) {
         let state = self.cpsr >> 5 & 1;

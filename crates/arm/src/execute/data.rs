@@ -1,4 +1,4 @@
-//! Data operations, saturating arithmetic.
+//! Data operations and saturating arithmetic.
 
 use super::Outcome;
 use crate::cpu::Cpu;
@@ -6,7 +6,7 @@ use crate::exception::Unpredictable;
 use crate::instruction::{DataOp, Operand, Saturating, Shift};
 use crate::status::{C, N, Q, T, V, Z};
 
-/// The sum, the carry and the overflow.
+/// Returns the sum, carry and overflow.
 #[inline(always)]
 fn add(a: u32, b: u32, carry: bool) -> (u32, bool, bool) {
     let wide = u64::from(a) + u64::from(b) + u64::from(carry);
@@ -14,7 +14,8 @@ fn add(a: u32, b: u32, carry: bool) -> (u32, bool, bool) {
     (sum, wide >> 32 != 0, (a ^ sum) & (b ^ sum) & N != 0)
 }
 
-/// A value shifted by 1 to 31, or by 32 where `shift` says so, and the carry.
+/// Shifts a value by 1 to 31, or by 32 for shifts that allow it; also returns
+/// the carry.
 #[inline(always)]
 fn shift_by(value: u32, shift: Shift, amount: u32, carry: bool) -> (u32, bool) {
     match shift {
@@ -35,7 +36,7 @@ fn shift_by(value: u32, shift: Shift, amount: u32, carry: bool) -> (u32, bool) {
     }
 }
 
-/// A value shifted by the low byte of a register, and the carry.
+/// Shifts a value by the low byte of a register; also returns the carry.
 fn shift_by_register(value: u32, shift: Shift, amount: u32, carry: bool) -> (u32, bool) {
     match (shift, amount & 0xff) {
         (_, 0) => (value, carry),
@@ -55,7 +56,7 @@ impl Cpu {
         self.cpsr & C != 0
     }
 
-    /// The second operand, and the carry of its shift.
+    /// Returns the second operand, and the carry of its shift.
     #[inline(always)]
     pub(super) fn operand(&mut self, operand: &Operand) -> (u32, bool) {
         match *operand {
@@ -158,7 +159,7 @@ impl Cpu {
         self.cpsr = self.cpsr & !(N | Z) | u32::from(negative) << 31 | u32::from(zero) << 30;
     }
 
-    /// PC as a result: the state stays.
+    /// Handles PC as a destination; the state is unchanged.
     #[inline(never)]
     fn jump_to_result(&mut self, target: u32) -> Outcome {
         self.spend(u32::from(self.timing.jump));
@@ -174,7 +175,7 @@ impl Cpu {
         }
     }
 
-    /// PC as a result with S: back from an exception.
+    /// Handles PC as a destination with S: returns from an exception.
     #[inline(never)]
     fn return_to(&mut self, target: u32) -> Outcome {
         self.spend(u32::from(self.timing.jump));
@@ -183,7 +184,7 @@ impl Cpu {
         Outcome::Status
     }
 
-    /// Adds or subtracts; Q is set where the result had to be cut.
+    /// Adds or subtracts with saturation; sets Q if the result saturated.
     fn saturating(&mut self, a: u32, b: u32, subtract: bool) -> u32 {
         let (a, b) = (a as i32, b as i32);
         let exact = if subtract {

@@ -1,4 +1,4 @@
-//! Taking exceptions.
+//! Entry to exceptions.
 
 use super::Outcome;
 use crate::cpu::Cpu;
@@ -7,8 +7,8 @@ use crate::status::{F, I, MODE, T};
 use crate::system::ALIGNMENT_FAULT;
 
 impl Cpu {
-    /// Takes an exception at the instruction at PC, as after an access that the bus refused for good. The next step
-    /// is the instruction of its vector.
+    /// Takes an exception at the instruction at PC, for example after an access that the bus refused permanently. The
+    /// next step executes the instruction at its vector.
     pub fn take(&mut self, kind: Exception) {
         self.spend(1);
         self.except(kind, 0);
@@ -16,14 +16,14 @@ impl Cpu {
         self.pc = self.next;
     }
 
-    /// Takes a data abort at the instruction at PC, whose fault address and fault status CP15 then has.
+    /// Takes a data abort at the instruction at PC, setting the fault address and fault status of CP15.
     pub fn data_abort(&mut self, address: u32, status: u32) {
         self.system.fault_address = address;
         self.system.fault_status = status;
         self.take(Exception::DataAbort);
     }
 
-    /// Leaves the instruction at PC for a vector.
+    /// Enters an exception at the instruction at PC.
     #[cold]
     pub(super) fn except(&mut self, kind: Exception, word: u32) -> Outcome {
         let size = if self.thumb() { 2 } else { 4 };

@@ -1,4 +1,4 @@
-//! Loads and stores of one register or two, and SWP.
+//! Loads and stores of one or two registers, and SWP.
 
 use super::Outcome;
 use crate::bus::{Bus, Size};
@@ -18,11 +18,11 @@ impl Width {
 }
 
 impl Cpu {
-    /// The address of an access, and what the base becomes.
+    /// Returns the address of an access, and the new base.
     #[inline(always)]
     fn address(&self, address: &Address) -> (u32, u32) {
         let base = self.registers.get(address.rn);
-        // In Thumb state PC can be two bytes beyond a multiple of four.
+        // In Thumb state, PC may be two bytes past a multiple of four.
         let base = if address.rn == 15 { base & !3 } else { base };
         let offset = match address.offset {
             Offset::Constant(value) => value as u32,
@@ -62,7 +62,7 @@ impl Cpu {
         }
     }
 
-    /// Whether the program has unaligned accesses abort.
+    /// Whether the program enabled alignment faults.
     fn checks_alignment(&self) -> bool {
         self.system.control & ALIGNMENT != 0
     }

@@ -1,14 +1,15 @@
-//! Multiplications. Their time depends on how many bits of Rs are significant.
+//! Multiplications. Their duration depends on the number of significant bits of
+//! Rs.
 
 use super::Outcome;
 use crate::cpu::Cpu;
 use crate::instruction::HalfMultiply;
 use crate::status::Q;
 
-/// The cycles that a multiplier of more than 16 bits adds.
+/// Returns the additional cycles for a multiplier of more than 16 bits.
 #[inline(always)]
 fn further_cycles(multiplier: u32, signed: bool) -> u32 {
-    // Without its sign, a number of 15 bits, of 27, or more.
+    // Excluding the sign: up to 15 bits, up to 27 bits, or more.
     let magnitude = if signed && (multiplier as i32) < 0 {
         !multiplier
     } else {
@@ -21,7 +22,7 @@ fn further_cycles(multiplier: u32, signed: bool) -> u32 {
     }
 }
 
-/// A half of a register, signed.
+/// Returns a half of a register, signed.
 #[inline(always)]
 fn half(value: u32, high: bool) -> i32 {
     i32::from((if high { value >> 16 } else { value }) as i16)
@@ -104,7 +105,7 @@ impl Cpu {
         let (a, b) = (self.registers.get(rm), half(self.registers.get(rs), y));
         let short = u32::from(self.timing.multiply);
         let halves = half(a, x).wrapping_mul(b);
-        // The high 32 bits of 48.
+        // The high 32 bits of the 48-bit product.
         let wide = ((i64::from(a as i32) * i64::from(b)) >> 16) as i32;
         let (result, latency) = match kind {
             HalfMultiply::Smul => (halves, short),
@@ -131,7 +132,7 @@ impl Cpu {
         Outcome::Next
     }
 
-    /// Adds a register, wrapping; Q tells an overflow.
+    /// Adds a register, wrapping; Q records an overflow.
     fn accumulate(&mut self, product: i32, rn: u8) -> i32 {
         let (sum, overflow) = product.overflowing_add(self.registers.get(rn) as i32);
         if overflow {

@@ -1,4 +1,4 @@
-//! Status registers and coprocessors.
+//! Status register and coprocessor instructions.
 
 use super::Outcome;
 use crate::bus::{Bus, CoprocessorEffect, CoprocessorRegister};
@@ -7,11 +7,11 @@ use crate::exception::{Event, Exception, Unpredictable};
 use crate::instruction::Operand;
 use crate::status::{C, MODE, Mode, N, Q, T, V, Z};
 
-/// The bits of a status register that are there.
+/// The implemented bits of a status register.
 const THERE: u32 = N | Z | C | V | Q | 0xff;
 
 impl Cpu {
-    /// Sets CPSR with mode and state. Bits that name no mode leave it, and are reported as an event.
+    /// Sets CPSR, including mode and state. An invalid mode leaves the mode unchanged and is reported as an event.
     pub(crate) fn change_status(&mut self, value: u32) {
         let mut value = value & THERE;
         if let Some(mode) = Mode::from_bits(value) {
@@ -23,7 +23,7 @@ impl Cpu {
         self.cpsr = value;
     }
 
-    /// Sets CPSR from SPSR, as at the end of an exception.
+    /// Restores CPSR from SPSR, as at the end of an exception.
     pub(super) fn restore_status(&mut self) {
         if let Some(saved) = self.registers.saved_status() {
             self.change_status(saved);
@@ -133,7 +133,7 @@ impl Cpu {
         self.mode() != Mode::User
     }
 
-    /// A coprocessor register that is not there: an undefined instruction.
+    /// Takes the undefined-instruction exception for a nonexistent coprocessor register.
     #[cold]
     fn no_coprocessor(&mut self, rd: u8, register: CoprocessorRegister, read: bool) -> Outcome {
         let field = |value: u8, low: u32| u32::from(value) << low;
