@@ -23,7 +23,7 @@ pub struct Decoded {
     pub condition: Condition,
     /// Whether the instruction has been decoded.
     known: bool,
-    /// The registers that it reads or writes.
+    /// Mask of the registers that it reads or writes.
     pub uses: u16,
 }
 

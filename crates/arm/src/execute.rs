@@ -98,7 +98,7 @@ impl Cpu {
         (spent, ended)
     }
 
-    /// The hot loop. Returns `None` if the status must be checked.
+    /// Runs the hot loop. Returns `None` if the status must be checked.
     fn run_until_status<B: Bus>(
         &mut self,
         bus: &mut B,

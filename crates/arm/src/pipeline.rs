@@ -24,8 +24,8 @@ pub struct Pipeline {
     multiplier: u64,
     /// The line of code entered last; bit 0 is set if there is none.
     line: u32,
-    /// The branch target buffer: the address without the index bits, the history in bits 3 and 2, a valid flag in bit
-    /// 0. Empty until a branch is taken.
+    /// The branch target buffer: the address without the index bits, the history in bits 3 and 2, a valid flag in
+    /// bit 0. Empty until a branch is taken.
     branches: Vec<u32>,
 }
 

@@ -16,7 +16,7 @@ pub enum Severity {
 /// A place in the source with a remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The position.
     pub span: Span,
     /// The expansion that contains the place.
     pub expansion: ExpansionId,

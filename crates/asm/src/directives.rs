@@ -1,7 +1,7 @@
-//! The directives, in tables: syntax, meaning, and the stage of the assembler that carries each out.
-//! [`DirectiveName::parse`] reads a source word once; from then on a directive is a variant, so the compiler points to
-//! the stage that must handle a new row. Suggestions, editors, the source formatter and reference pages also use these
-//! tables.
+//! The directives, in tables: syntax, meaning, and the stage of the assembler that carries each
+//! out. [`DirectiveName::parse`] reads a source word once; from then on a directive is a variant,
+//! so the compiler points to the stage that must handle a new row. Suggestions, editors, the source
+//! formatter and reference pages also use these tables.
 
 use crate::vocabulary::{Word, words};
 
@@ -76,8 +76,8 @@ words! {
 }
 
 words! {
-    /// Hints to the analyses about the point of the program at which they appear; they are dropped along with code that
-    /// is left out.
+    /// Hints to the analyses about the point of the program at which they appear; they are dropped
+    /// along with code that is left out.
     HintDirective {
         Set: ".set", ".set name ...",
             "The registers are written here by something that the program does not show.";
@@ -262,7 +262,8 @@ const fn structured(directive: StructuredDirective) -> DirectiveName {
     DirectiveName::Structured(directive)
 }
 
-/// Words mistakenly written for the end of a block, or for its next arm, through typos or habits from other languages.
+/// Words mistakenly written for the end of a block, or for its next arm, through typos or habits
+/// from other languages.
 const SLIPS: &[(&str, StructuredDirective)] = &[
     (".endf", StructuredDirective::Endif),
     (".endfi", StructuredDirective::Endif),
@@ -299,7 +300,8 @@ pub fn role(word: &str) -> Option<Role> {
 }
 
 impl DirectiveName {
-    /// Returns the directive that a word stands for in any letter case, with its spelling from the table.
+    /// Returns the directive that a word stands for in any letter case, with its spelling from the
+    /// table.
     #[must_use]
     pub fn parse(word: &str) -> Option<(Self, &'static str)> {
         if !word.starts_with('.') {

@@ -8,7 +8,7 @@ pub struct Word {
     pub name: &'static str,
     /// Its syntax.
     pub syntax: &'static str,
-    /// What it does.
+    /// Its meaning.
     pub doc: &'static str,
 }
 

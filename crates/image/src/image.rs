@@ -326,9 +326,9 @@ impl Image {
         Ok(())
     }
 
-    /// Returns `file:line` of a word and the macros that it came from, innermost first: `ring.uc:12
-    /// (in ring_put, main.uc:40)`. Without a known origin, returns the image's name and the
-    /// address: `main.uc+7`.
+    /// Returns `file:line` of a word and the macros that it came from, innermost first:
+    /// `ring.uc:12 (in ring_put, main.uc:40)`. Without a known origin, returns the image's name
+    /// and the address: `main.uc+7`.
     #[must_use]
     pub fn place(&self, address: u16) -> String {
         let Some(origin) = self.origins.get(address as usize) else {

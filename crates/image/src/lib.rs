@@ -1,9 +1,10 @@
-//! The image: the program of one microengine, as the assembler produces it and all later stages use it.
+//! The image: the program of one microengine, as the assembler produces it and all later stages use
+//! it.
 //!
-//! An image holds the 40-bit words and their origins, the names of registers and signals with their live ranges, the
-//! labels, and the values that a loader still has to fill in. [`mod@file`] is its text format (`.npi`); [`disassemble`]
-//! and [`listing`] are its human-readable views. The chip, the reports and the editor depend on images, not on the
-//! assembler.
+//! An image holds the 40-bit words and their origins, the names of registers and signals with their
+//! live ranges, the labels, and the values that a loader still has to fill in. [`mod@file`] is its
+//! text format (`.npi`); [`disassemble`] and [`listing`] are its human-readable views. The chip,
+//! the reports and the editor depend on images, not on the assembler.
 
 mod disassemble;
 pub mod file;

@@ -24,7 +24,7 @@ pub enum FieldKind {
 pub struct FieldInfo {
     /// Position and name.
     pub field: Field,
-    /// What it holds.
+    /// The kind of contents.
     pub kind: FieldKind,
     /// Description, in prose.
     pub doc: &'static str,

@@ -16,7 +16,7 @@ pub enum Shift {
     Right(u8),
     /// `>>rotn`, 1-31; a left rotation by n is a right rotation by 32 - n.
     RotateRight(u8),
-    /// `<<indirect`: by the low five bits of the previous instruction's A operand.
+    /// `<<indirect`: shifts by the low five bits of the previous instruction's A operand.
     LeftIndirect,
     /// `>>indirect`: like `<<indirect`, to the right.
     RightIndirect,
@@ -120,7 +120,7 @@ pub struct Command {
     /// Second address operand as written; the address is a + b.
     pub b: Operand,
     /// Reference count in the unit's units (longwords, quadwords for DRAM,
-    /// operands for hash), 1-8; 0 where the command takes none.
+    /// operands for hash), 1-8; 0 if the command takes none.
     pub count: u8,
     /// How the command signals its completion.
     pub completion: Completion,
@@ -208,9 +208,9 @@ pub enum Instruction {
         high: bool,
         dest: Operand,
     },
-    /// An operation of the `alu` class with one source: `ffs[dest, src]`, `cam_read_tag[dest,
-    /// entry]` and others; `dest` is `None` if the instruction has no destination, like
-    /// `pop_count1[src]`.
+    /// An operation of the `alu` class with one source: `ffs[dest, src]`,
+    /// `cam_read_tag[dest, entry]` and others; `dest` is `None` if the instruction has no
+    /// destination, like `pop_count1[src]`.
     Unary {
         op: UnaryOp,
         dest: Operand,
@@ -296,7 +296,7 @@ pub enum Instruction {
     /// A memory or I/O command.
     Command(Command),
     /// `cap[fast_wr, data, csr]`: 14-bit immediate; `csr` is the 16-bit CAP address
-    /// field. `indirect_ref` is a bit of the word that changes nothing.
+    /// field. `indirect_ref` is a bit of the word that has no effect.
     CapFastWrite { csr: u16, data: u16, indirect: bool },
     /// `cap[read / write / fast_wr ALU, csr]` with an enumerated CSR address.
     CapCsr(CapCsr),
@@ -311,7 +311,7 @@ pub struct CtxArb {
     pub any: bool,
     /// `bpt`, also spelt `halt`.
     pub breakpoint: bool,
-    /// `--`: the wake-up mask stays as it is.
+    /// `--`: the wake-up mask is unchanged.
     pub keep_mask: bool,
     /// `br[label#]`: where the context resumes.
     pub resume: Option<u16>,

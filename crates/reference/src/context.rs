@@ -43,8 +43,8 @@ impl Thread {
         }
     }
 
-    /// Enters a phase, but not before the end of the current one: a signal that arrives during the slots lost by a swap
-    /// is noticed at their end.
+    /// Enters a phase, but not before the end of the current one: a signal that arrives during the
+    /// slots lost by a swap is noticed at their end.
     pub fn enter(&mut self, phase: ContextPhase, at: Cycle) {
         let at = at.max(self.since);
         self.count(at);
@@ -62,8 +62,9 @@ impl Thread {
         } += spent;
     }
 
-    /// Returns the times up to `now`. A phase that begins after `now`, at the end of a swap's lost slots or of a
-    /// refill, has already been counted: as ready for at most `ready` cycles, and before that as executing.
+    /// Returns the times up to `now`. A phase that begins after `now`, at the end of a swap's lost
+    /// slots or of a refill, has already been counted: as ready for at most `ready` cycles, and
+    /// before that as executing.
     pub fn times_at(&self, now: Cycle, ready: Cycle) -> ContextTimes {
         let mut it = self.clone();
         it.count(now);
@@ -74,8 +75,8 @@ impl Thread {
         it.times
     }
 
-    /// Whether the context may wake. Signal 0 has always arrived; an empty mask is satisfied with `all` and never with
-    /// `any`, which is how a context is killed.
+    /// Whether the context may wake. Signal 0 has always arrived; an empty mask is satisfied with
+    /// `all` and never with `any`, which is how a context is killed.
     pub fn may_wake(&self) -> bool {
         let arrived = self.signals | 1;
         if self.any {
@@ -85,8 +86,8 @@ impl Thread {
         }
     }
 
-    /// Wakes the context and consumes the signals that it awaited; with `any` it consumes none, since the program
-    /// determines which ones arrived.
+    /// Wakes the context and consumes the signals that it awaited; with `any` it consumes none,
+    /// since the program determines which ones arrived.
     pub fn wake(&mut self) {
         if !self.any {
             self.signals &= !self.wakeup;

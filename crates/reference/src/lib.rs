@@ -1,19 +1,22 @@
 //! The reference core: a microengine model written for readability.
 //!
-//! This core does the same as the engine (`npsim-engine`), at the same cycles, and shares no code with it: words are
-//! decoded and executed one at a time, one instruction per event, each at its own cycle; operands are looked up when
-//! used; condition codes are four flags; a branch considers which instruction ran before it rather than which precedes
-//! it in memory. Any difference between the two is a bug in one of them, which is the purpose of this core: `npsim run
-//! --core reference` produces the same capture and the same counts, several times slower.
+//! This core does the same as the engine (`npsim-engine`), at the same cycles, and shares no code
+//! with it: words are decoded and executed one at a time, one instruction per event, each at its
+//! own cycle; operands are looked up when used; condition codes are four flags; a branch considers
+//! which instruction ran before it rather than which precedes it in memory. Any difference between
+//! the two is a bug in one of them, which is the purpose of this core: `npsim run --core reference`
+//! produces the same capture and the same counts, several times slower.
 //!
-//! Both cores perform the same checks, this one with shorter messages. Two things differ when a fault ends a run: of
-//! several faults of one instruction, another may come first; and the counts of microengines that did not fault are
-//! exact, whereas the engine, having run ahead of the fault, estimates them.
+//! Both cores perform the same checks, this one with shorter messages. Two things differ when a
+//! fault ends a run: of several faults of one instruction, another may come first; and the counts
+//! of microengines that did not fault are exact, whereas the engine, having run ahead of the fault,
+//! estimates them.
 //!
-//! Where to find what: `turn` has the arbiter and the steps of one instruction, `perform` the effects of an instruction
-//! and its successor, `operands` registers and local memory, `alu` and `special` the arithmetic, `commands` the
-//! commands to the units, `csr` the local CSRs, `neighbour` the next-neighbour registers, `account` the accounting of
-//! time, and `core_impl` the chip's view of all this.
+//! Where to find what: `turn` has the arbiter and the steps of one instruction, `perform` the
+//! effects of an instruction and its successor, `operands` registers and local memory, `alu` and
+//! `special` the arithmetic, `commands` the commands to the units, `csr` the local CSRs,
+//! `neighbour` the next-neighbour registers, `account` the accounting of time, and `core_impl` the
+//! chip's view of all this.
 
 mod account;
 mod alu;

@@ -23,8 +23,8 @@ enum OperandPlace {
 }
 
 impl Reference {
-    /// Resolves an operand; as a source, a transfer register is one of the IN registers, as a destination one of the
-    /// OUT registers. Index modifications are recorded.
+    /// Resolves an operand; as a source, a transfer register is one of the IN registers, as a
+    /// destination one of the OUT registers. Index modifications are recorded.
     fn place(&mut self, operand: Operand, incoming: bool) -> OperandPlace {
         let (s, d) = if incoming {
             (FileName::SIn, FileName::DIn)
@@ -108,9 +108,9 @@ impl Reference {
         })
     }
 
-    /// Reads the old value of a destination that an instruction partly keeps. Registers are checked only if `needed`:
-    /// constants are loaded in halves, so the other half may be unwritten. Local memory addresses are checked on the
-    /// write.
+    /// Reads the old value of a destination that an instruction partly keeps. Registers are checked
+    /// only if `needed`: constants are loaded in halves, so the other half may be unwritten. Local
+    /// memory addresses are checked on the write.
     pub(crate) fn old(
         &mut self,
         operand: Operand,
@@ -133,8 +133,8 @@ impl Reference {
         })
     }
 
-    /// Reads the value of a register into which an instruction merges bytes. No unit may own it, since the other bytes
-    /// would be lost.
+    /// Reads the value of a register into which an instruction merges bytes. No unit may own it,
+    /// since the other bytes would be lost.
     pub(crate) fn merged(&mut self, operand: Operand, fabric: &mut Fabric) -> Result<u32, Stop> {
         let transfer = matches!(operand, Operand::STransfer(_) | Operand::DTransfer(_));
         if let (true, OperandPlace::Register(file, register)) =
@@ -169,7 +169,8 @@ impl Reference {
         Ok(())
     }
 
-    /// Writes a result and records what the next instruction may refer to: the first operand and the result.
+    /// Writes a result and records what the next instruction may refer to: the first operand and
+    /// the result.
     pub(crate) fn store(
         &mut self,
         dest: Operand,

@@ -70,8 +70,8 @@ pub fn without_mark(word: &str, place: SourcePlace) -> Option<Diagnostic> {
     }
 }
 
-/// Returns the error for an invalid line in the style of another assembler: `mov a, 1`, `alu (a, b,
-/// +, c)`, `a = b + 1`; `None` for a line of another form.
+/// Returns the error for an invalid line in the style of another assembler: `mov a, 1`,
+/// `alu (a, b, +, c)`, `a = b + 1`; `None` for a line of another form.
 #[must_use]
 pub fn explain(tokens: &[Token]) -> Option<Diagnostic> {
     let (_, statement) = split_labels(tokens);

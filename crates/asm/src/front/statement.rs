@@ -131,7 +131,7 @@ pub struct OptionalToken {
 /// A directive, `.name arguments`.
 #[derive(Clone, Debug)]
 pub struct Directive {
-    /// Identifies the directive.
+    /// The directive.
     pub name: DirectiveName,
     /// Its spelling, in lower case and including the dot.
     pub spelling: &'static str,

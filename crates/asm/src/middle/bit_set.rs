@@ -10,8 +10,8 @@ use std::ops::Range;
 /// A set of numbers below 2^38.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BitSet {
-    /// Non-empty rows, ascending: the row number, and a mask whose bit b stands for number 64 x row
-    /// + b.
+    /// Non-empty rows, ascending: the row number, and a mask whose bit b stands for number
+    /// 64 x row + b.
     rows: Vec<(u32, u64)>,
 }
 

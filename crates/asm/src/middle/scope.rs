@@ -323,7 +323,7 @@ impl Symbols {
         { kinds.into_iter() }.find_map(|kind| self.found_as(scope, name, index, kind))
     }
 
-    /// Like [`found`](Self::found), for one kind only.
+    /// Looks up a name like [`found`](Self::found), for one kind only.
     #[must_use]
     pub fn found_as(
         &self,

@@ -129,8 +129,8 @@ fn failure(problem: &AllocationProblem<'_>, used: &[SignalId], withheld: u32) ->
         .help("wait for signals sooner, or give the same signal to commands that are awaited together")
 }
 
-/// Placeholder position; only programs with signals reach this code, so a declaration is always
-/// available instead.
+/// Makes the diagnostic at a placeholder position; never needed in practice, since only programs
+/// with signals get here, and these have a declaration to point to.
 fn unreachable_place(message: &str) -> Diagnostic {
     Diagnostic::error(
         codes::TOO_MANY_SIGNALS,

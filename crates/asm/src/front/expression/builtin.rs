@@ -11,9 +11,9 @@ use crate::vocabulary::Function;
 /// `strlen`, `strstr`, `strleft` and `strright`; `None` for others.
 ///
 /// `log2(x)` rounds down and `log2(x, 1)` up. `strstr` counts from 1 and returns 0 if the needle is
-/// absent. A negative count drops characters: `strleft('abc', -1)` is `ab` and `strright('abc',
-/// -1)` is `bc`. `strright` with 0 drops none: libraries split lists with `strright(list, -start)`,
-/// where start may be 0.
+/// absent. A negative count drops characters: `strleft('abc', -1)` is `ab` and
+/// `strright('abc', -1)` is `bc`. `strright` with 0 drops none: libraries split lists with
+/// `strright(list, -start)`, where start may be 0.
 ///
 /// # Errors
 /// The inner result is an error if an argument does not fit.

@@ -11,9 +11,9 @@ use crate::middle::select::forms::immed_form;
 
 /// Lowers one condition to instructions.
 pub struct Tester<'w, 'a> {
-    /// Receives the instructions.
+    /// Output for the instructions.
     pub writer: &'w mut StatementWriter<'a>,
-    /// Receives diagnostics.
+    /// Output for diagnostics.
     pub diagnostics: &'w mut Vec<Diagnostic>,
     /// Whether comparisons are unsigned.
     pub unsigned: bool,

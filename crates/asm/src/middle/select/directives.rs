@@ -288,7 +288,8 @@ impl Selector<'_> {
             }
             return;
         }
-        // A transfer register filled by other means may change at any time, so no other variable may share it.
+        // A transfer register filled by other means may change at any time, so no other variable
+        // may share it.
         if transfer {
             variable.private = true;
         }
@@ -446,7 +447,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Records a directive that requires a number for a name, and reports conflicts with an earlier one.
+    /// Records a directive that requires a number for a name, and reports conflicts with an earlier
+    /// one.
     fn asked(
         &mut self,
         element: Element,
