@@ -1,7 +1,7 @@
-//! The `.uc` assembler: source text to [`Image`].
+//! The `.uc` assembler, from source text to [`Image`].
 //!
-//! preprocess -> parse -> allocate -> encode. This crate accesses no files: the caller supplies
-//! texts through [`Includes`].
+//! Stages: preprocess -> parse -> allocate -> encode. This crate accesses no files: the caller
+//! supplies texts through [`Includes`].
 
 #![allow(
     clippy::result_large_err,

@@ -95,7 +95,7 @@ impl Pragmas {
 /// The option name that stands for all warnings.
 const ALL: &str = "all";
 
-/// Applies options and pragmas: drops, keeps or turns warnings into errors.
+/// Applies options and pragmas: warnings are dropped, kept or turned into errors.
 pub fn apply(
     diagnostics: &mut Vec<Diagnostic>,
     options: &[(String, LintLevel)],

@@ -75,7 +75,7 @@ pub struct LabelSymbol {
     pub address: u16,
 }
 
-/// A register to which a name is allocated. A name has one symbol for each of its unrelated live
+/// A register allocated to a name. A name has one symbol for each of its unrelated live
 /// ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterSymbol {

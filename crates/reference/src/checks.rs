@@ -141,7 +141,8 @@ impl Reference {
         let signal = again.trailing_zeros() as u8;
         let twice = fabric.raised_twice((self.index, context, pc), signal, self.program.image());
         let (me, by, at) = twice.second;
-        // The raising instruction knows the signal's name; another microengine uses other names.
+        // The raising instruction determines the name, unless it is in another microengine, with
+        // other names.
         let named_at = if me == self.index { at } else { pc };
         let names: Vec<_> = (1..16)
             .filter(|signal| again >> signal & 1 == 1)

@@ -155,7 +155,7 @@ impl Lowering<'_, '_> {
                 *test_used = true;
                 test
             }
-            // The search above excludes this case, which the compiler cannot tell.
+            // The search above excludes this case, which the compiler cannot infer.
             ConstructKind::If { end, .. } => end,
         };
         if !dead {
