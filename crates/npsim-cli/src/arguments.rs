@@ -1,4 +1,4 @@
-//! The command line: the subcommands and what they share.
+//! The command line: the subcommands and their common parts.
 
 use clap::{Parser, Subcommand};
 
@@ -60,7 +60,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The form of its results, if it has several.
+    /// The format of the results, if the command has several.
     pub(crate) fn format(&self) -> Option<Format> {
         match self {
             Self::Run(it) => Some(it.format),
@@ -83,7 +83,7 @@ impl Command {
         }
     }
 
-    /// Whether its messages are for programs.
+    /// Whether messages are printed as JSON.
     pub(crate) fn messages_are_json(&self) -> bool {
         let own = match self {
             Self::Run(it) => it.system.messages.json(),

@@ -1,13 +1,14 @@
-//! Lines that are too long for a terminal, folded between words.
+//! Folds lines that are too long for a terminal, between words.
 
-/// A label at the beginning of a line, such as `latency`, is at most so long.
+/// The longest label at the beginning of a line, such as `latency`, in columns.
 const LONGEST_LABEL: usize = 24;
-/// A break stands between two groups of figures if the line is not left emptier than by this.
+/// A line is broken between two groups of figures only if at least 1/`LEAST_PART` of it stays
+/// filled.
 const LEAST_PART: usize = 2;
 
-/// The text with lines of at most `width` columns. What follows on a broken line stands below
-/// what the line says behind its label, or below the line's own beginning. A word that is longer
-/// than a line stays whole.
+/// Returns the text with lines of at most `width` columns. Continuation lines are indented to the
+/// text after the line's label, or to the line's own indentation. A word that is longer than a
+/// line is not broken.
 #[must_use]
 pub fn folded(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
@@ -36,8 +37,8 @@ fn fold_line(out: &mut String, line: &str, width: usize) {
     out.push_str(rest);
 }
 
-/// Where what follows a broken line begins: below the text behind a label, or where the line
-/// itself begins.
+/// The indentation of continuation lines: that of the text after a label, or that of the line
+/// itself.
 fn hanging(line: &str) -> usize {
     let own = line.chars().take_while(|it| *it == ' ').count();
     let text = &line[own..];
@@ -48,10 +49,10 @@ fn hanging(line: &str) -> usize {
     })
 }
 
-/// A line that is longer than `room`, cut in two.
+/// Splits a line that is longer than `room` in two.
 fn break_in(text: &str, room: usize, first: bool) -> Option<(&str, &str)> {
     let end = text.char_indices().nth(room).map(|(at, _)| at)?;
-    // The indentation of a first line, and its label, are no place for a break.
+    // The indentation and the label of a first line cannot be broken.
     let start = if first { hanging_bytes(text) } else { 0 };
     // A space at the very end of the room may be the break.
     let last = text[end..].chars().next().map_or(0, char::len_utf8);
@@ -65,7 +66,7 @@ fn break_in(text: &str, room: usize, first: bool) -> Option<(&str, &str)> {
         (Some(wide), _) if wide >= end / LEAST_PART => Some(wide),
         (_, narrow) => narrow,
     };
-    // A word that is too long stays in one piece, and what is behind it begins a line.
+    // An overlong word stays in one piece, and the text after it begins a new line.
     let at = at.or_else(|| text[end..].find(' ').map(|at| end + at))?;
     let (before, behind) = (text[..at].trim_end(), text[at..].trim_start());
     (!behind.is_empty()).then_some((before, behind))

@@ -1,30 +1,29 @@
-//! Messages of editors on a stream, as the Language Server Protocol and the Debug Adapter Protocol
-//! have them: header lines with the length, an empty line, and that many bytes of JSON.
+//! Message framing of the Language Server Protocol and the Debug Adapter Protocol: header lines
+//! that include the length, an empty line, and that many bytes of JSON.
 //!
-//! A stream that breaks this form cannot be followed any further: where the next message
-//! begins is unknown. A message of the right length that is no JSON is another matter, and that of
-//! the reader's caller.
+//! A stream that violates the framing cannot be read any further, because the start of the next
+//! message is unknown. A correctly framed message that is not valid JSON is left to the caller.
 
 use std::io::{self, BufRead, Read, Write};
 
-/// The longest message that is read, in bytes. The longest that editors send is an open text.
+/// The longest message accepted, in bytes. The longest that editors send is an open text.
 pub const LONGEST: u64 = 64 << 20;
 
-/// The longest header of a message, all lines together, in bytes.
+/// The longest header accepted, all lines together, in bytes.
 const LONGEST_HEADER: u64 = 4096;
 
-/// Bytes of a message that messages about it show.
+/// Bytes of a bad message that are quoted in errors.
 const SHOWN: usize = 60;
 
 fn invalid(message: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message.into())
 }
 
-/// The bytes of the next message; nothing at the end of the stream.
+/// Reads the next message; `None` at the end of the stream.
 ///
 /// # Errors
-/// The stream breaks or ends inside a message, a header is none or has no usable length, or the
-/// message is longer than [`LONGEST`].
+/// Returns an error if the stream breaks or ends inside a message, if a header is malformed or has
+/// no usable length, or if the message is longer than [`LONGEST`].
 pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Vec<u8>>> {
     let Some(length) = header(&mut input.take(LONGEST_HEADER))? else {
         return Ok(None);
@@ -34,7 +33,7 @@ pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Vec<u8>>> {
             "a message has {length} bytes; the longest that is read has {LONGEST}"
         )));
     }
-    // Memory is taken for what has come, not for what is announced.
+    // Memory is allocated for what has arrived, not for the announced length.
     let mut bytes = Vec::new();
     input.take(length).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < length {
@@ -46,7 +45,7 @@ pub fn read(input: &mut dyn BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The length that a header announces; nothing at the end of the stream.
+/// Reads a header and returns the length it announces; `None` at the end of the stream.
 fn header(input: &mut dyn BufRead) -> io::Result<Option<u64>> {
     let mut length = None;
     let mut line = Vec::new();
@@ -89,7 +88,7 @@ fn header(input: &mut dyn BufRead) -> io::Result<Option<u64>> {
 /// Writes a message.
 ///
 /// # Errors
-/// The stream breaks.
+/// Returns an error if the stream breaks.
 pub fn write(output: &mut dyn Write, text: &str) -> io::Result<()> {
     write!(output, "Content-Length: {}\r\n\r\n{text}", text.len())?;
     output.flush()
@@ -99,7 +98,7 @@ pub fn write(output: &mut dyn Write, text: &str) -> io::Result<()> {
 mod tests {
     use super::read;
 
-    /// All messages of a stream, and why it ends early.
+    /// All messages of a stream, and the error that ends it early, if any.
     fn messages(mut stream: &[u8]) -> (Vec<Vec<u8>>, Option<String>) {
         let mut all = Vec::new();
         loop {

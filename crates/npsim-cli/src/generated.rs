@@ -1,6 +1,6 @@
-//! Files of the repository that are made from the tables, so that they cannot
-//! say anything else: the editors' grammars, the schema of project files, the instruction
-//! reference, and schemas of what commands print.
+//! Files of the repository that are generated from the tables, so that they cannot disagree with
+//! them: the editors' grammars, the schema of project files, the instruction reference, and the
+//! schemas of what commands print.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::schemas;
 use npsim::vocabulary::{CONDITIONS, FUNCTIONS, OPTIONS, PREPROCESSOR, pages};
 
-/// Path from the repository's folder and contents of every such file.
+/// The path, relative to the repository, and the contents of every such file.
 #[must_use]
 pub fn files() -> Vec<(String, String)> {
     let textmate = textmate();
@@ -81,7 +81,7 @@ fn register_names() -> Vec<&'static str> {
     names
 }
 
-/// Directives without their dot.
+/// Directive names without the leading dot.
 fn directive_names() -> Vec<&'static str> {
     let mut names: Vec<_> = directives::names()
         .filter_map(|name| name.strip_prefix('.'))
@@ -90,7 +90,7 @@ fn directive_names() -> Vec<&'static str> {
     names
 }
 
-/// Preprocessor directives without their mark.
+/// Preprocessor directive names without the leading `#`.
 fn preprocessor_names() -> Vec<&'static str> {
     let marked = PREPROCESSOR.iter().map(|word| word.name);
     marked.filter_map(|name| name.strip_prefix('#')).collect()
@@ -105,8 +105,8 @@ fn option_names() -> Vec<&'static str> {
     OPTIONS.iter().map(|word| word.name).collect()
 }
 
-/// One of the words, as a pattern: longer words first, so that none is taken for
-/// the beginning of another.
+/// A pattern that matches any of the words. Longer words come first, so that none is mistaken for
+/// a prefix of another.
 fn any(words: &[&str]) -> String {
     let mut words = words.to_vec();
     words.sort_by_key(|word| (std::cmp::Reverse(word.len()), *word));
@@ -165,7 +165,7 @@ fn textmate() -> String {
             rule("keyword.operator.uc", r"--|\+\+|<<|>>|&&|\|\||[=!<>]=|[-+*/%&|^~!<>=?:]".into())
         ]
     });
-    // Strings and lists only: nothing that JSON cannot hold.
+    // Only strings and lists, all of which JSON can represent.
     serde_json::to_string_pretty(&grammar).unwrap_or_default() + "\n"
 }
 
@@ -183,7 +183,7 @@ fn vim() -> String {
         ("ucDirective", r"[0-9A-Za-z_]\@1<!\.", directive_names()),
         ("ucPreproc", r"^\s*#\s*", preprocessor_names()),
     ];
-    // What comes later counts more, so the general patterns stand first.
+    // Later patterns take precedence in Vim, so the general ones come first.
     text += "syntax match ucOperator /--\\|++\\|<<\\|>>\\|&&\\|||\\|[-+*\\/%&|^~!<>=?:]/\n\
              syntax match ucNumber /\\<\\(0x\\x\\+\\|0b[01]\\+\\|\\d\\+\\)\\>/\n\
              syntax match ucLabel /\\<\\w\\+##\\@!/\n\

@@ -1,8 +1,8 @@
 //! The `npsim` command: subcommands in `cmd/`, the language server in [`lsp`], the debug adapter
 //! in [`dap`], the book in [`docs`].
 //!
-//! Exit codes: 0 done, 1 a mistake in what was given, 2 wrong usage, 3 the
-//! microcode did in a run what a check forbids.
+//! Exit codes: 0 success, 1 an error in the input, 2 wrong usage, 3 the microcode did something in
+//! a run that a check forbids.
 
 mod arguments;
 mod bundle;
@@ -30,8 +30,8 @@ use npsim::problem::{Problem, Problems};
 
 use crate::arguments::{Arguments, Command};
 
-/// The command with these arguments, of which the first is its name. Ends the process itself at
-/// wrong usage.
+/// Runs the command with these arguments, the first of which is its name. Exits the process on a
+/// usage error.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     bundle::note_if_asked();
@@ -86,7 +86,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Shows a mistake, with its place where it has one.
+/// Prints an error, with its location if it has one.
 fn report(error: &anyhow::Error, json: bool) {
     let message = |problem: &Problem| {
         if json {
@@ -105,7 +105,7 @@ fn report(error: &anyhow::Error, json: bool) {
         let mut text = error.to_string();
         for cause in error.chain().skip(1) {
             let cause = cause.to_string();
-            // Some errors print their cause themselves.
+            // Some errors already include their cause.
             if !text.contains(&cause) {
                 text = format!("{text}: {cause}");
             }

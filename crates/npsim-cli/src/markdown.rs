@@ -1,9 +1,9 @@
-//! Pages in Markdown as a terminal shows them: tables in columns, everything else as it is.
+//! Renders Markdown pages for a terminal: tables in columns, everything else unchanged.
 
 use crate::docs::markdown::{PageTable, tables};
 use npsim_session::text_table::TextTable;
 
-/// The page with tables of at most `width` columns.
+/// Renders the page with tables of at most `width` columns.
 pub fn with_tables(page: &str, width: usize) -> String {
     let mut out = String::with_capacity(page.len());
     let mut done = 0;
@@ -11,7 +11,7 @@ pub fn with_tables(page: &str, width: usize) -> String {
         let mut rows = rows.into_iter();
         let heads = rows.next().unwrap_or_default();
         let heads: Vec<_> = heads.iter().map(String::as_str).collect();
-        // No column is of numbers: they are codes, and stand to the left.
+        // No column is numeric: the entries are codes, and are left-aligned.
         let mut table = TextTable::with_numbers(&heads, 0..0);
         for row in rows {
             table.add_row(row);

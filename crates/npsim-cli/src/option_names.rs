@@ -1,11 +1,11 @@
-//! One name for one thing: an option that several commands have takes the same kind of value in
-//! all of them, has the same short name and begins to explain itself alike.
+//! Tests that options are consistent: an option that several commands have takes the same kind of
+//! value in all of them, has the same short name, and its help begins alike.
 
 use std::collections::BTreeMap;
 
 use clap::{Arg, Command, CommandFactory};
 
-/// Kinds of values, and what stands for them in help.
+/// Kinds of values, and the placeholders for them in help.
 const KINDS: [(&str, &[&str]); 2] = [
     (
         "a file",
@@ -21,15 +21,15 @@ const KINDS: [(&str, &[&str]); 2] = [
     ),
     ("microengines", &["ID", "RANGE"]),
 ];
-/// What a command makes is a file of some commands and a folder of others.
+/// The output of a command is a file for some commands and a folder for others.
 const OF_ANY_KIND: &str = "out";
-/// What has two meanings, each of which its users know by this name: commands that are done, and a job
-/// for a scheduler.
+/// The option with two meanings, each of which is established usage: debugger commands, and a script
+/// for a job scheduler.
 const OF_TWO_MEANINGS: &str = "script";
-/// Letters in which explanations begin alike.
+/// The number of letters with which the help texts must begin alike.
 const ALIKE: usize = 6;
 
-/// What is said of an option in one command.
+/// An option as described by one command.
 struct OptionHelp {
     command: String,
     kind: String,

@@ -1,5 +1,5 @@
-//! Standard output and standard error: styles only where they are wanted, lines
-//! as wide as the terminal, and a reader that goes away early is no error.
+//! Standard output and standard error: styled only where appropriate, with lines as wide as the
+//! terminal, and without an error when the reader closes the pipe early.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -12,23 +12,24 @@ use npsim::problem::Problem;
 use npsim_session::text_table::WIDTH;
 use terminal_size::{Width, terminal_size_of};
 
-/// Whether standard output has data that an option writes there.
+/// Whether standard output carries data that an option writes there.
 static DATA: AtomicBool = AtomicBool::new(false);
 
-/// Whether messages are for programs.
+/// Whether messages are printed as JSON objects, for programs.
 static PROGRAMS: AtomicBool = AtomicBool::new(false);
 
-/// Less than this no table can be read in.
+/// The narrowest width, in columns, in which a table is readable.
 const NARROWEST: usize = 40;
 
-/// Columns of what people read on standard output: those that `COLUMNS` says, else
-/// those of the terminal, else those of a page.
+/// The width of text on standard output, in columns: `COLUMNS` if set, else the width of the
+/// terminal, else the default page width.
 pub fn width() -> usize {
     let terminal = || terminal_size_of(io::stdout()).map(columns);
     told().or_else(terminal).unwrap_or(WIDTH).max(NARROWEST)
 }
 
-/// Columns of messages; none where standard error is no terminal: a message is one line of a log.
+/// The width of messages; `None` if standard error is not a terminal, where a message is one log
+/// line.
 fn message_width() -> Option<usize> {
     let terminal = || {
         let error = io::stderr();
@@ -42,16 +43,16 @@ fn columns((Width(columns), _): (Width, terminal_size::Height)) -> usize {
     usize::from(columns)
 }
 
-/// What the environment says.
+/// The width given by the environment.
 fn told() -> Option<usize> {
     let columns = env::var("COLUMNS").ok()?.parse().ok()?;
     (columns > 0).then_some(columns)
 }
 
-/// Writes data to standard output, as it is.
+/// Writes data to standard output, unmodified.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())
@@ -59,44 +60,45 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         .context("cannot write to standard output")
 }
 
-/// Messages are for programs from now on.
+/// Switches messages to the form for programs.
 pub fn write_for_programs() {
     PROGRAMS.store(true, Ordering::Relaxed);
 }
 
-/// Whether messages are for programs, whatever their own option says.
+/// Whether messages are in the form for programs, regardless of the command's own option.
 pub fn is_for_programs() -> bool {
     PROGRAMS.load(Ordering::Relaxed)
 }
 
-/// Leaves standard output to data: what people read goes to standard error from now on.
+/// Reserves standard output for data: from now on, text for people goes to standard error.
 pub fn give_to_data() {
     DATA.store(true, Ordering::Relaxed);
 }
 
-/// Writes what people read, in lines that fit: to standard output, if that is not taken by data.
+/// Writes text for people, folded to the terminal's width: to standard output, unless that carries
+/// data.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub fn tell(text: &str) -> anyhow::Result<()> {
     show(&folded(text, width()))
 }
 
-/// Writes what people read as it is, such as sources.
+/// Writes text for people without folding it, such as source code.
 ///
 /// # Errors
-/// It cannot be written.
+/// Returns an error if it cannot be written.
 pub fn show(text: &str) -> anyhow::Result<()> {
     if !DATA.load(Ordering::Relaxed) {
         return print(text);
     }
-    // As messages: a reader of the data need not read this.
+    // Errors are ignored, as for messages: a reader of the data need not read this text.
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
     Ok(())
 }
 
-/// Writes a message and an empty line to standard error. A message that cannot
-/// be written is dropped.
+/// Writes a message and an empty line to standard error. A message that cannot be written is
+/// dropped.
 pub fn message(text: &str) {
     if is_for_programs() {
         return object("error", text);
@@ -105,12 +107,12 @@ pub fn message(text: &str) {
     let _ = writeln!(out, "{}\n", text.trim_end());
 }
 
-/// Writes one line for programs to standard error, as it is.
+/// Writes one line for programs to standard error, unmodified.
 pub fn record(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// Writes a message to standard error as the object that programs read.
+/// Writes a message to standard error as a JSON object.
 fn object(level: &'static str, text: &str) {
     let text = text.trim();
     let first = text.lines().next().unwrap_or_default();
@@ -119,7 +121,7 @@ fn object(level: &'static str, text: &str) {
     }
     let plain = anstream::adapter::strip_str(first).to_string();
     let message = plain.split_once(": ").map_or(&*plain, |(mark, rest)| {
-        // The level stands apart.
+        // The level has its own field.
         if mark == "note" || mark.starts_with("error") {
             rest
         } else {
@@ -143,7 +145,7 @@ pub fn line(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// Whether the reader of the output went away.
+/// Whether the error is a broken pipe, because the reader of the output has gone away.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<io::Error>();

@@ -1,5 +1,5 @@
-//! What commands print with `--format json`, as JSON Schema: made from the tables of the page
-//! `docs/src/json.md`, which are the one place where it is described.
+//! JSON Schemas of what commands print with `--format json`, generated from the tables of the page
+//! `docs/src/json.md`, which is the only place where the output is described.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,32 @@ use serde_json::{Map, Value, json};
 
 use crate::docs::markdown::tables;
 
-/// The page of the book that describes what commands print.
+/// The page of the book that describes the output of commands.
 const PAGE: &str = "json";
-/// The dialect of the schemas.
+/// The JSON Schema dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What a command prints.
+/// The output of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// The command, with `NAME` for a name: `npsim chip NAME`.
+    /// The command line, with `NAME` as a placeholder: `npsim chip NAME`.
     pub command: String,
-    /// The properties in the order of the page.
+    /// The properties, in page order.
     pub properties: Vec<Property>,
 }
 
-/// One property of what is printed.
+/// One property of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
-    /// The path, with `[]` for the entries of a list; `*` for those that stand elsewhere.
+    /// The path, with `[]` for the entries of a list, and `*` for properties described elsewhere.
     pub path: String,
-    /// What it may be: `string`, `integer`, `null`, `absent` and others.
+    /// The possible types: `string`, `integer`, `null`, `absent` and others.
     pub types: Vec<String>,
-    /// What it is.
+    /// The description.
     pub what: String,
 }
 
-/// All that the page describes: a section for each command, with one table.
+/// All outputs that the page describes: it has a section for each command, with one table.
 #[must_use]
 pub fn described() -> Vec<Described> {
     let page = npsim_book::page(PAGE).unwrap_or_default();
@@ -45,7 +45,7 @@ pub fn described() -> Vec<Described> {
     tables.collect()
 }
 
-/// What a row of a table says of a property.
+/// Parses a row of a table.
 fn property(row: &[String]) -> Option<Property> {
     let [path, types, what] = row else {
         return None;
@@ -58,14 +58,14 @@ fn property(row: &[String]) -> Option<Property> {
 }
 
 impl Described {
-    /// The file below `docs/schemas`.
+    /// The path of the schema file, below `docs/schemas`.
     #[must_use]
     pub fn file(&self) -> String {
         let words = self.command.to_lowercase().replace("--", "");
         format!("docs/schemas/{}.json", words.replace(' ', "-"))
     }
 
-    /// The schema.
+    /// The JSON Schema.
     #[must_use]
     pub fn schema(&self) -> Value {
         let mut root = SchemaNode::default();
@@ -84,7 +84,7 @@ impl Described {
     }
 }
 
-/// The names and contents of the files below `docs/schemas`.
+/// The paths and contents of the files below `docs/schemas`.
 #[must_use]
 pub fn files() -> Vec<(String, String)> {
     let files = described().into_iter().map(|it| {
@@ -94,13 +94,13 @@ pub fn files() -> Vec<(String, String)> {
     files.collect()
 }
 
-/// A place in what is printed.
+/// A node of the output's structure.
 #[derive(Default)]
 struct SchemaNode<'a> {
     own: Option<&'a Property>,
-    /// The entries, if it is a list.
+    /// The entries, if the node is a list.
     entries: Option<Box<SchemaNode<'a>>>,
-    /// The properties, if it is an object.
+    /// The properties, if the node is an object.
     properties: BTreeMap<&'a str, SchemaNode<'a>>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> SchemaNode<'a> {
         }
     }
 
-    /// Whether it is there always.
+    /// Whether the property is always present.
     fn is_required(&self) -> bool {
         if let Some(own) = self.own {
             return !own.types.iter().any(|it| it == "absent");

@@ -1,5 +1,5 @@
-//! Wrong usage: told to people as they know it from other commands, to programs as an object, as
-//! other mistakes are.
+//! Usage errors: shown to people in the usual form of command-line tools, and to programs as a JSON
+//! object, like other errors.
 
 use std::ffi::OsString;
 use std::{env, fmt, process};
@@ -11,19 +11,19 @@ use npsim::problem::Problem;
 
 use crate::output;
 
-/// What a program asks for its messages by.
+/// The options that select the format of messages.
 const OPTIONS: [&str; 2] = ["--format", "--message-format"];
-/// Subcommands that are named in a line; more are what `--help` lists.
+/// The most subcommands that a message lists; for more, it refers to `--help`.
 const FEW: usize = 8;
-/// The value that asks for objects.
+/// The value that selects JSON objects.
 const JSON: &str = "json";
 
-/// Options of a subcommand that cannot be given together, found out after the command line was read.
+/// A conflict between options of a subcommand that is found only after the command line was parsed.
 #[derive(Debug)]
 pub struct Conflict {
-    /// The names of the subcommand, below `npsim`.
+    /// The path of the subcommand, below `npsim`.
     pub subcommand: &'static [&'static str],
-    /// What cannot be.
+    /// The message that describes the conflict.
     pub message: String,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Conflict {
 impl std::error::Error for Conflict {}
 
 impl Conflict {
-    /// As an error of the subcommand among all commands.
+    /// Converts the conflict to an error of its subcommand, found in `all`.
     pub fn of(&self, mut all: Command) -> clap::Error {
         all.build();
         let mut names = self.subcommand.iter();
@@ -46,7 +46,7 @@ impl Conflict {
     }
 }
 
-/// Ends the process with what the reader of the command line came to: help, or wrong usage.
+/// Ends the process with the result of parsing the command line: help, or a usage error.
 pub fn end(error: &clap::Error) -> ! {
     let for_programs = output::is_for_programs() || asks_for_json(env::args_os());
     if error.use_stderr() && for_programs {
@@ -59,7 +59,8 @@ pub fn end(error: &clap::Error) -> ! {
     error.exit()
 }
 
-/// The error, with the subcommands that `all` has where it is an unknown one that resembles none.
+/// Adds the list of subcommands in `all` to the error, if it is an unknown subcommand that resembles
+/// none.
 pub fn with_subcommands(
     mut error: clap::Error,
     all: &Command,
@@ -91,7 +92,7 @@ pub fn with_subcommands(
     error
 }
 
-/// Whether a command line that is wrong somewhere asks for JSON all the same.
+/// Whether a command line asks for JSON, even though it is wrong somewhere.
 fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
     let mut words = words.into_iter().skip(1).peekable();
     while let Some(word) = words.next() {
@@ -109,7 +110,7 @@ fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
     false
 }
 
-/// The mistake in one line, with what may have been meant and how the command is used.
+/// The error in one line, with a suggestion and the usage of the command.
 fn problem(error: &clap::Error, rendered: &str) -> Problem {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Problem::new("a command is missing").help("`npsim --help` lists the commands");

@@ -1,10 +1,10 @@
-//! Cores of your own, as layers around a core that is there.
+//! Custom cores, as layers around an existing core.
 //!
-//! A [`CoreLayer`] stands between the chip and a core and sees each of its turns; what else a core
-//! does, the core below does. [`layered`] makes a kind of core of it, for
-//! [`System::start_on`](crate::system::System::start_on), and [`layer_of`] reads it back from a
-//! chip. A core that shares nothing with another one implements
-//! [`Core`], as `npsim-reference` does.
+//! A [`CoreLayer`] stands between the chip and a core and intercepts each of its turns; everything
+//! else is passed through to the core below. [`layered`] makes a core kind of it, for
+//! [`System::start_on`](crate::system::System::start_on), and [`layer_of`] reads the layer back from
+//! a chip. A core that has nothing in common with an existing one implements [`Core`], as
+//! `npsim-reference` does.
 
 use std::fmt::Debug;
 
@@ -19,21 +19,20 @@ use npsim_profile::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Something that stands around a core. There is one around each microengine; its fields are part of
-/// the chip's state.
+/// A layer around a core. Each microengine has its own, whose fields are part of the chip's state.
 pub trait CoreLayer:
     Clone + Debug + Default + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// The name of the kind of core that it makes, which no other kind has.
+    /// The name of the resulting core kind, unique among all kinds.
     const NAME: &'static str;
-    /// The core below. The reference core executes one instruction a turn, the engine many.
+    /// The core below. The reference core executes one instruction per turn, the engine many.
     const BELOW: CoreKind;
 
-    /// Lets the core take its turn.
+    /// Runs one turn of the core.
     fn run(&mut self, core: &mut dyn Core, fabric: &mut Fabric);
 }
 
-/// The kind of core that a layer makes. Time is not skipped with it: the layer sees every turn.
+/// The core kind that a layer makes. It never skips time, so that the layer sees every turn.
 #[must_use]
 pub const fn layered<L: CoreLayer>() -> CoreKind {
     CoreKind {
@@ -42,7 +41,7 @@ pub const fn layered<L: CoreLayer>() -> CoreKind {
     }
 }
 
-/// The layer around a microengine of a chip; nothing if its core is of another kind.
+/// The layer around a microengine of a chip; `None` if its core is of another kind.
 #[must_use]
 pub fn layer_of<L: CoreLayer>(core: &dyn Core) -> Option<L> {
     let state = (core.kind().name == L::NAME).then(|| core.save().ok())??;
@@ -66,7 +65,7 @@ impl<L: CoreLayer> Layered<L> {
     }
 }
 
-/// Methods of a core that those of the core below are.
+/// Forwards methods to the core below.
 macro_rules! of_the_core_below {
     (
         $(fn $reads:ident(&self $(, $in:ident: $a:ty)*) $(-> $gives:ty)?;)*

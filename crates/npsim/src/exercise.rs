@@ -1,5 +1,5 @@
-//! Exercises: a run of a project held against the goals in its file. Everything that
-//! is compared is in the statistics of the run, or found by a check that exists.
+//! Exercises: runs of a project, judged by the goals in its file. Every figure that a goal bounds
+//! comes from the statistics of the run or from an existing check.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -28,32 +28,33 @@ use serde::Serialize;
 
 /// Simulated milliseconds after which a run without traffic is stopped.
 const PATIENCE_MS: u64 = 100;
-/// The factor by which a run without traffic goes on beyond what a goal allows, to tell
-/// by how much the goal is missed.
+/// The factor by which a run without traffic may exceed the time that a goal allows, to show by
+/// how much the goal is missed.
 const PATIENCE_OVER_GOAL: u64 = 100;
-/// The most cycles that a context executes if it only asks for its number and stops.
+/// The most cycles that a context executes if it only reads its number and stops.
 const AT_ONCE: u64 = 16;
-/// Microseconds that the media interface has to be idle after the last frame.
+/// Microseconds for which the media interface must be idle after the last frame.
 const DRAIN_US: u64 = 100;
 
-/// What a run of an exercise came to.
+/// The result of a run of an exercise.
 #[derive(Debug)]
 pub struct ExerciseVerdict {
     /// The project's name.
     pub project: String,
-    /// How the run ended, by its word in the stats file.
+    /// How the run ended, in the wording of the stats file.
     pub ending: &'static str,
-    /// When, in cycles.
+    /// The cycle at which it ended.
     pub cycles: Cycle,
-    /// The goals in the order of the file.
+    /// The goals, in file order.
     pub goals: Vec<GoalOutcome>,
-    /// What stopped the run, what each context did then, and what is reported of it.
+    /// The fault that stopped the run, the state of each context at that time, and the fault
+    /// report.
     pub fault: Option<(Box<Fault>, Vec<String>, Option<FaultReport>)>,
-    /// The first race that was found, if a goal forbids races, as a fault.
+    /// The first race found, as a fault, if a goal forbids races.
     pub race: Option<Fault>,
 }
 
-/// A goal and what the run has for it.
+/// A goal and the run's figure for it.
 #[derive(Clone, Debug)]
 pub struct GoalOutcome {
     /// The goal.
@@ -61,7 +62,7 @@ pub struct GoalOutcome {
     /// The figure, in the unit of the goal's bounds.
     ///
     /// # Errors
-    /// There is none; says why, in a few words.
+    /// The reason, in a few words, if there is no figure.
     pub figure: Result<u64, &'static str>,
 }
 
@@ -72,7 +73,7 @@ impl GoalOutcome {
         self.figure.is_ok_and(|figure| self.goal.met(figure))
     }
 
-    /// The figure for people.
+    /// The figure, formatted for people.
     #[must_use]
     pub fn figure_text(&self) -> String {
         match self.figure {
@@ -81,7 +82,7 @@ impl GoalOutcome {
         }
     }
 
-    /// The bounds for people.
+    /// The bounds, formatted for people.
     #[must_use]
     pub fn bounds_text(&self) -> String {
         let text = |bound| quantity(&self.goal.measure, bound);
@@ -96,14 +97,14 @@ impl GoalOutcome {
 }
 
 impl ExerciseVerdict {
-    /// Whether nothing stopped the run and all goals are met.
+    /// Whether no fault stopped the run and all goals are met.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.fault.is_none() && self.goals.iter().all(GoalOutcome::passed)
     }
 }
 
-/// A number as people read it, with its unit.
+/// Formats a number with its unit.
 fn quantity(measure: &Measure, figure: u64) -> String {
     match measure {
         Measure::FrameRate => format!("{}.{:03} Mpps", figure / 1_000_000, figure / 1000 % 1000),
@@ -116,7 +117,7 @@ fn quantity(measure: &Measure, figure: u64) -> String {
     }
 }
 
-/// Notes the order in which stamped frames leave.
+/// Records the order in which stamped frames leave.
 #[derive(Clone, Default)]
 struct Departures(Arc<Mutex<Vec<(Cycle, FlowId, u64)>>>);
 
@@ -130,11 +131,11 @@ impl Tap for Departures {
 }
 
 impl Departures {
-    /// Packets that left after a later one of their flow, if any of the generated
+    /// The number of packets that left after a later one of their flow; `None` if no generated
     /// traffic left.
     fn reordered(&self) -> Option<u64> {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Ports send at the same time, and a frame is reported when it begins to leave.
+        // Ports transmit concurrently, and a frame is reported when it begins to leave.
         left.sort_by_key(|(end, ..)| *end);
         let mut sequences = Sequences::counted();
         for (_, flow, sequence) in left.iter() {
@@ -144,34 +145,34 @@ impl Departures {
     }
 }
 
-/// A run that was held against its goals, with all that was seen of it.
+/// A run judged by its goals, with everything observed during it.
 #[derive(Debug)]
 pub struct JudgedRun {
-    /// What it came to.
+    /// The verdict.
     pub verdict: ExerciseVerdict,
-    /// The run, which is over.
+    /// The run, which has ended.
     pub session: Session,
-    /// What the observers saw.
+    /// The observations.
     pub seen: Observations,
 }
 
-/// Runs a project and holds the run against its goals.
+/// Runs a project and judges the run by its goals.
 ///
 /// # Errors
-/// As [`judge_observed`].
+/// As for [`judge_observed`].
 pub fn judge(project: &Project, programs: &[Program]) -> Result<ExerciseVerdict, Problem> {
     let judged = judge_observed(project, programs, ObserverConfig::default(), None)?;
     Ok(judged.verdict)
 }
 
-/// [`judge`], of a run that is observed as well, and whose frames a tap sees as they come in.
+/// Like [`judge`], with observers, and with a tap on the frames that arrive.
 ///
-/// Traffic is that of the project's `[load]`. Without it the run goes on until no
-/// events are pending, but not much longer than a goal for its time allows.
+/// The traffic is the project's `[load]`. Without one, the run continues until no events are
+/// pending, within a limit that depends on its goal for time.
 ///
 /// # Errors
-/// The project has no goals, its load does not fit its ports, or its programs do not
-/// fit the chip.
+/// Returns an error if the project has no goals, its load does not fit its ports, or its programs
+/// do not fit the chip.
 pub fn judge_observed(
     project: &Project,
     programs: &[Program],
@@ -232,7 +233,7 @@ pub fn judge_observed(
     };
     let faulted = matches!(ending, Some(Ending::Fault(_)));
     let goals = goals.iter().map(|goal| GoalOutcome {
-        // Of a part of a run no figure says anything.
+        // The figures of an incomplete run are meaningless.
         figure: if faulted {
             Err("a check stopped the run")
         } else {
@@ -269,7 +270,7 @@ fn as_fault(race: &Race, project: &Project) -> Fault {
     race.fault(name.as_deref())
 }
 
-/// How long the run goes on.
+/// The settings that determine how long the run lasts.
 fn settings(project: &Project, comes: bool) -> RunSettings {
     let hertz = project.capacity.hertz;
     let of_goals = project.goals.iter().filter_map(|goal| match goal.measure {
@@ -286,17 +287,17 @@ fn settings(project: &Project, comes: bool) -> RunSettings {
     }
 }
 
-/// A run that is over, and where its figures are.
+/// A run that has ended, and the sources of its figures.
 struct ExerciseRun<'a> {
     project: &'a Project,
     programs: &'a [Program],
     session: &'a Session,
     report: &'a Report,
-    /// Whether frames came in.
+    /// Whether there was traffic.
     comes: bool,
     races: u64,
     reordered: Option<u64>,
-    /// Whether the run was stopped before it came to an end.
+    /// Whether the run was stopped before its end.
     stopped: bool,
 }
 
@@ -377,7 +378,8 @@ impl ExerciseRun<'_> {
             .ok_or("there is no such longword")
     }
 
-    /// A count of microengines; for each frame that left, rounded up, where any came.
+    /// A count over microengines: per frame that left, rounded up, if there was traffic, else the
+    /// total.
     fn a_frame(
         &self,
         stage: Option<&Vec<u8>>,
@@ -413,7 +415,7 @@ fn is_of(stage: Option<&Vec<u8>>, me: u8) -> bool {
     stage.is_none_or(|stage| stage.contains(&me))
 }
 
-/// The verdict as `--format json` prints it.
+/// The verdict in the form that `--format json` prints.
 #[derive(Debug, Serialize)]
 pub struct VerdictFile<'a> {
     project: &'a str,

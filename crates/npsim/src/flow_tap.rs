@@ -1,17 +1,17 @@
-//! Which flow each frame is of, for tables of packets.
+//! The flow of each frame, for packet tables.
 
 use npsim_chip::kernel::port_io::Arrival;
 use npsim_net::order::identify::flow_text;
 use npsim_observe::packets::Flows;
 use npsim_session::links::Tap;
 
-/// Notes the flows of frames as they come: their stamp's where they have one, else what their
-/// headers say.
+/// Records the flow of each arriving frame: the one in its stamp if it has one, else the one that
+/// its headers give.
 #[derive(Clone, Debug)]
 pub struct FlowTap(Flows);
 
 impl FlowTap {
-    /// Notes them for [`PacketRows`](npsim_observe::packets::PacketRows) with the same flows.
+    /// Records flows for the [`PacketRows`](npsim_observe::packets::PacketRows) that share them.
     #[must_use]
     pub fn new(flows: &Flows) -> Self {
         Self(flows.clone())

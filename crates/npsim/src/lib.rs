@@ -1,14 +1,14 @@
 //! npsim, an open simulator of the Intel IXP2400 and IXP2800 network processors, as a library:
 //! everything the `npsim` command does, for programs that embed it.
 //!
-//! [`system`] is where a program begins: ten lines load a project, give it traffic, run it and read
-//! what came of it. Below it, [`project`] reads a project file, [`assemble`](mod@assemble) its
-//! microcode, [`session`] runs it on a chip or on several between [`links`]. [`network`] joins chips
-//! to hosts that react, [`debug`] steps through a run in both directions, [`lab`] sweeps settings,
-//! [`explain`](mod@explain) says what a line of microcode costs, and [`analysis`] answers what an
-//! editor asks of sources.
+//! Start with [`system`]: ten lines load a project, give it traffic, run it and read the results.
+//! The other modules are the layers below it: [`project`] reads a project file,
+//! [`assemble`](mod@assemble) its microcode, and [`session`] runs it on one chip or on several
+//! connected by [`links`]. [`network`] connects chips to hosts that react, [`debug`] steps through a
+//! run in both directions, [`lab`] sweeps settings, [`explain`](mod@explain) shows what a line of
+//! microcode costs, and [`analysis`] answers an editor's queries about sources.
 //!
-//! Parts of an embedder's own: devices beside SRAM ([`project::look_aside`]), tasks of the
+//! An embedder can add its own devices beside SRAM ([`project::look_aside`]), tasks of the
 //! general-purpose core ([`project::timer_job`]), cores ([`core_layer`]) and observers
 //! ([`system::SystemRun::observe`]); `examples/` has one of each.
 

@@ -1,4 +1,4 @@
-//! A run that was observed: what limits it, in words and as a page.
+//! An observed run: its bottleneck in words, and its report page.
 
 use npsim_observe::flow::TrafficFlow;
 use npsim_observe::lanes::CapturePoints;
@@ -13,7 +13,7 @@ use npsim_report::page::{self, Run};
 use npsim_session::links::Traffic;
 use npsim_session::report::NodeReport;
 
-/// A chip whose run is over, with all that was seen of it.
+/// A chip whose run has ended, with everything observed during it.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedRun<'a> {
     project: &'a Project,
@@ -27,8 +27,8 @@ pub struct ObservedRun<'a> {
 }
 
 impl<'a> ObservedRun<'a> {
-    /// A run of one chip, if it was
-    /// [observed for a report](npsim_observe::set::ObserverConfig::and_report).
+    /// A run of one chip; `None` unless it was [observed for a
+    /// report](npsim_observe::set::ObserverConfig::and_report).
     #[must_use]
     pub fn of(
         (project, programs): (&'a Project, &'a [Program]),
@@ -61,10 +61,11 @@ impl<'a> ObservedRun<'a> {
         })
     }
 
-    /// The run as one page of HTML. `settings` are the lines that say how it was asked for.
+    /// Renders the run as one HTML page. `settings` are the lines that describe how it was
+    /// started.
     ///
     /// # Errors
-    /// The page's data cannot be written, which their types exclude.
+    /// Returns an error if the page's data cannot be serialized, which its types rule out.
     pub fn page(
         &self,
         analysis: &Analysis,

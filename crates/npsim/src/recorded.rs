@@ -1,5 +1,5 @@
-//! Runs that repeat a live run in its cycles: what its recording asks for besides its frames, which are
-//! [traffic](crate::traffic).
+//! Runs that repeat a live run cycle by cycle: what its recording requires besides its frames, which
+//! are [traffic](crate::traffic).
 
 use std::path::Path;
 
@@ -17,10 +17,11 @@ use crate::traffic::CaptureTraffic;
 pub struct Recording(RecordingSurvey);
 
 impl Recording {
-    /// The recording that this capture is; none if it is played at another pace.
+    /// The recording in this capture; `None` if the capture is played at another pace.
     ///
     /// # Errors
-    /// It is no recording of a chip, or is to be read in another way than it was written.
+    /// Returns an error if it is not a recording of a chip, or if `capture` reads it with other options
+    /// than those it was written with.
     pub fn of(capture: &CaptureTraffic) -> Result<Option<Self>, Problem> {
         if capture.pace != Pace::Recorded {
             return Ok(None);
@@ -40,16 +41,17 @@ impl Recording {
         Ok(Some(Self(survey)))
     }
 
-    /// Reserves what the recorded changes of routes need, in a project that is still to be read.
+    /// Reserves the memory that the recorded route changes need, in a project that is yet to be read.
     pub fn reserve(&self, overrides: &mut Overrides) {
         overrides.route_blocks = self.0.head.reserved_blocks();
     }
 
-    /// Lets a project know the recorded changes of routes. The commands that change none are given
-    /// back, as remarks.
+    /// Plans the recorded route changes in a project. Returns a remark for each command that changes no
+    /// routes and is therefore skipped.
     ///
     /// # Errors
-    /// The project has another clock than the recorded chip, or cannot change its routes so.
+    /// Returns an error if the project's clock differs from the recorded chip's, or if the route
+    /// changes are not possible in it.
     pub fn prepare(&self, project: &mut Project) -> Result<Vec<String>, Problem> {
         let Self(recording) = self;
         let (hertz, recorded) = (project.capacity.hertz, recording.head.hertz);
@@ -81,14 +83,14 @@ impl Recording {
         format!("run what was recorded, `{}`", self.0.head.target)
     }
 
-    /// What it says besides its frames.
+    /// What the recording contains besides its frames.
     #[must_use]
     pub fn survey(&self) -> &RecordingSurvey {
         &self.0
     }
 }
 
-/// Where a run of this target with this seed is not as it was recorded.
+/// The differences between the recorded run and a run of this target with this seed.
 #[must_use]
 pub fn differences(recording: &RecordingSurvey, target: &Path, seed: Option<u64>) -> Vec<String> {
     let head = &recording.head;

@@ -7,16 +7,16 @@ use npsim_session::simulation::RunSettings;
 
 use crate::traffic::TrafficSource;
 
-/// Simulated milliseconds after which a run without traffic and without an end is given
-/// up: what ends at all without traffic ends long before.
+/// Simulated milliseconds after which a run with neither traffic nor an end time is abandoned; a
+/// run that ends without traffic ends long before that.
 const PATIENCE_MS: u64 = 100;
 
-/// What ends a run, besides a check.
+/// The limits that end a run, besides checks.
 #[derive(Clone, Copy, Debug)]
 pub struct RunLimits {
-    /// The run stops at this time at the latest.
+    /// The latest time at which the run stops.
     pub until: Option<Time>,
-    /// How long the media interface has to be idle after the last frame.
+    /// How long the media interface must be idle after the last frame.
     pub drain: Time,
 }
 
@@ -31,14 +31,14 @@ impl Default for RunLimits {
 }
 
 impl RunLimits {
-    /// Whether nothing says when a run with this traffic ends, so that it is given up after
+    /// Whether nothing determines when a run with this traffic ends, so that it is abandoned after
     /// a tenth of a simulated second.
     #[must_use]
     pub fn are_open(&self, source: &TrafficSource<'_>) -> bool {
         !source.comes() && self.until.is_none()
     }
 
-    /// The settings of a run with this traffic: those of `machine`, with the end. `hertz` is
+    /// The settings of a run with this traffic: those of `machine`, with these limits. `hertz` is
     /// the clock of the microengines.
     #[must_use]
     pub fn settings(
@@ -48,7 +48,8 @@ impl RunLimits {
         source: &TrafficSource<'_>,
     ) -> RunSettings {
         let recording = source.recording();
-        // A recorded run ends where it ended; until then the core may have something to send.
+        // A recorded run ends where the recording ends; until then the core may have something to
+        // send.
         let end = recording
             .and_then(RecordingSurvey::end)
             .filter(|_| self.until.is_none());
@@ -66,7 +67,7 @@ impl RunLimits {
     }
 }
 
-/// Why a run that was given up after a tenth of a simulated second has no results.
+/// The error for a run that was abandoned after a tenth of a simulated second.
 #[must_use]
 pub fn restless() -> Problem {
     Problem::new(format!(

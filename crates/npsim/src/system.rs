@@ -1,4 +1,4 @@
-//! A system of microcode and its runs: what a program that embeds npsim begins with.
+//! A system of microcode and its runs: the starting point for a program that embeds npsim.
 //!
 //! ```no_run
 //! use npsim::system::{System, Traffic};
@@ -12,11 +12,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Every mistake, in a project, a source, a capture or a value, is a [`Problem`] with its place
-//! and what to do about it; nothing is printed. A [`SystemRun`] also stops at a cycle
-//! ([`SystemRun::run_to`], [`SystemRun::step`]), shows its [chip](SystemRun::chip), and takes an
-//! observer of the embedder's own ([`SystemRun::observe`]). What else a run can be, such as
-//! a chain, a saved state or a capture of departures, is a
+//! Every mistake, in a project, a source, a capture or a value, is a [`Problem`] with its location
+//! and a suggested fix; nothing is printed. A [`SystemRun`] can also stop at a cycle
+//! ([`SystemRun::run_to`], [`SystemRun::step`]), give access to its [chip](SystemRun::chip), and take
+//! an observer of the embedder's own ([`SystemRun::observe`]). Everything else that a run offers,
+//! such as chains of chips, saved state and captures of departures, is in its
 //! [session](crate::session).
 
 use std::mem;
@@ -48,10 +48,10 @@ use crate::traffic::TrafficSource;
 
 pub use crate::traffic::Traffic;
 
-/// Microseconds for which the media interface has to be idle after the last frame.
+/// Microseconds for which the media interface must be idle after the last frame.
 const DRAIN_US: u64 = 100;
 
-/// A project and its assembled programs, of which any number of runs can be started.
+/// A project and its assembled programs, from which any number of runs can be started.
 #[derive(Clone, Debug)]
 pub struct System {
     project: Arc<Project>,
@@ -60,15 +60,15 @@ pub struct System {
 }
 
 impl System {
-    /// Reads and assembles a project: a project file, its folder, or a single source.
+    /// Reads and assembles a project, given as a project file, its folder, or a single source.
     ///
     /// # Errors
-    /// All mistakes in the project file, or those in its sources.
+    /// Returns all mistakes in the project file, or those in its sources.
     pub fn load(target: impl AsRef<Path>) -> Result<Self, Problems> {
         Self::load_custom(target, &npsim_protocols::registry())
     }
 
-    /// As [`Self::load`], with the kinds of tasks and devices that the registry has.
+    /// Like [`Self::load`], with the kinds of tasks and devices in the registry.
     ///
     /// # Errors
     /// As for [`Self::load`].
@@ -76,8 +76,8 @@ impl System {
         Self::load_with(&Disk, target, &Overrides::default(), registry)
     }
 
-    /// As [`Self::load`], from any source of files, with values in place of those of the project
-    /// file, and with the kinds of tasks and devices that the registry has.
+    /// Like [`Self::load`], from any source of files, with values that override those of the project
+    /// file, and with the kinds of tasks and devices in the registry.
     ///
     /// # Errors
     /// As for [`Self::load`].
@@ -91,11 +91,11 @@ impl System {
         Self::assembled(files, project)
     }
 
-    /// As [`Self::load_with`], for runs that repeat a recording. The remarks say of which commands of
-    /// the recording nothing becomes.
+    /// Like [`Self::load_with`], for runs that repeat a recording. The remarks name the commands of
+    /// the recording that have no effect.
     ///
     /// # Errors
-    /// As for [`Self::load`], or the project is not what was recorded.
+    /// As for [`Self::load`]; also returns an error if the project is not the one recorded.
     pub fn load_recorded(
         files: &dyn Files,
         target: impl AsRef<Path>,
@@ -123,14 +123,14 @@ impl System {
         })
     }
 
-    /// What the assembler said: warnings and notes.
+    /// The assembler's messages: warnings and notes.
     #[must_use]
     pub fn messages(&self) -> &Messages {
         &self.messages
     }
 
-    /// What is run with these settings on so many chips one behind the other, of which
-    /// `threads` run at a time.
+    /// The plan of a run with these settings on a chain of `nodes` chips, `threads` of which run at a
+    /// time.
     #[must_use]
     pub fn plan(&self, settings: RunSettings, nodes: usize, threads: usize) -> Plan {
         Plan {
@@ -144,20 +144,20 @@ impl System {
         }
     }
 
-    /// What the project file says.
+    /// The project.
     #[must_use]
     pub fn project(&self) -> &Project {
         &self.project
     }
 
-    /// What each microengine runs.
+    /// The program of each microengine.
     #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
     }
 
-    /// The value of a name that the project defines for its microcode, such as the byte address
-    /// of a region.
+    /// The value of a name that the project defines for its microcode, such as the byte address of a
+    /// region.
     #[must_use]
     pub fn define(&self, name: &str) -> Option<u32> {
         let mut defines = self.project.programs.iter().flat_map(|it| &it.defines);
@@ -168,15 +168,15 @@ impl System {
         }
     }
 
-    /// A run from cycle 0, on the fast core, with every check, until the traffic is handled.
+    /// Starts a run at cycle 0, on the fast core, with every check, until the traffic is handled.
     ///
     /// # Errors
-    /// The traffic does not fit the ports, or the programs do not fit the chip.
+    /// Returns an error if the traffic does not fit the ports, or the programs do not fit the chip.
     pub fn start(&self, traffic: Traffic) -> Result<SystemRun, Problem> {
         self.start_on(traffic, ENGINE)
     }
 
-    /// As [`Self::start`], on another kind of core.
+    /// Like [`Self::start`], on another kind of core.
     ///
     /// # Errors
     /// As for [`Self::start`].
@@ -189,8 +189,8 @@ impl System {
         self.start_with(traffic, settings)
     }
 
-    /// As [`Self::start`], also with what [`SystemRun::bottleneck`] needs, which takes about
-    /// twice as long.
+    /// Like [`Self::start`], but also collects what [`SystemRun::bottleneck`] needs, which takes
+    /// about twice as long.
     ///
     /// # Errors
     /// As for [`Self::start`].
@@ -201,7 +201,7 @@ impl System {
         Ok(run)
     }
 
-    /// As [`Self::start`], on any core, with limits and checks of the caller's.
+    /// Like [`Self::start`], on any core, with the caller's limits and checks.
     ///
     /// # Errors
     /// As for [`Self::start`].
@@ -227,19 +227,19 @@ impl System {
 /// A frame that has left the chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentPacket {
-    /// First preamble bit, in cycles of the microengines.
+    /// The time of the first preamble bit, in microengine cycles.
     pub start: Cycle,
-    /// Last bit of the frame check sequence.
+    /// The time of the last bit of the frame check sequence.
     pub end: Cycle,
     /// Port, from 0.
     pub port: u8,
     /// The frame without its frame check sequence.
     pub bytes: Vec<u8>,
-    /// The number of the arrival that it was made from, where its data can be traced to one.
+    /// The number of the arrival that the frame was made from, if its data can be traced to one.
     pub frame: Option<u64>,
 }
 
-/// What has left, shared with the lines.
+/// The frames that have left, shared with the lines.
 #[derive(Clone, Debug, Default)]
 struct SentFrames(Arc<Mutex<Vec<SentPacket>>>);
 
@@ -266,10 +266,10 @@ pub struct SystemRun {
 }
 
 impl SystemRun {
-    /// Runs to the end: the traffic is handled, nothing is pending, or a check stopped it.
+    /// Runs to the end: until the traffic is handled, nothing is pending, or a check stops the run.
     ///
     /// # Errors
-    /// A check stopped the run, or the frames of a capture could not be read.
+    /// Returns an error if a check stopped the run, or the frames of a capture could not be read.
     pub fn finish(&mut self) -> Result<&Ending, Problem> {
         self.run_to(Cycle::MAX);
         self.session
@@ -294,8 +294,8 @@ impl SystemRun {
         }
     }
 
-    /// Runs until nothing is left to happen before the cycle `pause`, or to the end; then the
-    /// ending. Microengines may have run ahead of the pause.
+    /// Runs until nothing is left to happen before the cycle `pause`, or to the end, in which case it
+    /// returns the ending. Microengines may have run ahead of the pause.
     pub fn run_to(&mut self, pause: Cycle) -> Option<Ending> {
         let go_on = &mut |_| ControlFlow::Continue(());
         if self.observers.is_empty() {
@@ -304,14 +304,14 @@ impl SystemRun {
         self.session.run_to(pause, &mut self.observers, go_on)
     }
 
-    /// Runs the next `cycles` cycles exactly, so that every microengine stands at the last one;
-    /// the ending if the run has come to its end. These cycles are not observed.
+    /// Runs exactly the next `cycles` cycles, so that every microengine stands at the last one, and
+    /// returns the ending if the run has ended. These cycles are not observed.
     pub fn step(&mut self, cycles: Cycle) -> Option<Ending> {
         self.session.step(cycles)
     }
 
-    /// Runs to the end with an observer of the caller's in place of those of
-    /// [`System::start_observed`], and gives the observer back.
+    /// Runs to the end with the caller's observer in place of those of [`System::start_observed`],
+    /// and returns the observer.
     ///
     /// # Errors
     /// As for [`Self::finish`].
@@ -341,20 +341,20 @@ impl SystemRun {
         self.session.node(0).chip()
     }
 
-    /// The frames that have left since the last call, in the order in which they left.
+    /// The frames that have left since the last call, in order of departure.
     #[must_use]
     pub fn packets(&mut self) -> Vec<SentPacket> {
         let mut sent = self.sent.0.lock().unwrap_or_else(PoisonError::into_inner);
         mem::take(&mut *sent)
     }
 
-    /// All counters, as the [stats file](crate::stats_file) has them.
+    /// All counters, as in the [stats file](crate::stats_file).
     #[must_use]
     pub fn report(&self) -> Report {
         self.session.stats()
     }
 
-    /// What limits the run; only of an [observed](System::start_observed) run that is
+    /// The bottleneck of the run; `None` unless it is [observed](System::start_observed) and
     /// [finished](Self::finish).
     #[must_use]
     pub fn bottleneck(&self) -> Option<Analysis> {
@@ -364,7 +364,7 @@ impl SystemRun {
         Some(ObservedRun::of(system, node, &self.seen)?.analysis())
     }
 
-    /// The session below, for what stands in no method here.
+    /// The underlying session, for everything that has no method here.
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.session

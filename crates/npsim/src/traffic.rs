@@ -1,4 +1,4 @@
-//! Where the frames of a run come from.
+//! The source of a run's frames.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use npsim_session::session::Endpoints;
 
 const PICO: u128 = 1_000_000_000_000;
 
-/// What comes in at the ports of a system.
+/// The traffic that arrives at the ports of a system.
 #[derive(Clone, Debug)]
 pub enum Traffic {
     /// No traffic.
     None,
-    /// Frames that are made as they come.
+    /// Frames generated during the run.
     Load(Box<Load>),
     /// The frames of a capture.
     Capture(Box<CaptureTraffic>),
 }
 
-/// A capture, and how its frames are put on the ports.
+/// A capture, and how its frames are assigned to ports and times.
 #[derive(Clone, Debug)]
 pub struct CaptureTraffic {
-    /// The file, pcap or pcapng, also compressed.
+    /// The path of the file: pcap or pcapng, optionally compressed.
     pub path: PathBuf,
-    /// The file's bytes, if it is not on the disk.
+    /// The file's contents, if it is not on disk.
     pub bytes: Option<Arc<[u8]>>,
     /// When frames arrive.
     pub pace: Pace,
-    /// By which ports.
+    /// The ports at which frames arrive.
     pub ports: PortAssignment,
-    /// Which captures are taken, and what becomes of cut frames.
+    /// Which captures are accepted, and how truncated frames are handled.
     pub options: CaptureOptions,
 }
 
 impl CaptureTraffic {
-    /// The frames at the times of the capture, on the ports of its interfaces.
+    /// The capture's frames at their recorded times, on the ports of their interfaces.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -57,11 +57,11 @@ impl CaptureTraffic {
 }
 
 impl Traffic {
-    /// Generated traffic at a share of the lines' rate (`0.33`), at so many bits (`1Gbps`) or
-    /// frames (`1Mpps`) a second; everything else as a load has it that says nothing else.
+    /// Generated traffic at a share of the line rate (`0.33`), or at a number of bits (`1Gbps`) or
+    /// frames (`1Mpps`) per second; everything else has the defaults of a load.
     ///
     /// # Errors
-    /// It is no rate.
+    /// Returns an error if `rate` is not a valid rate.
     pub fn load(rate: &str) -> Result<Self, Problem> {
         let rate = rate
             .parse()
@@ -78,10 +78,10 @@ impl Traffic {
         Self::Capture(Box::new(CaptureTraffic::new(path)))
     }
 
-    /// Generated traffic for so long, such as `2ms`; other traffic stays as it is.
+    /// Limits generated traffic to a duration such as `2ms`; other traffic is unchanged.
     ///
     /// # Errors
-    /// It is no time.
+    /// Returns an error if `time` is not a valid time.
     pub fn lasting(mut self, time: &str) -> Result<Self, Problem> {
         if let Self::Load(load) = &mut self {
             load.time = time
@@ -92,7 +92,7 @@ impl Traffic {
     }
 }
 
-/// Traffic that fits a project's ports, and can be put on its lines again and again.
+/// Traffic checked against a project's ports, which can be sent any number of times.
 #[derive(Debug)]
 pub struct TrafficSource<'a> {
     project: &'a Project,
@@ -101,10 +101,10 @@ pub struct TrafficSource<'a> {
 }
 
 impl<'a> TrafficSource<'a> {
-    /// Looks through the capture, or completes the load.
+    /// Surveys the capture, or fills in the load's defaults.
     ///
     /// # Errors
-    /// The capture cannot be read, or does not fit the ports.
+    /// Returns an error if the capture cannot be read, or does not fit the ports.
     pub fn open(traffic: Traffic, project: &'a Project) -> Result<Self, Problem> {
         let (load, replay) = match traffic {
             Traffic::None => (None, None),
@@ -118,31 +118,31 @@ impl<'a> TrafficSource<'a> {
         })
     }
 
-    /// Whether any frames are to come.
+    /// Whether there is any traffic.
     #[must_use]
     pub fn comes(&self) -> bool {
         self.load.is_some() || self.replay.is_some()
     }
 
-    /// The load, complete, if frames are made.
+    /// The load with its defaults filled in, if frames are generated.
     #[must_use]
     pub fn load(&self) -> Option<&Load> {
         self.load.as_ref()
     }
 
-    /// What a recording says besides its frames.
+    /// What a recording contains besides its frames.
     #[must_use]
     pub fn recording(&self) -> Option<&RecordingSurvey> {
         self.survey()?.recording.as_ref()
     }
 
-    /// What was found in the capture.
+    /// The survey of the capture, if there is one.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.replay.as_ref().map(Replay::survey)
     }
 
-    /// The frames, and what is added to times for captures, ns since 1970.
+    /// The frames, and the offset of their times in captures, in nanoseconds since 1970.
     fn frames(&self) -> Result<(Frames, u64), Problem> {
         let frames: Frames = match (&self.load, &self.replay) {
             (Some(load), _) => {
@@ -155,16 +155,16 @@ impl<'a> TrafficSource<'a> {
             ),
             (None, None) => Box::new(std::iter::empty()),
         };
-        // Where a capture is to be written, they fit.
+        // Times that can be written to a capture fit.
         let first_ns = self.survey().map_or(0, |survey| survey.first_timestamp_ns);
         let origin_ns = u64::try_from(first_ns).unwrap_or(0);
         Ok((frames, origin_ns))
     }
 
-    /// Both ends of a network into which nothing has come yet.
+    /// The endpoints of a network that no frame has entered yet.
     ///
     /// # Errors
-    /// The load does not fit the ports, or the capture can no longer be read.
+    /// Returns an error if the load does not fit the ports, or the capture can no longer be read.
     pub fn ends(&self) -> Result<Endpoints, Problem> {
         let (frames, origin_ns) = self.frames()?;
         Ok(Endpoints {
@@ -175,7 +175,7 @@ impl<'a> TrafficSource<'a> {
         })
     }
 
-    /// When the last frame has come, in cycles of the microengines.
+    /// The time at which the last frame has arrived, in microengine cycles.
     #[must_use]
     pub fn arrivals_end(&self) -> Cycle {
         let end = match (&self.load, self.survey()) {
