@@ -1,4 +1,4 @@
-//! The file itself: a gzipped tar of regular files and nothing else. Equal contents give equal bytes.
+//! The archive file: a gzipped tar of regular files and nothing else. Equal contents give equal bytes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,26 +20,26 @@ const STDOUT: &str = "stdout";
 const STDERR: &str = "stderr";
 /// The folder of the files that the command reads.
 const FILES: &str = "files/";
-/// The most bytes of all files together, so that a small file cannot fill a disk.
+/// The maximum size of all files together, in bytes, so that a small file cannot fill a disk.
 pub const MOST_BYTES: u64 = 1 << 30;
-/// The most files.
+/// The maximum number of files.
 pub const MOST_FILES: usize = 10_000;
-/// The most bytes of the table: so many files with long paths, before and after.
+/// The maximum size of the table of contents, in bytes: that many files with long paths, as inputs and outputs.
 const LARGEST_TABLE: u64 = 32 << 20;
-/// The longest path.
+/// The maximum length of a path, in bytes.
 const LONGEST_PATH: usize = 1024;
 
-/// All that a bundle has.
+/// The contents of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
     pub manifest: Manifest,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// The inputs by their paths.
+    /// The inputs, by path.
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Whether a path leads down from where it begins, on any system, to one place alone.
+/// Whether a path is relative, never leads up, and means the same on every system.
 pub fn is_plain(path: &str) -> bool {
     let strange = |part: &str| {
         part.is_empty() || part == "." || part == ".." || part.contains(['\\', ':', '\0'])
@@ -54,7 +54,7 @@ impl Bundle {
     /// Writes the bundle.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Problem> {
         self.write_to(path)
             .map_err(|error| Problem::io("write", path, &error))
@@ -62,11 +62,11 @@ impl Bundle {
 
     fn write_to(&self, path: &Path) -> io::Result<()> {
         let file = WholeFile::create(path)?;
-        // A file whose name ends in `.gz` is gzipped as it is.
+        // [`WholeFile`] itself compresses a file whose name ends in `.gz`.
         if ByName::of_name(path) == Some(ByName::Gzip) {
             return self.pack_into(file)?.commit();
         }
-        // Neither a time nor the name of a system is in the header of the one, or an owner in that of the other.
+        // The gzip header contains no time or operating system, and the tar headers no owner.
         let packed = GzEncoder::new(file, Compression::default());
         self.pack_into(packed)?.finish()?.commit()
     }
@@ -93,10 +93,10 @@ impl Bundle {
         tar.into_inner()
     }
 
-    /// Reads a bundle, and checks that each of its files is what its table says.
+    /// Reads a bundle, and checks each of its files against its table of contents.
     ///
     /// # Errors
-    /// It is none, it is damaged, it has what no bundle has, or it is larger than any.
+    /// Returns an error if the file is no bundle, is damaged, has foreign contents, or is too large.
     pub fn read(path: &Path) -> Result<Self, Problem> {
         let shown = path.display();
         let file = File::open(path).map_err(|error| Problem::io("read", path, &error))?;
@@ -126,7 +126,7 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// Holds the table against the files.
+    /// Checks the files against the table of contents.
     fn check(&self, path: &Path) -> Result<(), Problem> {
         let shown = path.display();
         let lies = |name: &str, why: &str| {
@@ -173,7 +173,7 @@ impl Bundle {
                 return Err(foreign(path, place, "a place outside of it"));
             }
         }
-        // A file cannot be where another one has its folder.
+        // A path cannot be both a file and the folder of another file.
         for name in self.files.keys() {
             let folders = Path::new(name).ancestors().skip(1);
             if let Some(both) = { folders }.find_map(|it| self.files.get_key_value(it.to_str()?)) {
@@ -196,7 +196,7 @@ fn foreign(path: &Path, name: &str, what: &str) -> Problem {
     .note("npsim writes no such bundle; nothing of it was unpacked")
 }
 
-/// The regular files of the archive.
+/// Reads the regular files of the archive.
 fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem> {
     let shown = path.display();
     let broken = |error: io::Error| {
@@ -210,7 +210,7 @@ fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem
     };
     let mut archive = Archive::new(Limited {
         input: GzDecoder::new(file),
-        // Headers and padding take a kilobyte for each file.
+        // Headers and padding take a kilobyte per file.
         left: MOST_BYTES + ((MOST_FILES as u64) << 11),
     });
     let mut found = BTreeMap::new();
@@ -240,12 +240,12 @@ fn entries(path: &Path, file: File) -> Result<BTreeMap<String, Vec<u8>>, Problem
             return Err(foreign(path, &name, "a file twice"));
         }
     }
-    // What follows is padding, and the checksum of it all.
+    // The rest is padding, and the checksum of the whole.
     io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(broken)?;
     Ok(found)
 }
 
-/// A reader that gives an error where the input is longer than any bundle.
+/// A reader that returns an error when the input exceeds the size of any bundle.
 struct Limited<R> {
     input: R,
     left: u64,

@@ -1,4 +1,4 @@
-//! The command line of a bundle: what may be packed, and paths that stay within the bundle.
+//! The command line of a bundle: which commands can be packed, and paths that stay within the bundle.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -21,13 +21,13 @@ const PACKABLE: [&str; 14] = [
     "sweep",
     "trace",
 ];
-/// The option that waits for another program.
+/// An option that makes a command wait for another program.
 const WAITS: &str = "--gdb";
 
-/// Refuses a command that cannot be repeated from files alone.
+/// Rejects a command that cannot be repeated from files alone.
 ///
 /// # Errors
-/// It is one.
+/// Returns an error for such a command.
 pub fn check_command(words: &[String]) -> Result<(), Problem> {
     let name = words.first().map_or("", String::as_str);
     if !PACKABLE.contains(&name) {
@@ -45,12 +45,12 @@ pub fn check_command(words: &[String]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The places in a word at which a path may begin: behind the name of an option, and between values of a list.
+/// The parts of a word that may be a path: after the name of an option, and between values of a list.
 fn values(word: &str) -> Vec<&str> {
     let parts = word.split(['=', ',', ':', ' ', '"', '\'', '[', '{']);
     let mut values: Vec<&str> = parts.collect();
     values.push(word);
-    // `-oFILE`, also behind other short options.
+    // `-oFILE`, also after other short options.
     if let Some(short) = word.strip_prefix('-').filter(|it| !it.starts_with('-')) {
         let letters = { short.char_indices() }.take_while(|(_, it)| it.is_ascii_alphabetic());
         values.extend(letters.map(|(at, it)| &short[at + it.len_utf8()..]));
@@ -58,15 +58,15 @@ fn values(word: &str) -> Vec<&str> {
     values
 }
 
-/// Refuses words that name a place outside of the bundle, from a folder so many folders below its uppermost.
+/// Rejects words that refer to a place outside the bundle when used from `folder`, a path within it.
 ///
 /// # Errors
-/// There is one.
+/// Returns an error if there is such a word.
 pub fn check_places(words: &[String], folder: &str) -> Result<(), Problem> {
     let depth = folder.split('/').filter(|part| !part.is_empty()).count();
     for word in words {
         let absolute = |value: &&str| value.starts_with(['/', '\\', '~']) || has_drive(value);
-        // A word with other parts that end alike has too many rather than too few.
+        // This may count too many, for parts that merely end in `..`, but never too few.
         let up = { word.split(['/', '\\']) }
             .filter(|part| part.ends_with(".."))
             .count();
@@ -81,17 +81,17 @@ pub fn check_places(words: &[String], folder: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether a text begins with a drive of Windows.
+/// Whether a text begins with a Windows drive letter.
 fn has_drive(text: &str) -> bool {
     let bytes = text.as_bytes();
     let letter = bytes.first().is_some_and(u8::is_ascii_alphabetic);
-    // Behind `C:` alone a path begins in that drive's own current folder, for Windows.
+    // On Windows, a path after a bare `C:` is relative to that drive's own current folder.
     letter
         && bytes.get(1) == Some(&b':')
         && (cfg!(windows) || matches!(bytes.get(2), Some(b'\\' | b'/')))
 }
 
-/// The path that a word or the value of an option is, if it leads up or begins with the root.
+/// The path in a word or in an option's value, if it is absolute or contains `..`, and the text before it.
 fn far_path(word: &str) -> Option<(&str, &Path)> {
     let (before, value) = match word.split_once('=') {
         Some((option, _)) if word.starts_with("--") => word.split_at(option.len() + 1),
@@ -102,13 +102,13 @@ fn far_path(word: &str) -> Option<(&str, &Path)> {
     (path.is_absolute() || up).then_some((before, path))
 }
 
-/// The places that words name from `folder` and that are not below it.
+/// The places that words refer to by absolute paths or by paths with `..`, resolved from `folder`.
 pub fn far_places(words: &[String], folder: &Path) -> Vec<PathBuf> {
     let far = words.iter().filter_map(|word| far_path(word));
     far.map(|(_, path)| tidy(&folder.join(path))).collect()
 }
 
-/// Words whose absolute paths are relative to `folder`.
+/// The words, with absolute paths made relative to `folder`.
 pub fn relative(words: &[String], folder: &Path) -> Vec<String> {
     let word = |word: &String| match far_path(word) {
         Some((before, path)) if path.is_absolute() => {
@@ -119,7 +119,7 @@ pub fn relative(words: &[String], folder: &Path) -> Vec<String> {
     words.iter().map(word).collect()
 }
 
-/// A path without `.` and `..`, as its letters say.
+/// A path with `.` and `..` resolved lexically.
 pub fn tidy(path: &Path) -> PathBuf {
     let mut tidy = PathBuf::new();
     for part in path.components() {
@@ -134,7 +134,7 @@ pub fn tidy(path: &Path) -> PathBuf {
     tidy
 }
 
-/// The way from a folder to a place, parted by `/`.
+/// The relative path from a folder to a place, separated by `/`.
 fn way(folder: &Path, to: &Path) -> String {
     let shared = common(folder, to);
     let up = folder.components().count() - shared.components().count();
@@ -151,14 +151,14 @@ fn way(folder: &Path, to: &Path) -> String {
     }
 }
 
-/// A place below a folder, parted by `/`.
+/// The path of a place below a folder, separated by `/`.
 pub fn below(root: &Path, path: &Path) -> String {
     let parts = path.strip_prefix(root).unwrap_or(path).components();
     let parts: Vec<_> = parts.map(|it| it.as_os_str().to_string_lossy()).collect();
     parts.join("/")
 }
 
-/// The lowest folder that both are below.
+/// The deepest common folder of two paths.
 pub fn common(one: &Path, other: &Path) -> PathBuf {
     let pairs = one.components().zip(other.components());
     let same = pairs.take_while(|(one, other)| one == other);

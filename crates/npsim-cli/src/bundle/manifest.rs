@@ -1,4 +1,4 @@
-//! What `bundle.json` says.
+//! The contents of `bundle.json`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// The version of the format.
 pub const SCHEMA: &str = "npsim-bundle-1";
-/// How the versions of the format begin.
+/// The prefix common to all versions of the format.
 const SCHEMAS: &str = "npsim-bundle-";
 
 /// A bundle's table of contents.
@@ -17,13 +17,13 @@ const SCHEMAS: &str = "npsim-bundle-";
 pub struct Manifest {
     /// The version of the format.
     pub schema: String,
-    /// Which npsim made it.
+    /// The build of npsim that made it.
     pub made_by: Build,
-    /// What is to be run.
+    /// The command to run.
     pub request: Request,
-    /// What the command reads.
+    /// The files that the command reads.
     pub inputs: Vec<PackedFile>,
-    /// What came of it.
+    /// The outcome of the command.
     pub outcome: Outcome,
 }
 
@@ -35,7 +35,7 @@ pub struct Request {
     pub command: Vec<String>,
     /// The folder of the bundle in which the command runs; empty for the uppermost.
     pub folder: String,
-    /// Folders that are there, whether or not a file is in them.
+    /// Folders that exist, whether or not they contain files.
     pub folders: Vec<String>,
 }
 
@@ -43,33 +43,33 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
-    /// Its version.
+    /// The version.
     pub version: String,
-    /// The mark of all that decides what a run comes to.
+    /// The identifier of the model, which covers everything that determines the result of a run.
     pub model: String,
-    /// The processor and the operating system that it is for.
+    /// The target processor and operating system.
     pub system: String,
 }
 
-/// A file by its content.
+/// A file, identified by its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PackedFile {
-    /// Below the bundle's uppermost folder, parted by `/`.
+    /// The path below the bundle's top folder, separated by `/`.
     pub path: String,
-    /// How long it is.
+    /// The size in bytes.
     pub bytes: u64,
-    /// SHA-256 of its content, in hexadecimal digits.
+    /// The SHA-256 of the content, in hexadecimal.
     pub sha256: String,
 }
 
-/// What came of a command.
+/// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// How it ended: `exit code 1`, or by which signal.
+    /// How it ended: `exit code 1`, or the signal.
     pub ended: String,
-    /// Standard output without what differs from host to host.
+    /// Standard output, without parts that depend on the host.
     pub stdout: PackedFile,
     /// Standard error, likewise.
     pub stderr: PackedFile,
@@ -78,7 +78,7 @@ pub struct Outcome {
 }
 
 impl Build {
-    /// This one.
+    /// The running build.
     pub fn own() -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -89,7 +89,7 @@ impl Build {
 }
 
 impl PackedFile {
-    /// A file with this content.
+    /// Describes a file with this content.
     pub fn of(path: impl Into<String>, bytes: &[u8]) -> Self {
         Self {
             path: path.into(),
@@ -103,7 +103,7 @@ impl Manifest {
     /// Reads `bundle.json` of the bundle at `path`.
     ///
     /// # Errors
-    /// It is none, or one of another version of the format.
+    /// Returns an error if it is no manifest, or one of another version of the format.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Problem> {
         let shown = path.display();
         let damaged = |error: serde_json::Error| {

@@ -1,9 +1,9 @@
-//! Bundles: one file with a command, all files that it read, and what came of it, so that a fault is
-//! found again on another machine.
+//! Bundles: one file with a command, all files that it read, and its outcome, so that a fault can be
+//! reproduced on another machine.
 //!
-//! To make one, the command runs twice as a process of its own: where it was given, noting what it
-//! reads ([`npsim_net::inputs`]), and then among nothing but copies of that. What came of the second
-//! time is what the bundle promises.
+//! To make one, the command runs twice, in a process of its own: first in the current folder,
+//! recording what it reads ([`npsim_net::inputs`]), and then among nothing but copies of those
+//! files. The outcome of the second run is the one that the bundle records.
 
 mod archive;
 mod command_line;

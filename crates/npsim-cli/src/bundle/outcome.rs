@@ -1,4 +1,4 @@
-//! What came of a command, without what differs from host to host, and how two of them differ.
+//! The outcome of a command, without parts that depend on the host, and the differences between two of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::path::Path;
 use super::manifest::{Outcome, PackedFile};
 use super::process::Ran;
 
-/// The line of a summary that says how fast the host was.
+/// The start of the line of a summary that gives the speed of the host.
 const HOST: &str = "host  ";
-/// What stands for what is left out.
+/// The placeholder for omitted text.
 const LEFT_OUT: &str = "...";
-/// What stands for the folder in which the bundle was unpacked.
+/// The placeholder for the folder in which the bundle was unpacked.
 const FOLDER: &str = "<bundle>";
-/// What stands for the folder above that one.
+/// The placeholder for the folder above that one.
 const ABOVE: &str = "<bundle>/..";
 
-/// Output without the speed of the host, the numbers of threads, and the folder below which the command ran.
+/// Output without the speed of the host, thread numbers, and the folder below which the command ran.
 pub fn of_any_host(bytes: &[u8], root: &Path) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return bytes.to_vec();
@@ -55,7 +55,7 @@ pub fn outcome(ran: &Ran, root: &Path, outputs: &BTreeMap<String, Vec<u8>>) -> O
     }
 }
 
-/// The first line in which two texts differ, from 1, as it was and as it is.
+/// The first line in which two texts differ: its number, from 1, and its text before and now.
 pub fn first_difference(before: &[u8], now: &[u8]) -> (usize, String, String) {
     let (before, now) = (
         String::from_utf8_lossy(before),
@@ -73,8 +73,8 @@ pub fn first_difference(before: &[u8], now: &[u8]) -> (usize, String, String) {
     }
 }
 
-/// What differs, a line for each thing; `texts` are standard output and standard error, as they were and as
-/// they are.
+/// Describes the differences, one per line; `texts` are standard output and standard error, each before and
+/// now.
 pub fn differences(
     before: &Outcome,
     now: &Outcome,
@@ -120,7 +120,7 @@ mod tests {
     fn what_differs_from_host_to_host_is_left_out() {
         let given =
             b"a\nhost         0.27 s, 3 MHz\nthread 'main' (71) panicked at x\nat /tmp/b/c.uc\nin `/tmp`\n";
-        // What is above is called otherwise on each host, too.
+        // The folder above also has a different name on each host.
         let made = of_any_host(given, Path::new("/tmp/b"));
         assert_eq!(
             String::from_utf8(made).unwrap(),

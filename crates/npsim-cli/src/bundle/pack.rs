@@ -1,4 +1,4 @@
-//! How a bundle is made.
+//! Making a bundle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,20 +18,21 @@ use super::outcome::first_difference;
 use super::process;
 use super::stage;
 
-/// A bundle that was written.
+/// A bundle that has been written.
 #[derive(Debug)]
 pub struct Packed {
-    /// What it says.
+    /// Its manifest.
     pub manifest: Manifest,
-    /// What is to be said of it.
+    /// Notes to show to the user.
     pub notes: Vec<String>,
 }
 
-/// Runs the command here, and again among copies of what it read, and writes the bundle; `None` if it was
+/// Runs the command here, and again among copies of the files it read, and writes the bundle; `None` if it was
 /// interrupted.
 ///
 /// # Errors
-/// The command cannot be in a bundle, what it reads cannot be, or the bundle cannot be written.
+/// Returns an error if the command or one of the files it reads cannot be bundled, or if the bundle cannot be
+/// written.
 pub fn pack(
     words: &[String],
     path: &Path,
@@ -101,7 +102,7 @@ pub fn pack(
         ("standard output", stdout, &staged.stdout),
         ("standard error", stderr, &staged.stderr),
     ] {
-        // Paths that were made relative are printed as they are now.
+        // Paths that were made relative are printed in their new form, so the outputs differ then.
         if here != *there && request.command == words {
             let (number, one, other) = first_difference(&here, there);
             notes.push(format!(
@@ -139,8 +140,8 @@ fn outside(path: &Path, what: &str) -> Problem {
     .help("name a regular file, by a path relative to the file that names it")
 }
 
-/// Refuses, before anything runs, a name that promises another compression than that of bundles, and one where
-/// nothing can be written.
+/// Rejects, before anything runs, a name whose extension is that of another compression than gzip, and a path
+/// that cannot be written.
 fn check_name(path: &Path) -> Result<(), Problem> {
     match Compression::of_name(path) {
         _ if is_standard_output(path) => Ok(()),
@@ -156,7 +157,7 @@ fn check_name(path: &Path) -> Result<(), Problem> {
     }
 }
 
-/// The bundle was to take the place of a file of its command.
+/// The error for a bundle that would overwrite a file of its command.
 fn taken(path: &Path, what: &str, file: &Path) -> Problem {
     Problem::new(format!(
         "the bundle `{}` would overwrite what {what}: `{}`",
@@ -166,11 +167,11 @@ fn taken(path: &Path, what: &str, file: &Path) -> Problem {
     .help("give the bundle another name")
 }
 
-/// The folder that becomes the bundle's uppermost: the lowest one above all that is read and named.
+/// The folder that becomes the bundle's top folder: the deepest one that contains everything read or named.
 fn root_of(folder: &Path, words: &[String], notes: &[InputNote]) -> PathBuf {
     let read = notes.iter().filter(|note| note.kind != NoteKind::Folder);
     let read = read.map(|note| tidy(&note.path));
-    // The folder of a file, or of an output; a folder that is named is one of those that were seen.
+    // The parent of a named file or output; a named folder is used as it is.
     let named = far_places(words, folder).into_iter();
     let places = read.chain(named);
     places.fold(folder.to_path_buf(), |root, place| {
@@ -192,7 +193,7 @@ fn contents(
     let mut files = BTreeMap::new();
     let mut folders = BTreeSet::new();
     let mut bytes = 0;
-    // In this order what was read takes the place of what was only seen.
+    // In this order, a file that was read takes precedence over one that was only seen.
     let of = |kind: NoteKind| notes.iter().filter(move |note| note.kind == kind);
     for note in of(NoteKind::Read).chain(of(NoteKind::File)) {
         let path = tidy(&note.path);

@@ -1,4 +1,4 @@
-//! The command as a process of its own, so that one that crashes is seen from outside.
+//! Runs the command in a process of its own, so that a crash can be observed from outside.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -13,12 +13,12 @@ use npsim_net::inputs;
 
 use super::guest;
 
-/// The folder into which the process notes what it reads.
+/// The environment variable with the folder into which the process records what it reads.
 const NOTES: &str = "NPSIM_NOTE_INPUTS";
-/// How often a process is asked whether it has ended.
+/// The interval at which the process is polled for its end.
 const OFTEN: Duration = Duration::from_millis(5);
 
-/// What a process did.
+/// The result of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     pub ended: String,
@@ -26,31 +26,31 @@ pub struct Ran {
     pub stderr: Vec<u8>,
 }
 
-/// Notes what this process reads, if the one that started it asks for that.
+/// Records what this process reads, if its parent asks for that.
 pub fn note_if_asked() {
     if let Some(folder) = env::var_os(NOTES) {
-        // The notes that are missing then are an error of the process that reads them.
+        // If notes are missing, the process that reads them reports the error.
         let _ = inputs::note_into(Path::new(&folder));
     }
 }
 
-/// This command: a program, or a module of Python.
+/// The running npsim command: a native program or a Python module.
 fn own() -> io::Result<Command> {
     let program = env::current_exe()?;
     let mut command = Command::new(&program);
     let name = program.file_stem().map(OsStr::to_string_lossy);
     if name.is_some_and(|name| name.starts_with("python")) {
-        // `-P`: modules in the folder of a bundle are not Python's.
+        // `-P`: modules in the bundle's folder must not shadow Python's.
         command.args(["-P", "-m", "npsim"]);
     }
     Ok(command)
 }
 
-/// Runs npsim with these words in a folder; `None` if it was interrupted meanwhile. `within` has the files of the
-/// bundle, if it runs among those.
+/// Runs npsim with these words in a folder; `None` if it was interrupted. `within` is the folder of the bundle's
+/// files, if it runs among those.
 ///
 /// # Errors
-/// It cannot be started.
+/// Returns an error if it cannot be started.
 pub fn run(
     words: &[String],
     folder: &Path,
@@ -105,7 +105,7 @@ fn whole(file: &mut (impl io::Read + io::Seek)) -> io::Result<Vec<u8>> {
 fn ended(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("exit code {code}"),
-        // `signal: 6 (SIGABRT) (core dumped)`: where memory goes is a matter of the host.
+        // `signal: 6 (SIGABRT) (core dumped)`: whether a core is dumped depends on the host.
         None => status.to_string().replace(" (core dumped)", ""),
     }
 }

@@ -1,4 +1,4 @@
-//! How a bundle is run again.
+//! Running a bundle again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,14 +12,15 @@ use super::manifest::{Build, Manifest};
 use super::outcome::differences;
 use super::stage;
 
-/// A bundle that is whole and that asks for nothing outside of it.
+/// A bundle that is intact and refers to nothing outside itself.
 #[derive(Debug)]
 pub struct Opened(Bundle);
 
 /// Opens the bundle at `path`.
 ///
 /// # Errors
-/// It is damaged, of another version of the format, or no bundle; or it asks for what no bundle may.
+/// Returns an error if the file is damaged, has another version of the format, is no bundle, or requests what no
+/// bundle may.
 pub fn open(path: &Path) -> Result<Opened, Problem> {
     let bundle = Bundle::read(path)?;
     check_command(&bundle.manifest.request.command)?;
@@ -31,31 +32,31 @@ pub fn open(path: &Path) -> Result<Opened, Problem> {
 }
 
 impl Opened {
-    /// What it says.
+    /// The bundle's manifest.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.0.manifest
     }
 
-    /// What npsim printed, standard output before standard error.
+    /// The output of the command, standard output before standard error.
     #[must_use]
     pub fn printed(&self) -> String {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         text(&self.0.stdout) + &text(&self.0.stderr)
     }
 
-    /// Whether another npsim made it than this one.
+    /// Whether it was made by another npsim than this one.
     #[must_use]
     pub fn made_by_another(&self) -> bool {
         let (made, own) = (&self.0.manifest.made_by, Build::own());
         (&made.version, &made.model) != (&own.version, &own.model)
     }
 
-    /// Runs its command among its files in a temporary folder; gives what differs from what came of it before, or
-    /// `None` if it was interrupted.
+    /// Runs the command among the bundle's files in a temporary folder. Returns the differences from the recorded
+    /// outcome, or `None` if it was interrupted.
     ///
     /// # Errors
-    /// The command cannot be run.
+    /// Returns an error if the command cannot be run.
     pub fn replay(&self, stop: &Arc<AtomicBool>) -> Result<Option<Vec<String>>, Problem> {
         let bundle = &self.0;
         let Some(now) = stage::run(&bundle.manifest.request, &bundle.files, stop)? else {

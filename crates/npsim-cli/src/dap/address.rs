@@ -1,20 +1,20 @@
-//! Numbers by which the client names threads, frames, instructions and memory.
+//! The numbers by which the client refers to threads, frames, instructions and memory.
 
 use npsim_debug::names::Memory;
 use npsim_debug::{DebugError, Thread};
 
-/// Where instructions begin in the space of references: behind 32-bit memory.
+/// The first reference of an instruction: above all of 32-bit memory.
 const CODE: i64 = 0x1_0000_0000;
-/// From one microengine's instructions to the next one's.
+/// The distance between the instructions of consecutive microengines.
 const OF_ME: i64 = 0x10_0000;
-/// Bytes that an instruction counts as.
+/// The number of address units per instruction.
 const WORD: i64 = 8;
-/// Beyond all references, and far from where sums of them overflow.
+/// A bound above all references, far below where sums of them overflow.
 const FARTHEST: u64 = 1 << 48;
-/// Where the core sees SRAM, and how far its channels are apart.
+/// The base of SRAM in the core's address space, and the distance between its channels.
 const SRAM: u32 = 0x8000_0000;
 const CHANNEL: u32 = 0x1000_0000;
-/// Where the core sees the scratchpad.
+/// The base of the scratchpad in the core's address space.
 const SCRATCH: u32 = 0xca00_0000;
 
 /// The number of a thread, from 1.
@@ -22,7 +22,7 @@ pub(super) fn thread_id(thread: Thread) -> i64 {
     i64::from(thread.me) * 8 + i64::from(thread.context) + 1
 }
 
-/// The thread of a number.
+/// The thread with a number.
 pub(super) fn thread(id: i64) -> Result<Thread, DebugError> {
     let number = id.saturating_sub(1);
     u8::try_from(number.div_euclid(8))
@@ -35,7 +35,7 @@ pub(super) fn thread(id: i64) -> Result<Thread, DebugError> {
         .ok_or_else(|| DebugError::new(format!("there is no thread {id}")))
 }
 
-/// The number of a frame of a thread, the innermost 0.
+/// The number of a stack frame of a thread; frame 0 is the innermost.
 pub(super) fn frame_id(thread: Thread, frame: usize) -> i64 {
     thread_id(thread) << 8 | (frame as i64 & 0xff)
 }
@@ -45,12 +45,12 @@ pub(super) fn thread_of_frame(frame: i64) -> Result<Thread, DebugError> {
     thread(frame >> 8)
 }
 
-/// The reference of an instruction.
+/// The reference to an instruction.
 pub(super) fn code(me: u8, pc: i64) -> i64 {
     CODE + i64::from(me) * OF_ME + pc * WORD
 }
 
-/// The microengine and the address of an instruction; the address may lie outside of any
+/// The microengine and the address of the referenced instruction; the address may lie outside any
 /// program.
 pub(super) fn instruction(reference: i64) -> Result<(u8, i64), DebugError> {
     let offset = reference - CODE;
@@ -63,14 +63,14 @@ pub(super) fn instruction(reference: i64) -> Result<(u8, i64), DebugError> {
         })
 }
 
-/// The address that lies `offset` behind one that a client wrote, and is that of something.
+/// The address at `offset` from one that a client sent, if that is in range.
 pub(super) fn behind(text: &str, offset: i64) -> Result<i64, DebugError> {
     let address = number(text)?.checked_add(offset);
     let address = address.filter(|it| it.unsigned_abs() <= FARTHEST);
     address.ok_or_else(|| DebugError::new(format!("nothing lies {offset} behind `{text}`")))
 }
 
-/// A number as clients write it.
+/// Parses a number sent by a client.
 fn number(text: &str) -> Result<i64, DebugError> {
     let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => i64::from_str_radix(digits, 16),
@@ -79,7 +79,7 @@ fn number(text: &str) -> Result<i64, DebugError> {
     parsed.map_err(|_| DebugError::new(format!("`{text}` is no address")))
 }
 
-/// The memory behind an address of the core, and the address in it.
+/// The memory at an address of the core, and the address within that memory.
 pub(super) fn memory(address: i64) -> Result<(Memory, u32), DebugError> {
     let none = || DebugError::new(format!("there is no memory at {address:#x}"));
     let address = u32::try_from(address).map_err(|_| none())?;
@@ -94,7 +94,7 @@ pub(super) fn memory(address: i64) -> Result<(Memory, u32), DebugError> {
     }
 }
 
-/// The address at which the core sees a longword; none for local memory.
+/// The address at which the core sees a longword; `None` for local memory.
 pub(super) fn of_memory(memory: Memory, address: u32) -> Option<i64> {
     let base = match memory {
         Memory::Dram => 0,
@@ -107,7 +107,7 @@ pub(super) fn of_memory(memory: Memory, address: u32) -> Option<i64> {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Bytes as base64.
+/// Encodes bytes as base64.
 pub(super) fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
@@ -125,7 +125,7 @@ pub(super) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a base64 text.
+/// Decodes base64 text.
 pub(super) fn from_base64(text: &str) -> Result<Vec<u8>, DebugError> {
     let wrong = || DebugError::new("the data is no base64");
     let mut bytes = Vec::new();

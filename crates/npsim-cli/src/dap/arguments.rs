@@ -1,9 +1,9 @@
-//! What requests say.
+//! The arguments of requests.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A source, by its path or by a name.
+/// A source, given by path or by name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct SourceArgument {
@@ -21,8 +21,8 @@ pub(super) struct SourceBreakpoint {
     pub log_message: Option<String>,
 }
 
-/// `setBreakpoints`. Each breakpoint is read on its own, so that a wrong one leaves the
-/// others.
+/// `setBreakpoints`. Each breakpoint is parsed separately, so that an invalid one does not affect
+/// the others.
 #[derive(Debug, Deserialize)]
 pub(super) struct SetBreakpoints {
     pub source: SourceArgument,
@@ -86,7 +86,7 @@ pub(super) struct DataInfo {
     pub frame_id: Option<i64>,
     #[serde(default)]
     pub as_address: bool,
-    /// How many bytes from an address on.
+    /// The number of bytes from the address on.
     pub bytes: Option<i64>,
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Scopes {
     pub frame_id: i64,
 }
 
-/// How values are shown.
+/// The format of values.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ValueFormat {

@@ -1,4 +1,4 @@
-//! Requests that set breakpoints. Each replaces what it set before.
+//! Requests that set breakpoints. Each replaces those that it set before.
 
 use npsim_chip::kernel::check::Check;
 use npsim_debug::breakpoints::{Access, Breakpoint, What};
@@ -15,7 +15,7 @@ use super::arguments::{
 };
 use super::session::Session;
 
-/// What a breakpoint says besides its place.
+/// Adds the condition and the hit count to a breakpoint.
 fn restricted(
     mut point: Breakpoint,
     condition: Option<&String>,
@@ -27,12 +27,12 @@ fn restricted(
     Ok(point)
 }
 
-/// A breakpoint that could not be set.
+/// The response for a breakpoint that could not be set.
 fn unverified(complaint: &DebugError) -> Value {
     json!({ "verified": false, "message": complaint.to_string() })
 }
 
-/// One breakpoint of a request.
+/// Parses one breakpoint of a request.
 fn read<T: DeserializeOwned>(asked: &Value) -> Result<T, DebugError> {
     T::deserialize(asked).map_err(|error| DebugError::new(format!("no such breakpoint: {error}")))
 }
@@ -40,7 +40,7 @@ fn read<T: DeserializeOwned>(asked: &Value) -> Result<T, DebugError> {
 impl Session<'_> {
     fn replace(&mut self, group: &str) {
         for id in self.points.remove(group).unwrap_or_default() {
-            // The breakpoint may have been deleted on the console.
+            // The breakpoint may have been deleted from the console.
             let _ = self.debugger.remove(id);
         }
     }
@@ -122,7 +122,7 @@ impl Session<'_> {
             .copied()
             .filter(|it| !stopping.contains(it));
         let passing: Vec<_> = passing.collect();
-        // What the launch allowed stays so while the client has asked for nothing else.
+        // Checks disabled by the launch stay disabled until the client makes a choice of its own.
         let all = passing.is_empty() && !self.filtered;
         if !all && passing != self.debugger.allowed() {
             self.debugger.allow(&passing);
@@ -137,7 +137,7 @@ impl Session<'_> {
         json!({ "breakpoints": set })
     }
 
-    /// The times at which a line is come to, seen from now: the next and the last.
+    /// Offers the next and the last time at which execution reaches a line, relative to now.
     pub(super) fn goto_targets(&mut self, asked: &GotoTargets) -> Result<Value, DebugError> {
         let path = asked.source.path.as_ref().or(asked.source.name.as_ref());
         let path = path.map_or("", String::as_str);
@@ -153,7 +153,7 @@ impl Session<'_> {
         Ok(json!({ "targets": targets }))
     }
 
-    /// Goes to the time of a target, for a context.
+    /// Goes to the time of a target, for one context.
     pub(super) fn goto(&mut self, asked: &Goto) -> Result<Stop, DebugError> {
         let thread = address::thread(asked.thread_id)?;
         self.debugger.select(thread)?;
@@ -260,7 +260,7 @@ impl Session<'_> {
         json!({ "breakpoints": set })
     }
 
-    /// Sets a watchpoint; gives its number and what it does not see.
+    /// Sets a watchpoint; returns its number and which accesses it misses, if any.
     fn data(&mut self, asked: &DataBreakpoint) -> Result<(u32, Option<&'static str>), DebugError> {
         let wrong = || DebugError::new(format!("`{}` names no data", asked.data_id));
         let (thread, text) = asked.data_id.split_once(':').ok_or_else(wrong)?;

@@ -1,9 +1,9 @@
-//! The Debug Adapter Protocol: what an editor shows while microcode is debugged.
+//! The Debug Adapter Protocol, by which editors debug microcode.
 //!
-//! A context is a thread, all of them stand still together, and every answer is computed
-//! when it is asked for. [`Server`] speaks the protocol over any pair of streams. What is
-//! debugged the launch request says: [`Server::launch`] hands it to the caller, which
-//! makes a [`Debugger`] and gives it to [`Server::debug`].
+//! A context is a thread, all threads stop together, and every answer is computed when it is
+//! requested. [`Server`] implements the protocol over any pair of streams. The launch request
+//! determines what is debugged: [`Server::launch`] hands it to the caller, which makes a
+//! [`Debugger`] and passes it to [`Server::debug`].
 
 mod address;
 mod arguments;

@@ -1,4 +1,4 @@
-//! The requests of a session in which something is debugged.
+//! Requests handled while a program is being debugged.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,14 +22,14 @@ use super::session::Session;
 use super::variables;
 use super::wire::Request;
 
-/// Instructions that are disassembled at most for a request.
+/// The maximum number of instructions disassembled per request.
 const MOST_WORDS: i64 = 100_000;
-/// How far from a reference instructions are asked for at most.
+/// The maximum distance of requested instructions from their reference.
 const MOST_AWAY: u64 = 1 << 32;
-/// Bytes of memory that are read at most for a request.
+/// The maximum number of bytes of memory read per request.
 const MOST_BYTES: i64 = 1 << 20;
 
-/// What goes to the client after an answer.
+/// The action that follows a response.
 enum FollowUp {
     Nothing,
     Stopped(Box<Stop>),
@@ -44,10 +44,10 @@ fn arguments<T: DeserializeOwned>(request: &Request) -> Result<T, DebugError> {
 }
 
 impl Server {
-    /// Lets the client debug what it launched until it ends the session or goes away.
+    /// Serves the client's debug session until the client ends it or disconnects.
     ///
     /// # Errors
-    /// The streams break, or what comes in is no protocol.
+    /// Returns an error if the streams break, or the input violates the protocol.
     pub fn debug(&mut self, launch: &Launch, debugger: Debugger) -> io::Result<()> {
         let debugger = self.begin(launch, debugger)?;
         let entry = launch.arguments.get("stopOnEntry").and_then(Value::as_bool);
@@ -56,12 +56,12 @@ impl Server {
 }
 
 impl Session<'_> {
-    /// Answers until the client ends the session or goes away.
+    /// Answers requests until the client ends the session or disconnects.
     ///
-    /// Requests that let the run go on are answered before it does, as the protocol wants it, and
-    /// the `stopped` event follows. While the run goes on the server looks for further
-    /// requests; one that cannot wait, such as `pause`, interrupts the run (`server.go_on`
-    /// clears that before each request).
+    /// Requests that resume the run are answered before it resumes, as the protocol requires, and
+    /// the `stopped` event follows. During the run, the server keeps reading requests; one that
+    /// cannot wait, such as `pause`, interrupts the run (`server.go_on` clears the interruption
+    /// before each request).
     fn serve(mut self) -> io::Result<()> {
         while let Some(request) = self.server.next()? {
             self.server.go_on();
@@ -77,7 +77,7 @@ impl Session<'_> {
                         continue;
                     }
                 };
-                // The client is to show that it runs.
+                // Lets the client show that all threads run.
                 let body =
                     (request.command == "continue").then(|| json!({ "allThreadsContinued": true }));
                 self.server.respond(&request, body)?;
@@ -110,7 +110,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Which step is asked for, if it is one, and which way; its context is looked at.
+    /// The requested step, if any, and its direction. Selects the context of a step.
     fn way(&mut self, request: &Request) -> Result<(Option<Step>, Direction), DebugError> {
         let asked: OfThread = arguments(request)?;
         let direction = match request.command.as_str() {
@@ -141,7 +141,7 @@ impl Session<'_> {
         self.server.event("output", Some(body))
     }
 
-    /// Tells the client where the run stands and why.
+    /// Reports to the client where and why the run stopped.
     fn stopped(&mut self, stop: &Stop) -> io::Result<()> {
         for said in &stop.said {
             let place = said.place.map(|it| format!(" {}.{}", it.me, it.context));
@@ -330,7 +330,7 @@ impl Session<'_> {
                 };
                 Ok((Some(body), then))
             }
-            // What is no command may be a value.
+            // Text that is not a command may be an expression.
             Err(complaint) => match value {
                 Ok(value) => {
                     let body = self.shown(&asked.expression, value, thread, asked);
@@ -403,7 +403,7 @@ impl Session<'_> {
         let first = pc.checked_add(asked.instruction_offset);
         let first = { first.filter(|it| it.unsigned_abs() <= MOST_AWAY) }
             .ok_or_else(|| DebugError::new("no instruction is that far away"))?;
-        // Where a file is the disk is asked once.
+        // Each file is looked up on disk only once.
         let mut sources: BTreeMap<String, Value> = BTreeMap::new();
         let words = (first..first + count).map(|at| {
             let reference = format!("{:#x}", address::code(me, at));
@@ -443,7 +443,7 @@ impl Session<'_> {
         let count = asked.count.clamp(0, MOST_BYTES);
         let scope = self.debugger.scope(self.debugger.thread());
         let mut bytes = Vec::new();
-        // Longwords are big-endian, as the network's bytes lie in them.
+        // Longwords are big-endian, in network byte order.
         for at in start..start + count {
             let Ok((memory, address)) = address::memory(at) else {
                 break;
@@ -481,7 +481,7 @@ impl Session<'_> {
                 last.2 = u32::from_be_bytes(whole);
             }
         }
-        // Bytes that lie in a row are one change.
+        // Consecutive words are written as one change.
         let follows = |a: &(_, u32, u32), b: &(_, u32, u32)| (a.0, a.1 + 4) == (b.0, b.1);
         for run in words.chunk_by(follows) {
             let values: Vec<u32> = run.iter().map(|it| it.2).collect();
@@ -492,7 +492,7 @@ impl Session<'_> {
 
     fn source(&self, asked: &SourceText) -> Result<Value, DebugError> {
         let path = asked.source.path.clone().unwrap_or_default();
-        // Only what the programs were made of is read.
+        // Only sources of the loaded programs are read.
         let cores = self.debugger.chip().microengines().iter();
         let mut files = cores.flat_map(|core| &core.program().image().files);
         let file = files.find(|file| npsim_image::same_file(file, &path));
@@ -518,7 +518,7 @@ fn here(debugger: &Debugger, reason: StopCause) -> Stop {
     }
 }
 
-/// A file as the client is to find it.
+/// The protocol's description of a source file.
 fn source_of(file: &str) -> Value {
     let full = npsim::files::canonical(Path::new(file));
     let name = full.file_name().map(|it| it.to_string_lossy().into_owned());

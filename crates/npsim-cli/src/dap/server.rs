@@ -1,4 +1,4 @@
-//! The conversation: requests in, responses and events out.
+//! The protocol connection: requests in, responses and events out.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use serde_json::{Map, Value, json};
 use super::wire::{Incoming, Request};
 use crate::framing;
 
-/// What a launch request says.
+/// A launch request.
 pub struct Launch {
     /// The arguments.
     pub arguments: Map<String, Value>,
     request: Request,
 }
 
-/// One end of a conversation with an editor.
+/// The server's end of a connection to an editor.
 pub struct Server {
     input: Receiver<io::Result<Incoming>>,
     output: Box<dyn Write>,
     seq: i64,
-    /// Set when a request came in that interrupts the present command.
+    /// Set when a request arrives that interrupts the current command.
     stop: Arc<AtomicBool>,
-    /// The client has closed its end.
+    /// Set when the client has closed its end.
     gone: Arc<AtomicBool>,
 }
 
@@ -47,8 +47,8 @@ impl std::fmt::Debug for Launch {
 }
 
 impl Server {
-    /// Speaks over these streams. What comes in is read on a thread of its own, so that a
-    /// pause reaches a search that goes on.
+    /// Creates a server on these streams. A separate thread reads the input, so that a pause can
+    /// interrupt a search in progress.
     #[must_use]
     pub fn new(mut input: impl BufRead + Send + 'static, output: impl Write + 'static) -> Self {
         let (sender, receiver) = channel();
@@ -77,7 +77,7 @@ impl Server {
                     break;
                 }
             }
-            // No client waits for a search any more.
+            // The client no longer waits for a search.
             hung_up.store(true, Ordering::Relaxed);
         });
         Self {
@@ -89,8 +89,8 @@ impl Server {
         }
     }
 
-    /// The next request; nothing when the client has gone. Messages that are none are shown to
-    /// the client.
+    /// The next request; `None` when the client has disconnected. Unreadable messages are reported
+    /// to the client.
     pub(super) fn next(&mut self) -> io::Result<Option<Request>> {
         loop {
             match self.input.recv() {
@@ -143,10 +143,10 @@ impl Server {
         self.send(message)
     }
 
-    /// Answers until the client launches something; nothing if it goes away before.
+    /// Answers requests until the client launches something; `None` if it disconnects first.
     ///
     /// # Errors
-    /// The streams break, or what comes in is no protocol.
+    /// Returns an error if the streams break, or the input violates the protocol.
     pub fn launch(&mut self) -> io::Result<Option<Launch>> {
         while let Some(request) = self.next()? {
             match request.command.as_str() {
@@ -176,10 +176,10 @@ impl Server {
         Ok(None)
     }
 
-    /// Tells the client that what it launched cannot run.
+    /// Reports to the client that its launch request failed.
     ///
     /// # Errors
-    /// The streams break.
+    /// Returns an error if the streams break.
     pub fn refuse_launch(&mut self, launch: &Launch, why: &str) -> io::Result<()> {
         self.event(
             "output",
@@ -190,7 +190,7 @@ impl Server {
         self.event("terminated", None)
     }
 
-    /// Begins to debug what the client launched: the debugger asks whether to stop early.
+    /// Begins to debug what the client launched. The debugger polls the interruption flags.
     pub(super) fn begin(
         &mut self,
         launch: &Launch,
@@ -204,13 +204,13 @@ impl Server {
         Ok(debugger)
     }
 
-    /// The interruption is done.
+    /// Clears the interruption flag.
     pub(super) fn go_on(&self) {
         self.stop.store(false, Ordering::Relaxed);
     }
 }
 
-/// What the debugger can do.
+/// The capabilities of the debugger.
 fn capabilities() -> Value {
     let filters: Vec<_> = npsim_chip::kernel::check::Check::ALL
         .iter()

@@ -1,4 +1,4 @@
-//! A session in which something is debugged.
+//! The state of a debug session.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use npsim_debug::Debugger;
 
 use super::server::Server;
 
-/// A debugger with the client that inspects it.
+/// A debugger and the client that inspects it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Session<'s> {
     pub server: &'s mut Server,
     pub debugger: Debugger,
-    /// The breakpoints that each request has set.
+    /// The breakpoints set by each request.
     pub points: BTreeMap<String, Vec<u32>>,
-    /// The words of lines that the client was given as targets of a jump, two each.
+    /// The instructions of the lines offered to the client as jump targets, two targets per line.
     pub targets: Vec<Vec<(u8, u16)>>,
-    /// The client has chosen checks.
+    /// Whether the client has chosen checks.
     pub filtered: bool,
     pub stops_on_entry: bool,
-    /// The client has set its breakpoints.
+    /// Whether the client has set its breakpoints.
     pub configured: bool,
-    /// The client knows that the run has ended.
+    /// Whether the client has been sent the end of the run.
     pub terminated: bool,
 }
 

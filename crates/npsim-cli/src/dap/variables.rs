@@ -1,4 +1,4 @@
-//! Scopes and what is in them.
+//! Scopes and their variables.
 
 use npsim_chip::core::signal_name_at;
 use npsim_debug::console::holder_text;
@@ -43,7 +43,7 @@ const KINDS: [(VariableGroup, &str, bool); 10] = [
     (VariableGroup::Buffers, "RBUF and TBUF", true),
 ];
 
-/// What makes a register of a file by its number.
+/// A constructor of a register operand from its number.
 type RegisterOfFile = fn(u8) -> Operand;
 
 fn reference(thread: Thread, kind: usize) -> i64 {
@@ -57,12 +57,12 @@ fn split(reference: i64) -> Result<(Thread, VariableGroup), DebugError> {
         .ok_or_else(|| DebugError::new(format!("there are no variables {reference}")))
 }
 
-/// The thread whose values a reference means.
+/// The thread that a variables reference belongs to.
 pub(super) fn thread_of(reference: i64) -> Result<Thread, DebugError> {
     split(reference).map(|it| it.0)
 }
 
-/// How an expression names a variable.
+/// The expression that denotes a variable.
 pub(super) fn expression(reference: i64, name: &str) -> String {
     match split(reference) {
         Ok((_, VariableGroup::Rings)) => format!("ring({name}).fill"),
@@ -103,7 +103,7 @@ pub(super) fn scopes(thread: Thread) -> Value {
     json!({ "scopes": scopes })
 }
 
-/// A value as it is shown.
+/// Formats a value.
 pub(super) fn text(value: u64, format: &ValueFormat) -> String {
     if format.hex {
         format!("{value:#x}")
@@ -314,7 +314,7 @@ impl Session<'_> {
             let what = match ring.kind {
                 RingKind::Scratch { .. } => "longwords",
                 RingKind::Queue => "entries",
-                // No expression names them.
+                // No expression denotes these rings.
                 RingKind::Neighbour { .. } => return None,
             };
             let value = format!("{} {what}", ring.fill);

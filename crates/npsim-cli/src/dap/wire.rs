@@ -1,9 +1,9 @@
-//! What comes in from a client.
+//! Messages from a client.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What the client asks for.
+/// A request of the client.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Request {
     pub seq: i64,
@@ -16,12 +16,12 @@ pub(super) struct Request {
 #[derive(Debug)]
 pub(super) enum Incoming {
     Request(Request),
-    /// A message that is no request, and why.
+    /// A message that is not a request, and the reason.
     Unreadable(String),
 }
 
 impl Incoming {
-    /// What the bytes of a message say.
+    /// Parses the bytes of a message.
     pub fn of(bytes: &[u8]) -> Self {
         match serde_json::from_slice(bytes) {
             Ok(request) => Self::Request(request),
