@@ -1,5 +1,5 @@
-//! The book as HTML: pages with the contents beside them, a search over all of them, light or dark.
-//! Without scripts the pages read as well. Nothing comes from elsewhere.
+//! The book as HTML: pages with a table of contents and full-text search, in light and dark themes.
+//! The pages are readable without scripts, and nothing is loaded from elsewhere.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::markdown::{anchors, parser};
 use super::{Page, pages};
 
-/// A part of a page that the search can find.
+/// A section of a page, for the search index.
 #[derive(Serialize)]
 struct SearchSection {
     title: String,
@@ -18,7 +18,7 @@ struct SearchSection {
     text: String,
 }
 
-/// The files of the book as HTML: each page, `index.html` with the contents, and what they share.
+/// The files of the book as HTML: the pages, `index.html` with the contents, and shared files.
 #[must_use]
 pub fn files() -> Vec<(String, String)> {
     let pages = pages();
@@ -56,7 +56,7 @@ fn frame(pages: &[Page], current: Option<&Page>, title: &str, body: &str) -> Str
     )
 }
 
-/// The pages part by part, the present one marked.
+/// The list of pages by part, with the current one marked.
 fn list(pages: &[Page], current: Option<&Page>) -> String {
     let mut text = String::from("<ol>\n");
     let mut part = "";
@@ -102,11 +102,11 @@ fn page_text(pages: &[Page], page: &Page, before: Option<&Page>, after: Option<&
     frame(pages, Some(page), &format!("{} - npsim", page.title), &body)
 }
 
-/// What the search looks through: each heading with the text up to the next.
+/// The search index: each heading with the text up to the next.
 fn search_index(pages: &[Page]) -> String {
     let sections: Vec<_> = pages.iter().flat_map(sections).collect();
     let json = serde_json::to_string(&sections).unwrap_or_default();
-    // It stands in a script, which a text must not end.
+    // The index is embedded in a script element, which its text must not close.
     format!("const SECTIONS = {};\n", json.replace("</", "<\\/"))
 }
 
@@ -149,10 +149,10 @@ fn sections(page: &Page) -> Vec<SearchSection> {
     found
 }
 
-/// The page's text, its links to other pages led to their HTML.
+/// The page's body, with links to other pages rewritten to their HTML files.
 fn body(page: &Page) -> String {
     let mut anchors = anchors(page.text).into_iter();
-    // Whether each open link leads anywhere.
+    // Whether each open link has a target.
     let mut leads = Vec::new();
     let html = |text: &str| Event::Html(text.to_owned().into());
     let events = parser(page.text).map(|event| match event {
@@ -186,10 +186,10 @@ fn body(page: &Page) -> String {
             }
         }
         Event::End(TagEnd::Link) if leads.pop() == Some(false) => html(""),
-        // Pictures are not in the program.
+        // Pictures are not embedded in the program.
         Event::Start(Tag::Image { .. }) => html("<em>[picture: "),
         Event::End(TagEnd::Image) => html("]</em>"),
-        // What looks like HTML is a text about something in angle brackets.
+        // Apparent HTML is literal text in angle brackets.
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         other => other,
     });
@@ -198,7 +198,7 @@ fn body(page: &Page) -> String {
     out
 }
 
-/// Where a link leads among the pages; nothing for a file of the repository.
+/// The target of a link within the book; `None` for a file of the repository.
 fn place(target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with('#') {
         return Some(target.to_owned());

@@ -1,58 +1,58 @@
-//! A page of the book as blocks, for a terminal, with its links and the anchors of its
-//! headings.
+//! Parses a page of the book into blocks for a terminal, and finds its links and the anchors of
+//! its headings.
 
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// A text: pieces one after the other.
+/// Text as a sequence of spans.
 pub type RichText = Vec<Span>;
 
 /// A block of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// A heading, its level from 1 to 6.
+    /// A heading.
     Heading {
-        /// Level.
+        /// The level, from 1 to 6.
         level: usize,
-        /// What it says.
+        /// The text.
         text: RichText,
     },
-    /// Lines that are one text.
+    /// A paragraph.
     Paragraph(RichText),
-    /// What stands in a fence or is indented.
+    /// A fenced or indented code block.
     Code(String),
-    /// An entry of a list: how deep it is, what stands before it (`-`, `1.`), its text.
+    /// An entry of a list.
     Item {
-        /// 0 for the outermost list.
+        /// The nesting depth: 0 for the outermost list.
         depth: usize,
-        /// The mark.
+        /// The marker: `-`, or a number such as `1.`.
         mark: String,
-        /// What it says.
+        /// The text.
         text: RichText,
     },
     /// A table, its first row the header.
     Table(Vec<Vec<RichText>>),
-    /// A text that is quoted.
+    /// A quotation.
     Quote(RichText),
 }
 
-/// A piece of a text.
+/// A span of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// As it is.
+    /// Plain text.
     Text(String),
-    /// A word of a program.
+    /// Inline code.
     Code(String),
-    /// Emphasis, strong or not.
+    /// Emphasis, and whether it is strong.
     Emphasis(RichText, bool),
-    /// A link: its text and where it leads.
+    /// A link: its text and target.
     Link(RichText, String),
-    /// A picture: what it shows and where it lies.
+    /// A picture: its description and path.
     Image(RichText, String),
 }
 
-/// The parser of the book's kind of Markdown.
+/// A parser for the Markdown dialect of the book.
 #[must_use]
 pub fn parser(page: &str) -> Parser<'_> {
     Parser::new_ext(page, Options::ENABLE_TABLES)
@@ -63,7 +63,7 @@ pub fn parser(page: &str) -> Parser<'_> {
 pub fn blocks(page: &str) -> Vec<Block> {
     let mut events = parser(page);
     let mut found: Vec<Block> = Vec::new();
-    // Of each open list the number of its next entry, if it has numbers.
+    // For each open list, the number of its next entry, if it is numbered.
     let mut lists: Vec<Option<u64>> = Vec::new();
     let mut quoted = false;
     while let Some(event) = events.next() {
@@ -78,7 +78,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
             }
             Event::End(TagEnd::BlockQuote(_)) => quoted = false,
             Event::Start(Tag::Paragraph) => match found.last_mut() {
-                // Another paragraph of an entry or a quotation goes on in it.
+                // Further paragraphs of an entry or a quotation are appended to it.
                 Some(Block::Item { text, .. } | Block::Quote(text))
                     if quoted || !lists.is_empty() =>
                 {
@@ -124,7 +124,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
     found
 }
 
-/// The next entry of the innermost list.
+/// Begins the next entry of the innermost list.
 fn item(lists: &mut [Option<u64>]) -> Block {
     let depth = lists.len().saturating_sub(1);
     let mark = match lists.last_mut() {
@@ -141,7 +141,7 @@ fn item(lists: &mut [Option<u64>]) -> Block {
     }
 }
 
-/// The text up to the end of what has begun.
+/// Reads text up to the end of the current element.
 fn text(events: &mut Parser<'_>) -> RichText {
     let mut found = RichText::new();
     while let Some(event) = events.next() {
@@ -153,7 +153,7 @@ fn text(events: &mut Parser<'_>) -> RichText {
     found
 }
 
-/// Adds what an event says to a text.
+/// Appends the text of an event.
 fn piece(event: Event<'_>, events: &mut Parser<'_>, to: &mut RichText) {
     match event {
         Event::Text(more) | Event::InlineHtml(more) | Event::Html(more) => push(to, &more),
@@ -167,7 +167,7 @@ fn piece(event: Event<'_>, events: &mut Parser<'_>, to: &mut RichText) {
         Event::Start(Tag::Image { dest_url, .. }) => {
             to.push(Span::Image(text(events), dest_url.into_string()));
         }
-        // The book is written in nothing else.
+        // The book uses no other elements.
         _ => {}
     }
 }
@@ -180,7 +180,7 @@ fn push(text: &mut RichText, more: &str) {
     }
 }
 
-/// A text without marks.
+/// The text without formatting.
 #[must_use]
 pub fn plain(text: &[Span]) -> String {
     let pieces = text.iter().map(|span| match span {
@@ -190,14 +190,14 @@ pub fn plain(text: &[Span]) -> String {
     pieces.collect()
 }
 
-/// A table as it is written.
+/// A table in its Markdown source.
 #[derive(Debug)]
 pub struct PageTable<'page> {
-    /// The heading above it, as it is written, without `#`.
+    /// The heading above it, in Markdown, without `#`.
     pub heading: &'page str,
-    /// Where it stands in its page.
+    /// The byte range of the table in its page.
     pub place: Range<usize>,
-    /// The cells, the header first.
+    /// The cells, with the header row first.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -231,7 +231,7 @@ pub fn tables(page: &str) -> Vec<PageTable<'_>> {
     found
 }
 
-/// The anchor that a heading has: lower case, dashes for spaces, no other marks.
+/// The anchor of a heading: in lower case, with dashes for spaces and without punctuation.
 #[must_use]
 pub fn anchor(heading: &str) -> String {
     heading
@@ -246,7 +246,7 @@ pub fn anchor(heading: &str) -> String {
         .collect()
 }
 
-/// The anchors of a page's headings in their order; the second of a name gets a number.
+/// The anchors of a page's headings, in order; repeated ones are numbered.
 #[must_use]
 pub fn anchors(page: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -265,7 +265,7 @@ pub fn anchors(page: &str) -> Vec<String> {
     found
 }
 
-/// Where the links and pictures of a page lead.
+/// The targets of the links and pictures of a page.
 #[must_use]
 pub fn links(page: &str) -> Vec<String> {
     let targets = parser(page).filter_map(|event| match event {

@@ -1,5 +1,4 @@
-//! The book in `docs/src`, as it was when the program was built: its pages in their
-//! order, and what a reader may mean by a topic.
+//! The book in `docs/src`, embedded at build time: its pages in order, and the search for topics.
 
 pub mod html;
 pub mod markdown;
@@ -16,13 +15,13 @@ const SUMMARY: &str = "SUMMARY";
 /// A page of the book.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The file without the ending, which is its topic.
+    /// The file name without the extension, which is its topic.
     pub name: &'static str,
-    /// What the table of contents calls it.
+    /// Its title in the table of contents.
     pub title: &'static str,
-    /// The part of the book that it is in; empty before the first one.
+    /// The part of the book that it belongs to; empty before the first one.
     pub part: &'static str,
-    /// How deep it is in that part: 0 for a chapter.
+    /// Its depth within the part: 0 for a chapter.
     pub depth: usize,
     /// The text in Markdown.
     pub text: &'static str,
@@ -33,32 +32,32 @@ pub struct Page {
 pub struct Heading {
     /// The page.
     pub page: Page,
-    /// The heading without marks.
+    /// The heading without formatting.
     pub heading: String,
-    /// Which block of the page it is.
+    /// The index of its block in the page.
     pub block: usize,
 }
 
-/// What a reader means by a topic.
+/// The result of looking up a topic.
 #[derive(Clone, Debug)]
 pub enum TopicMatch {
     /// One page.
     Page(Page),
-    /// One section: blocks of a page, from a heading to the next of its level.
+    /// One section: the blocks of a page from a heading to the next of the same or a higher level.
     Section(Page, Vec<Block>),
-    /// Several places whose headings have all the words.
+    /// Several places, whose headings contain all the words.
     Places(Vec<Heading>),
-    /// No topic, but one of nearly the same name if there is one.
+    /// No match, and the most similar topic, if there is one.
     Nothing(Option<String>),
 }
 
-/// All pages in the order of the table of contents.
+/// All pages, in the order of the table of contents.
 #[must_use]
 pub fn pages() -> Vec<Page> {
     let summary = npsim_book::page(SUMMARY).unwrap_or_default();
     let mut part = "";
     let mut pages = Vec::new();
-    // The first heading is the table's own.
+    // The first heading is that of the table itself.
     for line in summary.lines().skip(1) {
         if let Some(title) = line.strip_prefix("# ") {
             part = title;
@@ -82,8 +81,7 @@ pub fn pages() -> Vec<Page> {
     pages
 }
 
-/// Looks for a topic: the name or the title of a page, `PAGE HEADING`, or words that a
-/// heading has.
+/// Looks up a topic: the name or the title of a page, `PAGE HEADING`, or words of a heading.
 #[must_use]
 pub fn find(topic: &str) -> TopicMatch {
     let topic = topic.trim().to_lowercase();
@@ -128,12 +126,12 @@ pub fn find(topic: &str) -> TopicMatch {
     }
 }
 
-/// Whether a heading is what was typed, as a text or as an anchor.
+/// Whether a heading equals what was typed, as text or as an anchor.
 fn is(heading: &str, typed: &str) -> bool {
     heading.to_lowercase() == typed || markdown::anchor(heading) == typed
 }
 
-/// Headings that have all words of a text, page by page.
+/// Headings that contain all the words of a text, in page order.
 fn places(pages: &[Page], words: &str) -> Vec<Heading> {
     let words: Vec<&str> = words.split([' ', '-']).collect();
     let mut found = Vec::new();
@@ -144,7 +142,7 @@ fn places(pages: &[Page], words: &str) -> Vec<Heading> {
             };
             let heading = plain(text);
             let lower = heading.to_lowercase();
-            // An anchor lacks some marks that the heading has.
+            // An anchor lacks some of the punctuation of its heading.
             let anchor = markdown::anchor(&heading);
             let has = |word: &&str| lower.contains(*word) || anchor.contains(*word);
             if words.iter().all(has) {

@@ -1,5 +1,5 @@
-//! Pages as text for a terminal: wrapped to its width, with styles that a plain output
-//! leaves out.
+//! Renders pages for a terminal: wrapped to its width, with styles that are dropped for plain
+//! output.
 
 use std::fmt::Write as _;
 
@@ -11,19 +11,19 @@ const UNDERLINE: &str = "\x1b[4m";
 const CYAN: &str = "\x1b[36m";
 const DIM: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
-/// Columns of a line that is pleasant to read.
+/// The widest line, in columns, that is pleasant to read.
 const WIDEST: usize = 96;
-/// Columns below which wrapped text cannot be read.
+/// The narrowest width, in columns, in which wrapped text is readable.
 const NARROWEST: usize = 30;
-/// What stands before code.
+/// The indentation of code.
 const CODE: &str = "    ";
-/// What a shell takes for the middle of a command.
+/// The shell's line continuation.
 const GOES_ON: &str = " \\";
 
-/// Blocks as lines of at most so many columns, where words and code allow it.
+/// Renders blocks in lines of at most `columns` columns, where words and code allow it.
 #[must_use]
 pub fn render(blocks: &[Block], columns: usize) -> String {
-    // Code is as wide as it can be.
+    // Code may use the whole width.
     let code_columns = columns.max(NARROWEST) - CODE.len();
     let columns = columns.clamp(NARROWEST, WIDEST);
     let mut out = String::new();
@@ -64,8 +64,8 @@ pub fn render(blocks: &[Block], columns: usize) -> String {
     out
 }
 
-/// A line of code as lines of at most so many columns, where its words allow it. A command of a
-/// shell that is broken stays one command, and one with quotes is left alone.
+/// Breaks a line of code into lines of at most `columns` columns, where its words allow it. A
+/// broken shell command remains one command, and one with quotes is not broken.
 fn code_lines(line: &str, columns: usize) -> Vec<String> {
     let command = line.starts_with("$ ");
     let fits = line.chars().count() <= columns;
@@ -84,8 +84,8 @@ fn code_lines(line: &str, columns: usize) -> Vec<String> {
     lines.collect()
 }
 
-/// A text without marks as lines of at most so many columns, the first one behind
-/// `first` and the others behind `rest`.
+/// Wraps unformatted text in lines of at most `columns` columns, with the prefix `first` on the
+/// first line and `rest` on the others.
 #[must_use]
 pub fn wrapped(text: &str, columns: usize, first: &str, rest: &str) -> Vec<String> {
     wrap(&words_of(text), columns, first, rest)
@@ -98,12 +98,12 @@ fn lines(out: &mut String, text: &[Span], columns: usize, first: &str, rest: &st
     }
 }
 
-/// A word with its style, and how many columns it takes.
+/// A word with its style, and its width in columns.
 #[derive(Clone, Debug)]
 struct StyledWord {
     shown: String,
     columns: usize,
-    /// Whether it stands directly behind the word before.
+    /// Whether it directly follows the previous word, without a space.
     joined: bool,
 }
 
@@ -127,7 +127,8 @@ fn words(text: &[Span]) -> Vec<StyledWord> {
             Span::Emphasis(text, strong) => (plain(text), if *strong { BOLD } else { UNDERLINE }),
             Span::Link(text, target) => {
                 let text = plain(text);
-                // A page of the book has its topic in `npsim docs`; others have a place.
+                // The book's own pages can be looked up with `npsim docs`; other targets are
+                // shown.
                 let shown = if target.starts_with("http") && *target != text {
                     format!("{text} ({target})")
                 } else {
@@ -157,7 +158,7 @@ fn words(text: &[Span]) -> Vec<StyledWord> {
     words
 }
 
-/// Lines of words, the first one behind `first`, the others behind `rest`.
+/// Breaks words into lines, with the prefix `first` on the first line and `rest` on the others.
 fn wrap(words: &[StyledWord], columns: usize, first: &str, rest: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut line = first.to_owned();
@@ -165,7 +166,7 @@ fn wrap(words: &[StyledWord], columns: usize, first: &str, rest: &str) -> Vec<St
     let mut empty = true;
     let mut at = 0;
     while at < words.len() {
-        // What is joined stays on a line.
+        // Joined words stay on one line.
         let end = at
             + 1
             + words[at + 1..]
@@ -193,10 +194,10 @@ fn wrap(words: &[StyledWord], columns: usize, first: &str, rest: &str) -> Vec<St
     found
 }
 
-/// A table with its columns side by side if they fit, or else an entry a row.
+/// Renders a table with its columns side by side if they fit, else one entry per row.
 fn table(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     const GAP: usize = 2;
-    /// Columns that a text needs at least to be read.
+    /// The narrowest readable column.
     const LEAST: usize = 24;
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width_of = |column: usize| {
@@ -208,7 +209,7 @@ fn table(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     };
     let mut widths: Vec<usize> = (0..count).map(width_of).collect();
     let gaps = GAP * count.saturating_sub(1);
-    // The widest columns give way first.
+    // The widest columns are narrowed first.
     while widths.iter().sum::<usize>() + gaps > columns {
         let widest = widths.iter().copied().enumerate().max_by_key(|it| it.1);
         match widest {
@@ -247,7 +248,7 @@ fn table(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     }
 }
 
-/// A table that is too wide: each row as its first cell, and the others below it.
+/// Renders a table that is too wide: for each row its first cell, with the other cells below it.
 fn entries(out: &mut String, rows: &[Vec<RichText>], columns: usize) {
     for row in rows.iter().skip(1) {
         let Some((first, others)) = row.split_first() else {
@@ -295,7 +296,8 @@ mod tests {
             for columns in [40, 80, 200] {
                 let text = anstream::adapter::strip_str(&render(&all, columns)).to_string();
                 let longest = |line: &str| line.split(' ').map(|word| word.chars().count()).max();
-                // A row is as wide as the longest words of its columns, which other rows may have.
+                // A row may be as wide as the longest words in its columns, including those of
+                // other rows.
                 let in_rows = { text.lines() }
                     .filter(|line| line.trim().contains("  "))
                     .filter_map(longest)
@@ -304,7 +306,7 @@ mod tests {
                     let row = line.trim().contains("  ");
                     let longest = if row { in_rows } else { longest(line) };
                     let width = line.chars().count();
-                    // A word may be longer than a line, and what is quoted is one.
+                    // A word may be longer than a line, and quoted text counts as one word.
                     let code = line.starts_with(super::CODE);
                     let most = if code {
                         columns

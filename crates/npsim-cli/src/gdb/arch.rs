@@ -1,10 +1,10 @@
-//! The core as gdb knows it: an `ARMv5TE` processor with the registers of its basic feature.
+//! The core's architecture for gdb: an `ARMv5TE` processor with the registers of its basic feature.
 //!
-//! The layouts of other crates write registers little-endian; gdb expects them in the byte order of the program.
+//! The register layouts of other crates are little-endian; gdb expects the byte order of the program.
 
 use gdbstub::arch::{Arch, Registers};
 
-/// The registers that gdb knows: r0 to r15 and CPSR, which has number 25 there.
+/// The target description: r0 to r15 and CPSR, which is number 25 in gdb.
 const DESCRIPTION: &str = r#"<?xml version="1.0"?>
 <!DOCTYPE target SYSTEM "gdb-target.dtd">
 <target version="1.0">
@@ -35,12 +35,12 @@ const DESCRIPTION: &str = r#"<?xml version="1.0"?>
 #[derive(Debug)]
 pub enum XScale {}
 
-/// Its registers: r0 to r15 and CPSR.
+/// The registers: r0 to r15 and CPSR.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreRegisters {
-    /// Their values.
+    /// The register values.
     pub values: [u32; 17],
-    /// Whether gdb has them big-endian.
+    /// Whether they are sent in big-endian order.
     pub is_big: bool,
 }
 
@@ -64,7 +64,8 @@ impl Registers for CoreRegisters {
         }
     }
 
-    /// Nothing is kept: [`CoreTarget`](super::target::CoreTarget) refuses to write registers, and says why.
+    /// Ignores the bytes: [`CoreTarget`](super::target::CoreTarget) refuses to write registers, with an
+    /// explanation.
     fn gdb_deserialize(&mut self, _bytes: &[u8]) -> Result<(), ()> {
         Ok(())
     }

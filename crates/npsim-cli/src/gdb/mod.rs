@@ -1,4 +1,4 @@
-//! `npsim debug --gdb`: the program of the core under gdb, which speaks its remote protocol over TCP.
+//! `npsim debug --gdb`: debugs the core's program with gdb, over TCP and its remote protocol.
 
 mod arch;
 mod target;
@@ -17,7 +17,7 @@ use npsim_debug::Debugger;
 use crate::output;
 use target::{CoreTarget, Source};
 
-/// The address behind `--gdb`: a port alone is one of this machine.
+/// The address given to `--gdb`; a port alone means this machine.
 fn address(text: &str) -> String {
     match text.strip_prefix(':') {
         Some(port) => format!("127.0.0.1:{port}"),
@@ -25,7 +25,7 @@ fn address(text: &str) -> String {
     }
 }
 
-/// Waits for gdb and answers it until it goes.
+/// Waits for gdb and serves it until it disconnects.
 pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::Result<()> {
     if debugger.core().is_none() {
         return Err(
@@ -38,10 +38,10 @@ pub fn serve(mut debugger: Debugger, at: &str, sources: Box<Source>) -> anyhow::
     let listener = TcpListener::bind(&at).with_context(|| format!("cannot listen at {at}"))?;
     output::line(&format!("listening at {}", listener.local_addr()?));
     let (stream, _) = listener.accept()?;
-    // Another gdb is refused.
+    // Further connections are refused.
     drop(listener);
     stream.set_nodelay(true)?;
-    // A byte that comes while the run goes on is an interrupt.
+    // A byte received during the run is an interrupt.
     let mut other = stream.try_clone()?;
     debugger.ask(move |_| ConnectionExt::peek(&mut other).map_or(true, |byte| byte.is_some()));
     let target = CoreTarget::new(debugger, sources);

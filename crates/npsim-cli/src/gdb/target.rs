@@ -1,4 +1,4 @@
-//! What gdb debugs: the program of the core, as the time-travel debugger has it.
+//! The gdb target: the core's program, run by the time-travel debugger.
 
 use gdbstub::common::Signal;
 use gdbstub::stub::SingleThreadStopReason;
@@ -24,10 +24,10 @@ use npsim_debug::{DebugError, Debugger, Direction, Step, StopCause, Thread};
 use super::arch::{CoreRegisters, XScale};
 use crate::output;
 
-/// The text of a file, if it can be read.
+/// Returns the text of a file, if it can be read.
 pub type Source = dyn Fn(&str) -> Option<String>;
 
-/// How the run is to go on.
+/// How the run resumes.
 #[derive(Clone, Copy, Debug)]
 enum Resumption {
     Continue(Direction),
@@ -42,19 +42,19 @@ impl Resumption {
     }
 }
 
-/// What gdb has set: a breakpoint or a watchpoint, and the debugger's numbers of what stands for it.
+/// A breakpoint or watchpoint set by gdb, and the numbers of the debugger's breakpoints that implement it.
 #[derive(Debug)]
 struct GdbPoint {
     address: u32,
-    /// The longwords that are watched; of a breakpoint none.
+    /// The watched longwords; empty for a breakpoint.
     words: Vec<u32>,
     numbers: Vec<u32>,
 }
 
-/// The program of the core, for gdb.
+/// The core's program, as a target for gdb.
 ///
-/// Where a program stops it stands in the middle of a job of the core, in a copy of the chip that the run does not go
-/// on from (`npsim_debug::core`). Neither registers nor memory are written there.
+/// When a program stops, it is in the middle of a job of the core, in a copy of the chip that the run does not continue
+/// from (`npsim_debug::core`). Registers and memory of that copy cannot be written.
 pub struct CoreTarget {
     debugger: Debugger,
     sources: Box<Source>,
@@ -63,7 +63,7 @@ pub struct CoreTarget {
 }
 
 impl CoreTarget {
-    /// A program at the beginning of its run.
+    /// A program at the start of its run.
     pub fn new(mut debugger: Debugger, sources: Box<Source>) -> Result<Self, DebugError> {
         debugger.select(Thread::CORE)?;
         Ok(Self {
@@ -74,7 +74,7 @@ impl CoreTarget {
         })
     }
 
-    /// Goes on as gdb has asked, to where the run stops; nothing if it was interrupted.
+    /// Resumes as requested by gdb, until the run stops; `None` if it was interrupted.
     pub fn go_on(&mut self) -> Option<SingleThreadStopReason<u32>> {
         let before = self.watched();
         let stop = match self.resumption {
@@ -111,13 +111,13 @@ impl CoreTarget {
         reason
     }
 
-    /// A breakpoint of a context may have selected that.
+    /// Selects the core, since a context's breakpoint may have selected that context.
     fn look_at_core(&mut self) {
-        // The core runs a program for as long as the run lasts.
+        // This cannot fail: the core has a program for as long as the run lasts.
         let _ = self.debugger.select(Thread::CORE);
     }
 
-    /// What stands in the longwords that are watched, by watchpoint.
+    /// The contents of the watched longwords, by watchpoint.
     fn watched(&self) -> Vec<Vec<Option<u32>>> {
         let Some(core) = self.debugger.core() else {
             return Vec::new();
@@ -136,8 +136,8 @@ impl CoreTarget {
         }
     }
 
-    /// The stop at a breakpoint or watchpoint. An ARM processor stops for a watchpoint before the access, and gdb makes
-    /// the instruction itself to see the change, in either direction. So the instruction is taken back.
+    /// The stop at a breakpoint or watchpoint. An ARM processor stops for a watchpoint before the access, and gdb then
+    /// executes the instruction itself to see the change, in either direction. Therefore the instruction is undone.
     fn reached(&mut self, at: usize) -> SingleThreadStopReason<u32> {
         let GdbPoint { address, words, .. } = &self.points[at];
         let addr = *address;
@@ -303,7 +303,7 @@ impl SwBreakpoint for CoreTarget {
 }
 
 impl HwWatchpoint for CoreTarget {
-    /// Changes are seen, not reads.
+    /// Only writes are watched, not reads.
     fn add_hw_watchpoint(
         &mut self,
         address: u32,
@@ -330,14 +330,14 @@ impl HwWatchpoint for CoreTarget {
     }
 }
 
-/// The longwords in which bytes from an address on lie, at least one.
+/// The longwords that contain a range of bytes; at least one.
 fn words_of(address: u32, bytes: u32) -> Vec<u32> {
     let last = address.saturating_add(bytes.saturating_sub(1));
     (address & !3..=last).step_by(4).collect()
 }
 
 impl MonitorCmd for CoreTarget {
-    /// The commands of the console.
+    /// Runs a command of the console.
     fn handle_monitor_cmd(
         &mut self,
         command: &[u8],

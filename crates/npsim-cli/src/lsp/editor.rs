@@ -1,4 +1,4 @@
-//! The texts that an editor has open, as it names and numbers them, and the analysis of them.
+//! The texts that an editor has open, with its URIs and version numbers, and the analysis of them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use super::uris::{path_of, to_uri};
 /// An open text.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// As the editor names it.
+    /// The editor's URI for it.
     pub uri: Uri,
-    /// The version, as the editor counts.
+    /// The editor's version number.
     pub version: i32,
 }
 
-/// What is known of an editor's texts.
+/// The state of an editor's texts.
 #[derive(Debug)]
 pub struct Editor {
     /// The analysis.
@@ -31,7 +31,7 @@ pub struct Editor {
 }
 
 impl Editor {
-    /// A text was opened.
+    /// Handles an opened text.
     pub fn open(
         &mut self,
         TextDocumentItem {
@@ -43,7 +43,7 @@ impl Editor {
         self.open.insert(path, Document { uri, version });
     }
 
-    /// An open text was changed.
+    /// Handles a change to an open text.
     pub fn change(
         &mut self,
         document: &VersionedTextDocumentIdentifier,
@@ -68,21 +68,21 @@ impl Editor {
         self.workspace.change(&path, text);
     }
 
-    /// A text was closed.
+    /// Handles a closed text.
     pub fn close(&mut self, uri: &Uri) {
         let path = path_of(uri);
         self.workspace.close(&path);
         self.open.remove(&path);
     }
 
-    /// A file as the editor names it.
+    /// The URI by which the editor knows a file.
     #[must_use]
     pub fn uri(&self, path: &Path) -> Option<Uri> {
         let open = self.open.get(path).map(|document| document.uri.clone());
         open.or_else(|| to_uri(path))
     }
 
-    /// The place that a request is about.
+    /// The place that a request refers to; `None` if its text is not available.
     #[must_use]
     pub fn spot(&self, place: &TextDocumentPositionParams) -> Option<Spot> {
         let path = path_of(&place.text_document.uri);

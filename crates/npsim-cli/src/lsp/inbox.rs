@@ -1,5 +1,5 @@
-//! Messages that wait for the server: all that are here count before anything is found out
-//! that no answer needs, and what the editor takes back is not answered.
+//! Messages waiting for the server: all of them are taken into account before any work that no
+//! request needs, and requests that the editor has cancelled are not answered.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use lsp_server::{Message, Request, RequestId};
 use lsp_types::notification::{Cancel, Notification as _};
 use lsp_types::{CancelParams, NumberOrString};
 
-/// Messages in the order in which they came, and requests that were put off.
+/// Messages in order of arrival, and deferred requests.
 #[derive(Debug, Default)]
 pub struct Inbox {
     messages: VecDeque<Message>,
@@ -15,8 +15,8 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Takes in a message. One that takes back a request which waits here gives that
-    /// request's number.
+    /// Adds a message. If it cancels a request that is waiting here, returns the number of that
+    /// request.
     pub fn push(&mut self, message: Message) -> Option<RequestId> {
         let Some(id) = taken_back(&message) else {
             self.messages.push_back(message);
@@ -29,17 +29,17 @@ impl Inbox {
         (self.messages.len() + self.put_off.len() < before).then_some(id)
     }
 
-    /// The message that has waited longest.
+    /// Removes the oldest message.
     pub fn pop(&mut self) -> Option<Message> {
         self.messages.pop_front()
     }
 
-    /// Keeps a request for later.
+    /// Defers a request.
     pub fn put_off(&mut self, request: Request) {
         self.put_off.push(request);
     }
 
-    /// Gives back the requests that were put off and are `due`.
+    /// Removes and returns the deferred requests that are `due`.
     pub fn due(&mut self, due: impl Fn(&Request) -> bool) -> Vec<Request> {
         self.put_off
             .extract_if(.., |request| due(request))
@@ -47,7 +47,7 @@ impl Inbox {
     }
 }
 
-/// The request that a message takes back.
+/// The request that a message cancels, if any.
 fn taken_back(message: &Message) -> Option<RequestId> {
     let Message::Notification(notification) = message else {
         return None;
@@ -85,7 +85,7 @@ mod tests {
         inbox.put_off(request(3));
         assert_eq!(inbox.push(cancel(2)), Some(2.into()));
         assert_eq!(inbox.push(cancel(3)), Some(3.into()));
-        // Answered already, or never asked.
+        // Already answered, or never sent.
         assert_eq!(inbox.push(cancel(2)), None);
         assert!(inbox.due(|_| true).is_empty());
         assert!(matches!(inbox.pop(), Some(Message::Request(it)) if it.id == 1.into()));

@@ -1,8 +1,8 @@
-//! The language server: translates between the Language Server Protocol and the analysis of
-//! sources ([`npsim::analysis`]), which knows the answers.
+//! The language server: translates between the Language Server Protocol and the analysis of sources
+//! ([`npsim::analysis`]).
 //!
-//! [`serve`] speaks the protocol over any connection, [`serve_streams`] over a pair of streams. What only the assembler knows comes from a
-//! thread of its own; a request for that waits for it, and no other does.
+//! [`serve`] speaks the protocol over any connection, [`serve_streams`] over a pair of streams. Programs are assembled
+//! on a separate thread; only the requests that need its result wait for it.
 
 mod editor;
 mod inbox;

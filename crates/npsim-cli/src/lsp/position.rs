@@ -1,32 +1,32 @@
-//! Places as the protocol counts them: lines from 0 and UTF-16 code units.
+//! Positions as the protocol counts them: lines from 0, columns in UTF-16 code units.
 
 use std::ops::Range;
 
 use lsp_types::Position;
 use npsim::analysis::LineIndex;
 
-/// The byte that a position means; positions outside the text are moved to the
-/// nearest place in it.
+/// The byte offset of a position; a position outside the text is clamped to the nearest place in
+/// it.
 #[must_use]
 pub fn offset(text: &LineIndex, position: Position) -> usize {
     text.offset_of(position.line as usize, position.character as usize)
 }
 
-/// The bytes that a range means.
+/// The byte range of a range.
 #[must_use]
 pub fn bytes(text: &LineIndex, range: lsp_types::Range) -> Range<usize> {
     let start = offset(text, range.start);
     start..offset(text, range.end).max(start)
 }
 
-/// The position of a byte; a byte within a character counts as its first.
+/// The position of a byte offset; an offset within a character counts as its start.
 #[must_use]
 pub fn position(text: &LineIndex, offset: usize) -> Position {
     let (line, units) = text.units_at(offset);
     Position::new(line as u32, units as u32)
 }
 
-/// The range of bytes.
+/// The range of a byte range.
 #[must_use]
 pub fn range(text: &LineIndex, bytes: &Range<usize>) -> lsp_types::Range {
     lsp_types::Range {
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(offset(&text, Position::new(0, 99)), 2);
         assert_eq!(offset(&text, Position::new(9, 0)), 5);
         assert_eq!(position(&text, 99), Position::new(1, 1));
-        // Half of a surrogate pair is the character after it.
+        // The second half of a surrogate pair counts as the character after it.
         assert_eq!(offset(&LineIndex::new("😀b"), Position::new(0, 1)), 4);
     }
 }

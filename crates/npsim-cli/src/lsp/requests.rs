@@ -1,5 +1,5 @@
-//! The requests that the server answers, each with the question of the analysis that it becomes,
-//! and the capabilities that the server announces.
+//! The requests that the server answers, each mapped to a query of the analysis, and the
+//! capabilities that the server announces.
 
 use std::path::Path;
 use std::str::FromStr as _;
@@ -30,7 +30,7 @@ use super::editor::Editor;
 use super::uris::path_of;
 use super::{position, tokens, translation as to};
 
-/// What the server can do.
+/// The capabilities of the server.
 #[must_use]
 pub fn capabilities() -> ServerCapabilities {
     let letters = [".", "#", "$", "@", "[", "&", "\""];
@@ -93,7 +93,7 @@ pub fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// `npsim/expandMacro`: the use under the cursor, expanded to the end.
+/// `npsim/expandMacro`: the fully expanded macro use under the cursor.
 #[derive(Debug)]
 enum ExpandMacro {}
 
@@ -105,7 +105,7 @@ impl lsp_types::request::Request for ExpandMacro {
 
 type Answer = fn(&mut Editor, Request) -> Response;
 
-/// A list of methods, each with what answers it.
+/// A list of request methods and their handlers.
 macro_rules! answers {
     ($(($request:ty, $answer:expr)),* $(,)?) => {
         &[$((<$request>::METHOD, |editor, request| reply::<$request, _>(editor, request, $answer))),*]
@@ -239,7 +239,7 @@ const REQUESTS: &[(&str, Answer)] = answers![
     }),
 ];
 
-/// Asks about a text; nothing is known of one that is not there.
+/// Queries a text; `None` if it is not available.
 fn of_text<T>(
     editor: &Editor,
     document: &TextDocumentIdentifier,
@@ -262,14 +262,14 @@ fn layout(
     })
 }
 
-/// The name of the macro that an item of a call hierarchy stands for. A source has none, and no
-/// macro is called nothing.
+/// The name of the macro that an item of a call hierarchy stands for; empty for a source, which no
+/// macro's name is.
 fn macro_of(item: &CallHierarchyItem) -> &str {
     let data = item.data.as_ref();
     data.and_then(|data| data.as_str()).unwrap_or_default()
 }
 
-/// Requests for what only the whole assembler knows.
+/// Requests that need the result of a complete assembly.
 const ASSEMBLED: &[&str] = &[
     HoverRequest::METHOD,
     CodeActionRequest::METHOD,
@@ -277,7 +277,7 @@ const ASSEMBLED: &[&str] = &[
     InlayHintRequest::METHOD,
 ];
 
-/// Whether the assembler has yet to say what a request is about.
+/// Whether a request has to wait for the assembler.
 #[must_use]
 pub fn must_wait(editor: &Editor, request: &Request) -> bool {
     if !ASSEMBLED.contains(&request.method.as_str()) {
@@ -289,7 +289,7 @@ pub fn must_wait(editor: &Editor, request: &Request) -> bool {
     path.is_some_and(|path| !editor.workspace.is_assembled(&path))
 }
 
-/// Answers a request, with an error if there is no answer to it.
+/// Answers a request, with an error if there is no handler for it.
 pub fn answer(editor: &mut Editor, request: Request) -> Response {
     match REQUESTS
         .iter()
@@ -304,7 +304,7 @@ pub fn answer(editor: &mut Editor, request: Request) -> Response {
     }
 }
 
-/// What comes of a request: a result that may be empty, or why there is none.
+/// The result of a request, which may be empty, or the reason why there is none.
 trait Outcome<T> {
     fn outcome(self) -> Result<T, String>;
 }
@@ -321,7 +321,7 @@ impl<T> Outcome<T> for Result<T, String> {
     }
 }
 
-/// Reads a request, answers it, and turns a refusal into an error.
+/// Parses a request, answers it, and turns a refusal into an error response.
 fn reply<R, O>(
     editor: &mut Editor,
     request: Request,

@@ -21,10 +21,10 @@ use super::inbox::Inbox;
 use super::settings::settings;
 use super::{requests, translation, uris};
 
-/// Serves one editor until it says that it leaves.
+/// Serves one editor until it exits.
 ///
 /// # Errors
-/// The connection breaks, or the editor does not follow the protocol.
+/// Returns an error if the connection breaks, or the editor violates the protocol.
 pub fn serve(connection: &Connection) -> Sent {
     let capabilities = serde_json::to_value(requests::capabilities())?;
     let parameters = connection.initialize(capabilities)?;
@@ -60,7 +60,7 @@ pub fn serve(connection: &Connection) -> Sent {
             }
             continue;
         }
-        // Edits in a row make one program, and answers come before it is assembled.
+        // Consecutive edits are assembled together, after pending requests have been answered.
         server.assemble()?;
         server.publish()?;
         match receiver.recv() {
@@ -70,13 +70,13 @@ pub fn serve(connection: &Connection) -> Sent {
     }
 }
 
-/// What the server hears of.
+/// An event for the server's main loop.
 enum Event {
     Message(Message),
     Assembled(Box<Assembled>),
 }
 
-/// Starts a thread that assembles one program after the other, until the server is gone.
+/// Starts a thread that assembles programs one after the other, until the server exits.
 fn assembler(events: Sender<Event>) -> Sender<Job> {
     let (jobs, receiver) = channel::<Job>();
     std::thread::spawn(move || {
@@ -89,7 +89,7 @@ fn assembler(events: Sender<Event>) -> Sender<Job> {
     jobs
 }
 
-/// Hands messages on as they come, so that the server sees all that wait.
+/// Forwards messages as they arrive, so that the server sees all that are waiting.
 fn listen(connection: &Connection, events: Sender<Event>) {
     let messages = connection.receiver.clone();
     std::thread::spawn(move || {
@@ -98,8 +98,8 @@ fn listen(connection: &Connection, events: Sender<Event>) {
                 return;
             }
         }
-        // An editor that has gone without a word wants no more than one that leaves. The
-        // message is lost if the server has gone too.
+        // An editor that disconnects without notice is handled like one that exits. The message is
+        // lost if the server has exited too.
         let leave = Notification::new(Exit::METHOD.to_owned(), ());
         let _ = events.send(Event::Message(leave.into()));
     });
@@ -125,19 +125,19 @@ fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
 struct Server<'a> {
     connection: &'a Connection,
     editor: Editor,
-    /// The folder that relative settings are below.
+    /// The folder that relative paths in settings are based on.
     folder: Option<PathBuf>,
-    /// What the editor shows, by file.
+    /// The diagnostics last sent to the editor, by file.
     published: BTreeMap<PathBuf, (Uri, Vec<lsp_types::Diagnostic>)>,
     inbox: Inbox,
     jobs: Sender<Job>,
-    /// A job is in progress.
+    /// Whether a job is in progress.
     busy: bool,
-    /// The editor has said that it leaves.
+    /// Whether the editor has requested shutdown.
     leaving: bool,
 }
 
-/// Why a server ends early.
+/// The reason why a server ends early.
 pub type Failure = Box<dyn Error + Send + Sync>;
 type Sent = Result<(), Failure>;
 
@@ -167,7 +167,7 @@ impl Server<'_> {
             }
             DidChangeConfiguration::METHOD => {
                 if let Some(parameters) = of::<DidChangeConfiguration>(notification) {
-                    // An editor that wants to be asked sends nothing.
+                    // Editors with pull-based configuration send null here.
                     if !parameters.settings.is_null() {
                         let settings = settings(&parameters.settings, self.folder.as_deref());
                         self.editor.workspace.set(settings);
@@ -181,7 +181,7 @@ impl Server<'_> {
         }
     }
 
-    /// Takes in an event; nothing is answered yet but that a request was taken back.
+    /// Takes in an event. The only message answered right away is the cancellation of a request.
     fn take(&mut self, event: Event) -> Sent {
         match event {
             Event::Message(message) => {
@@ -198,7 +198,7 @@ impl Server<'_> {
         }
     }
 
-    /// Answers what was put off until now.
+    /// Answers the deferred requests that are now due.
     fn answer_due(&mut self) -> Sent {
         let editor = &self.editor;
         let due = self.inbox.due(|it| !requests::must_wait(editor, it));
@@ -209,10 +209,10 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Gives the assembler the next program, if it has nothing to do.
+    /// Hands the next program to the assembler, if that is idle.
     fn assemble(&mut self) -> Sent {
         self.editor.workspace.refresh();
-        // Requests for a program that is gone are answered without it.
+        // Requests for a program that no longer exists are answered without it.
         self.answer_due()?;
         if !self.busy
             && let Some(job) = self.editor.workspace.job()
@@ -244,7 +244,7 @@ impl Server<'_> {
                     notification.method.as_str(),
                     DidChangeTextDocument::METHOD | DidCloseTextDocument::METHOD
                 ) {
-                    // The places of these requests are those of a text that is gone.
+                    // The positions in these requests refer to a text that no longer exists.
                     for request in self.inbox.due(|_| true) {
                         self.refuse(
                             request.id,
@@ -274,13 +274,13 @@ impl Server<'_> {
         self.send(response)
     }
 
-    /// Sends what has changed since the last time, once all of it is known.
+    /// Sends the diagnostics that have changed since the last time, once all of them are known.
     fn publish(&mut self) -> Sent {
         let workspace = &mut self.editor.workspace;
         if !workspace.is_complete() || !workspace.take_changed() {
             return Ok(());
         }
-        // An open text without any has an empty list.
+        // An open text without diagnostics has an empty list.
         let open = self
             .editor
             .open
@@ -311,7 +311,8 @@ impl Server<'_> {
                 .published
                 .get(&path)
                 .is_some_and(|(_, shown)| *shown == list);
-            // An open text hears of every version, so that tools can wait for it.
+            // Diagnostics of an open text are sent for every version, so that tools can wait for
+            // them.
             if !same || version.is_some() {
                 self.send_diagnostics(uri.clone(), list.clone(), version)?;
             }

@@ -1,14 +1,14 @@
-//! What the editor's user has set.
+//! The user's settings in the editor.
 
 use std::path::{Path, PathBuf};
 
 use npsim::analysis::Settings;
 use serde_json::Value;
 
-/// Reads settings from what an editor sends, at the start or later: an object with `include`,
-/// `project` and `profile`, or one that has such an object as `npsim`. Relative paths are below
-/// `folder`. What is of another type is as if it were not set: no request could be answered with
-/// it.
+/// Reads settings as an editor sends them, at startup or later: an object with `include`,
+/// `project` and `profile`, or one that has such an object as `npsim`. Relative paths are based on
+/// `folder`. Values of the wrong type are treated as unset, since there is no request to refuse on
+/// their account.
 #[must_use]
 pub fn settings(sent: &Value, folder: Option<&Path>) -> Settings {
     let sent = sent.get("npsim").unwrap_or(sent);

@@ -11,12 +11,12 @@ use serde_json::json;
 use super::server::{Failure, serve};
 use crate::framing;
 
-/// Serves one editor over a pair of streams until it leaves. A message that cannot be read is
-/// answered with an error, and the next one is read.
+/// Serves one editor over a pair of streams until it exits. An unreadable message is answered with
+/// an error, and reading continues with the next one.
 ///
 /// # Errors
-/// The streams break, what comes in is no stream of messages, or the editor does not follow the
-/// protocol.
+/// Returns an error if the streams break, the framing of the input is broken, or the editor
+/// violates the protocol.
 pub fn serve_streams(
     mut input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
@@ -29,12 +29,13 @@ pub fn serve_streams(
     let (answers, why) = (Arc::clone(&output), Arc::clone(&broken));
     thread::spawn(move || {
         let result = listen(&mut input, &answers, |message| sender.send(message).is_ok());
-        // Before the server hears, by the end of `sender`, that nothing comes any more.
+        // Must be stored before `sender` is dropped, which is how the server learns of the end of
+        // input.
         *lock(&why) = result.err();
     });
     let writer = thread::spawn(move || {
         let mut written = Ok(());
-        // To the end also where the output is closed: what sends must find its receiver.
+        // Drains the channel even when the output is closed: senders must find a receiver.
         for message in receiver {
             if written.is_ok() {
                 written = write(&output, &message);
@@ -44,7 +45,7 @@ pub fn serve_streams(
     });
 
     let served = serve(&connection);
-    // The writer ends with the last sender.
+    // The writer ends when the last sender is dropped.
     drop(connection);
     let written = writer.join();
     if let Some(error) = lock(&broken).take() {
@@ -59,7 +60,7 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hands on each message until the editor leaves or the server is gone.
+/// Forwards each message until the editor exits or the server is gone.
 fn listen<W: Write>(
     input: &mut dyn BufRead,
     answers: &Mutex<W>,
@@ -75,7 +76,7 @@ fn listen<W: Write>(
                 }
             }
             Err(error) => {
-                // As JSON-RPC has it where the number of the request is unknown.
+                // JSON-RPC prescribes a null id if the request's id is unknown.
                 let answer = json!({
                     "jsonrpc": "2.0",
                     "id": null,

@@ -1,12 +1,12 @@
-//! What each word of a text is, as the protocol packs it.
+//! Semantic tokens: the kind of each word of a text, in the protocol's packed form.
 
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 use npsim::analysis::{LineIndex, Word, WordKind};
 
 use super::position;
 
-/// The kinds of words with their names in the protocol; the place in the list is the number of a
-/// kind. Names of the protocol's own list are known to every theme.
+/// The kinds of words and the protocol's names for them; the index in the list is the number of a
+/// kind. Names that the protocol predefines are known to every theme.
 const TYPES: [(WordKind, SemanticTokenType); 11] = [
     (WordKind::Instruction, SemanticTokenType::KEYWORD),
     (WordKind::Directive, SemanticTokenType::MODIFIER),
@@ -21,12 +21,12 @@ const TYPES: [(WordKind, SemanticTokenType); 11] = [
     (WordKind::LeftOut, SemanticTokenType::COMMENT),
 ];
 
-/// The legend that the numbers of [`packed`] follow.
+/// The legend for the numbers in [`packed`].
 #[must_use]
 pub fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend {
         token_types: TYPES.map(|(_, name)| name).to_vec(),
-        // `static` is what all contexts share.
+        // `static` marks what all contexts share.
         token_modifiers: vec![
             SemanticTokenModifier::DECLARATION,
             SemanticTokenModifier::STATIC,
@@ -34,7 +34,7 @@ pub fn legend() -> SemanticTokensLegend {
     }
 }
 
-/// Each word by its distance from the one before it.
+/// Encodes each word by its distance from the previous one.
 #[must_use]
 pub fn packed(text: &LineIndex, words: &[Word]) -> Vec<SemanticToken> {
     let mut tokens = Vec::with_capacity(words.len());
@@ -42,7 +42,7 @@ pub fn packed(text: &LineIndex, words: &[Word]) -> Vec<SemanticToken> {
     for word in words {
         let shown = position::range(text, &word.range);
         let number = TYPES.iter().position(|(kind, _)| *kind == word.kind);
-        // A text that a backslash continues has no one line.
+        // A word continued over several lines by a backslash cannot be encoded.
         let Some(number) = number.filter(|_| {
             shown.start.line == shown.end.line && shown.start.character < shown.end.character
         }) else {

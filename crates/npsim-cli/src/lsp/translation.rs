@@ -1,4 +1,4 @@
-//! What the analysis says, in the types of the protocol.
+//! Results of the analysis, converted to the types of the protocol.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use super::editor::Editor;
 use super::position::{position, range};
 use super::uris::to_uri;
 
-/// A part of a file; none if its path is not text.
+/// A part of a file; `None` if its path is not valid Unicode.
 #[must_use]
 pub fn location(place: &Place) -> Option<Location> {
     Some(Location {
@@ -36,17 +36,17 @@ pub fn locations(places: &[Place]) -> Vec<Location> {
     places.iter().filter_map(location).collect()
 }
 
-/// A change in its own file.
+/// An edit, relative to its own file.
 #[must_use]
 pub fn text_edit(edit: &Edit) -> TextEdit {
     let Edit { place, text } = edit;
     TextEdit::new(range(&place.text, &place.range), text.clone())
 }
 
-/// Changes of several files, under the names that the editor has for them.
+/// Edits of several files, under the editor's URIs for them.
 ///
 /// # Errors
-/// The path of a file is not text.
+/// Returns an error if the path of a file is not valid Unicode.
 #[expect(clippy::mutable_key_type, reason = "the protocol's own type")]
 pub fn workspace_edit(editor: &Editor, edits: &[Edit]) -> Result<WorkspaceEdit, String> {
     let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
@@ -59,7 +59,7 @@ pub fn workspace_edit(editor: &Editor, edits: &[Edit]) -> Result<WorkspaceEdit, 
     Ok(WorkspaceEdit::new(changes))
 }
 
-/// A message, in its own file.
+/// A diagnostic, relative to its own file.
 #[must_use]
 pub fn diagnostic(found: &analysis::Diagnostic) -> Diagnostic {
     let related: Vec<_> = { found.related.iter() }
@@ -86,7 +86,7 @@ pub fn diagnostic(found: &analysis::Diagnostic) -> Diagnostic {
     }
 }
 
-/// What can be done about a message; none if a file has no name for the editor.
+/// A code action for a diagnostic; `None` if one of its files has no URI.
 #[must_use]
 pub fn action(editor: &Editor, action: Action) -> Option<CodeActionOrCommand> {
     Some(CodeActionOrCommand::CodeAction(CodeAction {
@@ -106,7 +106,7 @@ const fn markdown(value: String) -> MarkupContent {
     }
 }
 
-/// What a word of a text means.
+/// The documentation of a word.
 #[must_use]
 pub fn hover(text: &LineIndex, hover: analysis::Hover) -> Hover {
     Hover {
@@ -115,7 +115,7 @@ pub fn hover(text: &LineIndex, hover: analysis::Hover) -> Hover {
     }
 }
 
-/// What can be written at a place of a text.
+/// Completions at a place in a text.
 #[must_use]
 pub fn completion(text: &LineIndex, completion: Completion) -> CompletionResponse {
     let typed = range(text, &completion.typed);
@@ -143,7 +143,7 @@ pub fn completion(text: &LineIndex, completion: Completion) -> CompletionRespons
     CompletionResponse::Array(completion.items.into_iter().map(item).collect())
 }
 
-/// What is being written between brackets.
+/// Help for the operands being written between brackets.
 #[must_use]
 pub fn signature(signature: Signature) -> SignatureHelp {
     let operand = Some(signature.operand as u32);
@@ -181,7 +181,7 @@ pub fn highlight(text: &LineIndex, used: &Use) -> DocumentHighlight {
     }
 }
 
-/// The name of an included file; none if its path is not text.
+/// A link to an included file; `None` if its path is not valid Unicode.
 #[must_use]
 pub fn link(text: &LineIndex, link: &Link) -> Option<DocumentLink> {
     Some(DocumentLink {
@@ -205,7 +205,7 @@ const fn symbol_kind(kind: analysis::SymbolKind) -> SymbolKind {
     }
 }
 
-/// What a text defines, with what stands in it.
+/// A definition in a text, with the definitions nested in it.
 #[must_use]
 pub fn outline_item(text: &LineIndex, item: OutlineItem) -> DocumentSymbol {
     let children = item.children.into_iter();
@@ -223,7 +223,7 @@ pub fn outline_item(text: &LineIndex, item: OutlineItem) -> DocumentSymbol {
     }
 }
 
-/// A name of a project; none if the path of its file is not text.
+/// A name of a project; `None` if the path of its file is not valid Unicode.
 #[must_use]
 pub fn symbol(symbol: Symbol) -> Option<SymbolInformation> {
     let file = symbol.place.path.file_name();
@@ -238,7 +238,7 @@ pub fn symbol(symbol: Symbol) -> Option<SymbolInformation> {
     })
 }
 
-/// Lines that can be folded.
+/// A foldable range of lines.
 #[must_use]
 pub fn fold(fold: &Fold) -> FoldingRange {
     FoldingRange {
@@ -249,7 +249,7 @@ pub fn fold(fold: &Fold) -> FoldingRange {
     }
 }
 
-/// What a place in a text has become.
+/// An inlay hint.
 #[must_use]
 pub fn hint(text: &LineIndex, hint: Hint) -> InlayHint {
     InlayHint {
@@ -264,7 +264,7 @@ pub fn hint(text: &LineIndex, hint: Hint) -> InlayHint {
     }
 }
 
-/// Text above a line, without anything to do at a click.
+/// A code lens above a line, without a command.
 #[must_use]
 pub fn lens(text: &LineIndex, lens: Lens) -> CodeLens {
     CodeLens {
@@ -278,7 +278,7 @@ pub fn lens(text: &LineIndex, lens: Lens) -> CodeLens {
     }
 }
 
-/// A macro or a source; none if the path of its file is not text.
+/// A macro or a source; `None` if the path of its file is not valid Unicode.
 #[must_use]
 pub fn call_item(item: CallItem) -> Option<CallHierarchyItem> {
     let Location { uri, range: whole } = location(&item.place)?;

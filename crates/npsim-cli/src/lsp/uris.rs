@@ -1,4 +1,4 @@
-//! URIs and paths.
+//! Conversion between URIs and paths.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use npsim::analysis::paths::{canonical, file_uri};
 pub fn from_uri(uri: &Uri) -> Option<PathBuf> {
     uri.scheme().filter(|scheme| scheme.eq_lowercase("file"))?;
     let text = uri.path().as_estr().decode().into_string().ok()?;
-    // `/C:/x` of a drive.
+    // `/C:/x`, a path with a Windows drive.
     let drive = text.as_bytes().get(2) == Some(&b':') && cfg!(windows);
     Some(PathBuf::from(if drive { &text[1..] } else { &*text }))
 }
@@ -22,7 +22,7 @@ pub fn to_uri(path: &Path) -> Option<Uri> {
     Uri::from_str(&file_uri(path)?).ok()
 }
 
-/// The canonical path of a text. One that is no file goes by its URI.
+/// The canonical path of a text. A text that is not a file is identified by its URI.
 #[must_use]
 pub fn path_of(uri: &Uri) -> PathBuf {
     from_uri(uri).map_or_else(|| PathBuf::from(uri.as_str()), |path| canonical(&path))
