@@ -1,4 +1,4 @@
-//! `npsim asm`: sources to words.
+//! `npsim asm`: assembles sources into words.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     destinations::keep_apart(&destinations::files_of(&project, &programs), outputs)?;
     let groups = group(programs);
     if let (Some(path), Some(format)) = (&arguments.out, format) {
-        // A file for one microengine does not say for which, so that it runs on any.
+        // A file for a single microengine does not record which one, so that it runs on any.
         let whole = !single && arguments.me.is_none();
         let whole = whole && (!is_firmware(&arguments.target) || groups.len() > 1);
         let bytes = format.bytes(&groups, whole, arguments.parity)?;
@@ -160,19 +160,19 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How large a program is, as JSON.
+/// The size of a program, as JSON.
 #[derive(Serialize)]
 struct ProgramSize<'a> {
     source: String,
     microengines: &'a [u8],
     words: usize,
-    /// Words that there is room for.
+    /// The capacity of the control store, in words.
     store: u64,
     /// Imports without a value.
     imports: Vec<&'a str>,
 }
 
-/// Macros alone are no mistake, but no file can be made of them.
+/// Macros alone are no error, but there is no program to write to a file.
 fn without_programs(arguments: &Arguments, messages: &Messages) -> anyhow::Result<ExitCode> {
     match &arguments.out {
         _ if messages.errors > 0 => Ok(ExitCode::from(1)),
@@ -194,7 +194,7 @@ fn words(program: &Program, parity: bool) -> String {
     }
 }
 
-/// How an output file is written.
+/// The format of an output file.
 #[derive(Clone, Copy)]
 enum OutputForm {
     Image,
@@ -204,8 +204,7 @@ enum OutputForm {
 }
 
 impl OutputForm {
-    /// The contents of the file; an image file of a `whole` project says which
-    /// microengine runs what.
+    /// The contents of the file; an image file of a `whole` project also records which microengine runs what.
     fn bytes(
         self,
         groups: &[(Vec<u8>, Program)],
@@ -254,7 +253,7 @@ fn format_of(path: &Path) -> Result<OutputForm, Problem> {
     }
 }
 
-/// Programs with the same image together.
+/// Groups programs with identical images.
 fn group(programs: Vec<Program>) -> Vec<(Vec<u8>, Program)> {
     let mut groups: Vec<(Vec<u8>, Program)> = Vec::new();
     for program in programs {
@@ -269,7 +268,7 @@ fn group(programs: Vec<Program>) -> Vec<(Vec<u8>, Program)> {
     groups
 }
 
-/// `0-2,4`.
+/// Formats numbers as ranges, such as `0-2,4`.
 pub fn range(ids: &[u8]) -> String {
     let mut parts: Vec<(u8, u8)> = Vec::new();
     for &id in ids {

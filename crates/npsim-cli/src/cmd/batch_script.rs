@@ -5,21 +5,21 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-/// What the script runs.
+/// The parameters of a script.
 pub struct BatchScript<'a> {
     /// The study's name.
     pub name: &'a str,
     /// The folder of results.
     pub results: &'a Path,
-    /// How many tasks the array has.
+    /// The number of tasks in the array.
     pub shards: usize,
-    /// Whether the arguments say how many points run at a time.
+    /// Whether the arguments set the number of points to run at a time.
     pub jobs_given: bool,
     /// The subcommand with its arguments.
     pub arguments: Vec<String>,
 }
 
-/// The arguments of a command without those that ask for the script.
+/// The arguments of a command, without those that request the script.
 pub fn arguments(given: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut given = given.map(|argument| argument.to_string_lossy().into_owned());
     let mut left = Vec::new();
@@ -39,7 +39,7 @@ pub fn arguments(given: impl Iterator<Item = OsString>) -> Vec<String> {
     left
 }
 
-/// A word that the shell takes as it is.
+/// A word quoted for the shell, if necessary.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+,:@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

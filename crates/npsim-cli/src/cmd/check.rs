@@ -1,4 +1,4 @@
-//! `npsim check`: what is wrong with sources, and nothing else.
+//! `npsim check`: reports the errors in sources, and nothing else.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `npsim check-exercise`: a run held against the goals in its project file.
+//! `npsim check-exercise`: runs a project and judges the run by the goals in its project file.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use super::target_options::{Assembled, TargetOptions};
 use super::value::folder;
 use crate::output;
 
-/// Columns of the lines of a hint.
+/// The width of the lines of a hint, in columns.
 const COLUMNS: usize = 80;
 
 const EXAMPLES: &str = "\
@@ -56,12 +56,12 @@ pub struct Arguments {
     /// Write the run as one page, DIR/index.html, and print what limits it (`npsim docs report`)
     #[arg(long, value_name = "DIR", value_parser = folder())]
     report: Option<PathBuf>,
-    // Has a heading of its own, under which all that follows would stand.
+    // Kept last: it has a heading of its own, under which all following options would appear.
     #[command(flatten)]
     observers: ObserverOptions,
 }
 
-/// All that is written.
+/// All outputs.
 fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let page = arguments.report.as_deref().map(OutputOption::page);
     { arguments.observers.outputs() }
@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Writes and prints what was seen of the run.
+/// Writes and prints the observations of the run.
 fn show(
     arguments: &Arguments,
     project: &Project,
@@ -132,7 +132,7 @@ fn show(
     observers.show(seen, RunRouter::ALONE, programs, quiet)
 }
 
-/// Shows what went wrong in the run itself, and gives the exit code.
+/// Shows what went wrong in the run itself, and returns the exit code.
 fn tell(verdict: &ExerciseVerdict, programs: &[Program]) -> ExitCode {
     if let Some((fault, state, report)) = &verdict.fault {
         show_fault(fault, programs, state, report.as_ref());
@@ -147,7 +147,7 @@ fn tell(verdict: &ExerciseVerdict, programs: &[Program]) -> ExitCode {
     ExitCode::from(u8::from(!verdict.passed()))
 }
 
-/// The lines of a hint, which is a sentence or two.
+/// Breaks a hint, which is a sentence or two, into lines.
 fn hint(text: &str) -> Vec<String> {
     if text.trim().is_empty() {
         return Vec::new();
@@ -155,7 +155,7 @@ fn hint(text: &str) -> Vec<String> {
     terminal_text::wrapped(text, COLUMNS, "        hint: ", "              ")
 }
 
-/// The goals, a line each, with the hints of those that are missed.
+/// The goals, one per line, with the hints of those that were missed.
 fn text(verdict: &ExerciseVerdict) -> String {
     let mut text = String::new();
     let width = |of: fn(&npsim::exercise::GoalOutcome) -> String| {

@@ -45,8 +45,8 @@ impl<T> CheckpointOptions<T>
 where
     T: FromStr<Err: Display> + Clone + Send + Sync + 'static,
 {
-    /// Takes over what a later command says. A run that goes on keeps saving to the file that it
-    /// came from.
+    /// Overrides these options with those of a later command. A resumed run keeps saving to the file that it was loaded
+    /// from.
     pub fn overlay(&mut self, later: &Self) {
         if let Some(file) = later.checkpoint.as_ref().or(later.resume.as_ref()) {
             self.checkpoint = Some(file.clone());
@@ -56,7 +56,7 @@ where
         }
     }
 
-    /// The file that is written, if one is.
+    /// The checkpoint file as an output, if one is written.
     pub fn output(&self) -> Option<OutputOption> {
         let path = self.checkpoint.as_ref()?;
         Some(OutputOption::new("--checkpoint", path, &CHECKPOINT))

@@ -1,4 +1,4 @@
-//! `npsim checks`: what stops a run.
+//! `npsim checks`: lists the checks that stop a run.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -107,7 +107,7 @@ fn unknown(name: &str) -> Problem {
     ))
 }
 
-/// What goes wrong on silicon, and what to do about it.
+/// What goes wrong on silicon, and how to fix it.
 const fn advice(check: Check) -> (&'static str, &'static str) {
     match check {
         Check::TransferInFlight => (

@@ -1,4 +1,4 @@
-//! `npsim chip`: the numbers behind a chip and a board.
+//! `npsim chip`: shows the parameters of a chip and a board.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -103,7 +103,7 @@ fn unknown(name: &str) -> Problem {
     }
 }
 
-/// The chips and boards there are.
+/// The available chips and boards.
 #[derive(Serialize)]
 struct ChipList {
     chips: Vec<NamedChip>,
@@ -146,7 +146,7 @@ impl ChipList {
     }
 }
 
-/// The numbers of a chip on a board, as JSON: all of both.
+/// The parameters of a chip on a board, as JSON.
 #[derive(Serialize)]
 struct ChipNumbers<'a> {
     name: &'a str,
@@ -170,7 +170,7 @@ struct ChipNumber<'a> {
     basis: &'a str,
 }
 
-/// A port that the board brings.
+/// A port on the board.
 #[derive(Serialize)]
 struct BoardPort<'a> {
     name: &'a str,
@@ -277,7 +277,7 @@ fn table(text: &mut String, parameters: &[&Parameter]) -> std::fmt::Result {
     writeln!(text, "{}", table.fitted(output::width()))
 }
 
-/// How many numbers there are of each kind, and what stands for all of them.
+/// The number of parameters from each kind of source, and the fingerprint of all of them.
 fn counts(text: &mut String, profile: &Profile) -> std::fmt::Result {
     let counts: Vec<_> = profile
         .foundations()

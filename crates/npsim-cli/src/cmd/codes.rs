@@ -1,4 +1,4 @@
-//! `npsim codes`: what the names of messages mean.
+//! `npsim codes`: explains the names of messages.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -41,7 +41,7 @@ struct Explained<'a> {
     explanation: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<&'a str>,
-    /// What the assembler says to the example.
+    /// The assembler's message about the example.
     #[serde(skip_serializing_if = "Option::is_none")]
     said: Option<String>,
 }
@@ -97,10 +97,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The name under which messages show the example.
+/// The file name of the example in messages.
 const EXAMPLE: &str = "example.uc";
 
-/// The example is the only text that there is; it may include itself.
+/// The example as the only source available; it may include itself.
 struct LoneExample<'a>(&'a str);
 
 impl Includes for LoneExample<'_> {
@@ -115,7 +115,7 @@ impl Includes for LoneExample<'_> {
 /// The message that an example causes.
 fn said(name: &str, example: &str) -> Option<String> {
     let options = Options {
-        // The copies are only made, and told, where they are wanted.
+        // The extra moves are only inserted, and reported, if this is set.
         spill_moves: name == codes::SPILL_MOVE,
         ..Options::default()
     };
@@ -125,7 +125,7 @@ fn said(name: &str, example: &str) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
-/// An example, and the message that it earns.
+/// An example, and the message that it causes.
 fn shown(name: &str, example: &str) -> String {
     let mut text = String::from("\nFor example:\n\n");
     for line in example.lines() {

@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     loop {
         let (stream, _) = listener.accept()?;
         let server = Server::new(BufReader::new(stream.try_clone()?), stream);
-        // A client that goes away in the middle is no reason to end.
+        // The server keeps running when a client disconnects unexpectedly.
         if let Err(error) = serve(server) {
             output::line(&format!("the client's connection broke: {error:#}"));
         }
@@ -93,15 +93,15 @@ struct LaunchLine {
     debugged: Debugged,
 }
 
-/// The options that launch configurations have of their own.
+/// The options that have keys of their own in launch configurations.
 const OWN: [&str; 10] = [
     "load", "rate", "size", "time", "trace", "until", "pace", "seed", "memory", "me",
 ];
 
-/// What else a launch configuration can have.
+/// The other keys of launch configurations.
 const BESIDE: [&str; 4] = ["program", "args", "cwd", "stopOnEntry"];
 
-/// What editors put into launch configurations for themselves.
+/// Keys that editors add to launch configurations for their own use.
 const OF_EDITORS: [&str; 20] = [
     "type",
     "request",
@@ -125,7 +125,7 @@ const OF_EDITORS: [&str; 20] = [
     "restart",
 ];
 
-/// A key that no launch configuration has.
+/// The message for an unknown key in a launch configuration.
 fn unknown(key: &str) -> String {
     let known = || OWN.into_iter().chain(BESIDE);
     let remedy = match closest(key, known()) {
@@ -176,7 +176,7 @@ fn words(launch: &Launch) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// A mistake in words, as it stands on standard error otherwise.
+/// An error in the form in which it is printed to standard error, without styles.
 fn message(error: &anyhow::Error) -> String {
     let text = rendered(error);
     anstream::adapter::strip_str(&text).to_string()

@@ -1,21 +1,22 @@
-//! Times of captures as dates.
+//! Formats times of captures as dates.
 
 const DAY_NS: i128 = 24 * 3600 * 1_000_000_000;
 
-/// The day of a time since 1970 in nanoseconds, such as `2024-02-29` (UTC).
+/// The date (UTC) of a time in nanoseconds since 1970, such as `2024-02-29`.
 pub fn show_date(nanoseconds: i128) -> String {
     let (year, month, day) = civil(nanoseconds.div_euclid(DAY_NS));
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// The year of a time since 1970 in nanoseconds.
+/// The year of a time in nanoseconds since 1970.
 pub fn year(nanoseconds: i128) -> i128 {
     civil(nanoseconds.div_euclid(DAY_NS)).0
 }
 
-/// Year, month and day of the Gregorian calendar, of days since 1970.
+/// Year, month and day in the Gregorian calendar, from days since 1970.
 fn civil(days: i128) -> (i128, i128, i128) {
-    // Years that begin in March end with the day that leap years have more; 400 of them recur.
+    // With years that begin in March, the leap day is the last day of the year; the cycle is 400
+    // years.
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let years = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

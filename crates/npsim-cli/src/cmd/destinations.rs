@@ -1,6 +1,6 @@
-//! Where outputs go: to files, which take the place neither of what is read nor of each other and
-//! whose places are tried before anything runs, or with `-` to standard output, which one of them
-//! may have.
+//! Destinations of outputs: files, which must overwrite neither inputs nor each other, and whose
+//! paths are checked before anything runs; or standard output, given as `-`, which only one output
+//! may use.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use super::page_file;
 use crate::output;
 use crate::usage::Conflict;
 
-/// What an option writes.
+/// An output option.
 #[derive(Clone, Debug)]
 pub struct OutputOption {
-    /// The option, with its dashes.
+    /// The name of the option, with its dashes.
     pub option: &'static str,
     /// The file, or `-`.
     pub path: PathBuf,
     form: &'static FileForm,
-    /// Whether it is written when all is over.
+    /// Whether it is written at the end of the run.
     late: bool,
-    /// Whether its folder is made for it.
+    /// Whether its folder is created for it.
     makes_folder: bool,
 }
 
 impl OutputOption {
-    /// An output of a form.
+    /// An output of the given form.
     pub fn new(option: &'static str, path: impl Into<PathBuf>, form: &'static FileForm) -> Self {
         Self {
             option,
@@ -42,7 +42,7 @@ impl OutputOption {
         }
     }
 
-    /// The page in the folder of `--report`.
+    /// The page in the folder given by `--report`.
     pub fn page(folder: &Path) -> Self {
         Self {
             makes_folder: true,
@@ -50,12 +50,12 @@ impl OutputOption {
         }
     }
 
-    /// The results on standard output, if they are printed for programs.
+    /// The results on standard output, if they are printed as JSON.
     pub fn results(format: Format, quiet: bool) -> Option<Self> {
         (format.is_json() && !quiet).then(|| Self::new("--format json", "-", &JSON))
     }
 
-    /// An output that is written when all is over.
+    /// Marks the output as written at the end of the run.
     #[must_use]
     pub fn at_the_end(mut self) -> Self {
         self.late = true;
@@ -63,12 +63,12 @@ impl OutputOption {
     }
 }
 
-/// Gives standard output to the one that asks for it; what people read goes to standard error
-/// then.
+/// Reserves standard output for the output that claims it, if any; text for people then goes to
+/// standard error.
 ///
 /// # Errors
-/// Two of them ask for it, which is a usage error of `subcommand`, or what is to be written means
-/// nothing to a terminal.
+/// Returns an error if two outputs claim it, which is a usage error of `subcommand`, or if a binary
+/// output would go to a terminal.
 pub fn claim(subcommand: &'static [&'static str], outputs: &[OutputOption]) -> anyhow::Result<()> {
     let mut asking = outputs.iter().filter(|it| is_standard_output(&it.path));
     let Some(first) = asking.next() else {
@@ -101,10 +101,10 @@ pub fn claim(subcommand: &'static [&'static str], outputs: &[OutputOption]) -> a
     Ok(())
 }
 
-/// A file that is read, and what it is.
+/// A file that is read, and its description.
 pub type Input = (PathBuf, &'static str);
 
-/// What a system was read from.
+/// The files that a system was read from.
 pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
     let inputs = { project.inputs.iter() }.map(|it| (it.path.clone(), "a file of the project"));
     let project = { project.text.files.iter() }.map(|path| (path.clone(), "the project file"));
@@ -119,20 +119,20 @@ pub fn files_of(project: &Project, programs: &[Program]) -> Vec<Input> {
         .collect()
 }
 
-/// Refuses outputs whose names promise what is not written.
+/// Rejects outputs whose file extension does not match their contents.
 ///
 /// # Errors
-/// There is one.
+/// Returns an error for the first such output.
 pub fn keep_promises(outputs: &[OutputOption]) -> Result<(), Problem> {
     let mut outputs = outputs.iter();
     outputs.try_for_each(|output| output.form.check(output.option, &output.path))
 }
 
-/// Refuses an output that would take the place of what is read, or of another output, or whose name
-/// promises what is not written.
+/// Rejects an output that would overwrite an input or another output, or whose file extension does
+/// not match its contents.
 ///
 /// # Errors
-/// There is one.
+/// Returns an error for the first such output.
 pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Problem> {
     for (at, output) in outputs.iter().enumerate() {
         let taken = inputs
@@ -162,11 +162,11 @@ pub fn keep_apart(inputs: &[Input], outputs: &[OutputOption]) -> Result<(), Prob
     keep_promises(outputs)
 }
 
-/// Finds out now whether what is written at the end can be written, so that nothing is lost then.
-/// The folder of a page is made.
+/// Checks in advance whether the outputs written at the end can be written, so that no results are
+/// lost. Creates the folder of a page.
 ///
 /// # Errors
-/// A file cannot be made there.
+/// Returns an error if a file cannot be created there.
 pub fn try_places(outputs: &[OutputOption]) -> Result<(), Problem> {
     let late = outputs.iter().filter(|output| output.late);
     for output in late.filter(|output| !is_standard_output(&output.path)) {

@@ -1,4 +1,4 @@
-//! `npsim disasm`: words back to text.
+//! `npsim disasm`: disassembles words.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `npsim docs`: the book, wherever the program is installed.
+//! `npsim docs`: shows the book, wherever the program is installed.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The pages that a page has links to, which a terminal does not show where they stand.
+/// The pages linked from a page; a terminal does not show links in the text.
 fn leads_to(page: &Page) -> String {
     let mut topics: Vec<String> = links(page.text)
         .iter()
@@ -90,7 +90,7 @@ fn leads_to(page: &Page) -> String {
     format!("\n{}\n", lines.join("\n"))
 }
 
-/// The pages part by part.
+/// The list of pages, by part.
 fn contents() -> String {
     let pages = pages();
     let widest = pages.iter().map(|page| page.name.len()).max().unwrap_or(0);
@@ -112,7 +112,7 @@ fn contents() -> String {
     text
 }
 
-/// Places, each as what shows it.
+/// Lists places, each with the command that shows it.
 fn list(places: &[Heading]) -> String {
     let shown = |place: &Heading| {
         let heading = crate::docs::markdown::anchor(&place.heading);
@@ -130,7 +130,7 @@ fn list(places: &[Heading]) -> String {
     lines.collect()
 }
 
-/// Writes a text to the standard output, by way of the reader's pager if there is one.
+/// Writes text to standard output, through the user's pager if there is one.
 fn show(text: &str) -> anyhow::Result<()> {
     let pager = std::env::var("PAGER").unwrap_or_default();
     if pager.trim().is_empty() || !std::io::stdout().is_terminal() {
@@ -144,7 +144,7 @@ fn show(text: &str) -> anyhow::Result<()> {
     };
     if let Some(mut input) = child.stdin.take() {
         let text = anstream::adapter::strip_str(text).to_string();
-        // A pager that is left early wants no more.
+        // The pager may be quit before it has read everything.
         let _ = input.write_all(text.as_bytes());
     }
     child.wait()?;

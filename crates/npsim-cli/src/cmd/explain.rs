@@ -1,4 +1,4 @@
-//! `npsim explain`: what a line of microcode became.
+//! `npsim explain`: shows what a line of microcode was assembled to.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ pub struct Arguments {
     pub messages: MessageOptions,
 }
 
-/// The file and the line of `FILE:LINE`; a file whose name ends so wins.
+/// Splits `FILE:LINE` into file and line, unless a file of that whole name exists.
 fn parse(place: &str) -> Result<(PathBuf, Option<u32>), Problem> {
     let whole = PathBuf::from(place);
     let Some((file, line)) = place.rsplit_once(':').filter(|_| !whole.exists()) else {
@@ -96,13 +96,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match (arguments.format, line) {
         (Format::Json, _) => format::json(&explanation)?,
         (Format::Text, Some(_)) => output::tell(&explain::full(&explanation))?,
-        // Sources, as wide as they are.
+        // Source lines are not folded.
         (Format::Text, None) => output::show(&explain::listing(&explanation))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why there is nothing to explain.
+/// The error for a place without instructions.
 fn nothing(
     arguments: &Arguments,
     programs: &[npsim::assemble::Program],

@@ -1,19 +1,19 @@
-//! What the end of a file's name promises. An output whose name promises what is not written is
-//! refused, whichever option names it.
+//! The file formats of outputs, and their file extensions. An output whose extension stands for
+//! another format is rejected, whichever option it belongs to.
 
 use std::path::Path;
 
 use npsim::problem::Problem;
 use npsim_net::compression::{Compression, without_ending};
 
-/// What an option writes.
+/// The format of an output.
 #[derive(Debug)]
 pub struct FileForm {
-    /// As a message calls it.
+    /// Its name in messages.
     name: &'static str,
-    /// Endings that promise it, the usual one first.
+    /// Its file extensions, the usual one first.
     endings: &'static [&'static str],
-    /// Whether it is nothing that a terminal can show.
+    /// Whether it is binary, so that a terminal cannot show it.
     binary: bool,
     /// Whether it may be compressed.
     compressible: bool,
@@ -41,17 +41,17 @@ impl FileForm {
 pub static CAPTURE: FileForm = FileForm::binary("a capture", &["pcap", "cap", "pcapng", "ntar"]);
 /// Results, profiles, timelines.
 pub static JSON: FileForm = FileForm::text("JSON", &["json"]);
-/// Rows.
+/// Rows of a table.
 pub static CSV: FileForm = FileForm::text("CSV", &["csv"]);
-/// A flame graph as a picture, or as the text that other tools read.
+/// A flame graph, as a picture or as text for other tools.
 pub static FLAME: FileForm = FileForm::text("a flame graph", &["svg", "txt", "folded"]);
-/// A memory.
+/// Contents of a memory.
 pub static DUMP: FileForm = FileForm::text("hexadecimal longwords as text", &["txt"]);
-/// What a program sent.
+/// Output that a program sent.
 pub static UART: FileForm = FileForm::text("text of a UART", &["txt", "log"]);
-/// A page.
+/// A page of HTML.
 pub static PAGE: FileForm = FileForm::text("a page", &["html"]);
-/// What the assembler makes.
+/// Output of the assembler.
 pub static FIRMWARE: FileForm = FileForm::binary("firmware", &["npi", "list", "hex", "bin", "txt"]);
 /// The state of a run.
 pub static CHECKPOINT: FileForm = FileForm {
@@ -70,26 +70,26 @@ static ALL: [&FileForm; 9] = [
     &FIRMWARE,
     &CHECKPOINT,
 ];
-/// Endings of what npsim never writes as a single file of that name.
+/// Extensions of formats that npsim never writes as a single file of a user's choice.
 const FOREIGN: [&str; 18] = [
     "erf", "snoop", "tsv", "xlsx", "parquet", "yaml", "toml", "xml", "png", "jpg", "jpeg", "gif",
     "pdf", "eps", "md", "uc", "vcd", "tar",
 ];
-/// Endings of compressed data that npsim cannot make.
+/// Extensions of compressed formats that npsim cannot write.
 const PACKED: [&str; 13] = [
     "xz", "bz2", "lz4", "lzma", "lz", "br", "zip", "7z", "rar", "z", "tgz", "zstd", "gzip",
 ];
 
 impl FileForm {
-    /// Whether a file of that name is nothing that a terminal can show.
+    /// Whether a file of that name is binary, so that a terminal cannot show it.
     pub fn is_binary(&self, path: &Path) -> bool {
         self.binary || Compression::of_name(path).is_some()
     }
 
-    /// Refuses a name that promises what `option` does not write.
+    /// Rejects a name whose extension does not match what `option` writes.
     ///
     /// # Errors
-    /// It does.
+    /// Returns an error if it does not match.
     pub fn check(&self, option: &str, path: &Path) -> Result<(), Problem> {
         let name = path.display();
         if let Some(ending) = ending(path).filter(|ending| PACKED.contains(&&**ending)) {
@@ -117,7 +117,7 @@ impl FileForm {
             return Ok(());
         };
         let others = ALL.iter().flat_map(|form| form.endings.iter());
-        // What ends in `.txt` is text of any kind.
+        // Any text may have the extension `.txt`.
         let promises = others.chain(&FOREIGN).any(|it| *it == ending) && ending != "txt";
         if !promises || self.endings.contains(&&*ending) {
             return Ok(());
@@ -137,7 +137,7 @@ impl FileForm {
     }
 }
 
-/// The ending of a name, in small letters.
+/// The file extension, in lower case.
 fn ending(path: &Path) -> Option<String> {
     Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }

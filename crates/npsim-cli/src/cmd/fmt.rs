@@ -1,4 +1,4 @@
-//! `npsim fmt`: sources in the layout of the project.
+//! `npsim fmt`: formats sources in the layout of the project.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         for file in files {
             match one(&file, arguments) {
                 Ok(changed) => different.extend(changed),
-                // The others are laid out all the same.
+                // The other files are still formatted.
                 Err(error) => problems.0.push(error.downcast::<Problem>()?),
             }
         }
@@ -92,15 +92,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a file is a source or what sources include. Anything else that is named is
-/// named by mistake, and would not be the same again.
+/// Whether a file is a source, or a file that sources include. Any other file was probably named
+/// by mistake, and could not be restored.
 fn is_text_of_microcode(path: &Path) -> bool {
     let known = ["uc", "h", "inc", "mac"];
     let extension = path.extension().and_then(std::ffi::OsStr::to_str);
     extension.is_some_and(|it| known.iter().any(|known| it.eq_ignore_ascii_case(known)))
 }
 
-/// Lays out a file; gives what that changes.
+/// Formats a file; returns what changed.
 fn one(path: &Path, arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     npsim_net::inputs::reading(path);
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
@@ -130,7 +130,7 @@ fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     let formatted = formatted(&text, "standard input")?;
     let different = Different::of("-", &text, &formatted);
     if !arguments.check {
-        // As it is: escapes in comments are not for a terminal to judge.
+        // Printed unfiltered: escape sequences in comments are part of the source.
         let mut out = std::io::stdout().lock();
         out.write_all(&encoding.encode(formatted.clone()))
             .and_then(|()| out.flush())
@@ -141,18 +141,18 @@ fn stdin(arguments: &Arguments) -> anyhow::Result<Option<Different>> {
     Ok((formatted != text).then_some(different))
 }
 
-/// A file that is laid out otherwise.
+/// A file whose layout differs.
 #[derive(Serialize)]
 struct Different {
     file: String,
-    /// The first line that is.
+    /// The first line that differs.
     line: usize,
-    /// How many lines are; none if only the end of the last one is missing.
+    /// The number of lines that differ; 0 if only the newline at the end is missing.
     lines: usize,
 }
 
 impl Different {
-    /// What laying out changes in a text.
+    /// The difference between a text and its formatted form.
     fn of(name: &str, text: &str, formatted: &str) -> Self {
         let pairs = text.split('\n').zip(formatted.split('\n'));
         let changed: Vec<usize> = (1..)
@@ -167,7 +167,7 @@ impl Different {
         }
     }
 
-    /// Shows a file to people; programs get all files together.
+    /// Reports a file to people; for programs, all files are reported together.
     fn tell(&self, format: Format) -> anyhow::Result<()> {
         let told = match self.lines {
             0 => "the last line has no end".to_owned(),
@@ -181,7 +181,7 @@ impl Different {
     }
 }
 
-/// Every source in a folder and in those below it, in order of their names.
+/// Collects all sources below a folder, in order of their names.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let mut entries = entries.map_err(|error| unreadable(folder, &error))?;
@@ -201,8 +201,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A source laid out; one with a mistake in its form stays as it is, since what is meant by it
-/// is not known.
+/// The formatted source; one with a syntax error is left alone, since its meaning is unclear.
 fn formatted(text: &str, name: &str) -> Result<String, Problem> {
     let Some(mistake) = mistake(text) else {
         return Ok(laid_out(text));

@@ -17,15 +17,15 @@ pub enum Format {
 }
 
 impl Format {
-    /// Whether programs read it.
+    /// Whether the format is JSON.
     pub fn is_json(self) -> bool {
         self == Self::Json
     }
 
-    /// Prints a result in this form.
+    /// Prints a result in this format.
     ///
     /// # Errors
-    /// Standard output cannot be written.
+    /// Returns an error if standard output cannot be written.
     pub fn print<T: Serialize + ?Sized>(
         self,
         result: &T,
@@ -38,10 +38,10 @@ impl Format {
     }
 }
 
-/// Prints a result for programs.
+/// Prints a result as JSON.
 ///
 /// # Errors
-/// Standard output cannot be written.
+/// Returns an error if standard output cannot be written.
 pub fn json<T: Serialize + ?Sized>(result: &T) -> anyhow::Result<()> {
     output::print(&(serde_json::to_string_pretty(result)? + "\n"))
 }

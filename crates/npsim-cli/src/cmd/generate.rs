@@ -1,4 +1,4 @@
-//! `npsim generate`: the files of the repository that are made from the tables.
+//! `npsim generate`: writes the files of the repository that are generated from the tables.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

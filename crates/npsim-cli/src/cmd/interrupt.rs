@@ -1,4 +1,4 @@
-//! Ctrl-C while something runs.
+//! Handling of Ctrl-C during a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +9,18 @@ use signal_hook::flag;
 
 use crate::output;
 
-/// What a shell reports for a program that Ctrl-C ended.
+/// The exit code that shells use for a program ended by Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
-/// Set by the first Ctrl-C, or by what `kill` and `timeout` send, so that runs end
-/// between two events and save what they have; the second ends the process. Without
-/// a handler, Ctrl-C ends the process at once. A hang-up is left to the shell, so that
-/// `nohup` does what it says.
+/// Returns a flag that is set by the first Ctrl-C, or by the signal of `kill` and `timeout`, so
+/// that runs end between two events and save their results; the second one ends the process.
+/// Without a handler, Ctrl-C ends the process immediately. SIGHUP is left alone, so that `nohup`
+/// works.
 pub fn interrupt_flag() -> Arc<AtomicBool> {
     Interrupt::catch().stop
 }
 
-/// The flag for commands that also wait for input.
+/// The flag, for commands that also wait for input.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     stop: Arc<AtomicBool>,
@@ -28,7 +28,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on signals set the flag.
+    /// Installs the signal handlers.
     pub fn catch() -> Self {
         let it = Self::default();
         let signals = [SIGINT, SIGTERM].into_iter();
@@ -45,11 +45,11 @@ impl Interrupt {
         Arc::clone(&self.stop)
     }
 
-    /// Waits for something that may never come, with nothing in progress that could be saved:
-    /// meanwhile the first signal ends the process.
+    /// Waits for something that may never happen, while there is nothing in progress to save:
+    /// meanwhile, the first signal ends the process.
     pub fn wait<T>(&self, come: impl FnOnce() -> T) -> T {
         self.waits.store(true, Ordering::SeqCst);
-        // The interrupt came just before.
+        // The signal may have arrived just before.
         if self.stop.load(Ordering::SeqCst) {
             process::exit(i32::from(INTERRUPTED));
         }
@@ -61,7 +61,7 @@ impl Interrupt {
     fn handle(&self, signal: i32) -> io::Result<()> {
         let code = i32::from(INTERRUPTED);
         flag::register_conditional_shutdown(signal, code, Arc::clone(&self.waits))?;
-        // In this order: the first signal finds the flag not set yet.
+        // The order matters: the first signal must find the flag still unset.
         flag::register_conditional_shutdown(signal, code, Arc::clone(&self.stop))?;
         flag::register(signal, Arc::clone(&self.stop))?;
         Ok(())

@@ -1,4 +1,4 @@
-//! `npsim isa`: the instruction set's reference pages.
+//! `npsim isa`: shows the reference pages of the instruction set.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -42,7 +42,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct IsaPage<'a> {
     title: &'a str,
-    /// Markdown.
+    /// The page in Markdown.
     text: &'a str,
 }
 
@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     page(title, text, format)
 }
 
-/// A page as people read it.
+/// Prints a page for people.
 fn show(text: &str) -> anyhow::Result<()> {
     output::tell(&(with_tables(text, output::width()).trim_end().to_owned() + "\n"))
 }

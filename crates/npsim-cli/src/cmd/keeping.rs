@@ -1,4 +1,4 @@
-//! Outputs that a later run goes on with.
+//! Outputs that a resumed run continues.
 
 use std::io;
 use std::path::Path;
@@ -26,11 +26,11 @@ impl<O> Clone for Keeping<'_, O> {
 impl<O> Copy for Keeping<'_, O> {}
 
 impl<'a, O: Outputs> Keeping<'a, O> {
-    /// Of a run that goes on from `before`, or begins and is saved to `checkpoint`. An earlier
+    /// For a run that is resumed from `before`, or starts and is saved to `checkpoint`. An earlier
     /// run's checkpoint of that name is removed, since its outputs are about to be replaced.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// Returns an error if it cannot be removed.
     pub fn of(
         before: Option<&'a CheckpointFile<O>>,
         checkpoint: Option<&Path>,
@@ -55,7 +55,7 @@ fn forget(path: &Path) -> Result<(), Problem> {
     }
 }
 
-/// A checkpoint that does not fit its command.
+/// The error for a checkpoint that does not fit its command.
 pub fn lacks(what: &str) -> Problem {
     Problem::new(format!(
         "the checkpoint does not have all {what} that its command writes"

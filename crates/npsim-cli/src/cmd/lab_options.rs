@@ -1,4 +1,4 @@
-//! What `npsim reproduce` and `npsim sweep` share: options, progress, Ctrl-C.
+//! What `npsim reproduce` and `npsim sweep` have in common: options, progress, Ctrl-C.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -51,14 +51,14 @@ pub struct LabOptions {
 }
 
 impl LabOptions {
-    /// The folder of results.
+    /// The results folder.
     pub fn results(&self, name: &str) -> PathBuf {
         self.out
             .clone()
             .unwrap_or_else(|| PathBuf::from("npsim-results").join(name))
     }
 
-    /// The folder of a study's results; with other settings or systems they have one of their own.
+    /// The results folder of a study; changed settings or systems have a folder of their own.
     pub fn results_of(&self, study: &Study) -> PathBuf {
         let mut name = study.name.clone();
         for change in study.changes() {
@@ -67,7 +67,7 @@ impl LabOptions {
         self.results(&name.replace(['/', '\\', ':', '*', '"'], "_"))
     }
 
-    /// Published beside measured, as wide as is asked for.
+    /// A table of published and measured values, in the requested width.
     pub fn comparison(&self, rows: &[Comparison]) -> String {
         if self.wide {
             wide_comparison(rows, output::width())
@@ -76,12 +76,12 @@ impl LabOptions {
         }
     }
 
-    /// Whether it is said how many points run at a time.
+    /// Whether `--jobs` was given.
     pub fn jobs_given(&self) -> bool {
         self.jobs.is_some()
     }
 
-    /// A study with what is asked for: where its systems lie, and the folder of its results.
+    /// A campaign for a study, with its systems, its results folder and these options.
     pub fn campaign<'a>(
         &'a self,
         study: &'a Study,
@@ -99,21 +99,21 @@ impl LabOptions {
     }
 }
 
-/// How long points may be looked at before something is drawn.
+/// How long points may be examined before a progress bar appears.
 const PATIENCE: Duration = Duration::from_millis(300);
-/// How often the time is drawn anew.
+/// The interval at which the progress bar is redrawn.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A bar on standard error, on a terminal only. Its length is simulated time, so it
-/// moves within a point as well, and the time left is one that one can believe. Nothing
-/// is drawn where all points were run before.
+/// A progress bar on standard error, if that is a terminal. Its length is simulated time, so that it also advances
+/// within a point and its estimate of the remaining time is realistic. It does not appear if all points were run
+/// before.
 #[derive(Default)]
 pub struct LabProgress {
     looking: OnceLock<Looking>,
     running: OnceLock<BarState>,
 }
 
-/// Points are looked at, to see which of them are to be run.
+/// The phase in which points are examined, to find which of them have to run.
 struct Looking {
     bar: ProgressBar,
     since: Instant,
@@ -193,7 +193,7 @@ impl Progress for LabProgress {
 }
 
 impl LabProgress {
-    /// Takes the bar away.
+    /// Removes the progress bar.
     pub fn finish(&self) {
         if let Some(looking) = self.looking.get() {
             looking.bar.finish_and_clear();
@@ -204,7 +204,7 @@ impl LabProgress {
     }
 }
 
-/// Says which points a check stopped, on standard error.
+/// Reports the points that a check stopped, on standard error.
 pub fn tell_faults(results: &Results) {
     for (cached, fault) in results.faults() {
         output::line(&format!(
@@ -215,22 +215,21 @@ pub fn tell_faults(results: &Results) {
     }
 }
 
-/// Says why metrics have no value, on standard error; with `asked` only of these
-/// curves.
+/// Reports why metrics have no value, on standard error; if `asked` is given, only for these curves.
 pub fn tell_gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) {
     for gap in gaps(study, results, asked) {
         output::line(&format!("note: {gap}"));
     }
 }
 
-/// Says where all runs of points are equal, so that means have no interval, on standard error.
+/// Reports where all runs of points are equal, so that means have no interval, on standard error.
 pub fn tell_equal_runs(study: &Study, results: &Results) {
     for line in equal_runs(study, results) {
         output::line(&format!("note: {line}"));
     }
 }
 
-/// Says how many points had not settled when their windows began, on standard error.
+/// Reports how many points had not settled when their windows began, on standard error.
 pub fn tell_unsettled(results: &Results) {
     let mut open = results.unsettled();
     let Some(first) = open.next() else {
@@ -247,8 +246,8 @@ pub fn tell_unsettled(results: &Results) {
     });
 }
 
-/// `5 points: 3 run now, 1 from before, 1 the same as another`; what was interrupted or
-/// lost is counted apart, so that the numbers add up.
+/// `5 points: 3 run now, 1 from before, 1 the same as another`; interrupted and lost points are counted separately,
+/// so that the numbers add up.
 pub fn tally(results: &Results) -> String {
     let all = results.points.len();
     if all == 0 && results.interrupted {

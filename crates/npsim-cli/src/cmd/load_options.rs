@@ -1,4 +1,4 @@
-//! Options of the commands that make traffic.
+//! Options of the commands that generate traffic.
 
 use clap::Args;
 use npsim_net::load::{
@@ -44,13 +44,12 @@ pub struct LoadOptions {
 }
 
 impl LoadOptions {
-    /// The load that `file` and options ask for together, the options first; `None`
-    /// if neither has a rate.
+    /// The load given by options and `file` together, where options take precedence; `None` if neither has a rate.
     pub fn over(&self, file: Option<&Load>, seed: Option<u64>) -> Option<Load> {
         let mut load = file.cloned().unwrap_or_default();
         if let Some(rate) = self.load.as_ref().or(self.rate.as_ref()) {
             load.rate = Some(rate.clone());
-            // A spread divides a total; a list of ports has none.
+            // A spread divides a total rate; it does not apply to a list of ports.
             if matches!(rate, LoadRate::PerPort(_)) {
                 load.spread.clear();
             }
@@ -71,7 +70,7 @@ impl LoadOptions {
         load.rate.is_some().then_some(load)
     }
 
-    /// An option that means nothing without a rate.
+    /// A given option that has no effect without a rate, if there is one.
     pub fn shape(&self) -> Option<&'static str> {
         let given = [
             (self.size.is_some(), "--size"),
@@ -89,7 +88,7 @@ impl LoadOptions {
     }
 }
 
-/// The value of `--load`.
+/// Parses the value of `--load`.
 fn part(text: &str) -> Result<LoadRate, String> {
     match text.parse().map_err(|error: RateError| error.to_string())? {
         rate @ LoadRate::Total(Amount::Packets(_) | Amount::Bits(_)) => Err(format!(
@@ -99,7 +98,7 @@ fn part(text: &str) -> Result<LoadRate, String> {
     }
 }
 
-/// The value of `--rate`.
+/// Parses the value of `--rate`.
 fn absolute(text: &str) -> Result<LoadRate, String> {
     match text.parse().map_err(|error: RateError| error.to_string())? {
         rate @ LoadRate::Total(Amount::Line(_)) => Err(format!(

@@ -1,4 +1,4 @@
-//! The options of all commands that run a chip: what executes it, from which seed, and what it passes over.
+//! Options of all commands that run a chip: the core, the seed, and the checks to ignore.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use npsim_reference::REFERENCE;
 
 use crate::cmd::value::parser;
 
-/// The cores that `--core` chooses among.
+/// The cores that `--core` can select.
 const CORES: [CoreKind; 2] = [ENGINE, REFERENCE];
 
 /// A core by its name.
@@ -73,7 +73,7 @@ pub struct MachineOptions {
 }
 
 impl MachineOptions {
-    /// A run without an end, as the options say.
+    /// The settings of a run without an end, from these options.
     pub fn settings(&self) -> RunSettings {
         RunSettings {
             allow: self.allow.clone(),

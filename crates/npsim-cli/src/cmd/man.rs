@@ -1,4 +1,4 @@
-//! `npsim man`: manual pages.
+//! `npsim man`: shows manual pages.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct Arguments {
     topic: Vec<String>,
 }
 
-/// Shows a page of `command`, which is all of `npsim`, or writes them all.
+/// Shows a page of `command`, which is the whole of `npsim`, or writes all pages.
 pub fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<ExitCode> {
     command.build();
     if let Some(found) = subcommand(&command, &arguments.topic) {
@@ -61,15 +61,15 @@ pub fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// The command of these words.
+/// The subcommand with these words as its path.
 fn subcommand<'a>(command: &'a Command, words: &[String]) -> Option<&'a Command> {
     words
         .iter()
         .try_fold(command, |command, word| command.find_subcommand(word))
 }
 
-/// Shows a page by way of `man`, where a person reads it and there is that program, and as plain
-/// text elsewhere.
+/// Shows a page with `man` on a terminal, if that program is available, and as plain text
+/// otherwise.
 fn show(command: &Command) -> anyhow::Result<()> {
     let page = clap_mangen::Man::new(command.clone());
     if std::io::stdout().is_terminal() {
@@ -81,7 +81,7 @@ fn show(command: &Command) -> anyhow::Result<()> {
             if let Some(mut input) = reader.stdin.take() {
                 let mut bytes = Vec::new();
                 page.render(&mut bytes)?;
-                // One who leaves early wants no more.
+                // The reader may be quit before it has read everything.
                 let _ = input.write_all(&bytes);
             }
             if reader.wait()?.success() {

@@ -1,5 +1,4 @@
-//! Options of the commands that assemble: how messages are written, and what
-//! becomes of warnings.
+//! Options of the commands that assemble: the format of messages, and the treatment of warnings.
 
 use clap::Args;
 use npsim::assemble::{Messages, Program, assemble_project_from};
@@ -34,18 +33,18 @@ pub struct MessageOptions {
 }
 
 impl MessageOptions {
-    /// Whether programs read the messages.
+    /// Whether messages are printed as JSON.
     pub fn json(&self) -> bool {
         self.message_format.is_json() || output::is_for_programs()
     }
 
-    /// Writes messages as the other options say.
+    /// Takes over the message format of `other`.
     pub fn take_format(&mut self, other: &Self) {
         self.message_format = other.message_format;
     }
 
-    /// The treatment of warnings. Where options contradict each other, the stricter
-    /// one counts.
+    /// The treatment of warnings. Options that name a warning override `--deny-warning all`; of
+    /// several that name the same one, the strictest wins.
     pub fn lints(&self) -> Vec<(String, LintLevel)> {
         let (all, named): (Vec<_>, Vec<_>) =
             self.deny_warning.iter().partition(|name| *name == "all");
@@ -53,7 +52,7 @@ impl MessageOptions {
             let pair = move |name: &String| (name.clone(), level);
             names.into_iter().map(pair).collect::<Vec<_>>()
         };
-        // The last one that names a warning counts.
+        // The last entry for a warning wins.
         [
             level(all, LintLevel::Deny),
             level(self.allow_warning.iter().collect(), LintLevel::Allow),
@@ -63,11 +62,11 @@ impl MessageOptions {
         .concat()
     }
 
-    /// The programs of a project that is to run, and what the assembler said of them; nothing where
-    /// that was errors.
+    /// Assembles the programs of a project to run, and shows the assembler's messages; `None` if
+    /// there were errors.
     ///
     /// # Errors
-    /// There is no instruction.
+    /// Returns an error if there is no instruction.
     pub fn programs(&self, project: &Project) -> Result<Option<Vec<Program>>, Problem> {
         let (programs, messages) = assemble_project_from(&Disk, project, &self.lints());
         self.show(&messages);
@@ -80,7 +79,7 @@ impl MessageOptions {
         Ok(programs)
     }
 
-    /// Shows what the assembler said in the wanted form.
+    /// Shows the assembler's messages in the selected format.
     pub fn show(&self, messages: &Messages) {
         if self.json() {
             for message in &messages.items {
@@ -92,7 +91,7 @@ impl MessageOptions {
     }
 }
 
-/// Writes a mistake outside of sources as JSON.
+/// Writes an error outside of sources as JSON.
 pub fn problem_as_json(problem: &Problem) {
     let rendered = render_problem(problem);
     output::record(&DiagnosticMessage::of_problem(problem, &rendered).to_json());

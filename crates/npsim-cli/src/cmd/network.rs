@@ -1,4 +1,4 @@
-//! `npsim network`: hosts that react, in a network of links, queues and routers.
+//! `npsim network`: runs hosts that react, in a network of links, queues and routers.
 
 mod arguments;
 mod captures;
@@ -38,17 +38,17 @@ use drive::Driver;
 use outputs::Outputs;
 use recorded::{Recorded, Recording};
 
-/// Samples of a series whose distance is not given.
+/// The number of samples in a series whose interval is not given.
 const SAMPLES: u64 = 1_000;
 
-/// Checkpoints of a run whose distance is not given.
+/// The number of checkpoints of a run whose interval is not given.
 const CHECKPOINTS: u64 = 20;
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     run_or_resume(arguments, execute)
 }
 
-/// The network's file, or that of a chain, with what the options change in it.
+/// Loads a network or chain from its file, with the changes given by options.
 fn load(
     arguments: &Arguments,
     path: &Path,
@@ -74,7 +74,7 @@ fn load(
     Ok(file)
 }
 
-/// Runs from the start, or from where a checkpoint stands.
+/// Runs from the start, or from a checkpoint.
 fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Result<ExitCode> {
     let Some(path) = &arguments.file else {
         return Err(Problem::new("there is nothing to run")

@@ -1,4 +1,4 @@
-//! `npsim new`: a project file to start from.
+//! `npsim new`: writes a project file to start from.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         include: arguments.include.clone(),
         ..Overrides::default()
     };
-    // Loading finds a missing source, an unknown chip and a bad range.
+    // Loading detects a missing source, an unknown chip and an invalid range.
     npsim::project::Project::load(source, &overrides, &npsim::registry())?;
     if let Some(missing) = arguments.include.iter().find(|folder| !folder.is_dir()) {
         return Err(
@@ -122,7 +122,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is missing for the run if the source includes files and no folder was named.
+/// A hint for the run, if the source includes files and no folder was given.
 fn without_include(arguments: &Arguments) -> &'static str {
     let includes = std::fs::read_to_string(&arguments.from).is_ok_and(|text| {
         let mut lines = text.lines();
@@ -135,7 +135,7 @@ fn without_include(arguments: &Arguments) -> &'static str {
     }
 }
 
-/// A path as a project file in `folder` names it; both must be there.
+/// A path relative to the project file's `folder`; both must exist.
 fn seen_from(folder: &Path, path: &Path) -> Result<String, Problem> {
     let full = |path: &Path| {
         std::fs::canonicalize(path).map_err(|error| Problem::io("read", path, &error))
@@ -146,7 +146,7 @@ fn seen_from(folder: &Path, path: &Path) -> Result<String, Problem> {
         .zip(path.components())
         .take_while(|(a, b)| a == b)
         .count();
-    // Nothing in common but the root: the way from there is clearer.
+    // With only the root in common, the absolute path is clearer.
     if common <= 1 {
         return Ok(path.to_string_lossy().into_owned());
     }

@@ -1,5 +1,5 @@
-//! What `npsim sweep`, `npsim reproduce` and `npsim sensitivity` offer to schedulers: parts of
-//! the points, the merge, and a script that starts both.
+//! Options of `npsim sweep`, `npsim reproduce` and `npsim sensitivity` for schedulers: parts of the points, the merge,
+//! and a script that starts both.
 
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +20,7 @@ use super::lab_options::{LabOptions, LabProgress, tally, tell_faults};
 use super::value::parser;
 use crate::output;
 
-/// How many shards a script deals points to if it is not given.
+/// The default number of shards of a script.
 const SHARDS: usize = 16;
 
 /// `--point`, `--shard`, `--merge`, `--script`, `--shards`.
@@ -50,11 +50,11 @@ pub struct PartOptions {
     shards: Option<u32>,
 }
 
-/// A shard as it is asked for.
+/// A shard as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AskedShard {
     Given(Shard),
-    /// That of the task of a job array.
+    /// The shard of the current task of a job array.
     OfArray,
 }
 
@@ -78,21 +78,22 @@ enum Scheduler {
 
 /// What a command does with its points.
 pub enum Job<'a> {
-    /// It runs those of a part, and makes no tables.
+    /// Runs those of a part, without making tables.
     Part(Task),
-    /// It runs all of them and makes its tables.
+    /// Runs all of them and makes tables.
     Whole(Task),
-    /// It makes its tables of what is saved.
+    /// Makes tables from saved results.
     Merge,
-    /// It prints a script.
+    /// Prints a script.
     Script(&'a PartOptions),
 }
 
 impl PartOptions {
-    /// What is asked for.
+    /// The requested job.
     ///
     /// # Errors
-    /// `--shard` has no value and there is no job array to take it from, or `--shards` has no use.
+    /// Returns an error if `--shard` has no value and there is no job array to take it from, or if `--shards` does not
+    /// apply.
     pub fn job(&self) -> anyhow::Result<Job<'_>> {
         if self.script.is_some() {
             return Ok(Job::Script(self));
@@ -113,10 +114,10 @@ impl PartOptions {
         })
     }
 
-    /// Tries what is asked of `--list`, in a form.
+    /// Checks the options for `--list` in the given format.
     ///
     /// # Errors
-    /// `--shards` has no use.
+    /// Returns an error if `--shards` does not apply.
     pub fn check_list(&self, format: Format) -> anyhow::Result<()> {
         match format {
             Format::Json => Ok(()),
@@ -133,7 +134,7 @@ impl PartOptions {
             .into())
     }
 
-    /// The points as `--list --format json` shows them.
+    /// The points, for `--list --format json`.
     pub fn listed<'a>(&self, points: &'a [CachedPoint]) -> Vec<ListedPoint<'a>> {
         let shards = self
             .shards
@@ -155,7 +156,7 @@ impl PartOptions {
     /// Prints the script that runs the points on a cluster.
     ///
     /// # Errors
-    /// A point cannot be prepared, or standard output not be written.
+    /// Returns an error if a point cannot be prepared, or standard output cannot be written.
     pub fn print_script(
         &self,
         campaign: &Campaign,
@@ -176,7 +177,7 @@ impl PartOptions {
     }
 }
 
-/// A point, as JSON tells it.
+/// A point, as JSON.
 #[derive(Serialize)]
 pub struct ListedPoint<'a> {
     point: usize,
@@ -190,7 +191,7 @@ pub struct ListedPoint<'a> {
     shard: Option<usize>,
 }
 
-/// What a part came to, as JSON tells it.
+/// The result of a part, as JSON.
 #[derive(Serialize)]
 struct PartDocument {
     part: String,
@@ -204,7 +205,7 @@ struct PartDocument {
 /// Runs a part of the points.
 ///
 /// # Errors
-/// As [`Campaign::run_task`].
+/// As for [`Campaign::run_task`].
 pub fn run_part(
     campaign: &Campaign,
     points: Vec<Point>,
@@ -233,20 +234,20 @@ pub fn run_part(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a command comes to that runs points: results of all that it was asked for, which it shows, or
-/// its exit code.
+/// The outcome of a command that runs points: the results of all requested points, for the command to show, or its exit
+/// code.
 pub enum Ran {
     /// The results of all points.
     Whole(Results),
-    /// Another part was done, and told.
+    /// Something else was done and reported.
     Done(ExitCode),
 }
 
 impl PartOptions {
-    /// Does what is asked for with the points.
+    /// Does the requested job with the points.
     ///
     /// # Errors
-    /// As [`Campaign::run_task`] and [`Campaign::merge`].
+    /// As for [`Campaign::run_task`] and [`Campaign::merge`].
     pub fn run(
         &self,
         campaign: &Campaign,
@@ -273,10 +274,10 @@ impl PartOptions {
     }
 }
 
-/// Runs a task's points, with a bar.
+/// Runs a task's points, with a progress bar.
 ///
 /// # Errors
-/// As [`Campaign::run_task`].
+/// As for [`Campaign::run_task`].
 pub fn run_task(
     campaign: &Campaign,
     points: Vec<Point>,
@@ -289,13 +290,13 @@ pub fn run_task(
     results
 }
 
-/// Says that a campaign was interrupted.
+/// Reports that a campaign was interrupted.
 pub fn interrupted(results: &Results) -> ExitCode {
     output::line(&format!("{}; start it again to go on", tally(results)));
     ExitCode::from(INTERRUPTED)
 }
 
-/// The shard of a task of a job array. Numbers of tasks may begin anywhere, and may be steps apart.
+/// The shard of a task of a job array. Task numbers may begin anywhere, and may have a step.
 fn shard_of_array() -> anyhow::Result<Shard> {
     array_shard(&|name| std::env::var(name).ok()).map_err(|why| {
         Problem::new(format!("`--shard` has no value, and {why}"))
@@ -328,14 +329,14 @@ fn array_shard(variable: &dyn Fn(&str) -> Option<String>) -> Result<Shard, Strin
     Shard::new(from_first / step + 1, count).map_err(|_| gaps())
 }
 
-/// This process in words: with a job of a cluster its number, and the host.
+/// A description of this process: its cluster job, if any, and its host.
 fn process() -> String {
     if crate::bundle::is_guest() {
         return "the command of a bundle".to_owned();
     }
     let variable = |name: &str| std::env::var(name).ok();
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    // Windows names itself in `COMPUTERNAME`.
+    // Windows has the host name in `COMPUTERNAME`.
     let host = { variable("SLURMD_NODENAME").or_else(host) }
         .or_else(|| variable("COMPUTERNAME"))
         .or_else(|| variable("HOSTNAME"));

@@ -1,4 +1,4 @@
-//! `npsim pp`: what the preprocessor makes of a source.
+//! `npsim pp`: shows a preprocessed source.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

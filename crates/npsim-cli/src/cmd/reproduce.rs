@@ -1,4 +1,4 @@
-//! `npsim reproduce`: published figures beside what this simulator measures.
+//! `npsim reproduce`: compares published figures with what this simulator measures.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -188,7 +188,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The value of `--set`.
+/// Parses the value of `--set`.
 fn setting(text: &str) -> Result<(String, String), String> {
     let setting: Setting = text.parse()?;
     let text = setting.to_string();
@@ -196,7 +196,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// The value of `--system`.
+/// Parses the value of `--system`.
 fn systems(text: &str) -> Result<(String, String), String> {
     let pair = text
         .split_once('=')
@@ -206,7 +206,7 @@ fn systems(text: &str) -> Result<(String, String), String> {
     Ok((own.to_owned(), other.to_owned()))
 }
 
-/// Writes the text of a study into a folder, where it can be changed.
+/// Writes the file of a study into a folder, for the user to change.
 fn export(name: &str, folder: &Path) -> anyhow::Result<ExitCode> {
     let text = studies::text(name)?;
     let path = folder.join("study.toml");
@@ -226,7 +226,7 @@ fn export(name: &str, folder: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What can be asked for of a study, as JSON tells it.
+/// A selectable part of a study, as JSON.
 #[derive(Serialize)]
 struct ListedPart {
     name: String,
@@ -234,8 +234,8 @@ struct ListedPart {
     what: String,
 }
 
-/// The parts of a study: published values, figures, tables and sweeps; for programs the points
-/// too, of the values that are asked for.
+/// Lists the parts of a study: published values, figures, tables and sweeps; as JSON also the points
+/// of the selected values.
 fn list_parts(
     campaign: &Campaign,
     points: Vec<Point>,
@@ -272,16 +272,16 @@ fn list_parts(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A study, as JSON tells it.
+/// A study, as JSON.
 #[derive(Serialize)]
 struct ListedStudy {
     name: String,
     title: String,
-    /// How many values were published.
+    /// The number of published values.
     published: usize,
 }
 
-/// The studies that there are.
+/// Lists the available studies.
 fn list(format: Format) -> anyhow::Result<ExitCode> {
     let studies = studies::all()?.into_iter().map(|study| ListedStudy {
         published: study.published.len(),
@@ -307,9 +307,9 @@ fn list(format: Format) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page of the whole study after a part of it was run, from points that are
-/// saved. None if some are not, or if the folder has what a quick run came to and
-/// this was none, or the other way round: what is there would be lost.
+/// Writes the page of the whole study after a part of it was run, from saved points. `None` if some
+/// are not saved, or if the folder has the results of a quick run and this was none, or vice versa:
+/// they would be lost.
 fn whole_page(
     campaign: &Campaign,
     all: Vec<Point>,

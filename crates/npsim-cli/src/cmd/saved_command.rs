@@ -1,5 +1,5 @@
-//! The command of a run that is saved, and of one that goes on: that of the run before, with what
-//! may be given anew.
+//! The commands of saved and resumed runs: a resumed run has the command of the original run, some
+//! options of which may be overridden.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use npsim::problem::Problem;
 
 use crate::{bundle, output};
 
-/// What may be given anew to every run that goes on: it changes no result that was not asked for.
+/// Options that any resumed run may override, since they change no result of the original command.
 const ANEW: [&str; 7] = [
     "checkpoint",
     "checkpoint_every",
@@ -24,28 +24,28 @@ const ANEW: [&str; 7] = [
     "until",
 ];
 
-/// The arguments of a command whose runs are saved and gone on with.
+/// The arguments of a command whose runs can be saved and resumed.
 pub trait Resumable: Args {
     /// The subcommand of `npsim`.
     const SUBCOMMAND: &'static str;
-    /// What its target is, in words.
+    /// A description of its target.
     const TARGET: &'static str;
-    /// What may be given anew besides what may with every command.
+    /// Further options that may be overridden, specific to this command.
     const ALSO_ANEW: &'static [&'static str];
-    /// What its checkpoints know of outputs.
+    /// The state of outputs in its checkpoints.
     type Outputs: Outputs;
 
-    /// The checkpoint to go on from.
+    /// The checkpoint to resume from.
     fn resume(&self) -> Option<&Path>;
 
-    /// Takes over what a later command gives anew.
+    /// Overrides options with those of a later command.
     fn overlay(&mut self, later: &Self);
 }
 
-/// Runs from the start, or from where the checkpoint stands that the arguments name.
+/// Runs from the start, or from the checkpoint named in the arguments.
 ///
 /// # Errors
-/// The checkpoint cannot be read, or the run fails.
+/// Returns an error if the checkpoint cannot be read, or the run fails.
 pub fn run_or_resume<A: Resumable>(
     now: &A,
     run: impl FnOnce(&A, Option<&CheckpointFile<A::Outputs>>) -> anyhow::Result<ExitCode>,
@@ -59,7 +59,7 @@ pub fn run_or_resume<A: Resumable>(
     run(&arguments, Some(&checkpoint)).inspect_err(|_| note_folder(checkpoint.origin()))
 }
 
-/// The subcommand of `npsim` with these arguments, alone.
+/// The subcommand of `npsim` with these arguments, as a command of its own.
 fn command_of<A: Resumable>() -> Command {
     let mut command =
         A::augment_args(Command::new(A::SUBCOMMAND)).bin_name(format!("npsim {}", A::SUBCOMMAND));
@@ -67,14 +67,14 @@ fn command_of<A: Resumable>() -> Command {
     command
 }
 
-/// Ends the process with a usage error if anything stands beside `--resume` that may not be given
-/// anew.
+/// Exits the process with a usage error if `--resume` is combined with an option that may not be
+/// overridden.
 fn refuse_others<A: Resumable>() {
     let mut run = command_of::<A>();
     let given = run.clone().get_matches_from(std::env::args_os().skip(1));
     let other = run.get_arguments().find(|argument| {
         let id = argument.get_id().as_str();
-        // A flag that is not given has its default, which is no value of the command line.
+        // A flag that is not given has its default value, which does not come from the command line.
         !(ANEW.contains(&id) || A::ALSO_ANEW.contains(&id))
             && given.value_source(id) == Some(ValueSource::CommandLine)
     });
@@ -91,7 +91,7 @@ fn refuse_others<A: Resumable>() {
     }
 }
 
-/// What a saved command means.
+/// Parses a saved command.
 fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
     let is_own = { command.first() }.is_some_and(|word| word == A::SUBCOMMAND);
     let parsed = || {
@@ -115,8 +115,8 @@ fn parse<A: Resumable>(command: &[String], path: &Path) -> Result<A, Problem> {
     .help("go on with the npsim that wrote it, or start the run anew"))
 }
 
-/// The command of a run that goes on: the first that led to the checkpoint, with what the others
-/// and this one, `now`, give anew.
+/// The command of a resumed run: the first one that led to the checkpoint, overridden by the later
+/// ones and by `now`.
 fn resumed<A: Resumable>(now: &A, path: &Path, origin: &RunOrigin) -> Result<A, Problem> {
     let Some((first, others)) = origin.commands.split_first() else {
         return Err(Problem::new(format!(
@@ -136,8 +136,8 @@ fn resumed<A: Resumable>(now: &A, path: &Path, origin: &RunOrigin) -> Result<A, 
     Ok(arguments)
 }
 
-/// Where a run comes from that begins now, or goes on from where `before` says, which it may only do
-/// with the same inputs.
+/// The origin of a run that starts now, or that is resumed from `before`, which requires the same
+/// inputs.
 pub fn origin(
     before: Option<&RunOrigin>,
     inputs: Vec<CheckpointInput>,
@@ -169,7 +169,7 @@ fn own_command() -> Result<Vec<String>, Problem> {
     words.collect()
 }
 
-/// A note beside a mistake in a run that goes on in another folder than before.
+/// Prints a note about an error in a run that is resumed in another folder than before.
 fn note_folder(origin: &RunOrigin) {
     let folder = &origin.folder;
     if current_folder() != *folder {

@@ -1,4 +1,4 @@
-//! A run saved from time to time.
+//! Saves a run at intervals.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,26 +11,27 @@ use npsim::problem::Problem;
 use super::saved_command;
 use crate::{bundle, output};
 
-/// Saves a run from time to time. Times are in the run's own unit, cycles or picoseconds.
+/// Saves a run at intervals. Times are in the run's own unit, cycles or picoseconds.
 pub struct Saver {
     path: PathBuf,
     every: u64,
     origin: RunOrigin,
-    /// How long the run had taken before this process.
+    /// The host time that the run took before this process.
     before: Duration,
     started: Instant,
     next: u64,
-    /// The time of the last checkpoint; nothing has happened since if it is still that.
+    /// The time of the last checkpoint; nothing has happened since if it is equal to the current
+    /// time.
     saved: Option<u64>,
     warned: bool,
 }
 
 impl Saver {
-    /// For a run of these inputs that is about to begin, or to go on from `checkpoint`, and is
-    /// saved to `path` each `every`, at least 1; none without a path.
+    /// For a run with these inputs that is about to start, or to be resumed from `checkpoint`, and
+    /// is saved to `path` at intervals of `every`, at least 1; `None` without a path.
     ///
     /// # Errors
-    /// The inputs cannot be read, or are not those of the checkpoint.
+    /// Returns an error if the inputs cannot be read, or are not those of the checkpoint.
     pub fn new<O: Outputs>(
         path: Option<&Path>,
         checkpoint: Option<&CheckpointFile<O>>,
@@ -53,19 +54,19 @@ impl Saver {
         }))
     }
 
-    /// When to save next.
+    /// The time of the next checkpoint.
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// Saves the run as it stands at a time, with what `take` makes of its origin and of the
-    /// nanoseconds that it has taken of its host.
+    /// Saves the run as it is at `now`, in the checkpoint that `take` makes of its origin and of
+    /// its host time in nanoseconds.
     pub fn save<O: Outputs>(
         &mut self,
         now: u64,
         take: impl FnOnce(&RunOrigin, u64) -> Result<CheckpointFile<O>, Problem>,
     ) -> Result<(), Problem> {
-        // A run may stand short of the time at which it was to be saved.
+        // A run may have stopped short of the time at which it was to be saved.
         let reached = now.max(self.next) / self.every;
         self.next = reached.saturating_add(1).saturating_mul(self.every);
         if self.saved != Some(now) {
@@ -82,8 +83,8 @@ impl Saver {
         Ok(())
     }
 
-    /// As [`Self::save`], in the middle of a run, which a full disk does not end: the previous
-    /// checkpoint stays, and a message says so once.
+    /// Like [`Self::save`], in the middle of a run, which a full disk does not end: the previous
+    /// checkpoint remains, and a message is printed once.
     pub fn try_save<O: Outputs>(
         &mut self,
         now: u64,
@@ -98,7 +99,7 @@ impl Saver {
     }
 }
 
-/// Refuses to end a run before the time at which its checkpoint stands; `shown` writes a time.
+/// Rejects an end of a run before the time of its checkpoint; `shown` formats a time.
 pub fn refuse_earlier_end<O: Outputs>(
     checkpoint: &CheckpointFile<O>,
     until: Option<u64>,

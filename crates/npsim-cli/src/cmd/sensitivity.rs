@@ -1,4 +1,5 @@
-//! `npsim sensitivity`: the unmeasured numbers that a comparison with published figures depends on.
+//! `npsim sensitivity`: finds the unmeasured parameters on which a comparison with published
+//! figures depends.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -65,7 +66,7 @@ pub struct Arguments {
     lab: LabOptions,
 }
 
-/// What would be moved.
+/// The parameters that would be varied.
 #[derive(Serialize)]
 struct ListedKnobs<'a> {
     name: &'a str,

@@ -48,12 +48,12 @@ pub struct SourceOptions {
 }
 
 impl SourceOptions {
-    /// `--board`.
+    /// The value of `--board`.
     pub fn board(&self) -> Option<&str> {
         self.board.as_deref()
     }
 
-    /// `--set`.
+    /// The values of `--set`.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "asked for by live runs alone")
@@ -62,7 +62,7 @@ impl SourceOptions {
         &self.set
     }
 
-    /// As the project wants them.
+    /// The options as overrides of a project.
     pub fn overrides(&self, ids: Option<String>) -> Overrides {
         Overrides {
             chip: self.chip.clone(),
@@ -102,7 +102,7 @@ fn import(text: &str) -> Result<(String, u32), String> {
     Ok((name.to_owned(), value))
 }
 
-/// Shows what the assembler said; with errors the last line counts them.
+/// Shows the assembler's messages; if there are errors, the last line counts them.
 pub fn show(messages: &Messages) {
     for text in &messages.rendered {
         output::message(text);

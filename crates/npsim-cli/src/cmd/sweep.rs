@@ -1,4 +1,4 @@
-//! `npsim sweep`: a run again and again, each time with something changed.
+//! `npsim sweep`: runs a system repeatedly, with different settings.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Options of the commands that take a whole target as it is and assemble it.
+//! Options of the commands that assemble a whole target without further changes.
 
 use std::path::Path;
 
@@ -20,21 +20,21 @@ pub struct TargetOptions {
     pub messages: MessageOptions,
 }
 
-/// A target that was assembled.
+/// An assembled target.
 pub struct Assembled {
     /// The project.
     pub project: Project,
     /// The programs, unless there were errors or no instruction.
     pub programs: Option<Vec<Program>>,
-    /// Number of errors that were reported.
+    /// The number of errors reported.
     pub errors: usize,
 }
 
 impl TargetOptions {
-    /// Reads a target, assembles it and shows what the assembler says.
+    /// Reads and assembles a target, and shows the assembler's messages.
     ///
     /// # Errors
-    /// There are mistakes in the project.
+    /// Returns an error if there are mistakes in the project.
     pub fn assemble(&self, target: &Path) -> Result<Assembled, Problems> {
         let overrides = self.source.overrides(None);
         let project = Project::load(target, &overrides, &npsim::registry())?;

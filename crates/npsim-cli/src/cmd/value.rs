@@ -1,4 +1,4 @@
-//! Values of options.
+//! Value parsers for options.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::thread;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use npsim::whole_file::is_standard_output;
 
-/// Reads a value with its `FromStr`, whose message then stands in the usage error.
+/// Parses a value with its `FromStr`, whose error message becomes part of the usage error.
 pub fn parser<T>() -> impl TypedValueParser<Value = T>
 where
     T: std::str::FromStr + Clone + Send + Sync + 'static,
@@ -17,12 +17,12 @@ where
         .try_map(|text| text.parse::<T>().map_err(|error| error.to_string()))
 }
 
-/// A folder that is written, which standard output cannot stand for.
+/// A folder to write, which cannot be standard output.
 pub fn folder() -> impl TypedValueParser<Value = PathBuf> {
     no_standard_output("a folder is written, which standard output cannot stand for")
 }
 
-/// A file that is replaced again and again.
+/// A file that is replaced repeatedly, which cannot be standard output.
 pub fn replaced_file() -> impl TypedValueParser<Value = PathBuf> {
     no_standard_output("the file is replaced again and again, which standard output cannot be")
 }
@@ -36,7 +36,7 @@ fn no_standard_output(why: &'static str) -> impl TypedValueParser<Value = PathBu
     })
 }
 
-/// As many threads as an option says, or one for each core of the host.
+/// The number of threads given by an option, by default the number of cores of the host.
 pub fn threads(asked: Option<u16>) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     asked.map_or_else(cores, usize::from)
