@@ -1,4 +1,4 @@
-//! `npsim bundle info`: what is in a bundle.
+//! `npsim bundle info`: shows the contents of a bundle.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Text of others, without what would move the cursor of a terminal.
+/// Untrusted text, with control characters escaped that could move the terminal's cursor.
 fn escaped(text: &str) -> String {
     let safe = |it: char| it == '\n' || it == '\t' || !it.is_control();
     text.chars()

@@ -1,4 +1,4 @@
-//! `npsim bundle make`: a command with its files becomes one file.
+//! `npsim bundle make`: packs a command and its files into one file.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
@@ -28,7 +28,7 @@ pub struct Arguments {
     command: Vec<String>,
 }
 
-/// Refuses to fill a terminal with a bundle.
+/// Refuses to write a bundle to a terminal.
 fn refuse_terminal() -> Result<(), Problem> {
     if io::stdout().is_terminal() {
         return Err(Problem::new("a terminal cannot show a bundle")

@@ -1,4 +1,4 @@
-//! `npsim bundle`: a command with its files in one file, and that file run again.
+//! `npsim bundle`: packs a command and its files into one file, and runs such files.
 
 mod info;
 mod make;

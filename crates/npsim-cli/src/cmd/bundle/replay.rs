@@ -1,4 +1,4 @@
-//! `npsim bundle replay`: what came of a command comes of it again, or not.
+//! `npsim bundle replay`: repeats a bundled command and compares the outcome.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -63,7 +63,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What is debugged, and the bytes of memory for it.
+    /// The target to debug, and the memory budget in bytes.
     pub fn target(&self) -> (&Path, usize) {
         (&self.target, self.memory as usize * 1_000_000)
     }
@@ -80,20 +80,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let (target, memory) = arguments.target();
     let done = with_debugger(&arguments.system, target, memory, |mut debugger| {
         if let Some(address) = &arguments.gdb {
-            // Ctrl-C ends the debugger; that of gdb interrupts the run.
+            // Ctrl-C here ends the debugger; Ctrl-C in gdb interrupts the run.
             let disk = Disk::default();
             let sources = move |file: &str| disk.source(file);
             gdb::serve(debugger, address, Box::new(sources))?;
             return Ok(ScriptEnd::Done);
         }
-        // Until now there was nothing that Ctrl-C would not end at once.
+        // Up to here, Ctrl-C ends the process immediately.
         let interrupt = Interrupt::catch();
         let stop = interrupt.flag();
         if arguments.script.is_none() && !arguments.batch && screens::has_screen() {
             screen(debugger, stop)?;
             return Ok(ScriptEnd::Done);
         }
-        // The first Ctrl-C ends a search and not the debugger.
+        // The first Ctrl-C ends a search but not the debugger.
         debugger.ask(move |_| stop.swap(false, Ordering::Relaxed));
         let disk = Disk::default();
         let sources = |file: &str| disk.source(file);

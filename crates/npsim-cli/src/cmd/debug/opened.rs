@@ -1,4 +1,4 @@
-//! A debugger over a system as the command line describes it.
+//! Opens a debugger on a system described by the command line.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use npsim_debug::{BudgetTooSmall, Debugger};
 use crate::cmd::run::source;
 use crate::cmd::run::system::SystemArguments;
 
-/// Makes a debugger at the beginning of the run and hands it to `use_it`; nothing where
-/// the microcode has errors, which have been told then.
+/// Creates a debugger at the beginning of the run and passes it to `use_it`; `None` if the
+/// microcode has errors, which have been reported by then.
 pub fn with_debugger<T>(
     system: &SystemArguments,
     target: &Path,
@@ -47,13 +47,13 @@ pub fn with_debugger<T>(
     use_it(debugger).map(Some)
 }
 
-/// A budget that holds too little, as a mistake of the user.
+/// The error for an insufficient memory budget.
 fn too_small(error: BudgetTooSmall) -> Problem {
     let megabytes = error.needed.div_ceil(1_000_000);
     Problem::new(error.to_string()).help(format!("give at least `--memory {megabytes}`"))
 }
 
-/// Sources as they are on the disk, each read once.
+/// Sources on disk, each read at most once.
 #[derive(Debug, Default)]
 pub struct Disk(RefCell<BTreeMap<String, Option<String>>>);
 

@@ -1,4 +1,4 @@
-//! Commands from a file or from standard input, answered in plain text.
+//! Runs debugger commands from a file or from standard input, with plain-text output.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::iter;
@@ -12,10 +12,10 @@ use npsim_net::inputs;
 use crate::cmd::interrupt::Interrupt;
 use crate::output;
 
-/// Before a command that is repeated in the output.
+/// The prefix of commands repeated in the output.
 const PROMPT: &str = "> ";
 
-/// Where the run stands at first.
+/// Prints the initial state of the run.
 fn greet(debugger: &Debugger, sources: Sources<'_>) -> anyhow::Result<()> {
     let stop = Stop {
         reason: StopCause::Entry,
@@ -41,18 +41,18 @@ fn problem(complaint: DebugError, place: &str) -> Problem {
     }
 }
 
-/// How a script came to its end.
+/// How a script ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptEnd {
-    /// All was done.
+    /// All commands were executed.
     Done,
     /// A command ended the debugger.
     Quit,
-    /// Ctrl-C ended what a command did; the rest was left.
+    /// Ctrl-C interrupted a command; the rest was not executed.
     Interrupted,
 }
 
-/// Does the lines of a script.
+/// Executes the lines of a script.
 fn script(
     debugger: &mut Debugger,
     sources: Sources<'_>,
@@ -80,7 +80,7 @@ fn script(
     Ok(ScriptEnd::Done)
 }
 
-/// Why a line cannot be read.
+/// The error for an unreadable line.
 fn unreadable(error: &io::Error, number: usize, name: &str) -> Problem {
     if error.kind() == io::ErrorKind::InvalidData {
         Problem::new(format!("line {number} of {name} is no text"))
@@ -90,7 +90,7 @@ fn unreadable(error: &io::Error, number: usize, name: &str) -> Problem {
     }
 }
 
-/// Does the commands of a file.
+/// Executes the commands of a file.
 pub fn file(
     debugger: &mut Debugger,
     sources: Sources<'_>,
@@ -109,7 +109,7 @@ pub fn file(
     script(debugger, sources, lines, &name)
 }
 
-/// Does the commands of standard input as those of a script.
+/// Executes the commands from standard input as a script.
 pub fn standard_input(
     debugger: &mut Debugger,
     sources: Sources<'_>,
@@ -121,8 +121,8 @@ pub fn standard_input(
     script(debugger, sources, lines, "standard input")
 }
 
-/// Answers commands until there are no more. A mistake is shown, and the next command is
-/// waited for; an empty line repeats the last one.
+/// Executes commands until there are no more. An error is shown, and does not end the session; an
+/// empty line repeats the last command.
 pub fn console(
     debugger: &mut Debugger,
     sources: Sources<'_>,

@@ -100,13 +100,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Where the target stands, if it is a chain.
+    /// The target as a chain, if it is one.
     pub(super) fn chain<'a>(&self, target: &'a Path) -> Option<ChainTarget<'a>> {
         ChainTarget::of(target, self.hops)
     }
 }
 
-/// A time of the host, in nanoseconds.
+/// A host time, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct WallTime(pub(super) HostTime);
 

@@ -1,4 +1,4 @@
-//! `npsim live`: real hosts talk through a simulated chip.
+//! `npsim live`: lets real hosts communicate through a simulated chip.
 
 #[cfg_attr(
     not(target_os = "linux"),
@@ -19,7 +19,7 @@ pub use arguments::Arguments;
 #[cfg(target_os = "linux")]
 pub use on_linux::run;
 
-/// Live runs need the interfaces of a Linux host.
+/// The error on other systems: live runs need the interfaces of a Linux host.
 #[cfg(not(target_os = "linux"))]
 pub fn run(_arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Err(

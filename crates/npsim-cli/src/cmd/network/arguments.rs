@@ -42,7 +42,7 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router w
 #[command(
     after_help = EXAMPLES,
     group = ArgGroup::new("sampled").args(["series", "report"]).multiple(true),
-    // What they show begins where the run begins, and is not in a checkpoint.
+    // Their output starts at the beginning of the run, and is not part of a checkpoint.
     mut_group("saved", |saved| saved.conflicts_with_all(["report", "timeline", "recorded"])),
 )]
 pub struct Arguments {
@@ -113,7 +113,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Where the target stands, if it is a chain.
+    /// The target as a chain, if it is one.
     pub(super) fn chain<'a>(&self, target: &'a Path) -> Option<ChainTarget<'a>> {
         ChainTarget::of(target, self.hops)
     }
@@ -141,7 +141,7 @@ impl Resumable for Arguments {
     }
 }
 
-/// A time of the file, in picoseconds.
+/// A time in the network file, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct FileTime(pub(super) u64);
 

@@ -1,4 +1,4 @@
-//! What links carry, as captures.
+//! Captures of the traffic on links.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use npsim_transport::time::Time;
 use super::arguments::LinkCapture;
 use crate::cmd::keeping::{Keeping, lacks};
 
-/// Ethernet addresses of the ends of a link, made up: locally administered.
+/// Made-up Ethernet addresses of the ends of a link: locally administered.
 const ENDS: [Mac; 2] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-/// Picoseconds in a nanosecond.
+/// Picoseconds per nanosecond.
 const NANOSECOND: Time = 1_000;
 
-/// A file, and the links that it is about; the interfaces of a link are its ends.
+/// A capture file and the links that it covers, with one interface for each end of a link.
 struct LinkFile {
     path: PathBuf,
     form: CaptureForm,
@@ -33,12 +33,12 @@ pub struct Captures {
     files: Vec<LinkFile>,
     topology: Topology,
     scale: u64,
-    /// The first thing that could not be written.
+    /// The latest write error that has not been returned.
     failed: Option<Problem>,
 }
 
 impl Captures {
-    /// Opens the files.
+    /// Creates or resumes the files.
     pub fn open(
         file: &NetworkFile,
         wanted: &[LinkCapture],
@@ -94,12 +94,12 @@ impl Captures {
     }
 
     /// # Errors
-    /// Something could not be written.
+    /// Returns an error if something could not be written.
     pub fn check(&mut self) -> Result<(), Problem> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// How far the files have come, which are to be gone on with.
+    /// The positions of the files, for a run that is resumed later.
     pub fn positions(&mut self) -> Result<Vec<Position>, Problem> {
         let mut positions = Vec::with_capacity(self.files.len());
         for LinkFile { path, sink, .. } in &mut self.files {
@@ -109,7 +109,7 @@ impl Captures {
         Ok(positions)
     }
 
-    /// Gives the files their names.
+    /// Completes the files and gives them their final names.
     pub fn finish(self) -> Result<(), Problem> {
         for LinkFile { path, sink, .. } in self.files {
             sink.finish()
@@ -118,10 +118,10 @@ impl Captures {
         Ok(())
     }
 
-    /// A frame at the beginning of a line.
+    /// Writes a frame that is at the beginning of a line.
     fn write(&mut self, now: Time, line: usize, frame: &Frame, fate: FrameFate) {
         let (link, side) = (line / 2, line % 2);
-        // In the file's own time.
+        // Converted to the time scale of the network file.
         let time = now.saturating_mul(self.scale) / NANOSECOND;
         for file in &mut self.files {
             let Some(place) = file.links.iter().position(|it| *it == link) else {
@@ -130,7 +130,7 @@ impl Captures {
             let comment = match fate {
                 FrameFate::Sent => None,
                 FrameFate::Lost => Some("lost on the line"),
-                // A classic file cannot say so, and has what was sent.
+                // A classic pcap has no comments, so it contains only frames that were sent.
                 FrameFate::Dropped(_) if file.form == CaptureForm::Pcap => continue,
                 FrameFate::Dropped(reason) => Some(dropped(reason)),
             };
@@ -197,7 +197,7 @@ fn find(links: &[Link], name: &str) -> Result<usize, Problem> {
     })
 }
 
-/// The ends of a link, in the file's own rates.
+/// The ends of a link, with rates as in the network file.
 fn interfaces(file: &NetworkFile, link: &Link) -> [CapturePort; 2] {
     [0, 1].map(|side| CapturePort {
         name: format!(

@@ -1,4 +1,4 @@
-//! `--hops`: a chain of routers of one project, which runs as a network.
+//! `--hops`: a chain of routers of one project, run as a network.
 
 use std::fmt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use npsim::project::Overrides;
 use npsim_network_file::chain::chain;
 use npsim_network_file::file::NetworkFile;
 
-/// A project, and how many routers with it stand one behind the other.
+/// A project, and the number of routers with it in the chain.
 #[derive(Clone, Copy, Debug)]
 pub struct ChainTarget<'a> {
     target: &'a Path,
@@ -16,15 +16,15 @@ pub struct ChainTarget<'a> {
 }
 
 impl<'a> ChainTarget<'a> {
-    /// A target with `--hops`; none of a single router.
+    /// A target with `--hops`; `None` for a single router.
     pub fn of(target: &'a Path, hops: u16) -> Option<Self> {
         (hops > 1).then_some(Self { target, hops })
     }
 
-    /// The network.
+    /// Makes the network.
     ///
     /// # Errors
-    /// The target is a network itself, or no project of which a chain can be made.
+    /// Returns an error if the target is itself a network, or is no project that can be chained.
     pub fn load(&self, overrides: &Overrides) -> Result<NetworkFile, Problems> {
         if is_network(self.target) {
             let message = "`--hops` chains routers of a project, and the target is a network file";
@@ -42,7 +42,7 @@ impl fmt::Display for ChainTarget<'_> {
     }
 }
 
-/// Whether a target is a network file: a TOML that joins nodes by links, which no project does.
+/// Whether a target is a network file: a TOML file with links between nodes, which no project has.
 pub fn is_network(target: &Path) -> bool {
     let text = std::fs::read_to_string(target).unwrap_or_default();
     let table = text.parse::<toml::Table>().unwrap_or_default();

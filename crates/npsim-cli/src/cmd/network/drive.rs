@@ -1,4 +1,4 @@
-//! A network from where it stands to its end.
+//! Runs a network from its current state to its end.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// Runs to the end of the file, or to what stops it.
+    /// Runs to the end given by the file, or until something stops the run.
     pub fn run(
         &mut self,
         started: Instant,
@@ -78,7 +78,8 @@ impl Driver<'_> {
                 self.save();
             }
         }
-        // Both could go on: with a later `--until`, or as if nothing had been.
+        // Both can be resumed: the former with a later `--until`, the latter as if it had not been
+        // interrupted.
         if matches!(stopped, None | Some(Stopped::Interrupted)) {
             self.save();
         }
@@ -92,7 +93,7 @@ impl Driver<'_> {
         Ok(stopped)
     }
 
-    /// Where the run has something to do next.
+    /// The time of the next event that the driver has to handle.
     fn next(&self) -> Time {
         let is_sampled = self.outputs.are_sampled();
         let mut next = self.standing.next(self.file, &self.network, is_sampled);
@@ -117,7 +118,7 @@ impl Driver<'_> {
     }
 }
 
-/// Makes a checkpoint of a run as it stands.
+/// Makes a checkpoint of the run in its current state.
 fn take(
     network: &mut Network,
     standing: &Standing,

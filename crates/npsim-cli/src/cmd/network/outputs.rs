@@ -1,4 +1,4 @@
-//! What a run of a network writes.
+//! The outputs of a network run.
 
 use std::path::{Path, PathBuf};
 
@@ -22,24 +22,24 @@ use crate::cmd::file_forms::{CAPTURE, CSV, JSON};
 use crate::cmd::keeping::{Keeping, lacks};
 use crate::cmd::page_file;
 
-/// Samples over time, on their way to a file.
+/// The file of samples over time.
 enum SeriesFile {
     Whole(Series<WholeFile>),
     Kept(Series<KeptFile>),
 }
 
-/// All outputs of a run but its summary.
+/// All outputs of a run except its summary.
 pub struct Outputs {
-    /// Captures and the timeline, which see what goes over lines.
+    /// Captures and the timeline, which observe the frames on lines.
     pub taps: Taps,
     series: Option<(PathBuf, SeriesFile)>,
-    /// The folder of the page, and what it draws.
+    /// The folder of the page, and the curves that it shows.
     report: Option<(PathBuf, Tracks)>,
     stats: Option<PathBuf>,
     sampler: Sampler,
 }
 
-/// All that is written.
+/// All outputs.
 fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let mut all = Vec::new();
     all.extend(arguments.saving.output());
@@ -54,7 +54,7 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     );
     all.extend({ arguments.report.iter() }.map(|folder| OutputOption::page(folder)));
     let mut captures: Vec<_> = arguments.capture.iter().map(|it| &it.file).collect();
-    // Several links may go to one.
+    // Several links may share one file.
     captures.sort_unstable();
     captures.dedup();
     let captures = captures.into_iter();
@@ -63,19 +63,19 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     all
 }
 
-/// Gives standard output to the output that asks for it.
+/// Reserves standard output for the output that claims it.
 ///
 /// # Errors
-/// It cannot have it.
+/// Returns an error if it cannot be reserved.
 pub fn claim(arguments: &Arguments) -> anyhow::Result<()> {
     destinations::claim(&["network"], &outputs(arguments))
 }
 
-/// Refuses an output that would take the place of what the run reads, or of another output, and
-/// one that cannot be written.
+/// Rejects an output that would overwrite an input or another output, and one that cannot be
+/// written.
 ///
 /// # Errors
-/// There is one.
+/// Returns an error for the first such output.
 pub fn check(arguments: &Arguments, file: &Path, systems: &[System]) -> Result<(), Problem> {
     let mut inputs = vec![(file.to_owned(), "the network's file")];
     inputs.extend({ arguments.recorded.iter() }.map(|path| (path.clone(), "the recording")));
@@ -88,8 +88,8 @@ pub fn check(arguments: &Arguments, file: &Path, systems: &[System]) -> Result<(
 }
 
 impl Outputs {
-    /// Opens all files of a run that begins, or goes on from a checkpoint; `sampled` is what was
-    /// counted at the last sample before it.
+    /// Opens all files of a run that starts, or is resumed from a checkpoint; `sampled` are the
+    /// counters at the last sample before it.
     pub fn open(
         arguments: &Arguments,
         file: &NetworkFile,
@@ -117,17 +117,17 @@ impl Outputs {
         })
     }
 
-    /// Whether anything is drawn over time.
+    /// Whether any output is sampled over time.
     pub const fn are_sampled(&self) -> bool {
         self.series.is_some() || self.report.is_some()
     }
 
-    /// What was counted at the last sample.
+    /// The counters at the last sample.
     pub const fn last_sample(&self) -> Option<&NetworkCounters> {
         self.sampler.last()
     }
 
-    /// Takes the samples of the present moment.
+    /// Takes samples of the current state.
     pub fn sample(&mut self, network: &Network) -> Result<(), Problem> {
         let Self {
             series,
@@ -145,14 +145,15 @@ impl Outputs {
                 None => Ok(()),
             }
         });
-        // Only the series is written to; without one there is no error.
+        // Only the series is written here; without one, no error can occur.
         sampled.map_err(|error| {
             let path = { series.as_ref() }.map_or(Path::new(""), |(path, _)| path.as_path());
             Problem::io("write", path, &error)
         })
     }
 
-    /// How far the outputs have come that are to be gone on with; they are on the disk up to there.
+    /// The positions of the outputs that a resumed run continues; everything before them is on
+    /// disk.
     pub fn positions(&mut self) -> Result<Positions, Problem> {
         let series = match &mut self.series {
             Some((path, SeriesFile::Kept(series))) => {
@@ -167,7 +168,7 @@ impl Outputs {
         })
     }
 
-    /// Completes everything with the results.
+    /// Completes all outputs with the results.
     pub fn finish(self, network: &Network, results: &Results) -> anyhow::Result<()> {
         self.taps.finish(network)?;
         if let Some((path, series)) = self.series {

@@ -1,4 +1,4 @@
-//! Recordings of live runs of networks, whose frames come in again at the open ends.
+//! Recordings of live network runs, whose frames are replayed at the open ends.
 
 use std::path::{Path, PathBuf};
 
@@ -20,11 +20,11 @@ use npsim_transport::time::Time;
 use super::arguments::Arguments;
 use crate::output;
 
-/// How long a network has after the last frame of a recording that has no end: that of a run that
-/// was killed.
+/// How long a network runs after the last frame of a recording without an end, which a killed run
+/// leaves behind, in picoseconds.
 const DRAIN: Time = 10_000_000_000;
 
-/// Open ends at which a recording comes in.
+/// Open ends at which a recording is replayed.
 pub struct Recorded {
     ends: OpenEnds,
     arrivals: RecordedArrivals,
@@ -32,14 +32,14 @@ pub struct Recorded {
     capture: Option<(DepartureCapture, PathBuf)>,
 }
 
-/// A recording that has been looked through.
+/// A surveyed recording.
 pub struct Recording<'a> {
     path: &'a Path,
     survey: RecordingSurvey,
 }
 
 impl<'a> Recording<'a> {
-    /// The one that the arguments name, if they do.
+    /// The recording given in the arguments, if any.
     pub fn of(arguments: &'a Arguments, target: &Path) -> Result<Option<Self>, Problem> {
         let Some(path) = arguments.recorded.as_deref() else {
             return Ok(None);
@@ -62,15 +62,15 @@ impl<'a> Recording<'a> {
         Ok(Some(Self { path, survey }))
     }
 
-    /// The seed of the run.
+    /// The seed of the recorded run.
     pub fn seed(&self) -> Option<u64> {
         self.survey.head.seed
     }
 
-    /// Lets the chips of a network know the changes of their routes.
+    /// Plans the recorded route changes in the chips of a network.
     ///
     /// # Errors
-    /// There is no such router, or it cannot make the changes.
+    /// Returns an error if there is no such router, or it cannot make the changes.
     pub fn plan_changes(&self, topology: &Topology, systems: &mut [System]) -> Result<(), Problem> {
         let head = &self.survey.head;
         let mut changes = vec![Vec::new(); systems.len()];
@@ -101,11 +101,11 @@ impl<'a> Recording<'a> {
         Ok(())
     }
 
-    /// Puts its frames before the open ends of a network, which runs from the beginning of the
-    /// recorded run to its end, unless it ends elsewhere.
+    /// Prepares to replay the frames at the open ends of a network, which runs from the beginning
+    /// of the recorded run to its end, unless it ends elsewhere.
     ///
     /// # Errors
-    /// It is of another network, or damaged.
+    /// Returns an error if the recording is of another network, or damaged.
     pub fn replay(
         &self,
         file: &mut NetworkFile,
@@ -155,12 +155,13 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// The hosts of a network that are interfaces.
+/// The hosts of a network that are interfaces, as open ends.
 pub fn open_ends(file: &NetworkFile) -> OpenEnds {
     OpenEnds::new(&file.topology, file.interfaces.iter().map(|it| it.node))
 }
 
-/// A capture of what leaves by open ends; simulated time begins at a second since 1970.
+/// A capture of the frames that leave at open ends; its times start at the given second since
+/// 1970.
 pub fn departures(
     path: &Path,
     ends: &OpenEnds,
@@ -173,20 +174,20 @@ pub fn departures(
 }
 
 impl Recorded {
-    /// Captures what leaves.
+    /// Captures the frames that leave.
     pub fn capture(&mut self, path: &Path) -> Result<(), Problem> {
         let capture = departures(path, &self.ends, self.start_seconds)?;
         self.capture = Some((capture, path.to_owned()));
         Ok(())
     }
 
-    /// Lets all come in until a time to which the network is run next.
+    /// Admits all frames up to `until`, the time to which the network runs next.
     pub fn enter_until(&mut self, until: Time, network: &mut Network) -> Result<(), Problem> {
         let entered = self.arrivals.enter_until(until, &self.ends, network);
         entered.map_err(|error| unreadable(&error))
     }
 
-    /// Takes what has left.
+    /// Takes the frames that have left, and captures them.
     pub fn take_leaving(&mut self, network: &mut Network) {
         for frame in network.take_outgoing() {
             if let (Some((capture, _)), Some(end)) = (&mut self.capture, self.ends.at(frame.node)) {

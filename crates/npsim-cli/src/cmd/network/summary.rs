@@ -1,4 +1,4 @@
-//! A network's results for people.
+//! The summary of a network's results for people.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use npsim_network_file::transfer_results::Outcome;
 use npsim_report::network_page::{flow_cells, line_cells, transfer_cells};
 use npsim_session::text_table::TextTable;
 
-/// Flows that are listed one by one.
+/// The maximum number of flows that are listed individually.
 const MOST_FLOWS: usize = 40;
 
-/// What a run cost.
+/// The cost of a run on the host.
 pub struct HostCost {
-    /// How long it took.
+    /// The host time that the run took.
     pub took: Duration,
-    /// Cycles of chips that were skipped, and all.
+    /// The number of skipped chip cycles, and of all chip cycles.
     pub skipped: (u64, u64),
 }
 
@@ -28,7 +28,7 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
         format!(", run {} times as fast", results.scale)
     };
     let end = if interrupted { ", ended by Ctrl-C" } else { "" };
-    // Differences of decimals: microseconds are enough for people.
+    // Decimal differences are rounded to microseconds for people.
     let rounded = |seconds: f64| (seconds * 1e6).round() / 1e6;
     let seconds = rounded(results.until_s - results.from_s);
     let packets: u64 = results.flows.iter().map(|flow| flow.packets).sum();
@@ -133,7 +133,7 @@ pub fn text(results: &Results, host: &HostCost, interrupted: bool, width: usize)
     out
 }
 
-/// What hosts with a stack have exchanged.
+/// The transfers between hosts with a protocol stack.
 fn transfers(results: &Results) -> TextTable {
     let mut table = TextTable::new(&[
         "transfer",

@@ -1,4 +1,4 @@
-//! Observers of lines: captures and the timeline.
+//! Taps on lines: captures and the timeline.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use npsim_transport::time::{SECOND, Time};
 
 use super::captures::Captures;
 
-/// Values of each number of a flow outside the window, at most.
+/// The maximum number of values of each quantity of a flow outside the window.
 const VALUES: u64 = 5_000;
 
 /// The timeline of a run.
@@ -24,7 +24,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Opens the file, and observes all chips of a network that has not run yet.
+    /// Creates the file, and observes all chips of a network that has not run yet.
     pub fn open(
         path: &Path,
         window: TimeWindow,
@@ -39,7 +39,7 @@ impl Timeline {
             .map(|flow| flow.name.clone())
             .collect();
         let times = NetworkTimes {
-            // Picoseconds are the cycles of a clock of so many hertz.
+            // Picoseconds are cycles of a 1 THz clock.
             window: window.divided(file.scale).cycles(SECOND),
             spacing: file.until / VALUES,
         };
@@ -61,7 +61,7 @@ impl Timeline {
         })
     }
 
-    /// The network has come to a time.
+    /// Samples the network at its current time.
     fn sample(&mut self, network: &Network) -> Result<(), Problem> {
         let outside = network.outside();
         for &line in &self.queues {
@@ -81,27 +81,27 @@ impl Timeline {
 
     fn gone(&mut self, now: Time, line: usize, frame: &Frame, why: &str) {
         let name = &self.lines[line];
-        // Of messages a flow's lane says nothing.
+        // A flow's lane does not show messages.
         if let Some(flow) = frame.flow.filter(|_| frame.is_of_flow()) {
             self.out.gone(now, flow as usize, name, why);
         }
     }
 }
 
-/// All that see the lines of a run.
+/// All taps on the lines of a run.
 pub struct Taps {
     pub captures: Captures,
     pub timeline: Option<Timeline>,
 }
 
 impl Taps {
-    /// The network has come to a time.
+    /// Samples the network at its current time.
     pub fn sample(&mut self, network: &Network) -> Result<(), Problem> {
         let timeline = self.timeline.as_mut();
         timeline.map_or(Ok(()), |timeline| timeline.sample(network))
     }
 
-    /// Gives the files their names.
+    /// Completes the files and gives them their final names.
     pub fn finish(self, network: &Network) -> Result<(), Problem> {
         self.captures.finish()?;
         let timeline = self.timeline;

@@ -56,7 +56,7 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
-    // What they show begins where the run begins, and is not in a checkpoint.
+    // Their output starts at the beginning of the run, and is not part of a checkpoint.
     mut_group("saved", |saved| saved.conflicts_with_all([
         "report", "profile", "flame", "flame_waits", "timeline", "packets", "packet",
     ])),
@@ -108,7 +108,7 @@ pub struct Arguments {
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    // These groups have headings of their own, under which later options would stand.
+    // Kept last: these groups have headings of their own, under which later options would appear.
     #[command(flatten)]
     pub(super) observers: ObserverOptions,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `npsim run`: microcode on a chip, with or without traffic.
+//! `npsim run`: runs microcode on a chip, with or without traffic.
 
 mod arguments;
 pub mod observers;
@@ -39,14 +39,14 @@ pub use arguments::Arguments;
 use progress::RunProgress;
 use results::Ended;
 
-/// Time from one checkpoint to the next, unless another is given: 10 ms.
+/// The default interval between checkpoints: 10 ms of simulated time.
 const CHECKPOINT_EVERY: Time = Time::Picoseconds(10_000_000_000);
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     run_or_resume(arguments, execute)
 }
 
-/// Runs from the start, or from where a checkpoint stands.
+/// Runs from the start, or from a checkpoint.
 fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Result<ExitCode> {
     let Some(target) = &arguments.target else {
         return Err(Problem::new("there is nothing to run")
@@ -154,7 +154,7 @@ fn execute(arguments: &Arguments, checkpoint: Option<&Checkpoint>) -> anyhow::Re
     .tell()
 }
 
-/// Cycles from one checkpoint to the next.
+/// The interval between checkpoints, in cycles.
 fn checkpoint_interval(arguments: &Arguments, hertz: u64) -> anyhow::Result<Cycle> {
     let every = arguments.saving.checkpoint_every;
     let every = every.unwrap_or(CHECKPOINT_EVERY).cycles(hertz);
@@ -168,7 +168,7 @@ fn checkpoint_interval(arguments: &Arguments, hertz: u64) -> anyhow::Result<Cycl
     Ok(every)
 }
 
-/// The observers that the options ask for, a set for each node.
+/// The observers requested by the options, a set for each node.
 fn observer_sets(
     arguments: &Arguments,
     project: &Project,
@@ -187,12 +187,12 @@ fn observer_sets(
         .collect()
 }
 
-/// Runs on, and saves the run where the saver says.
+/// Runs to the end, saving the run at the saver's intervals.
 ///
-/// In a chain a router whose time is up (`--until`) holds back those behind it: the run is then
-/// stalled, and its state is the last from which a later `--until` could go on. So it is
-/// saved there for the last time, before the others are let go on to their own ends
-/// (`Session::release_waiting`), after which the run cannot be resumed like that.
+/// In a chain, a router that has reached `--until` holds back the routers behind it: the run is
+/// then stalled, and its state is the last from which it could be resumed with a later `--until`.
+/// It is therefore saved there for the last time, before the others are released to run to their
+/// own ends (`Session::release_waiting`), from where the run could not be resumed that way.
 fn to_the_end<P: Watcher + Send>(
     session: &mut Session,
     observers: &mut [P],
@@ -211,13 +211,14 @@ fn to_the_end<P: Watcher + Send>(
         match session.run_as_known_to(pause, observers, each) {
             RunStatus::Paused => try_save(&mut saver, session),
             RunStatus::Stalled => {
-                // From here it could go on with a later `--until`, and not from its end.
+                // The last state from which a later `--until` can resume the run.
                 try_save(&mut saver, session);
                 saver = None;
                 session.release_waiting();
             }
             RunStatus::Ended(ending) => {
-                // Both could go on: with a later `--until`, or as if nothing had been.
+                // Both can be resumed: the former with a later `--until`, the latter as if it had
+                // not been interrupted.
                 if matches!(ending, Ending::Reached | Ending::Interrupted) {
                     try_save(&mut saver, session);
                 }

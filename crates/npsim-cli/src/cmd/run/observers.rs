@@ -1,4 +1,4 @@
-//! The options of a run that observe it, and what comes of them.
+//! The options that observe a run, and their outputs.
 
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub struct ObserverOptions {
 }
 
 impl ObserverOptions {
-    /// The files that are written.
+    /// The files to write.
     pub fn outputs(&self) -> impl Iterator<Item = OutputOption> {
         let timeline = self.timeline.iter();
         let timeline = timeline.map(|path| OutputOption::new("--timeline", path, &JSON));
@@ -81,17 +81,16 @@ impl ObserverOptions {
             .chain(late.map(OutputOption::at_the_end))
     }
 
-    /// The source of each frame's flow for the table of packets, if there is one.
+    /// The tap that identifies each frame's flow for the packet table, if that is requested.
     pub fn flow_tap(&self, flows: &Flows) -> Option<Box<dyn Tap + Send>> {
         let tap = || Box::new(FlowTap::new(flows)) as Box<dyn Tap + Send>;
         self.packets.is_some().then(tap)
     }
 
-    /// What is to be observed for these options. `flows` are those of what comes in at
-    /// the first router.
+    /// The observers that these options need. `flows` are the flows of the frames that arrive at the first router.
     pub fn wanted(&self, router: RunRouter, flows: &Flows) -> ObserverConfig {
         let packets = self.packets.as_ref().map(|path| {
-            // Behind the first router frames have other numbers.
+            // After the first router, frames are numbered anew.
             let flows = if router.number == 1 {
                 flows.clone()
             } else {
@@ -112,13 +111,13 @@ impl ObserverOptions {
         }
     }
 
-    /// The first cycle that --timeline shows, if it is written.
+    /// The first cycle that --timeline shows, if that is requested.
     pub fn shown_from(&self, hertz: u64) -> Option<Cycle> {
         let window = self.timeline.is_some().then_some(self.window)?;
         Some(window.unwrap_or_default().cycles(hertz).0)
     }
 
-    /// Writes the files and prints the profile of a run that has come to its end.
+    /// Writes the files and prints the profile of a completed run.
     pub fn show(
         &self,
         seen: Observations,
@@ -156,7 +155,7 @@ impl ObserverOptions {
     }
 }
 
-/// Tells the stations of a packet, with the cycles since the one before.
+/// Prints the stations of a packet, with the cycles since the previous one.
 fn tell_packet(followed: &Followed, router: RunRouter) -> anyhow::Result<()> {
     let number = followed.number;
     if followed.stations.is_empty() {

@@ -1,4 +1,4 @@
-//! What a run writes, and what it must not write over.
+//! The outputs of a run, and the files that they must not overwrite.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::cmd::destinations::{self, OutputOption};
 use crate::cmd::file_forms::{CAPTURE, DUMP, JSON, UART};
 use crate::cmd::keeping::{Keeping, lacks};
 
-/// What is about one chip, of which each router writes its own.
+/// The outputs for a single chip, which each router writes for itself.
 fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
     let dumps = arguments.dump.iter();
     let dumps = dumps.map(|dump| OutputOption::new("--dump", &dump.file, &DUMP).at_the_end());
@@ -24,7 +24,7 @@ fn of_each_router(arguments: &Arguments) -> impl Iterator<Item = OutputOption> {
     arguments.observers.outputs().chain(dumps).chain(uart)
 }
 
-/// All that is written.
+/// All outputs.
 fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let mut all = Vec::new();
     all.extend({ arguments.out.iter() }.map(|path| OutputOption::new("--out", path, &CAPTURE)));
@@ -45,10 +45,10 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     all
 }
 
-/// Gives standard output to the output that asks for it.
+/// Reserves standard output for the output that claims it.
 ///
 /// # Errors
-/// It cannot have it.
+/// Returns an error if it cannot be reserved.
 pub fn claim(arguments: &Arguments) -> anyhow::Result<()> {
     let several = arguments.chain.hops() > 1;
     let mut own = of_each_router(arguments).filter(|_| several);
@@ -63,11 +63,11 @@ pub fn claim(arguments: &Arguments) -> anyhow::Result<()> {
     destinations::claim(&["run"], &outputs(arguments))
 }
 
-/// Refuses an output that would take the place of what the run reads, or of the
-/// other output, and one that cannot be written.
+/// Rejects an output that would overwrite an input or another output, and one that cannot be
+/// written.
 ///
 /// # Errors
-/// There is one.
+/// Returns an error for the first such output.
 pub fn check(
     arguments: &Arguments,
     project: &Project,
@@ -81,7 +81,7 @@ pub fn check(
     destinations::try_places(&outputs)
 }
 
-/// The ports of a project as a capture names them.
+/// The ports of a project, as a capture describes them.
 pub fn capture_ports(project: &Project) -> Vec<CapturePort> {
     let ports = project.boot.ports.iter().enumerate();
     ports
@@ -89,10 +89,10 @@ pub fn capture_ports(project: &Project) -> Vec<CapturePort> {
         .collect()
 }
 
-/// The capture of departures, at the place where it is to go on.
+/// The capture of departures, at the position where it starts or continues.
 ///
 /// # Errors
-/// It cannot be written, or the checkpoint has none.
+/// Returns an error if it cannot be written, or if the checkpoint has no position for it.
 pub fn capture(
     arguments: &Arguments,
     project: &Project,
@@ -120,11 +120,11 @@ pub fn capture(
         .map_err(|error| Problem::io("write", path, &error))
 }
 
-/// Refuses a capture that could not hold the times of what is played, which are those of the capture
-/// that is played, and later.
+/// Rejects an output capture whose format cannot hold the times of the replayed capture, which begin
+/// at that capture's first time.
 ///
 /// # Errors
-/// It could not.
+/// Returns an error if it cannot hold them.
 pub fn check_times(out: Option<&Path>, survey: Option<&Survey>) -> Result<(), Problem> {
     let (Some(path), Some(survey)) = (out, survey) else {
         return Ok(());

@@ -1,11 +1,11 @@
-//! How far a run has come.
+//! The progress bar of a run.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar on standard error, only on a terminal and only when the run is long.
+/// A progress bar on standard error, shown only on a terminal and only for long runs.
 pub struct RunProgress {
     started: Instant,
     end: u64,

@@ -1,11 +1,11 @@
-//! What the page of `--report` says about how the run was asked for.
+//! The settings of a run, as its `--report` page shows them.
 
 use npsim::report::{NodeReport, Report};
 use npsim_net::pace::Pace;
 
 use super::Arguments;
 
-/// What the page says about how the run was asked for.
+/// The settings to show on the page.
 pub fn settings(
     arguments: &Arguments,
     report: &Report,

@@ -1,4 +1,4 @@
-//! What is printed and written after a run.
+//! The output after a run.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,19 +28,19 @@ use super::super::page_file;
 use super::{Arguments, report};
 use crate::output;
 
-/// A run that is over.
+/// A completed run.
 pub struct Ended<'a> {
     pub arguments: &'a Arguments,
     pub source: &'a TrafficSource<'a>,
     pub session: Session,
     pub ending: Ending,
-    /// What observed each node.
+    /// The observers of each node.
     pub observers: Vec<ObserverSet>,
-    /// Memories to write, and where.
+    /// The memories to write, and their files.
     pub dumps: Vec<(DumpRange, &'a PathBuf)>,
-    /// How long the run took.
+    /// The host time that the run took, in seconds.
     pub host_seconds: f64,
-    /// Whether no end was given, so that a run that never ends by itself is given up.
+    /// Whether no end was given, so that a run that does not end by itself is abandoned.
     pub open_end: bool,
 }
 
@@ -49,7 +49,7 @@ impl Ended<'_> {
     pub fn tell(mut self) -> anyhow::Result<ExitCode> {
         let arguments = self.arguments;
         let report = self.session.stats();
-        // A file that cannot be written must not hide a fault: it is reported last.
+        // A file that cannot be written must not hide a fault, so it is reported last.
         let stats_written = match &arguments.stats {
             Some(path) => npsim::stats_file::write(path, &report)
                 .map_err(|error| Problem::io("write", path, &error)),
@@ -112,7 +112,7 @@ impl Ended<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Whether only what was asked for is printed.
+    /// Whether the summary is suppressed.
     fn is_quiet(&self) -> bool {
         self.arguments.quiet
     }
@@ -128,7 +128,7 @@ impl Ended<'_> {
         Ok(())
     }
 
-    /// Writes what the programs of the cores sent.
+    /// Writes the UART output of the cores' programs.
     fn write_uart(&self) -> Result<(), Problem> {
         let Some(file) = &self.arguments.uart else {
             return Ok(());
@@ -150,7 +150,7 @@ impl Ended<'_> {
         Ok(())
     }
 
-    /// What limits each node and whether its page is written, if pages are asked for.
+    /// The bottleneck of each node and the result of writing its page, if pages are requested.
     fn pages(
         &self,
         report: &Report,
@@ -175,7 +175,7 @@ impl Ended<'_> {
         (analyses, written)
     }
 
-    /// The races that were found, as faults, if the user does not allow them.
+    /// The races found, as faults, unless the user allows them.
     fn races(&self, observed: &[Observations]) -> Vec<Fault> {
         if self
             .arguments
@@ -201,7 +201,7 @@ impl Ended<'_> {
         faults.collect()
     }
 
-    /// Writes and prints what observers have seen.
+    /// Writes and prints the observations.
     fn show(&self, observed: Vec<Observations>) -> anyhow::Result<()> {
         let (arguments, programs) = (self.arguments, self.session.programs());
         let mut routers = arguments.chain.all().zip(observed);
@@ -213,7 +213,7 @@ impl Ended<'_> {
     }
 }
 
-/// Shows the fault of the first router that has one, and which others have one.
+/// Shows the fault of the first router that has one, and which other routers have one.
 fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session) {
     let nodes = session.nodes();
     if nodes.len() > 1 {
@@ -232,10 +232,10 @@ fn show_faults(at: usize, fault: &Fault, report: &Report, session: &Session) {
     }
 }
 
-/// Races that are shown whole.
+/// The number of races shown in full.
 const RACES_SHOWN: usize = 5;
 
-/// Shows the first races that were found, and how many there are.
+/// Shows the first races found, and their total number.
 fn show_races(races: &[Fault], session: &Session) {
     for fault in races.iter().take(RACES_SHOWN) {
         output::line("");
@@ -247,7 +247,7 @@ fn show_races(races: &[Fault], session: &Session) {
     }
 }
 
-/// Says what a reader should know of the capture that was played.
+/// Prints notes about the capture that was replayed.
 fn tell_capture(source: &TrafficSource<'_>) {
     let Some(survey) = source.survey() else {
         return;
@@ -260,12 +260,12 @@ fn tell_capture(source: &TrafficSource<'_>) {
     }
 }
 
-/// The capture could be read only in part.
+/// The error for a capture of which only a part could be read.
 fn changed(reason: String) -> Problem {
     Problem::new(reason).note("the capture was whole when the run began, so it has changed since")
 }
 
-/// Shows where the microcode went wrong, and what each context did then.
+/// Shows where the microcode went wrong, and the state of each context at that time.
 pub fn show_fault(
     fault: &Fault,
     programs: &[Program],
@@ -274,7 +274,7 @@ pub fn show_fault(
 ) {
     output::line("");
     output::message(&render_fault(fault, programs));
-    // A deadlock's notes have these lines already.
+    // The notes of a deadlock already contain these lines.
     for line in state.iter().filter(|line| !fault.notes.contains(line)) {
         output::line(line);
     }
@@ -312,8 +312,8 @@ fn show_halts(arguments: &Arguments, report: &Report) {
     }
 }
 
-/// The end of a run with a fault, which counts for more than files that could
-/// not be written; those are reported too.
+/// The exit code of a run with a fault, which takes precedence over files that could not be
+/// written; those are reported too.
 fn after_fault(
     files_written: Result<(), Problem>,
     watched: anyhow::Result<()>,
@@ -330,7 +330,7 @@ fn after_fault(
     Ok(ExitCode::from(3))
 }
 
-/// What may explain the results.
+/// Prints hints that may explain the results.
 fn hints(arguments: &Arguments, report: &Report, session: &Session) {
     let mut lines = Vec::new();
     let nodes = report.nodes.iter().zip(session.nodes());
@@ -346,7 +346,7 @@ fn hints(arguments: &Arguments, report: &Report, session: &Session) {
     }
 }
 
-/// Says so when a capture came so slowly that there was little to do.
+/// A hint for a capture with arrivals so slow that there was little to do.
 fn slow_arrivals(arguments: &Arguments, report: &NodeReport) -> Option<String> {
     let as_captured = arguments.system.trace.is_some()
         && arguments.system.speed.is_none()

@@ -1,5 +1,4 @@
-//! `--hops`: how many routers there are, and what each calls the files that it
-//! writes.
+//! `--hops`: the number of routers, and the names of the files that each of them writes.
 
 use std::path::{Path, PathBuf};
 
@@ -27,12 +26,12 @@ pub struct HopsOptions {
 }
 
 impl HopsOptions {
-    /// How many routers there are.
+    /// The number of routers.
     pub fn hops(&self) -> usize {
         usize::from(self.hops)
     }
 
-    /// How many of them run at a time.
+    /// The number of routers that run at a time.
     pub fn threads(&self) -> usize {
         threads(self.threads)
     }
@@ -47,34 +46,34 @@ impl HopsOptions {
 /// One of the routers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunRouter {
-    /// From 1.
+    /// The number of the router, from 1.
     pub number: usize,
-    /// Whether there are others.
+    /// Whether there are other routers.
     pub several: bool,
 }
 
 impl RunRouter {
-    /// The only one.
+    /// The only router of a run.
     pub const ALONE: Self = Self {
         number: 1,
         several: false,
     };
 
-    /// The file that it writes for what an option calls `path`: where there are several
-    /// routers its number stands before the endings of the name.
+    /// The file that the router writes for an option given as `path`: if there are several routers, its number is
+    /// inserted before the file extensions.
     pub fn file(self, path: &Path) -> PathBuf {
         let name = path.file_name().map(|name| name.to_string_lossy());
         let several = self.several && !is_standard_output(path);
         let Some(name) = name.filter(|_| several) else {
             return path.to_path_buf();
         };
-        // A dot at the beginning of a name begins no ending.
+        // A leading dot does not start an extension.
         let dot = name.get(1..).and_then(|rest| rest.find('.'));
         let (stem, endings) = name.split_at(dot.map_or(name.len(), |at| at + 1));
         path.with_file_name(format!("{stem}.{}{endings}", self.number))
     }
 
-    /// The folder of its page.
+    /// The folder of the router's page.
     pub fn folder(self, folder: &Path) -> PathBuf {
         if self.several {
             folder.join(format!("router-{}", self.number))
@@ -83,7 +82,7 @@ impl RunRouter {
         }
     }
 
-    /// What stands before a line about it.
+    /// The prefix of a line about the router.
     pub fn prefix(self) -> String {
         if self.several {
             format!("router {}: ", self.number)

@@ -1,4 +1,4 @@
-//! The traffic that a command's options ask for.
+//! The traffic selected by a command's options.
 
 use npsim::checkpoint::inputs::{self, CheckpointInput};
 use npsim::problem::Problem;
@@ -9,7 +9,7 @@ use npsim_net::load::Load;
 use super::system::SystemArguments;
 use crate::output;
 
-/// The capture or the load that the arguments and the project name.
+/// The capture or the load given by the arguments and the project.
 pub fn traffic(arguments: &SystemArguments, load: Option<Load>) -> Traffic {
     match (arguments.capture(), load) {
         (Some(capture), _) => Traffic::Capture(Box::new(capture)),
@@ -18,7 +18,7 @@ pub fn traffic(arguments: &SystemArguments, load: Option<Load>) -> Traffic {
     }
 }
 
-/// What must not change while a run is saved.
+/// The inputs that must not change between saving and resuming a run.
 pub fn inputs(
     arguments: &SystemArguments,
     source: &TrafficSource<'_>,
@@ -30,7 +30,7 @@ pub fn inputs(
     Ok(list)
 }
 
-/// The traffic to make, if any is to be made.
+/// The load to generate, if any.
 pub fn load(arguments: &SystemArguments, project: &Project) -> Result<Option<Load>, Problem> {
     if arguments.trace.is_some() {
         return Ok(None);

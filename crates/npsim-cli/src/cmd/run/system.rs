@@ -1,4 +1,4 @@
-//! What runs: a system, its traffic, and how long; for all commands that run one.
+//! The system to run, its traffic and its duration; common to all commands that run one.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use crate::cmd::source_options::SourceOptions;
 use crate::cmd::value::parser;
 use crate::output;
 
-/// The options that make traffic, which comes instead of a capture.
+/// The options of generated traffic, which exclude a capture.
 const MADE: [&str; 10] = [
     "load",
     "rate",
@@ -103,7 +103,7 @@ pub struct SystemArguments {
 }
 
 impl SystemArguments {
-    /// The project of a target, with what is set over it.
+    /// Loads the project of a target, with the overrides.
     pub fn project(&self, target: &Path) -> anyhow::Result<Project> {
         let recording = self.recording()?;
         let mut overrides = self.source.overrides(self.me.clone());
@@ -125,13 +125,13 @@ impl SystemArguments {
         Ok(project)
     }
 
-    /// The recording that is replayed in its cycles, if one is.
+    /// The recording to repeat cycle by cycle, if any.
     fn recording(&self) -> Result<Option<Recording>, Problem> {
         let capture = self.capture();
         Ok(capture.as_ref().map(Recording::of).transpose()?.flatten())
     }
 
-    /// The capture that is played, if one is.
+    /// The capture to replay, if any.
     pub fn capture(&self) -> Option<CaptureTraffic> {
         Some(CaptureTraffic {
             path: self.trace.clone()?,
@@ -149,12 +149,12 @@ impl SystemArguments {
         })
     }
 
-    /// The programs, and what the assembler said of them; nothing where that was errors.
+    /// Assembles the programs and shows the assembler's messages; `None` if there were errors.
     pub fn programs(&self, project: &Project) -> Result<Option<Vec<Program>>, Problem> {
         self.messages.programs(project)
     }
 
-    /// What ends the run.
+    /// The limits of the run.
     pub fn limits(&self) -> RunLimits {
         RunLimits {
             until: self.until,
@@ -162,7 +162,7 @@ impl SystemArguments {
         }
     }
 
-    /// How long it runs and what it passes over.
+    /// The settings of the run: its limits, and the checks to ignore.
     pub fn settings(&self, hertz: u64, source: &TrafficSource<'_>) -> RunSettings {
         self.limits()
             .settings(self.machine.settings(), hertz, source)

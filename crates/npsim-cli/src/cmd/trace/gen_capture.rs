@@ -1,4 +1,4 @@
-//! `npsim trace gen`: generated traffic as a capture.
+//! `npsim trace gen`: writes generated traffic as a capture.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,7 +61,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-/// The capture that was made, as JSON.
+/// The capture that was written, as JSON.
 #[derive(Serialize)]
 struct CaptureOutput {
     file: String,

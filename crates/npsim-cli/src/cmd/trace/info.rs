@@ -1,4 +1,4 @@
-//! `npsim trace info`: what is in captures.
+//! `npsim trace info`: summarises captures.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -48,9 +48,9 @@ struct Info {
     bytes: u64,
     shortest: u64,
     longest: u64,
-    /// Time of the first frame, nanoseconds since 1970.
+    /// The time of the first frame, in nanoseconds since 1970.
     first_timestamp_ns: i128,
-    /// First frame to last frame.
+    /// The time from the first to the last frame.
     duration_ns: u64,
     packets_per_second: u64,
     bits_per_second: u64,
@@ -58,31 +58,31 @@ struct Info {
     protocols: BTreeMap<String, u64>,
     interfaces: Vec<Interface>,
     flows: u64,
-    /// Whether there are more flows than were counted.
+    /// Whether there are more flows than could be counted.
     more_flows: bool,
-    /// Frames whose time is a little earlier than that of a frame before them.
+    /// Frames with a slightly earlier time than a preceding frame.
     out_of_order: u64,
-    /// How often a clock was set back, and by how much in all.
+    /// The number of times that a clock was set back, and below the total.
     clock_steps: u64,
     stepped_back_ns: u64,
-    /// Frames of which the capture has more than was on the wire.
+    /// Frames with more bytes in the capture than on the wire.
     overlong: u64,
-    /// Options of pcapng that are not as the format says.
+    /// Options of pcapng that violate the format.
     odd_options: u64,
-    /// Frames that were lost where the capture was made, by its own count.
+    /// Frames lost when the capture was made, by its own count.
     lost_before: u64,
-    /// Bytes behind the compressed data.
+    /// Bytes after the end of the compressed data.
     bytes_behind: u64,
-    /// Frames whose time has a second or more in the place of its parts.
+    /// Frames whose subsecond part of the time is a second or more.
     overflowing_times: u64,
     /// Frames with a made-up Ethernet header.
     framed: u64,
-    /// Packets without an Ethernet header that carry nothing known.
+    /// Packets without an Ethernet header whose protocol is unknown.
     left_out: u64,
     oddities: Oddities,
 }
 
-/// Frames of `from` to `to` bytes with FCS; without `to` there is no limit.
+/// Frames of `from` to `to` bytes with FCS; without `to` there is no upper limit.
 #[derive(Debug, Serialize)]
 struct SizeClass {
     from: u64,
@@ -311,7 +311,7 @@ fn write_text(out: &mut String, info: &Info) -> std::fmt::Result {
     )
 }
 
-/// One entry a line, under one heading; nothing for an empty list.
+/// A list with one entry per line under a heading; nothing for an empty list.
 fn list(
     out: &mut String,
     heading: &str,

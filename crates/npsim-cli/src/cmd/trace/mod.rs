@@ -1,4 +1,4 @@
-//! `npsim trace`: captures are generated and inspected.
+//! `npsim trace`: generates and inspects captures.
 
 mod gen_capture;
 mod info;
@@ -37,7 +37,7 @@ enum Command {
 }
 
 impl Arguments {
-    /// The form of the results.
+    /// The format of the results.
     pub fn format(&self) -> Format {
         match &self.command {
             Command::Gen(it) => it.format,

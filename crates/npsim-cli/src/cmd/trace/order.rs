@@ -1,4 +1,4 @@
-//! `npsim trace order`: in which order the packets of flows left.
+//! `npsim trace order`: measures the order in which the packets of flows left.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -118,7 +118,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads what entered.
+/// Reads the frames that entered.
 fn enter(path: &Path, links: LinkTypes) -> Result<EnteredFrames, CaptureError> {
     let mut entering = Entering::default();
     for frame in CaptureReader::open_with(path, links)? {
@@ -127,7 +127,7 @@ fn enter(path: &Path, links: LinkTypes) -> Result<EnteredFrames, CaptureError> {
     Ok(entering.finish())
 }
 
-/// The departures, as far as a capture shows them.
+/// The departures that a capture shows.
 struct DepartedTraffic {
     format: String,
     frames: u64,
@@ -154,7 +154,7 @@ fn tell(
                     known += 1;
                 }
             }
-            // Flows that entered are there even if nothing of them left.
+            // Flows that entered are listed even if none of their frames left; without any identified frame, drop them.
             if known == 0 {
                 left = Sequences::counted();
             }
@@ -171,8 +171,8 @@ fn tell(
     })
 }
 
-/// By stamps, or by TCP's numbers if no frame has a stamp. A capture may be a pipe that can be read only
-/// once, so both are noted.
+/// Identifies frames by stamps, or by TCP sequence numbers if no frame has a stamp. A capture may be a pipe that can be
+/// read only once, so both are recorded.
 fn by_itself(
     reader: &mut CaptureReader,
 ) -> Result<(IdentifiedBy, Sequences<FlowId>, u64), CaptureError> {
@@ -198,7 +198,7 @@ fn by_itself(
     })
 }
 
-/// No frame is known.
+/// The error for a capture without identifiable frames.
 fn nothing_told(arguments: &Arguments, frames: u64) -> Problem {
     let file = arguments.file.display();
     if frames == 0 {

@@ -1,4 +1,4 @@
-//! The order of the packets in a capture, as `npsim trace order` reports it.
+//! The packet order of a capture, as `npsim trace order` reports it.
 
 use npsim_net::order::OrderMeasures;
 use serde::Serialize;
@@ -12,26 +12,26 @@ pub enum IdentifiedBy {
     Tcp,
 }
 
-/// The order of the packets in a capture, as it is printed.
+/// The packet order of a capture, as printed.
 #[derive(Debug, Serialize)]
 pub struct OrderReport {
     pub file: String,
     pub format: String,
-    /// Frames of the file.
+    /// The number of frames in the file.
     pub frames: u64,
     pub by: IdentifiedBy,
     pub against: Option<String>,
-    /// Frames of the file of which it is not known which packets they are.
+    /// The number of frames that could not be identified.
     pub left_out: u64,
     /// The displacement threshold.
     pub threshold: u64,
     pub order: OrderMeasures,
-    /// With `--each`.
+    /// The flows, with `--each`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowReport>,
 }
 
-/// The order of the packets of one flow.
+/// The packet order of one flow.
 #[derive(Debug, Serialize)]
 pub struct FlowReport {
     pub number: u32,

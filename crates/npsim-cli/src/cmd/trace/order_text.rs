@@ -1,4 +1,4 @@
-//! What `npsim trace order` says to people.
+//! The text output of `npsim trace order`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -124,7 +124,7 @@ fn classes(largest: u64) -> Vec<RangeInclusive<u64>> {
         .collect()
 }
 
-/// By distance: n-reordered, early, late and held packets.
+/// The numbers of n-reordered, early, late and held packets, by distance.
 fn distances(order: &OrderMeasures, width: usize) -> String {
     let (mut early, mut late) = (BTreeMap::new(), BTreeMap::new());
     for (&displacement, &packets) in &order.displacements {

@@ -1,4 +1,4 @@
-//! One chip between interfaces.
+//! Runs one chip between interfaces.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use crate::cmd::destinations;
 use crate::cmd::run::outputs::capture_ports;
 use crate::cmd::run::results::show_fault;
 
-/// What the statistics have of the chip.
+/// The chip's part of the statistics.
 #[derive(Serialize)]
 struct ChipStats {
     node: NodeReport,

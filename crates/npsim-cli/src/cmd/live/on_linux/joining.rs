@@ -1,4 +1,4 @@
-//! Ports and the interfaces that they are joined to.
+//! Joins ports to interfaces.
 
 use npsim::problem::Problem;
 use npsim_live::linux::control::ControlSocket;
@@ -8,20 +8,20 @@ use npsim_live::port_option::PortOption;
 use super::super::Arguments;
 use crate::output;
 
-/// What a system is joined to.
+/// What a system is joined to, and its control socket.
 pub struct Joined {
-    /// The numbers of the system's ports at the interfaces.
+    /// For each interface, the number of the port joined to it.
     pub ports: Vec<usize>,
     pub interfaces: Vec<Interface>,
     pub control: Option<ControlSocket>,
 }
 
 impl Joined {
-    /// Opens what the arguments name, for a system with these ports, and gives up the privileges
-    /// for it: no other thread has been started that would keep them.
+    /// Opens the interfaces and the control socket given by the arguments, for a system with these
+    /// ports, and then drops privileges, before any other thread is started that would keep them.
     ///
     /// # Errors
-    /// Something cannot be opened, or is named twice.
+    /// Returns an error if something cannot be opened, or is given twice.
     pub fn open(arguments: &Arguments, ports: &[String]) -> Result<Self, Problem> {
         let (numbers, interfaces) = join(&arguments.ports, ports)?;
         if numbers.is_empty() {
@@ -42,10 +42,11 @@ impl Joined {
     }
 }
 
-/// Opens the interfaces; gives them with the numbers of their ports among those that there are.
+/// Opens the interfaces; returns them with the numbers of their ports in `ports`.
 ///
 /// # Errors
-/// A port does not exist, a port or an interface is named twice, or an interface cannot be opened.
+/// Returns an error if a port does not exist, a port or an interface is given twice, or an
+/// interface cannot be opened.
 fn join(options: &[PortOption], ports: &[String]) -> Result<(Vec<usize>, Vec<Interface>), Problem> {
     let mut numbers = Vec::new();
     for PortOption { port, interface } in options {

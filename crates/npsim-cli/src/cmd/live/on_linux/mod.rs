@@ -28,13 +28,13 @@ use crate::cmd::network::chain::is_network;
 use crate::output;
 use joining::Joined;
 
-/// The format of the stats file; it changes when a field changes its meaning or goes.
+/// The format of the stats file; it changes when a field is removed or changes its meaning.
 const SCHEMA: &str = "npsim-live-1";
 
-/// Blocks of a routing table that are kept for changes at the control socket.
+/// The number of routing table blocks reserved for changes through the control socket.
 const ROUTE_BLOCKS: u32 = 32;
 
-/// What a live run came to.
+/// The results of a live run.
 #[derive(Serialize)]
 struct LiveStats<'a, T> {
     schema: &'static str,
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// All that is written.
+/// All outputs.
 fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     let captures = [("--record", &arguments.record), ("--out", &arguments.out)];
     let captures = captures
@@ -77,20 +77,20 @@ fn outputs(arguments: &Arguments) -> Vec<OutputOption> {
     captures.chain(stats).collect()
 }
 
-/// Refuses outputs that would take the place of what is read, and those that cannot be written.
+/// Rejects outputs that would overwrite inputs, and those that cannot be written.
 fn check_outputs(arguments: &Arguments, inputs: &[destinations::Input]) -> Result<(), Problem> {
     destinations::keep_apart(inputs, &outputs(arguments))?;
     destinations::try_places(&outputs(arguments))
 }
 
-/// The second of the host's calendar at which simulated time begins.
+/// The host's calendar time at which simulated time begins, in seconds since 1970.
 fn unix_seconds() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Lets a system run between the interfaces that it is joined to; gives it back with how it stands
-/// and how it ended. `head` says what a recording is of.
+/// Runs a system between its interfaces; returns it with its status and how the run ended. `head`
+/// describes the system for a recording.
 fn drive<S: LiveSystem>(
     arguments: &Arguments,
     system: S,
@@ -131,7 +131,7 @@ fn drive<S: LiveSystem>(
     Ok((live.into_system(), status, ran))
 }
 
-/// Writes the statistics, if they are asked for, and prints how it ended.
+/// Writes the statistics, if requested, and prints how the run ended.
 fn conclude(
     arguments: &Arguments,
     name: &str,
@@ -156,7 +156,7 @@ fn conclude(
     Ok(())
 }
 
-/// The exit code of an ending.
+/// The exit code for an ending.
 fn code(ending: LiveEnding) -> ExitCode {
     match ending {
         LiveEnding::Ended => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! A network between interfaces: its hosts of the kind `interface` are the ports.
+//! Runs a network between interfaces; its hosts of kind `interface` are the ports.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ use super::{ROUTE_BLOCKS, check_outputs, code, conclude, drive, unix_seconds};
 use crate::cmd::network::recorded::{departures, open_ends};
 use crate::cmd::run::results::show_fault;
 
-/// What the statistics have of the network.
+/// The network's part of the statistics.
 #[derive(Serialize)]
 struct NetworkStats {
     network: Results,

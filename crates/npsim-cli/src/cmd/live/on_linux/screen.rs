@@ -1,4 +1,4 @@
-//! `--screen`: how a live run stands, drawn a few times a second.
+//! `--screen`: the status of a live run, redrawn several times per second.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,12 +22,12 @@ use npsim_terminal::{LiveKey, LivePicture, LiveSection, LiveTerminal};
 
 use crate::cmd::screens;
 
-/// Pictures in the time that rates are of.
+/// The number of redraws over which rates are averaged.
 const RATES_OVER: usize = 4;
-/// Pictures from one look for the bottleneck to the next.
+/// The number of redraws between analyses of the bottleneck.
 const ANALYSIS_EVERY: usize = 8;
 
-/// Refuses a screen where none can be drawn.
+/// Returns an error if no screen can be drawn.
 pub fn check() -> Result<(), Problem> {
     if screens::has_screen() {
         return Ok(());
@@ -38,10 +38,10 @@ pub fn check() -> Result<(), Problem> {
     .help("leave it out: a line a second says how the run stands, and `--control` answers more"))
 }
 
-/// The part of a screen that every system has alike.
+/// The part of the screen that is common to all systems.
 pub struct StatusScreen {
     terminal: LiveTerminal,
-    /// The last pictures' states, the oldest first.
+    /// The status at the last redraws, oldest first.
     past: VecDeque<LiveStatus>,
 }
 
@@ -56,7 +56,7 @@ pub struct ChipScreen {
 }
 
 impl StatusScreen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     pub fn open() -> Result<Self, Problem> {
         Ok(Self {
             terminal: LiveTerminal::open(screens::theme()).map_err(|it| unusable(&it))?,
@@ -92,7 +92,7 @@ impl StatusScreen {
 }
 
 impl ChipScreen {
-    /// Takes the terminal, for a chip of this project.
+    /// Takes over the terminal, for a chip of this project.
     pub fn open(project: &Project, programs: &[Program]) -> Result<Self, Problem> {
         Ok(Self {
             status: StatusScreen::open()?,
@@ -104,7 +104,7 @@ impl ChipScreen {
         })
     }
 
-    /// What limited the chip while it was watched.
+    /// What limited the chip while it was observed.
     fn analyse(&self, system: &OneChip, seen: &ChipWatch) -> Vec<String> {
         if seen.frames() == 0 {
             return vec!["no frame has come for two seconds".to_owned()];
@@ -201,7 +201,7 @@ fn drops(stats: &Stats) -> Vec<String> {
     or_none(lines)
 }
 
-/// Packets that the core took, by reason.
+/// Packets that the core received, by reason.
 fn slow_path(stats: &Stats) -> Vec<String> {
     let reasons = stats.gpp.reasons.iter().filter(|it| it.frames > 0);
     let reasons = reasons.map(|it| format!("{:>9} {}", it.frames, it.reason));

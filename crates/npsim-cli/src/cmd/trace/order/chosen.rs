@@ -1,4 +1,4 @@
-//! Flows that are named on the command line.
+//! Flows selected on the command line.
 
 use std::str::FromStr;
 
@@ -7,16 +7,16 @@ use npsim_net::order::identify::FlowId;
 /// The value of `--flow`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChosenFlow {
-    /// The flow of this number.
+    /// The flow with this number.
     Number(u32),
-    /// The flow of this number and those that follow at this distance.
+    /// The flow with the first number, and those that follow at the second as a distance.
     Slot(u32, u32),
-    /// A part of the name.
+    /// Flows whose name contains this text.
     Name(String),
 }
 
 impl ChosenFlow {
-    /// Whether a flow is meant.
+    /// Whether a flow is selected.
     pub fn means(&self, flow: &FlowId) -> bool {
         match self {
             Self::Number(number) => flow.number == *number,
