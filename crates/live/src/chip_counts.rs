@@ -1,16 +1,15 @@
-//! What a chip counted, as JSON, by the names that a user asks for.
+//! The counters of a chip as JSON, looked up by name.
 
 use npsim_inspect::stats::Stats;
 use npsim_project::problem::Problem;
 use serde_json::{Map, Value, json};
 
-/// JSON as text.
+/// Formats JSON as text.
 pub(crate) fn encoded(value: &Value) -> Result<String, Problem> {
     serde_json::to_string_pretty(value).map_err(|error| Problem::new(error.to_string()))
 }
 
-/// A counter, a part of the statistics by the names that lead to it, or without a name what is
-/// asked for most.
+/// A counter, a part of the statistics selected by its path, or an overview if the name is empty.
 pub(crate) fn counted(stats: &Stats, name: &str) -> Result<Value, Problem> {
     let counters = { stats.counters.iter() }.map(|it| (it.name.clone(), it.value.into()));
     let counters: Map<String, Value> = counters.collect();
@@ -33,7 +32,7 @@ pub(crate) fn counted(stats: &Stats, name: &str) -> Result<Value, Problem> {
         part => part.get(key),
     });
     if let Some(part) = part {
-        // What is no object or list is shown with its name.
+        // A value that is neither an object nor a list is shown with its name.
         return Ok(match part {
             Value::Object(_) | Value::Array(_) => part.clone(),
             part => json!({ name: part }),

@@ -1,4 +1,4 @@
-//! What is observed of a chip from one request to another.
+//! Observations of a chip, started and ended by requests.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use npsim_session::node::Node;
 
 use crate::system::ObservationKind;
 
-/// An observation that goes on.
+/// An observation in progress.
 #[derive(Debug)]
 pub(crate) struct Observation {
     kind: ObservationKind,
@@ -25,7 +25,7 @@ pub(crate) struct Observation {
     pub observers: ObserverSet,
 }
 
-/// Notes the flows of frames as they come.
+/// Records the flows of arriving frames.
 struct FlowTap(Flows);
 
 impl Tap for FlowTap {
@@ -34,12 +34,12 @@ impl Tap for FlowTap {
     }
 }
 
-/// All that go on, at most one of a kind.
+/// All observations in progress, at most one of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Observations(pub Vec<Observation>);
 
 impl Observations {
-    /// Begins one.
+    /// Begins an observation.
     pub fn start(
         &mut self,
         kind: ObservationKind,
@@ -83,7 +83,7 @@ impl Observations {
         ))
     }
 
-    /// Ends one.
+    /// Ends an observation.
     pub fn end(&mut self, kind: ObservationKind, node: &mut Node) -> Result<String, Problem> {
         let name = kind.name();
         let Some(at) = self.0.iter().position(|it| it.kind == kind) else {
@@ -97,7 +97,7 @@ impl Observations {
         ended.finish(node)
     }
 
-    /// Ends all, with the run.
+    /// Ends all observations, at the end of the run.
     pub fn end_all(&mut self, node: &mut Node) -> Result<(), Problem> {
         let ended: Vec<_> = self.0.drain(..).map(|it| it.finish(node)).collect();
         ended.into_iter().try_for_each(|it| it.map(drop))

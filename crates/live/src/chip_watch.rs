@@ -1,4 +1,4 @@
-//! What an analysis of a chip's bottleneck needs of the time since it was asked for last.
+//! Observations for analysing a chip's bottleneck since the previous analysis.
 
 use npsim_chip::Cycle;
 use npsim_chip::chip::Chip;
@@ -11,29 +11,29 @@ use npsim_observe::sections::SerialSections;
 use npsim_observe::series::{Sample, Series};
 use npsim_project::Project;
 
-/// Samples that are kept.
+/// The number of samples kept.
 const KEPT: usize = 512;
 
-/// The observers of a stretch of a run.
+/// The observers of a part of a run.
 #[derive(Debug)]
 pub struct ChipWatch {
     /// Counters and depths over time.
     pub series: Series,
-    /// Which microengine takes from where and gives to where.
+    /// The flow of traffic: the sources and destinations of each microengine.
     pub flow: TrafficFlow,
-    /// What one context at a time went through.
+    /// The sections that only one context at a time executed.
     pub sections: SerialSections,
 }
 
 impl ChipWatch {
-    /// From now on.
+    /// Starts to observe.
     pub(crate) fn begin(project: &Project, chip: &Chip) -> Self {
-        // At most so often; a run does not stop for a sample.
+        // The minimum interval; a run does not stop for a sample.
         let interval = project.capacity.hertz / 100;
         let places = Series::new(project).places().to_vec();
         let mut series = Series::with(places, interval, KEPT);
-        // An analysis takes the first sample for the end of the first interval of a run. The
-        // second is the beginning of this stretch.
+        // An analysis treats the first sample as the end of a run's first interval, so the second
+        // one is the start of this part.
         series.sample(chip);
         series.sample(chip);
         Self {
@@ -43,7 +43,7 @@ impl ChipWatch {
         }
     }
 
-    /// Frames that began to come since the beginning.
+    /// Frames that began to arrive since the start.
     #[must_use]
     pub fn frames(&self) -> u64 {
         let samples = self.series.samples();

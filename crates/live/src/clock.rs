@@ -1,51 +1,51 @@
-//! The clock of a live run: which simulated time belongs to which time of the host.
+//! The clock of a live run, which maps host time to simulated time.
 //!
-//! Simulated time is the host's time divided by the dilation. A simulator that is late does not
-//! make it up: what exceeds the tolerated lateness is taken out for good, which is a *slip* of the
-//! simulated clock; where the dilation adapts, it grows as well, until the simulator is no longer late. In between the
-//! clock is a straight line from its anchor, the last time at which either happened.
+//! Simulated time is host time divided by the dilation. A simulator that falls behind does not catch up: lateness
+//! beyond the tolerance is taken out permanently, which is a *slip* of the simulated clock; an adaptive dilation also
+//! grows until the simulator is no longer late. Between such events, the clock is linear from its anchor, the last
+//! time at which one of them happened.
 
 use std::fmt;
 use std::str::FromStr;
 
 use npsim_transport::time::Time;
 
-/// Nanoseconds of the host since the run began.
+/// Host time in nanoseconds since the run began.
 pub type HostTime = u64;
 
-/// Picoseconds in a nanosecond.
+/// Picoseconds per nanosecond.
 const NANOSECOND: u128 = 1_000;
-/// What a dilation of 1 is counted as.
+/// The fixed-point representation of a dilation of 1.
 const WHOLE: u64 = 1_000;
 /// The largest dilation.
 const MOST: u64 = 1_000 * WHOLE;
-/// How often an adapting dilation is looked at, nanoseconds of the host.
+/// The interval at which an adaptive dilation is adjusted, in nanoseconds of host time.
 const WINDOW: HostTime = 250_000_000;
-/// The part of a window that slips where the dilation is too small: a fiftieth.
+/// The dilation is too small if more than 1/`MUCH` of a window slips.
 const MUCH: u64 = 50;
-/// Windows in a row in which less slips before a smaller dilation is tried.
+/// Consecutive windows with less slip before a smaller dilation is tried.
 const CALM: u32 = 8;
 
-/// How many times slower than the host's time simulated time goes, to a thousandth; at least 1.
+/// How many times slower than host time simulated time runs, in thousandths; at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dilation(u64);
 
 impl Dilation {
-    /// As fast as the host's time.
+    /// As fast as host time.
     pub const NONE: Self = Self(WHOLE);
 
-    /// The dilation as a number.
+    /// The dilation as a factor.
     #[must_use]
     pub fn factor(self) -> f64 {
         self.0 as f64 / WHOLE as f64
     }
 
-    /// A quarter larger.
+    /// The dilation enlarged by a quarter.
     fn grown(self) -> Self {
         Self((self.0 + self.0.div_ceil(4)).min(MOST))
     }
 
-    /// A tenth smaller.
+    /// The dilation reduced by a tenth.
     fn shrunk(self) -> Self {
         Self((self.0 - self.0 / 10).max(WHOLE))
     }
@@ -57,13 +57,12 @@ impl fmt::Display for Dilation {
     }
 }
 
-/// What `--dilate` asks for.
+/// The value of `--dilate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DilationRule {
-    /// This dilation, and a slip where the simulator is late.
+    /// This dilation, with a slip when the simulator is late.
     Fixed(Dilation),
-    /// The least dilation with which the simulator is not late. While it is being found, the clock
-    /// slips.
+    /// The smallest dilation with which the simulator is not late. Until it is found, the clock slips.
     Adapting,
 }
 
@@ -87,26 +86,26 @@ impl FromStr for DilationRule {
     }
 }
 
-/// The clock.
+/// The clock of a live run.
 #[derive(Clone, Debug)]
 pub struct LiveClock {
     rule: DilationRule,
     dilation: Dilation,
     tolerated: HostTime,
-    /// A time of the host and the simulated time that belongs to it.
+    /// A host time and the simulated time that corresponds to it.
     anchor: (HostTime, Time),
     slipped: HostTime,
     most_late: HostTime,
     late_since: HostTime,
-    /// When the present window began, and what had slipped until then.
+    /// The start of the current window, and the slip up to then.
     window: (HostTime, HostTime),
-    /// Windows in a row in which the dilation was large enough.
+    /// Consecutive windows in which the dilation was large enough.
     calm: u32,
 }
 
 impl LiveClock {
-    /// A clock at simulated time 0 and time 0 of the host. A simulator that is late by more than
-    /// `tolerated` nanoseconds of the host makes it slip.
+    /// A clock at simulated time 0 and host time 0. It slips when the simulator is late by more than `tolerated`
+    /// nanoseconds of host time.
     #[must_use]
     pub fn new(rule: DilationRule, tolerated: HostTime) -> Self {
         Self {
@@ -125,7 +124,7 @@ impl LiveClock {
         }
     }
 
-    /// The simulated time at a time of the host, rounded down.
+    /// The simulated time at a host time, rounded down.
     #[must_use]
     pub fn simulated(&self, host: HostTime) -> Time {
         let passed = u128::from(host.saturating_sub(self.anchor.0)) * NANOSECOND;
@@ -134,7 +133,7 @@ impl LiveClock {
         self.anchor.1.saturating_add(passed)
     }
 
-    /// The first time of the host at which a simulated time has come.
+    /// The first host time at which a simulated time is reached.
     #[must_use]
     pub fn host(&self, simulated: Time) -> HostTime {
         let passed = u128::from(simulated.saturating_sub(self.anchor.1));
@@ -144,8 +143,7 @@ impl LiveClock {
         self.anchor.0.saturating_add(passed)
     }
 
-    /// At this time of the host the simulator has just come to a simulated time, which may lie
-    /// behind the one that belongs to it.
+    /// Records that the simulator reached a simulated time at this host time, possibly later than the clock requires.
     pub fn come_to(&mut self, simulated: Time, host: HostTime) {
         let late = host.saturating_sub(self.host(simulated));
         self.late_since = self.late_since.max(late);
@@ -160,8 +158,8 @@ impl LiveClock {
         }
     }
 
-    /// At the end of a window, makes the dilation larger if much of the window slipped, and smaller
-    /// if little did in several of them. What a host takes to wake up is little.
+    /// At the end of a window, increases the dilation if much of the window slipped, and decreases it if little
+    /// slipped in several windows. The wake-up latency of a host counts as little.
     fn adapt(&mut self, host: HostTime) {
         let (began, slipped) = self.window;
         let window = host.saturating_sub(began);
@@ -181,13 +179,13 @@ impl LiveClock {
         self.dilation = dilation;
     }
 
-    /// The dilation at present.
+    /// The current dilation.
     #[must_use]
     pub fn dilation(&self) -> Dilation {
         self.dilation
     }
 
-    /// The host's time that was taken out of simulated time.
+    /// The host time taken out of simulated time so far.
     #[must_use]
     pub fn slipped(&self) -> HostTime {
         self.slipped
@@ -199,7 +197,7 @@ impl LiveClock {
         self.most_late
     }
 
-    /// The largest lateness since this was asked last.
+    /// The largest lateness since the last call.
     pub fn take_lateness(&mut self) -> HostTime {
         std::mem::take(&mut self.late_since)
     }
@@ -235,7 +233,7 @@ mod tests {
         clock.come_to(MS * 1_000, 13 * MS);
         assert_eq!(clock.slipped(), 10 * MS);
         assert_eq!(clock.take_lateness(), 12 * MS);
-        // What was taken out stays out.
+        // Slipped time stays out.
         assert_eq!(clock.simulated(13 * MS), 3 * MS * 1_000);
         clock.come_to(3 * MS * 1_000, 13 * MS);
         assert_eq!((clock.slipped(), clock.take_lateness()), (10 * MS, 0));
@@ -246,7 +244,7 @@ mod tests {
     fn an_adapting_dilation_grows_where_much_slips_and_shrinks_again() {
         let mut clock = clock("auto");
         assert_eq!(clock.dilation(), Dilation::NONE);
-        // A simulator that needs ten times the time of the host.
+        // A simulator that needs ten times as long as host time.
         let (mut host, mut simulated) = (0, 0);
         let mut work = |clock: &mut LiveClock, until: u64, cost: u64| {
             while host < until {

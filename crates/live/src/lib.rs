@@ -1,11 +1,10 @@
-//! Live runs: hosts of the real world talk through a simulated chip.
+//! Live runs: real hosts communicate through a simulated chip.
 //!
-//! A [`LiveSystem`](system::LiveSystem) is what is simulated, an `Interface` (on Linux) what a port of it is joined to,
-//! and the [clock](clock::LiveClock) says which simulated time belongs to which time of the host.
-//! [`run`](live_run::LiveRun) moves frames between them. What comes in can be recorded, so that
-//! the run can be repeated without the hosts, and debugged backwards.
+//! A [`LiveSystem`](system::LiveSystem) is simulated, an `Interface` (on Linux) joins one of its ports to the host, and
+//! the [clock](clock::LiveClock) maps host time to simulated time. [`run`](live_run::LiveRun) moves frames between
+//! them. Arriving frames can be recorded, so that the run can be repeated without the hosts, and debugged backwards.
 //!
-//! All but the interfaces runs anywhere; these need Linux.
+//! Everything except the interfaces is portable; these need Linux.
 
 mod chip_counts;
 mod chip_observations;

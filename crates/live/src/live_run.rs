@@ -1,11 +1,11 @@
-//! The loop of a live run: frames of the host enter a simulated system, those that leave it go
-//! to the host when they are due.
+//! The main loop of a live run: frames from the host enter a simulated system, and those that leave it are
+//! sent to the host when they are due.
 //!
-//! The system is simulated lazily, never ahead of its clock: up to now where something may have
-//! happened until now. While frames are inside, that is a short step at a time; when none has
-//! come or left for a while the steps grow, so that what leaves late is late by a part of the time
-//! since the last frame, and an idle chip gets the long stretches in which its recurring time is
-//! found and skipped. Once the system says until when it is silent, nothing is run before.
+//! The system is simulated lazily, never ahead of its clock: up to the present, when something may have
+//! happened by then. While frames are inside, it runs in short steps; when none has arrived or left for a
+//! while, the steps grow. A late departure is then late by a fraction of the time since the last frame, and
+//! an idle chip gets stretches long enough for the simulator to detect and skip recurring states. If the
+//! system reports until when it is silent, nothing runs before that time.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -25,51 +25,50 @@ use crate::system::{Halted, LeavingFrame, LiveSystem};
 
 /// The shortest and the longest step of a system that may be busy, in simulated time.
 const STEPS: [Time; 2] = [50 * MICROSECOND, 10_000 * MICROSECOND];
-/// From one status to the next, nanoseconds of the host.
+/// The interval between status reports, in nanoseconds of host time.
 const STATUS_EVERY: HostTime = 1_000_000_000;
-/// From one picture on a screen to the next.
+/// The interval between redraws of a screen, in nanoseconds of host time.
 const PICTURE_EVERY: HostTime = 250_000_000;
 
-/// What became of a frame that was given to the host.
+/// The outcome of passing a frame to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handover {
-    /// The host has it.
+    /// The host has accepted the frame.
     Taken,
-    /// There is no room for it at present.
+    /// There is currently no room for it.
     NoRoom,
-    /// The frame is lost: the interface is down, or takes none that long.
+    /// The frame is lost: the interface is down, or does not accept frames of that length.
     Lost,
 }
 
-/// The host: a clock, and interfaces, which are numbered.
+/// The host: a clock, and numbered interfaces.
 pub trait Host {
-    /// Nanoseconds since the run began, never fewer than before.
+    /// Nanoseconds since the run began, never decreasing.
     fn now(&self) -> HostTime;
 
-    /// Takes a frame that has come at a port, if there is one.
+    /// Reads a frame that has arrived at a port, if there is one.
     ///
     /// # Errors
-    /// The interface has vanished.
+    /// Returns an error if the interface has vanished.
     fn read(&mut self, port: usize) -> Result<Option<&[u8]>, Problem>;
 
-    /// Gives a frame to the host.
+    /// Sends a frame to the host.
     ///
     /// # Errors
-    /// The interface has vanished.
+    /// Returns an error if the interface has vanished.
     fn write(&mut self, port: usize, frame: &[u8]) -> Result<Handover, Problem>;
 
-    /// Waits until a frame can be read at one of the ports that are asked about, a request or a
-    /// signal has come, or so many nanoseconds have passed; says whether there is a frame or a
-    /// request.
+    /// Waits until a frame can be read at one of the selected ports, a request or a signal has arrived, or
+    /// `most` nanoseconds have passed. Returns whether there is a frame or a request.
     ///
     /// # Errors
-    /// The host cannot wait.
+    /// Returns an error if the host cannot wait.
     fn wait(&mut self, ports: &[bool], most: HostTime) -> Result<bool, Problem>;
 
-    /// Whether all interfaces are still where they were; asked once a second.
+    /// Checks, once a second, that all interfaces are still in place.
     ///
     /// # Errors
-    /// One of them is not.
+    /// Returns an error if one of them is not.
     fn check(&self) -> Result<(), Problem> {
         Ok(())
     }
@@ -79,31 +78,31 @@ pub trait Host {
         None
     }
 
-    /// What became of the last request.
+    /// Sends the answer to the last request.
     fn answer(&mut self, _text: Result<String, Problem>) {}
 }
 
-/// Why a live run ended.
+/// The reason why a live run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveEnding {
-    /// Its time was up, or an operator asked for it.
+    /// Its time was up, or an operator stopped it.
     Ended,
-    /// A signal.
+    /// A signal interrupted it.
     Interrupted,
-    /// The microcode did what a check forbids.
+    /// The microcode violated a check.
     Fault,
 }
 
-/// What a live run reports once a second: its status, what it was a second before, and the largest
-/// lateness in between.
+/// Receives a report once a second: the current status, the previous one, and the largest lateness in
+/// between.
 pub type Report<'a> = dyn FnMut(&LiveStatus, &LiveStatus, HostTime) + 'a;
 
-/// Where a run is shown a few times a second, and where it may be ended.
+/// A screen that shows a run several times a second, and from which it can be ended.
 pub trait Screen<S> {
-    /// Shows how the run stands. `late` is the largest lateness of the last whole second.
+    /// Shows the status of the run. `late` is the largest lateness of the last whole second.
     ///
     /// # Errors
-    /// It cannot be shown.
+    /// Returns an error if it cannot be shown.
     fn show(
         &mut self,
         system: &mut S,
@@ -116,27 +115,27 @@ pub trait Screen<S> {
 pub struct LiveRun<S> {
     system: S,
     clock: LiveClock,
-    /// The system's port at each interface; interfaces are counted like those of the [`Host`].
+    /// The system's port at each interface; interfaces are numbered as in the [`Host`].
     ports: Vec<usize>,
     lines: PortLines,
-    /// By interface: no frame had come until this simulated time.
+    /// By interface, the simulated time until which no frame had arrived.
     none_until: Vec<Time>,
     recorder: Option<RecordingWriter>,
     interfaces: Vec<String>,
     late: Histogram,
-    /// By interface: frames that left, and that it could not take.
+    /// By interface, the number of departed frames that it could not accept.
     lost_outside: Vec<u64>,
-    /// The simulated time that was waited for.
+    /// The simulated time that the loop waited for.
     awaited: Option<Time>,
     stop_asked: bool,
-    /// Files that no request may replace, and what they are.
+    /// Files that no request may overwrite, and their descriptions.
     kept: Vec<(PathBuf, &'static str)>,
     screen: Option<Box<dyn Screen<S>>>,
 }
 
 impl<S: LiveSystem> LiveRun<S> {
-    /// A run that has not begun. `ports` are those of the system that are joined to the host's
-    /// interfaces, and `interfaces` what these are called.
+    /// A run that has not begun. `ports` are the ports of the system that are joined to the host's
+    /// interfaces, and `interfaces` the names of the latter.
     #[must_use]
     pub fn new(
         system: S,
@@ -163,17 +162,17 @@ impl<S: LiveSystem> LiveRun<S> {
         }
     }
 
-    /// Lets no request replace these files, which are named with what they are.
+    /// Protects these files, given with their descriptions, from being overwritten by requests.
     pub fn keep(&mut self, files: impl IntoIterator<Item = (PathBuf, &'static str)>) {
         self.kept.extend(files);
     }
 
-    /// Shows the run on a screen while it goes on.
+    /// Shows the run on a screen while it is in progress.
     pub fn show_on(&mut self, screen: Box<dyn Screen<S>>) {
         self.screen = Some(screen);
     }
 
-    /// How it stands at a time of the host.
+    /// The status at a host time.
     #[must_use]
     pub fn status(&self, host: HostTime) -> LiveStatus {
         let (names, counts) = (self.system.ports(), self.system.counts());
@@ -198,16 +197,17 @@ impl<S: LiveSystem> LiveRun<S> {
         &self.system
     }
 
-    /// The system, at the end.
+    /// Returns the system, at the end of the run.
     #[must_use]
     pub fn into_system(self) -> S {
         self.system
     }
 
-    /// Runs until a time of the host, a signal (`stop`), a request, or a fault.
+    /// Runs until a host time, a signal (`stop`), a request, or a fault.
     ///
     /// # Errors
-    /// An interface has vanished, or the record cannot be written; what had come is recorded.
+    /// Returns an error if an interface has vanished, or the recording cannot be written; everything that
+    /// arrived before is recorded.
     pub fn run(
         &mut self,
         host: &mut dyn Host,
@@ -222,7 +222,7 @@ impl<S: LiveSystem> LiveRun<S> {
             }
             self.give_out(host)?;
         }
-        // A fault lies before the time to which the system was to be run.
+        // A fault occurs before the time to which the system was to run.
         let end = match ran {
             Ok(LiveEnding::Fault) => self.clock.simulated(host.now()),
             _ => 0,
@@ -254,7 +254,7 @@ impl<S: LiveSystem> LiveRun<S> {
             if until.is_some_and(|until| now >= until) {
                 return Ok(LiveEnding::Ended);
             }
-            // A host that woke up late is as late as a simulator that was slow.
+            // A host that woke up late counts as lateness, like a slow simulator.
             let awaited = self.awaited.take().filter(|it| self.clock.host(*it) <= now);
             if let Some(awaited) = awaited {
                 self.clock.come_to(awaited, now);
@@ -325,8 +325,8 @@ impl<S: LiveSystem> LiveRun<S> {
         screen.show(&mut self.system, &status, late)
     }
 
-    /// Takes the frames that have come at ports whose lines are free until a time. A frame begins
-    /// as soon as it may have been there.
+    /// Reads the frames that have arrived at ports whose lines are free until a time. A frame begins at the
+    /// earliest time at which it may have arrived.
     fn take_in(&mut self, host: &mut dyn Host, until: Time) -> Result<bool, Problem> {
         let mut came = false;
         for port in 0..self.none_until.len() {
@@ -349,7 +349,7 @@ impl<S: LiveSystem> LiveRun<S> {
         Ok(came)
     }
 
-    /// Gives the host what is due; says whether anything was.
+    /// Sends the frames that are due to the host; returns whether there were any.
     fn give_out(&mut self, host: &mut dyn Host) -> Result<bool, Problem> {
         let mut left = false;
         for port in 0..self.none_until.len() {
@@ -369,7 +369,7 @@ impl<S: LiveSystem> LiveRun<S> {
         Ok(left)
     }
 
-    /// Rests until something may have to be done.
+    /// Waits until there may be something to do.
     fn rest(
         &mut self,
         host: &mut dyn Host,
@@ -379,7 +379,7 @@ impl<S: LiveSystem> LiveRun<S> {
     ) -> Result<(), Problem> {
         let silent = self.system.silent_until();
         let step = come.saturating_add(step);
-        // A host without room is asked again: it may say that it has some, and take no frame yet.
+        // A host without room is polled: it may report room and still accept no frame.
         let next = if silent > come && !self.lines.any_due() {
             silent
         } else {
@@ -392,7 +392,7 @@ impl<S: LiveSystem> LiveRun<S> {
             .map(|port| self.lines.is_free(port, come))
             .collect();
         let most = wake.saturating_sub(host.now());
-        // What can be read at once may have come at any time since it was looked at last.
+        // A frame that can be read at once may have arrived at any time since the last read.
         if host.wait(&ports, 0)? || most == 0 {
             return Ok(());
         }
@@ -407,9 +407,9 @@ impl<S: LiveSystem> LiveRun<S> {
         Ok(())
     }
 
-    /// Does what an operator asks for.
+    /// Executes a request of an operator.
     fn follow(&mut self, request: &str, host: &mut dyn Host) -> Result<String, Problem> {
-        // What is shown, and what is changed, is of the present; a fault ends the run at its next step.
+        // Requests show and change the present state; a fault ends the run at its next step.
         let _ = self.catch_up(host);
         match Request::of(request)? {
             Request::Status => {
@@ -446,7 +446,7 @@ impl<S: LiveSystem> LiveRun<S> {
         }
     }
 
-    /// Why there is no checkpoint of a live run, and what to do in its place.
+    /// The error for a checkpoint request in a live run, with an alternative.
     fn no_checkpoint(&self, file: &Path) -> Problem {
         let problem = Problem::new(
             "a checkpoint says what its run goes on with, and what real hosts will send is not known",
@@ -465,9 +465,9 @@ impl<S: LiveSystem> LiveRun<S> {
         })
     }
 
-    /// Runs a system that had nothing to do to the present. What that takes is lateness as any other: else
-    /// a slow simulator would have to make it up in its next step, and several requests in a row would take
-    /// ever longer.
+    /// Runs a system that had nothing to do up to the present. The time this takes counts as lateness; else
+    /// a slow simulator would have to make up for it in its next step, and several requests in a row would
+    /// take ever longer.
     fn catch_up(&mut self, host: &mut dyn Host) -> Result<(), Halted> {
         let target = self.clock.simulated(host.now()).max(self.system.now());
         let ran = self.system.run_to(target, &|| ControlFlow::Continue(()));
@@ -477,8 +477,8 @@ impl<S: LiveSystem> LiveRun<S> {
         ran
     }
 
-    /// What has begun to leave waits until it is due. What leaves by a port that is joined to
-    /// nothing is on a line without an end.
+    /// Queues the frames that have begun to leave until they are due. A frame that leaves at an unconnected
+    /// port is discarded.
     fn lead_out(&mut self) {
         let leaving = self.system.take_leaving().into_iter();
         let ports = &self.ports;

@@ -1,43 +1,43 @@
-//! What a host has left to its network card: the rest of a checksum, a VLAN's tag, and the cutting of
-//! long segments.
+//! Work that a host leaves to its network card: completing a checksum, inserting a VLAN tag, and
+//! cutting long segments.
 //!
-//! What comes from an interface that exists, such as an end of a veth pair, was never on a wire. Where
-//! the sender's interface offers to compute checksums, the field of TCP, UDP or whatever else has the
-//! sum of the pseudo-header alone, and the kernel says from where on the rest is to be summed, and
-//! where the field is. Where it offers to insert tags, the tag stands beside the frame. Where it offers
-//! to cut segments, and where the kernel has put together those that came by a wire, many frames come
-//! as one with a single header. All is done here as the card would have done it.
+//! Frames from an existing interface, such as an end of a veth pair, were never on a wire. If the
+//! sender's interface offers checksum offload, the checksum field of TCP, UDP or another protocol
+//! contains only the sum of the pseudo-header, and the kernel reports where the rest begins and where
+//! the field is. If it offers tag insertion, the tag is passed beside the frame. If it offers
+//! segmentation offload, or if the kernel has merged frames that it received, many frames arrive as one
+//! with a single header. This module does all of this as the card would have done it.
 
 use npsim_protocols::checksum::{fold, of_ipv4, sum};
 
-/// Bytes of the addresses of an Ethernet frame, behind which a tag stands.
+/// The size of the addresses of an Ethernet frame, after which a tag is inserted, in bytes.
 const ADDRESSES: usize = 12;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
-/// The types of tags.
+/// The EtherTypes of tags.
 const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
-/// Bytes of a header of IPv6, which its length does not count.
+/// The size of an IPv6 header, which its length field does not include, in bytes.
 const IPV6_HEADER: usize = 40;
-/// Bytes of a header of UDP.
+/// The size of a UDP header, in bytes.
 const UDP_HEADER: usize = 8;
 
-/// A checksum whose rest is to be summed.
+/// A checksum that is still to be completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartialChecksum {
-    /// The byte of the frame from which on it is.
+    /// The offset in the frame from which bytes are summed.
     pub start: usize,
-    /// Its field, counted from there.
+    /// The offset of the checksum field from `start`.
     pub offset: usize,
 }
 
 impl PartialChecksum {
-    /// Completes the checksum of a frame; one that does not lie in the frame is left alone.
+    /// Completes the checksum of a frame; does nothing if it lies outside the frame.
     pub fn complete(self, frame: &mut [u8]) {
         let Some(summed) = frame.get_mut(self.start..) else {
             return;
         };
-        // The field, which is among what is summed, stands for the pseudo-header. Of UDP a sum of 0
-        // means that there is none; 0xffff is the same number, for TCP as well.
+        // The field, which is part of the sum, holds the sum of the pseudo-header. For UDP, a checksum
+        // of 0 means that there is none; 0xffff is the equivalent number, for TCP as well.
         let checksum = match !sum(summed) {
             0 => u16::MAX,
             checksum => checksum,
@@ -49,21 +49,21 @@ impl PartialChecksum {
     }
 }
 
-/// The tag of a VLAN.
+/// A VLAN tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VlanTag {
-    /// The type of the tag, such as 0x8100.
+    /// The EtherType of the tag, such as 0x8100.
     pub protocol: u16,
-    /// Priority and number.
+    /// The priority and the VLAN number.
     pub control: u16,
 }
 
 impl VlanTag {
-    /// Bytes of a tag.
+    /// The size of a tag, in bytes.
     pub const BYTES: usize = 4;
 
-    /// Puts the tag into the frame that has so many bytes of a buffer, where both have room; gives
-    /// the length of what is there then.
+    /// Inserts the tag into the frame of `length` bytes in a buffer, if both are large enough. Returns
+    /// the resulting length.
     pub fn insert(self, buffer: &mut [u8], length: usize) -> usize {
         let with = length + Self::BYTES;
         if length < ADDRESSES || with > buffer.len() {
@@ -77,16 +77,16 @@ impl VlanTag {
     }
 }
 
-/// What a long segment is of.
+/// The protocol of a long segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentKind {
     /// TCP.
     Tcp,
-    /// Datagrams of UDP, each as long as the others but the last.
+    /// UDP datagrams, all of the same length except the last.
     Udp,
 }
 
-/// Where the header of IP begins, and whether it is one of version 6.
+/// The start of the IP header, and whether its version is 6.
 #[derive(Clone, Copy, Debug)]
 struct IpHeader {
     start: usize,
@@ -94,7 +94,7 @@ struct IpHeader {
 }
 
 impl IpHeader {
-    /// That of a frame, which may have tags.
+    /// The IP header of a frame, which may have tags.
     fn of(frame: &[u8]) -> Option<Self> {
         let mut at = ADDRESSES;
         while TAGS.iter().any(|tag| frame.get(at..at + 2) == Some(tag)) {
@@ -108,7 +108,7 @@ impl IpHeader {
         })
     }
 
-    /// Writes into the header that it is that of the whole frame, the so-manieth of a segment.
+    /// Rewrites the header for a single frame, the one with index `number` in a segment.
     fn rewrite(self, frame: &mut [u8], number: u16) {
         let length = (frame.len() - self.start) as u16;
         let header = &mut frame[self.start..];
@@ -130,19 +130,19 @@ fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// A segment that is to be cut into frames, each with the headers in front of it.
+/// A segment to be cut into frames, each of which gets a copy of the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongSegment {
-    /// What it is of.
+    /// The protocol.
     pub kind: SegmentKind,
-    /// Where the header of TCP or UDP begins, and its checksum, of which the pseudo-header is summed.
+    /// The start of the TCP or UDP header, and its checksum, which holds the sum of the pseudo-header.
     pub checksum: PartialChecksum,
-    /// Bytes of each frame behind that header; the last has what is left.
+    /// Payload bytes per frame after that header; the last frame has the remainder.
     pub payload: usize,
 }
 
 impl LongSegment {
-    /// The frames of a segment; nothing if it is none.
+    /// The frames of a segment; `None` if it is malformed.
     #[must_use]
     pub fn cut(self, segment: &[u8]) -> Option<Vec<Vec<u8>>> {
         let ip = IpHeader::of(segment)?;
@@ -182,7 +182,7 @@ impl LongSegment {
         Some(frames.collect())
     }
 
-    /// The sum of the pseudo-header has the length of the whole segment.
+    /// Corrects the sum of the pseudo-header, which contains the length of the whole segment.
     fn shorten_pseudo_header(self, part: &mut [u8], whole: usize) {
         let (at, length) = (self.checksum.offset, part.len());
         let sum = u32::from(word(part, at)) + u32::from(!(whole as u16)) + length as u32;
@@ -213,8 +213,8 @@ mod tests {
 
     const UDP: u32 = 17;
 
-    /// A UDP datagram over addresses of any length, behind a header of so many bytes, whose
-    /// checksum is that of the pseudo-header alone; and that sum.
+    /// A UDP datagram with addresses of any length, after a header of `header` bytes, whose checksum is
+    /// that of the pseudo-header alone; and that sum.
     fn datagram(header: usize, addresses: &[u8], payload: &[u8]) -> (Vec<u8>, u16) {
         let length = 8 + payload.len() as u16;
         let pseudo = fold(u32::from(sum(addresses)) + UDP + u32::from(length));
@@ -238,7 +238,7 @@ mod tests {
                     offset: 6,
                 };
                 partial.complete(&mut frame);
-                // What a receiver sums comes to ones.
+                // The receiver's sum is all ones.
                 let whole = fold(u32::from(sum(&frame[header..])) + u32::from(pseudo));
                 assert_eq!(whole, 0xffff, "{header} {payload:?}");
                 frame[header + 6..header + 8].copy_from_slice(&before[header + 6..header + 8]);
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(buffer, expected);
     }
 
-    /// A long segment behind addresses and tags, its transport header and what is to be done with it.
+    /// A long segment after addresses and tags, its transport header, and the pending offload.
     fn segment(
         is_v6: bool,
         tags: usize,
@@ -337,7 +337,7 @@ mod tests {
         )
     }
 
-    /// Whether the checksums of a frame are those of its bytes, pseudo-header and all.
+    /// Whether the checksums of a frame match its bytes, including the pseudo-header.
     fn is_whole(frame: &[u8], is_v6: bool, ip: usize, start: usize, protocol: u32) -> bool {
         let addresses = if is_v6 {
             ip + 8..ip + 40

@@ -1,4 +1,4 @@
-//! One chip with its microcode as a live system.
+//! One chip and its microcode as a live system.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -24,29 +24,29 @@ use crate::system::{
     EnteredFrame, Halted, LeavingFrame, LiveSystem, ObservationKind, PortCounts, Progress,
 };
 
-/// The chip.
+/// A chip between interfaces.
 pub struct OneChip {
     node: Node,
     project: Project,
     hertz: u64,
-    /// The rates of the ports' lines, bits per second.
+    /// The line rates of the ports, in bits per second.
     lines: Vec<u64>,
     observations: Observations,
     watch: Option<ChipWatch>,
 }
 
 impl OneChip {
-    /// A chip at cycle 0. What `settings` say of the run's end is not asked.
+    /// A chip at cycle 0. The end of the run in `settings` is ignored.
     ///
     /// # Errors
-    /// As in [`npsim_session::simulation::Simulation::new`].
+    /// As for [`npsim_session::simulation::Simulation::new`].
     pub fn new(
         project: &Project,
         programs: &[Program],
         settings: RunSettings,
     ) -> Result<Self, Problem> {
         let ports = &project.boot.ports;
-        // What hosts answer comes when it is read, which is never before the chip's time.
+        // Answers of hosts arrive when they are read, which is never before the chip's time.
         let answer = vec![Cycle::MAX; ports.len()];
         Ok(Self {
             node: Node::networked(project, programs, settings, answer)?,
@@ -58,18 +58,18 @@ impl OneChip {
         })
     }
 
-    /// Captures what leaves from now on; `origin_ns` is added to the times, ns since 1970.
+    /// Captures departures from now on; `origin_ns` is added to the times, in nanoseconds since 1970.
     pub fn capture(&mut self, sink: TraceSink, origin_ns: u64) {
         self.node.capture(sink, origin_ns);
     }
 
-    /// The chip on its lines.
+    /// The chip and its lines.
     #[must_use]
     pub fn node(&self) -> &Node {
         &self.node
     }
 
-    /// Begins to watch the chip, and gives what was seen since this was called last.
+    /// Begins to watch the chip, and returns what was observed since the last call.
     pub fn watch(&mut self) -> Option<ChipWatch> {
         let chip = self.node.chip();
         let mut seen = self.watch.replace(ChipWatch::begin(&self.project, chip));
@@ -79,16 +79,16 @@ impl OneChip {
         seen
     }
 
-    /// Ends the run, and gives the chip on its lines; and whether the files became whole that were
-    /// being written of what was observed.
+    /// Ends the run. Returns the chip and its lines, and whether the observation files in progress could
+    /// be completed.
     pub fn finish(mut self) -> (Node, Result<(), Problem>) {
         let written = self.observations.end_all(&mut self.node);
         self.node.end();
         (self.node, written)
     }
 
-    /// Runs to a cycle with all that watches. The chip is sampled where it stops anyway: looking for
-    /// recurring time anew behind each sample would cost more than all the rest of an idle chip.
+    /// Runs to a cycle with all observers. The chip is sampled only where it stops anyway, since searching
+    /// for recurring states again after each sample would dominate the cost of an idle chip.
     fn run_watched(&mut self, until: Cycle, progress: &mut dyn FnMut(Cycle) -> ControlFlow<()>) {
         let mut all = Watchers::new();
         for observation in &mut self.observations.0 {
@@ -101,12 +101,12 @@ impl OneChip {
         all.sample(self.node.chip());
     }
 
-    /// The first cycle at a time or behind it.
+    /// The first cycle at or after a time.
     fn cycle(&self, time: Time) -> Cycle {
         cycle(time, self.hertz)
     }
 
-    /// The time of a cycle, rounded down, from which [`Self::cycle`] comes back to it.
+    /// The time of a cycle, rounded down, such that [`Self::cycle`] maps it back.
     fn time(&self, cycle: Cycle) -> Time {
         Time::try_from(picoseconds(cycle, self.hertz)).unwrap_or(Time::MAX)
     }
@@ -122,8 +122,8 @@ impl LiveSystem for OneChip {
     }
 
     fn silent_until(&self) -> Time {
-        // What is observed cannot be skipped: time that is put off would have to be simulated at once when
-        // a frame comes.
+        // With observers, time cannot be skipped: postponed time would have to be simulated at once when a
+        // frame arrives.
         if !self.observations.0.is_empty() {
             return self.now();
         }

@@ -1,5 +1,4 @@
-//! Open ends of a network in files: what comes in at them as a recording, what leaves by them as a
-//! capture.
+//! The open ends of a network in files: arrivals as a recording, departures as a capture.
 
 use std::io;
 
@@ -11,19 +10,19 @@ use npsim_network::topology::Topology;
 use npsim_network::{Network, OutgoingFrame};
 use npsim_transport::time::Time;
 
-/// Picoseconds in a nanosecond.
+/// Picoseconds per nanosecond.
 const NANOSECOND: Time = 1_000;
 
-/// The open ends of a network, which are numbered as they stand here.
+/// The open ends of a network, numbered in this order.
 #[derive(Clone, Debug)]
 pub struct OpenEnds {
     nodes: Vec<usize>,
-    /// Their names, and the rates of their lines into the network; 0 where there is no line.
+    /// The names and line rates into the network; 0 where there is no line.
     ports: Vec<CapturePort>,
 }
 
 impl OpenEnds {
-    /// These nodes of a network.
+    /// These nodes of a network, as open ends.
     #[must_use]
     pub fn new(topology: &Topology, nodes: impl IntoIterator<Item = usize>) -> Self {
         let nodes: Vec<_> = nodes.into_iter().collect();
@@ -43,19 +42,19 @@ impl OpenEnds {
         self.nodes[end]
     }
 
-    /// The open end at a node.
+    /// The number of the open end at a node.
     #[must_use]
     pub fn at(&self, node: usize) -> Option<usize> {
         self.nodes.iter().position(|it| *it == node)
     }
 
-    /// Their names and the rates of their lines.
+    /// The names and line rates.
     #[must_use]
     pub fn ports(&self) -> &[CapturePort] {
         &self.ports
     }
 
-    /// Their lines.
+    /// The lines.
     #[must_use]
     pub fn lines(&self) -> Vec<PortLine> {
         let rates = self.ports.iter().map(|port| port.bits_per_second);
@@ -64,16 +63,16 @@ impl OpenEnds {
     }
 }
 
-/// Bits per second of the line from an open end.
+/// The rate of the line from an open end, in bits per second.
 fn rate(topology: &Topology, node: usize) -> u64 {
     let link = topology.links.iter().find(|link| link.ends.contains(&node));
     link.map_or(0, |link| link.lines[usize::from(link.ends[0] != node)].rate)
 }
 
-/// Captures what leaves by the open ends, when its last bit does.
+/// Captures the frames that leave at the open ends, at the time of their last bit.
 pub struct DepartureCapture {
     sink: TraceSink,
-    /// What is added to times, ns since 1970.
+    /// The offset added to times, in nanoseconds since 1970.
     origin_ns: u64,
     failed: Option<io::Error>,
 }
@@ -87,8 +86,8 @@ impl std::fmt::Debug for DepartureCapture {
 }
 
 impl DepartureCapture {
-    /// Captures to a sink whose interfaces are the open ends; simulated time begins at a second
-    /// since 1970.
+    /// Captures to a sink whose interfaces are the open ends; simulated time begins at
+    /// `start_seconds` since 1970.
     #[must_use]
     pub fn new(sink: TraceSink, start_seconds: u64) -> Self {
         Self {
@@ -98,7 +97,7 @@ impl DepartureCapture {
         }
     }
 
-    /// A frame has left by an open end. What cannot be written is reported at the end.
+    /// Records a frame that has left at an open end. A write error is reported at the end.
     pub fn write(&mut self, end: usize, frame: &OutgoingFrame) {
         if self.failed.is_none() {
             let at = self.origin_ns + frame.at / NANOSECOND;
@@ -106,16 +105,16 @@ impl DepartureCapture {
         }
     }
 
-    /// Gives the file its name.
+    /// Completes the file and gives it its final name.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// Returns an error if something could not be written.
     pub fn finish(self) -> io::Result<()> {
         self.failed.map_or_else(|| self.sink.finish(), Err)
     }
 }
 
-/// What came in at the open ends, and comes in again.
+/// The recorded arrivals at the open ends, for a replay.
 #[derive(Debug)]
 pub struct RecordedArrivals {
     frames: ReplayFrames,
@@ -123,10 +122,10 @@ pub struct RecordedArrivals {
 }
 
 impl RecordedArrivals {
-    /// The frames of a recording, in the order of time; their ports are the open ends.
+    /// The frames of a recording, in order of time; their ports are the open ends.
     ///
     /// # Errors
-    /// The recording cannot be read.
+    /// Returns an error if the recording cannot be read.
     pub fn new(frames: ReplayFrames) -> Result<Self, CaptureError> {
         let mut arrivals = Self { frames, next: None };
         arrivals.fetch()?;
@@ -138,10 +137,10 @@ impl RecordedArrivals {
         Ok(())
     }
 
-    /// Lets all come in that begins until a time to which the network is run next.
+    /// Admits all frames that begin until `until`, the time to which the network runs next.
     ///
     /// # Errors
-    /// As in [`Self::new`].
+    /// As for [`Self::new`].
     pub fn enter_until(
         &mut self,
         until: Time,
@@ -150,7 +149,7 @@ impl RecordedArrivals {
     ) -> Result<(), CaptureError> {
         while let Some(frame) = self.next.take_if(|it| it.start_ps <= until.into()) {
             let node = ends.node(frame.port as usize);
-            // What could not come in when it was recorded cannot now.
+            // A frame that could not enter when it was recorded cannot enter now.
             let _ = network.inject(node, &frame.bytes, frame.start_ps as Time);
             self.fetch()?;
         }
@@ -158,7 +157,7 @@ impl RecordedArrivals {
     }
 }
 
-/// What a recording of a network says of it.
+/// The head of a recording of a network.
 #[must_use]
 pub fn recording_head(
     ends: &OpenEnds,

@@ -1,5 +1,5 @@
-//! A network with open ends as a live system: chips, router models, links and hosts of the
-//! simulation's own between hosts of the real world.
+//! A network with open ends as a live system: chips, router models, links and simulated hosts
+//! between real hosts.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::chip_counts::{counted, encoded};
 use crate::open_ends::{DepartureCapture, OpenEnds};
 use crate::system::{EnteredFrame, Halted, LeavingFrame, LiveSystem, PortCounts, Progress};
 
-/// The network; its ports are its open ends.
+/// A network whose ports are its open ends.
 #[derive(Debug)]
 pub struct OpenNetwork {
     network: Network,
@@ -27,7 +27,7 @@ pub struct OpenNetwork {
 }
 
 impl OpenNetwork {
-    /// A network at time 0 with these open ends, and a capture of what leaves by them.
+    /// A network at time 0 with these open ends, and a capture of the frames that leave at them.
     #[must_use]
     pub fn new(network: Network, ends: OpenEnds, capture: Option<DepartureCapture>) -> Self {
         Self {
@@ -39,21 +39,21 @@ impl OpenNetwork {
         }
     }
 
-    /// Gives the capture its name.
+    /// Completes the capture and gives it its final name.
     ///
     /// # Errors
-    /// It could not be written.
+    /// Returns an error if it could not be written.
     pub fn finish_capture(&mut self) -> io::Result<()> {
         self.capture.take().map_or(Ok(()), DepartureCapture::finish)
     }
 
-    /// The number of a router that is a chip.
+    /// The index of a router that is a chip.
     fn chip(&self, name: &str) -> Result<usize, Problem> {
         let found = self.network.chips().position(|it| it.0 == name);
         found.ok_or_else(|| no_such_router(&self.network, name))
     }
 
-    /// The network at the end of its run, to which all its chips have come, and what stopped it.
+    /// The network at the end of its run, which all its chips have reached, and what stopped it.
     #[must_use]
     pub fn finish(mut self) -> (Network, Option<Stopped>) {
         if self.stopped.is_none() {
@@ -79,11 +79,11 @@ impl LiveSystem for OpenNetwork {
     }
 
     fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame {
-        // All that happens at the time to which the network was run has happened. A frame of that
-        // time would come behind it here, and among it in a replay.
+        // All events at the time that the network has reached have been processed. A frame at that
+        // time would come after them here, but among them in a replay.
         let at = at.max(self.now() + 1);
         let counts = &mut self.counts[port];
-        // A frame without a header, or an end at no link, has nowhere to go.
+        // A frame without a header, or at an end without a link, cannot be delivered.
         let node = self.ends.node(port);
         if self.network.inject(node, bytes, at).is_ok() {
             counts.came += 1;
@@ -92,7 +92,8 @@ impl LiveSystem for OpenNetwork {
             counts.dropped += 1;
         }
         let rate = self.ends.ports()[port].bits_per_second;
-        // The network takes the frame when it is run, so its line cannot be asked yet.
+        // The network processes the frame only when it runs, so the state of its line is not known
+        // yet.
         let line_free = line_free_ps(at.into(), bytes.len(), rate);
         EnteredFrame {
             begins: at,
@@ -171,8 +172,8 @@ impl LiveSystem for OpenNetwork {
     }
 
     fn counters(&mut self, name: &str) -> Result<String, Problem> {
-        // Chips that had nothing to do have counted to an earlier time. A fault ends the run at its
-        // next step.
+        // Idle chips may have counted only to an earlier time. A fault ends the run at its next
+        // step.
         let _ = self.network.catch_up(&|| ControlFlow::Continue(()));
         let chips = self.network.chips();
         if name.is_empty() {
@@ -183,7 +184,7 @@ impl LiveSystem for OpenNetwork {
             let all = counted.collect::<Result<Map<_, _>, Problem>>()?;
             return encoded(&Value::Object(all));
         }
-        // A router's name may have dots.
+        // The name of a router may contain dots.
         let found = chips.filter_map(|(router, _, chip)| {
             let rest = name.strip_prefix(router)?;
             let part = rest.strip_prefix('.').or((rest.is_empty()).then_some(""))?;
@@ -196,7 +197,7 @@ impl LiveSystem for OpenNetwork {
     }
 }
 
-/// The router that a change of routes names, and the change without it: `route r1 remove PREFIX`.
+/// The router named in a route change, and the change without it: `route r1 remove PREFIX`.
 #[must_use]
 pub fn route_command(command: &str) -> (&str, String) {
     let mut words = command.split_whitespace();

@@ -1,8 +1,9 @@
-//! The ports of a live run from outside: what waits to come in, what waits to go out.
+//! The host's side of the ports of a live run: frames waiting to enter, and frames waiting to
+//! leave.
 //!
 //! A frame is read from the host when the line of its port is free, so that the host's own queue
-//! before the interface holds back what is too much, as before a network card. A frame that has
-//! left the system waits until its last bit is due. Nothing is dropped here.
+//! at the interface provides back-pressure, as with a network card. A frame that has left the
+//! system waits until its last bit is due. Nothing is dropped here.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,7 +12,7 @@ use npsim_transport::time::Time;
 
 use crate::system::{EnteredFrame, LeavingFrame};
 
-/// A frame that is not due yet, in the order of times and then of its coming here.
+/// A frame that is not due yet, ordered by due time, then by arrival here.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NotDue {
     due: Time,
@@ -20,19 +21,19 @@ struct NotDue {
     bytes: Vec<u8>,
 }
 
-/// The ports.
+/// The lines of all ports.
 #[derive(Debug, Default)]
 pub struct PortLines {
-    /// By port: from when on its line takes a frame.
+    /// By port, the time from which its line accepts a frame.
     free: Vec<Time>,
     not_due: BinaryHeap<Reverse<NotDue>>,
     number: u64,
-    /// By port: what is due and was not taken by the host, each with when it was due.
+    /// By port, the frames that are due but not yet accepted by the host, with their due times.
     due: Vec<VecDeque<(Time, Vec<u8>)>>,
 }
 
 impl PortLines {
-    /// So many ports, at which nothing has come.
+    /// The lines of `ports` ports without any traffic.
     #[must_use]
     pub fn new(ports: usize) -> Self {
         Self {
@@ -42,30 +43,30 @@ impl PortLines {
         }
     }
 
-    /// Whether a frame can begin to come at a port at a time.
+    /// Whether a frame can begin to arrive at a port at a time.
     #[must_use]
     pub fn is_free(&self, port: usize, at: Time) -> bool {
         self.free[port] <= at
     }
 
-    /// From when on a port's line takes a frame.
+    /// The time from which a port's line accepts a frame.
     #[must_use]
     pub fn free_at(&self, port: usize) -> Time {
         self.free[port]
     }
 
-    /// A frame has entered the system at a port.
+    /// Records a frame that has entered the system at a port.
     pub fn entered(&mut self, port: usize, frame: EnteredFrame) {
         self.free[port] = frame.line_free;
     }
 
-    /// The next time after this one at which a port's line becomes free.
+    /// The first time after this one at which a port's line becomes free.
     #[must_use]
     pub fn next_free(&self, after: Time) -> Option<Time> {
         self.free.iter().copied().filter(|free| *free > after).min()
     }
 
-    /// Frames have begun to leave the system.
+    /// Adds frames that have begun to leave the system.
     pub fn leaving(&mut self, frames: impl IntoIterator<Item = LeavingFrame>) {
         for LeavingFrame { due, port, bytes } in frames {
             let number = self.number;
@@ -79,13 +80,13 @@ impl PortLines {
         }
     }
 
-    /// When the next frame is due that was not before.
+    /// The time at which the next frame becomes due.
     #[must_use]
     pub fn next_due(&self) -> Option<Time> {
         self.not_due.peek().map(|Reverse(frame)| frame.due)
     }
 
-    /// Passes on what is due at a time to the host's side.
+    /// Moves the frames that are due at a time to the host's side.
     pub fn come_to(&mut self, now: Time) {
         while self.next_due().is_some_and(|due| due <= now) {
             if let Some(Reverse(frame)) = self.not_due.pop() {
@@ -94,19 +95,19 @@ impl PortLines {
         }
     }
 
-    /// Whether a port has a frame for the host.
+    /// Whether any port has a frame for the host.
     #[must_use]
     pub fn any_due(&self) -> bool {
         self.due.iter().any(|frames| !frames.is_empty())
     }
 
-    /// The first frame that a port has for the host.
+    /// The oldest frame that a port has for the host.
     #[must_use]
     pub fn front(&self, port: usize) -> Option<&(Time, Vec<u8>)> {
         self.due[port].front()
     }
 
-    /// The host has taken the first frame of a port.
+    /// Removes the oldest frame of a port, which the host has accepted.
     pub fn taken(&mut self, port: usize) {
         self.due[port].pop_front();
     }

@@ -1,29 +1,29 @@
-//! `--port 0=tap:NAME@NETNS`: which interface of the host a port is joined to.
+//! `--port 0=tap:NAME@NETNS`: the host interface that a port is joined to.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Characters of an interface's name in Linux, at most.
+/// The maximum length of an interface name on Linux, in bytes.
 const NAME_MOST: usize = 15;
 
-/// What kind of interface joins a port to the host.
+/// The kind of interface that joins a port to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterfaceKind {
-    /// A TAP: the host's own stack is behind it. It is made if it does not exist.
+    /// A TAP, connected to the host's own stack. It is created if it does not exist.
     Tap,
-    /// An interface that exists, such as an end of a veth pair: frames are read from and written
-    /// to its line.
+    /// An existing interface, such as an end of a veth pair: frames are read from and written to
+    /// its line.
     Existing,
 }
 
-/// An interface of the host, perhaps in a network namespace.
+/// An interface of the host, optionally in a network namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterfaceName {
-    /// Its kind.
+    /// The kind of interface.
     pub kind: InterfaceKind,
-    /// Its name.
+    /// The name of the interface.
     pub name: String,
-    /// The named network namespace that it is in; that of the command if absent.
+    /// The network namespace that it is in; that of the command if absent.
     pub namespace: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What an operator may ask of a live run: a line each.
+//! The requests that an operator can make of a live run, one per line.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ checkpoint FILE        how a checkpoint of this moment is made of the recording
 stop                   end the run
 help                   these";
 
-/// A request.
+/// A request of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Status,
@@ -36,12 +36,12 @@ pub(crate) enum Request {
     Checkpoint(PathBuf),
     Start(ObservationKind, PathBuf),
     End(ObservationKind),
-    /// A change of the system, which knows what it means.
+    /// A change, which the system itself interprets.
     Change(String),
 }
 
 impl Request {
-    /// Reads a line. What is no request of every system may be a change of this one.
+    /// Parses a line. A line that is not a general request may be a change specific to the system.
     pub fn of(line: &str) -> Result<Self, Problem> {
         let (word, rest) = split(line);
         let form = |form: &str| {
@@ -80,7 +80,7 @@ impl Request {
     fn observation(kind: ObservationKind, rest: &str) -> Option<Self> {
         match split(rest) {
             ("stop", "") => Some(Self::End(kind)),
-            // Standard output is the run's own.
+            // Standard output is reserved for the run itself.
             ("start", file) if !file.is_empty() && file != "-" => {
                 Some(Self::Start(kind, file.into()))
             }
@@ -89,7 +89,7 @@ impl Request {
     }
 }
 
-/// The first word, and what is behind it.
+/// The first word, and the rest.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));

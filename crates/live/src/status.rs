@@ -1,5 +1,5 @@
-//! How a live run stands: what is printed once a second, shown on a screen, and written at its
-//! end. Each rate says which clock it is of.
+//! The status of a live run: printed once a second, shown on a screen, and written at the end.
+//! Each rate states the clock that it refers to.
 
 use std::fmt::Write as _;
 
@@ -12,44 +12,45 @@ use crate::system::PortCounts;
 
 const HOST_SECOND: f64 = 1e9;
 
-/// How a live run stands, or what it came to.
+/// The status of a live run, or its final result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LiveStatus {
-    /// Nanoseconds of the host since the run began.
+    /// Nanoseconds of host time since the run began.
     pub host_nanoseconds: HostTime,
     /// Picoseconds of simulated time.
     pub simulated_picoseconds: Time,
-    /// How many times slower than the host's time simulated time goes at present.
+    /// How many times slower than host time simulated time currently runs.
     pub dilation: f64,
-    /// Nanoseconds of the host's time that were taken out of simulated time.
+    /// Nanoseconds of host time taken out of simulated time.
     pub slipped_nanoseconds: HostTime,
-    /// The largest lateness of the simulator, ns of the host.
+    /// The largest lateness of the simulator, in nanoseconds of host time.
     pub most_late_nanoseconds: HostTime,
-    /// How late frames left against when they were due, ns of the host; absent before the first.
+    /// The lateness of departures relative to their due times; absent before the first.
     pub departures: Option<DepartureLateness>,
     /// The ports.
     pub ports: Vec<PortStatus>,
 }
 
-/// How late frames were given to the host against when they were due, ns of the host.
+/// The lateness of frames passed to the host relative to their due times, in nanoseconds of host
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DepartureLateness {
-    /// Frames.
+    /// The number of frames.
     pub frames: u64,
-    /// The least.
+    /// The minimum.
     pub min_ns: u64,
     /// The median.
     pub p50_ns: u64,
-    /// Nine of ten are less late.
+    /// The 90th percentile.
     pub p90_ns: u64,
-    /// 99 of a hundred are.
+    /// The 99th percentile.
     pub p99_ns: u64,
-    /// The largest.
+    /// The maximum.
     pub max_ns: u64,
 }
 
 impl DepartureLateness {
-    /// Of all frames so far.
+    /// The statistics of all frames so far; `None` if there are none.
     #[must_use]
     pub fn of(late: &Histogram) -> Option<Self> {
         Some(Self {
@@ -63,23 +64,23 @@ impl DepartureLateness {
     }
 }
 
-/// A port, since the beginning.
+/// The counts of a port since the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PortStatus {
-    /// What it is called.
+    /// The name of the port.
     pub port: String,
-    /// What it is joined to.
+    /// The interface that it is joined to.
     pub interface: String,
-    /// What came from the host and left for it.
+    /// Arrivals from the host and departures to it.
     #[serde(flatten)]
     pub counts: PortCounts,
-    /// Frames that left, and that the host's interface could not take: it was down, or its MTU is
-    /// smaller.
+    /// Frames that left, but that the host's interface could not accept: it was down, or its MTU
+    /// is too small.
     pub lost_outside: u64,
 }
 
 impl LiveStatus {
-    /// How it stands at a time of the host.
+    /// The status at a host time.
     #[must_use]
     pub fn of(
         (host, simulated): (HostTime, Time),
@@ -98,8 +99,8 @@ impl LiveStatus {
         }
     }
 
-    /// What happened since an earlier status, in one line for each port at which anything did,
-    /// behind one about the clocks. `late` is the largest lateness in between, ns.
+    /// Describes the changes since an earlier status: one line about the clocks, and one for each
+    /// port with any activity. `late` is the largest lateness in between, in nanoseconds.
     #[must_use]
     pub fn since(&self, before: &Self, late: HostTime) -> String {
         let lines = self.ports_since(before).into_iter();
@@ -108,7 +109,7 @@ impl LiveStatus {
         clocks.chain(lines).collect::<Vec<_>>().join("\n")
     }
 
-    /// Both clocks, and what was late and slipped since an earlier status.
+    /// Describes both clocks, and the lateness and slip since an earlier status.
     #[must_use]
     pub fn clocks_since(&self, before: &Self, late: HostTime) -> String {
         let slipped = self.slipped_nanoseconds - before.slipped_nanoseconds;
@@ -122,7 +123,8 @@ impl LiveStatus {
         )
     }
 
-    /// By port: whether anything happened since an earlier status, and what, in a line.
+    /// By port, whether there was any activity since an earlier status, and a line that describes
+    /// it.
     #[must_use]
     pub fn ports_since(&self, before: &Self) -> Vec<(bool, String)> {
         let host = (self.host_nanoseconds - before.host_nanoseconds) as f64 / HOST_SECOND;
@@ -161,7 +163,7 @@ impl LiveStatus {
         lines.collect()
     }
 
-    /// What a run came to, in lines.
+    /// Summarises the result of a run, in lines.
     #[must_use]
     pub fn summary(&self) -> String {
         let (came, left) = { self.ports.iter() }.fold((0, 0), |sum, port| {
@@ -192,7 +194,7 @@ fn megabits(bits_per_second: f64) -> String {
     format!("{:.1}", bits_per_second / 1e6)
 }
 
-/// A time for people.
+/// Formats a time for people.
 fn nanoseconds(time: HostTime) -> String {
     match time {
         0..1_000_000 => format!("{} us", time / 1_000),

@@ -1,5 +1,5 @@
-//! What a live run simulates, behind one door: something with ports, to which frames are given
-//! that begin to come at a time, and which is run from one time to a later one.
+//! The interface of a simulated system in a live run: it has ports, accepts frames that begin to
+//! arrive at a given time, and runs from one time to a later one.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,61 +8,61 @@ use npsim_project::problem::Problem;
 use npsim_transport::time::Time;
 use serde::Serialize;
 
-/// A frame that has left, without its check sequence.
+/// A frame that has left, without its frame check sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeavingFrame {
-    /// When its last bit leaves: before it no host can have the frame.
+    /// The time at which its last bit leaves; no host can have the frame earlier.
     pub due: Time,
-    /// The port.
+    /// The number of the port.
     pub port: usize,
-    /// The bytes, padded to the least Ethernet frame.
+    /// The bytes, padded to the minimum size of an Ethernet frame.
     pub bytes: Vec<u8>,
 }
 
-/// A frame on its way into the system.
+/// The timing of a frame that enters the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnteredFrame {
-    /// Its first bit.
+    /// The time of its first bit.
     pub begins: Time,
-    /// From when on the port's line takes the next frame.
+    /// The time from which the port's line accepts the next frame.
     pub line_free: Time,
 }
 
-/// Why a system runs no further.
+/// The reason why a system cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halted {
-    /// The microcode did what a check forbids.
+    /// The microcode violated a check.
     Fault,
-    /// The caller broke the run off.
+    /// The caller interrupted the run.
     Interrupted,
 }
 
-/// What has come and gone at a port.
+/// Counts of arrivals and departures at a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortCounts {
-    /// Frames that began to come.
+    /// Frames that began to arrive.
     pub came: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub came_bytes: u64,
     /// Frames that left.
     pub left: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub left_bytes: u64,
     /// Frames lost at the media interface.
     pub dropped: u64,
 }
 
-/// What can be observed from one request to another, and is written to a file.
+/// A kind of observation that can be started and stopped by requests, and is written to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObservationKind {
-    /// What happens when, as trace events.
+    /// A timeline of trace events.
     Timeline,
     /// The fate of each packet.
     Packets,
 }
 
 impl ObservationKind {
-    /// The word of requests, which is the option of `npsim run` as well.
+    /// The keyword in requests, which is also the option of `npsim run`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,83 +72,83 @@ impl ObservationKind {
     }
 }
 
-/// Whether to go on; asked from any thread.
+/// Returns whether to continue; called from any thread.
 pub type Progress<'a> = dyn Fn() -> ControlFlow<()> + Sync + 'a;
 
-/// A system of chips that hosts outside of it talk through. Times are simulated picoseconds since
-/// its beginning.
+/// A system of chips through which external hosts communicate. Times are simulated picoseconds since
+/// its start.
 pub trait LiveSystem {
-    /// What the ports are called.
+    /// The names of the ports.
     fn ports(&self) -> Vec<String>;
 
-    /// The time that it has come to; no frame can begin to come before it.
+    /// The time that the system has reached; no frame can begin to arrive before it.
     fn now(&self) -> Time;
 
-    /// Before which time nothing leaves unless a frame comes, as far as that is known.
+    /// The time before which nothing leaves unless a frame arrives, as far as that is known.
     fn silent_until(&self) -> Time;
 
-    /// A frame begins to come at a port, at this time or as soon after it as the system's clock
-    /// has it. The time must not lie before [`Self::now`], nor before the port's line is free.
+    /// Lets a frame begin to arrive at a port, at this time or the first possible time after it in the
+    /// system's clock. The time must not be before [`Self::now`], nor before the port's line is free.
     fn enter(&mut self, port: usize, at: Time, bytes: &[u8]) -> EnteredFrame;
 
-    /// Runs to a time. `progress` is asked now and then whether to go on.
+    /// Runs to a time, calling `progress` now and then to decide whether to continue.
     ///
     /// # Errors
-    /// What stopped it.
+    /// Returns the reason why it stopped early.
     fn run_to(&mut self, until: Time, progress: &Progress<'_>) -> Result<(), Halted>;
 
-    /// The frames that have begun to leave since this was asked last.
+    /// The frames that have begun to leave since the last call.
     fn take_leaving(&mut self) -> Vec<LeavingFrame>;
 
-    /// What has come and gone, port by port.
+    /// The counts of arrivals and departures, by port.
     fn counts(&self) -> Vec<PortCounts>;
 
-    /// What is going on inside, in lines for people: queues, or contexts; of a network with a router's
-    /// name those of its chip.
+    /// Describes the internal state for people, in lines: queues, or contexts; for a network and a
+    /// router's name, the state of that router's chip.
     ///
     /// # Errors
-    /// There is no such router.
+    /// Returns an error if there is no such router.
     fn inside(&self, name: &str) -> Result<Vec<String>, Problem>;
 
-    /// Changes the system from outside, such as `route remove 10.2.0.0/16`, at the time that it
-    /// has come to. Gives the command as it is to be recorded and the time at which it takes
-    /// effect.
+    /// Changes the system from outside, such as with `route remove 10.2.0.0/16`, at the time that it
+    /// has reached. Returns the command in the form to record, and the time at which it takes effect.
     ///
     /// # Errors
-    /// There is no such command, or it cannot be followed.
+    /// Returns an error if there is no such command, or it cannot be executed.
     fn change(&mut self, command: &str) -> Result<(String, Time), Problem>;
 
-    /// What was counted: an overview without a name, else a counter or a part of the statistics, as
-    /// JSON.
+    /// Counters as JSON: an overview if the name is empty, else a counter or a part of the statistics.
     ///
     /// # Errors
-    /// Nothing has this name, or such a system has no counts of its own.
+    /// Returns an error if nothing has this name, or such a system has no counters of its own.
     fn counters(&mut self, name: &str) -> Result<String, Problem>;
 
-    /// The command that makes a checkpoint of this moment from a recording, if there is one.
+    /// The command that recreates this moment as a checkpoint from a recording, if there is one.
     fn checkpoint_command(&self, _file: &Path) -> Option<String> {
         None
     }
 
-    /// Begins to observe, into a file that is there once it is whole. Gives the answer in words.
+    /// Begins to observe, into a file that appears when it is complete. Returns the answer to the
+    /// request.
     ///
     /// # Errors
-    /// The file cannot be made, such an observation goes on already, or such a system cannot be
-    /// observed.
+    /// Returns an error if the file cannot be created, if such an observation is already in progress,
+    /// or if this system cannot be observed.
     fn observe(&mut self, kind: ObservationKind, _file: &Path) -> Result<String, Problem> {
         Err(of_one_chip(kind.name()))
     }
 
-    /// Ends what [`Self::observe`] began: the file takes its name.
+    /// Ends what [`Self::observe`] began, and gives the file its final name.
     ///
     /// # Errors
-    /// Nothing of the kind goes on, or the file could not be written; there is none then.
+    /// Returns an error if no such observation is in progress, or if the file could not be written and
+    /// does not exist.
     fn end_observation(&mut self, kind: ObservationKind) -> Result<String, Problem> {
         Err(of_one_chip(kind.name()))
     }
 }
 
-/// Why a network does not do what a chip does.
+/// The error for a request that applies to a chip but not to a network.
 fn of_one_chip(request: &str) -> Problem {
     Problem::new(format!(
         "`{request}` is of one chip, and this run is of a network"

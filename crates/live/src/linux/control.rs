@@ -1,7 +1,8 @@
-//! The socket that an operator asks things at while a live run goes on.
+//! The control socket of a live run, for requests of an operator.
 //!
 //! A request is a line of text; its answer is a line of JSON: `{"ok": TEXT OR OBJECT}`, or
-//! `{"error": TEXT, "help": TEXT}`. The socket is the user's own, and vanishes with the run.
+//! `{"error": TEXT, "help": TEXT}`. The socket belongs to the user alone, and is removed at the
+//! end of the run.
 
 use std::collections::VecDeque;
 use std::fs::{self, Permissions};
@@ -15,14 +16,15 @@ use npsim_project::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Bytes of the longest request.
+/// The maximum length of a request, in bytes.
 const LONGEST: usize = 4_096;
-/// Bytes of the longest path of a Unix socket; `sun_path` has room for one more, which ends it.
+/// The maximum length of a Unix socket's path, in bytes; `sun_path` has room for one more, the
+/// terminator.
 const LONGEST_PATH: usize = 107;
-/// Operators at a time.
+/// The maximum number of clients at a time.
 const MOST_CLIENTS: usize = 16;
 
-/// What became of a request.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -40,17 +42,17 @@ enum Answer {
 struct Client {
     number: u64,
     stream: UnixStream,
-    /// What has come of the next request.
+    /// The part of the next request that has arrived.
     beginning: Vec<u8>,
 }
 
-/// The socket.
+/// The control socket.
 #[derive(Debug)]
 pub struct ControlSocket {
     path: PathBuf,
     listener: UnixListener,
     clients: Vec<Client>,
-    /// Requests with the clients that made them.
+    /// Pending requests with the numbers of their clients.
     requests: VecDeque<(u64, String)>,
     /// The client of the request that was taken last.
     asking: u64,
@@ -58,10 +60,10 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Listens at a path, where nothing is, or the socket of a run that is over.
+    /// Listens at a path that is free, or that has the socket of a run that has ended.
     ///
     /// # Errors
-    /// Something else is there, or another run listens there.
+    /// Returns an error if something else is there, or another run listens there.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let failed = |error: io::Error| Problem::io("listen at", path, &error);
         fits(path)?;
@@ -94,13 +96,14 @@ impl ControlSocket {
         })
     }
 
-    /// What requests come by.
+    /// The file descriptors on which requests arrive.
     pub fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let clients = self.clients.iter().map(|client| client.stream.as_fd());
         clients.chain([self.listener.as_fd()])
     }
 
-    /// Takes what has come. A client that is gone, or sends what is no request, is let go.
+    /// Reads what has arrived. A client that has disconnected, or violates the protocol, is
+    /// removed.
     pub fn receive(&mut self) {
         while let Ok((stream, _)) = self.listener.accept() {
             if self.clients.len() < MOST_CLIENTS && stream.set_nonblocking(true).is_ok() {
@@ -116,7 +119,7 @@ impl ControlSocket {
         self.clients.retain_mut(|client| client.read(requests));
     }
 
-    /// The next request.
+    /// Takes the next request.
     pub fn next_request(&mut self) -> Option<String> {
         let (client, request) = self.requests.pop_front()?;
         self.asking = client;
@@ -126,7 +129,7 @@ impl ControlSocket {
     /// Answers the request that was taken last.
     pub fn answer(&mut self, text: &Result<String, Problem>) {
         let answer = match text {
-            // A status is an object already.
+            // A status is already an object.
             Ok(text) => Answer::Done {
                 ok: serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
             },
@@ -140,7 +143,7 @@ impl ControlSocket {
         };
         let asking = self.asking;
         self.clients.retain_mut(|client| {
-            // A client that does not read its answers is let go.
+            // A client that does not read its answers is removed.
             client.number != asking || writeln!(client.stream, "{line}").is_ok()
         });
     }
@@ -148,13 +151,13 @@ impl ControlSocket {
 
 impl Drop for ControlSocket {
     fn drop(&mut self) {
-        // A socket that cannot be removed is one that the next run removes.
+        // A socket that cannot be removed here is removed by the next run.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 impl Client {
-    /// Reads requests; false when no more can come.
+    /// Reads requests; returns false when no more can arrive.
     fn read(&mut self, requests: &mut VecDeque<(u64, String)>) -> bool {
         let mut room = [0; LONGEST];
         let later = [io::ErrorKind::WouldBlock, io::ErrorKind::Interrupted];
@@ -173,13 +176,13 @@ impl Client {
                 requests.push_back((self.number, line));
             }
         }
-        // A client that has gone away stays until its requests are answered.
+        // A disconnected client is kept until its requests are answered.
         let fits = self.beginning.len() <= LONGEST;
         open && fits || requests.iter().any(|(client, _)| *client == self.number)
     }
 }
 
-/// Refuses a path that is too long for a socket.
+/// Rejects a path that is too long for a socket.
 fn fits(path: &Path) -> Result<(), Problem> {
     let bytes = path.as_os_str().len();
     if bytes <= LONGEST_PATH {
@@ -192,10 +195,10 @@ fn fits(path: &Path) -> Result<(), Problem> {
     .help("name a shorter one: relative to this folder, or in /tmp or $XDG_RUNTIME_DIR"))
 }
 
-/// Asks a live run something, and gives its answer.
+/// Sends a request to a live run, and returns its answer.
 ///
 /// # Errors
-/// No run listens there, or it refuses the request, as it says.
+/// Returns an error if no run listens there, or if it refuses the request, with its reason.
 pub fn ask(path: &Path, request: &str) -> Result<String, Problem> {
     fits(path)?;
     let failed = |error: io::Error| {

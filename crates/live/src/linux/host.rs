@@ -1,4 +1,4 @@
-//! The host of a live run: its clock, its interfaces, and an operator's requests.
+//! The host of a live run: its clock, its interfaces, and the requests of an operator.
 
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
@@ -12,20 +12,20 @@ use crate::clock::HostTime;
 use crate::live_run::{Handover, Host};
 use crate::port_option::InterfaceName;
 
-/// The host.
+/// A Linux host.
 #[derive(Debug)]
 pub struct LinuxHost {
     began: Instant,
-    /// By port.
+    /// The interfaces, by port.
     interfaces: Vec<Interface>,
     control: Option<ControlSocket>,
     warn: fn(&str),
-    /// By port: whether refused segments were told of.
+    /// By port, whether a warning about refused segments has been given.
     warned: Vec<bool>,
 }
 
 impl LinuxHost {
-    /// A host whose time begins now. What an operator has to know at once is given to `warn`.
+    /// A host whose time begins now. Urgent messages for the operator are passed to `warn`.
     #[must_use]
     pub fn new(interfaces: Vec<Interface>, control: Option<ControlSocket>, warn: fn(&str)) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Host for LinuxHost {
     fn read(&mut self, port: usize) -> Result<Option<&[u8]>, Problem> {
         let interface = &mut self.interfaces[port];
         let (name, refused) = (interface.name().clone(), interface.refused());
-        // What is read is borrowed, so the count is looked at when the next one is read.
+        // The frame read is still borrowed, so the count is checked at the next read.
         if refused > 0 && !std::mem::replace(&mut self.warned[port], true) {
             (self.warn)(&format!(
                 "note: segments come from `{name}` that cannot be cut into frames, and are lost; at the other end `ethtool -K NAME tso off gso off` has the sender cut them"

@@ -1,5 +1,5 @@
-//! The few requests to the kernel for which no library has a safe call: each is given a structure
-//! of the kernel's own form, which it reads or fills in.
+//! The few kernel requests for which no library has a safe call: each takes a kernel structure, which the
+//! kernel reads or fills in.
 
 #![allow(unsafe_code, reason = "ioctl, getsockname, setsockopt and recvmsg")]
 
@@ -14,10 +14,9 @@ nix::ioctl_read_bad!(read_flags, libc::SIOCGIFFLAGS, libc::ifreq);
 nix::ioctl_write_ptr_bad!(write_flags, libc::SIOCSIFFLAGS, libc::ifreq);
 nix::ioctl_read_bad!(read_mtu, libc::SIOCGIFMTU, libc::ifreq);
 
-/// A request about an interface, with all of its value zero. The name fits
-/// ([`crate::port_option`]).
+/// A request about an interface, with a zeroed value. The name is known to fit ([`crate::port_option`]).
 fn request(name: &str) -> libc::ifreq {
-    // SAFETY: integers, a union of integers and addresses, of which zeros are valid values.
+    // SAFETY: integers, a union of integers and addresses, for which zeros are valid values.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     let room = request.ifr_name.len() - 1;
     for (to, from) in request.ifr_name[..room].iter_mut().zip(name.bytes()) {
@@ -26,8 +25,8 @@ fn request(name: &str) -> libc::ifreq {
     request
 }
 
-/// Makes an open `/dev/net/tun` the TAP of a name, made for it if there is none. Frames have no
-/// header of the kernel's, and no offload is on.
+/// Makes an open `/dev/net/tun` the TAP with a name, which is created if necessary. Frames have no kernel
+/// header, and offloads are off.
 pub fn become_tap(device: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     let mut request = request(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as libc::c_short;
@@ -36,11 +35,11 @@ pub fn become_tap(device: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets an interface up, if it is not.
+/// Brings an interface up, if it is not.
 pub fn set_up(name: &str) -> io::Result<()> {
     let socket = any_socket()?;
     let mut request = request(name);
-    // SAFETY: as above; the kernel fills in the flags, which are then those of the union.
+    // SAFETY: as above; the kernel fills in the flags, which are then the valid member of the union.
     let flags = unsafe {
         read_flags(socket.as_raw_fd(), &raw mut request)?;
         request.ifr_ifru.ifru_flags
@@ -55,11 +54,11 @@ pub fn set_up(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The largest payload of an interface's frames, bytes.
+/// The largest payload of an interface's frames, in bytes.
 pub fn mtu(name: &str) -> io::Result<usize> {
     let socket = any_socket()?;
     let mut request = request(name);
-    // SAFETY: as above; the kernel fills in the MTU, which is then that of the union.
+    // SAFETY: as above; the kernel fills in the MTU, which is then the valid member of the union.
     let mtu = unsafe {
         read_mtu(socket.as_raw_fd(), &raw mut request)?;
         request.ifr_ifru.ifru_mtu
@@ -67,13 +66,13 @@ pub fn mtu(name: &str) -> io::Result<usize> {
     Ok(usize::try_from(mtu).unwrap_or(0))
 }
 
-/// The number of the interface that a packet socket is bound to; -1 once that is gone. The address
-/// that the kernel gives is shorter than its structure, which libraries take for none.
+/// The number of the interface that a packet socket is bound to; -1 once that is gone. The address returned
+/// by the kernel is shorter than its structure, for which reason libraries reject it.
 pub fn bound_interface(socket: BorrowedFd<'_>) -> io::Result<i32> {
     // SAFETY: integers and an array of them.
     let mut address: libc::sockaddr_ll = unsafe { mem::zeroed() };
     let mut length = mem::size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the kernel writes no more than `length` bytes, all of the structure.
+    // SAFETY: the kernel writes no more than `length` bytes, the size of the structure.
     let done = unsafe {
         libc::getsockname(
             socket.as_raw_fd(),
@@ -87,8 +86,8 @@ pub fn bound_interface(socket: BorrowedFd<'_>) -> io::Result<i32> {
     Ok(address.sll_ifindex)
 }
 
-/// Makes an interface give a packet socket what is for other stations, too, and the socket take
-/// nothing that the host itself sends by it.
+/// Lets a packet socket receive frames for other stations (promiscuous mode), but not the frames that the
+/// host itself sends on the interface.
 pub fn see_all_that_comes(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
     // SAFETY: integers and an array of them.
     let mut membership: libc::packet_mreq = unsafe { mem::zeroed() };
@@ -98,15 +97,15 @@ pub fn see_all_that_comes(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> 
     set(socket, libc::PACKET_IGNORE_OUTGOING, &1_i32)
 }
 
-/// Lets a packet socket give with each frame what its sender left to the interface, as [`receive`]
-/// has it, and take a header before each that is sent.
+/// Lets a packet socket report the pending offloads of each frame, as [`receive`] returns them, and expect a
+/// header before each frame sent.
 pub fn tell_what_is_left(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::PACKET_AUXDATA, &1_i32)?;
     set(socket, libc::PACKET_VNET_HDR, &1_i32)
 }
 
-/// Receives a frame of a packet socket that [tells what is left](tell_what_is_left): its length, and
-/// what the kernel says of it. Before it comes the header of a virtual network card.
+/// Receives a frame from a packet socket that [reports offloads](tell_what_is_left). Returns its length, and
+/// the kernel's auxiliary data. The header of a virtual network card is stored in `header`.
 pub fn receive(
     socket: BorrowedFd<'_>,
     header: &mut [u8],
@@ -118,18 +117,19 @@ pub fn receive(
         iov_len: part.len(),
     });
     let mut control = [0_u64; 8];
-    // SAFETY: integers and pointers, of which zeros are valid values.
+    // SAFETY: integers and pointers, for which zeros are valid values.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = parts.as_mut_ptr();
     message.msg_iovlen = parts.len();
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = mem::size_of_val(&control);
-    // SAFETY: an open socket, and a message whose parts are alive throughout the call and as long as it says.
+    // SAFETY: an open socket, and a message whose parts are alive throughout the call and have the given
+    // lengths.
     let received = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
     let received = nix::errno::Errno::result(received)? as usize;
     let mut said = None;
-    // SAFETY: the kernel has filled in the message; the macros stay within its control data, in which
-    // a note of this kind is such a structure.
+    // SAFETY: the kernel has filled in the message; the macros stay within its control data, in which a note
+    // of this type is such a structure.
     unsafe {
         let mut note = libc::CMSG_FIRSTHDR(&raw const message);
         while let Some(found) = note.as_ref() {
@@ -149,7 +149,7 @@ pub fn receive(
 fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {
     let length = mem::size_of::<T>() as libc::socklen_t;
     let pointer = std::ptr::from_ref(value).cast();
-    // SAFETY: an open socket, and a value of the length that is given, alive throughout the call.
+    // SAFETY: an open socket, and a value of the given length, alive throughout the call.
     let done = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
@@ -163,7 +163,7 @@ fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<
     Ok(())
 }
 
-/// A socket for requests about interfaces of the thread's network namespace.
+/// A socket for requests about interfaces in the thread's network namespace.
 fn any_socket() -> io::Result<std::os::fd::OwnedFd> {
     let flags = SockFlag::SOCK_CLOEXEC;
     Ok(socket(

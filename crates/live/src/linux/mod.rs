@@ -24,12 +24,12 @@ use tap::Tap;
 pub use host::LinuxHost;
 pub use privileges::drop_privileges;
 
-/// Room for whatever an interface gives: segments that its sender left to the card to cut are longer
-/// than any frame.
+/// The size of a read buffer that holds anything an interface returns: segments left to the card for
+/// cutting are longer than any frame.
 const ROOM: usize = 65_536 + 18;
-/// Bytes of the largest payload of a frame.
+/// The largest payload of a frame, in bytes.
 const MTU: usize = 1_500;
-/// Bytes of a header with two tags, at most.
+/// The maximum size of an Ethernet header, with two tags, in bytes.
 const HEADERS: usize = 14 + 2 * VlanTag::BYTES;
 
 /// An open interface.
@@ -39,24 +39,25 @@ enum Device {
     Socket(PacketSocket),
 }
 
-/// An interface that frames are read from and written to, without waiting.
+/// An interface from which frames are read and to which they are written, without blocking.
 #[derive(Debug)]
 pub struct Interface {
     name: InterfaceName,
-    /// The namespace that it is in, where one was named.
+    /// The namespace that it is in, if one was named.
     namespace: Option<NamespaceId>,
     device: Device,
     buffer: Vec<u8>,
-    /// Segments that could not be cut into frames.
+    /// The number of segments that could not be cut into frames.
     refused: u64,
 }
 
 impl Interface {
-    /// Opens an interface, in its network namespace; a TAP is made if there is none of its name.
+    /// Opens an interface, in its network namespace; a TAP is created if there is none with its
+    /// name.
     ///
     /// # Errors
-    /// The interface or the namespace does not exist, is in use or is of another kind, or the
-    /// caller may not open it, each with what helps.
+    /// Returns an error if the interface or the namespace does not exist, is in use or is of another
+    /// kind, or the caller may not open it, each with a suggestion.
     pub fn open(name: &InterfaceName) -> Result<Self, Problem> {
         let open = || match name.kind {
             InterfaceKind::Tap => Tap::open(&name.name).map(Device::Tap),
@@ -86,14 +87,14 @@ impl Interface {
         })
     }
 
-    /// How it was named.
+    /// The name with which it was opened.
     #[must_use]
     pub fn name(&self) -> &InterfaceName {
         &self.name
     }
 
-    /// Whether it still exists, in a namespace of its name. A TAP says when it is read that it does
-    /// not.
+    /// Whether it still exists, in the namespace with its name. A TAP that has vanished reports that
+    /// when it is read.
     pub(crate) fn is_there(&self) -> bool {
         let named = self.name.namespace.as_deref();
         let bound = match &self.device {
@@ -103,11 +104,11 @@ impl Interface {
         bound && named.and_then(NamespaceId::of) == self.namespace
     }
 
-    /// Reads a frame from the host, without check sequence and with whole checksums, if there is
-    /// one. Segments that cannot be cut into frames are refused and counted.
+    /// Reads a frame from the host, without a frame check sequence and with complete checksums, if
+    /// there is one. Segments that cannot be cut into frames are dropped and counted.
     ///
     /// # Errors
-    /// The interface has vanished.
+    /// Returns an error if the interface has vanished.
     pub fn read(&mut self) -> io::Result<Option<&[u8]>> {
         let read = match &mut self.device {
             Device::Tap(tap) => tap.read(&mut self.buffer).map(Some),
@@ -124,7 +125,7 @@ impl Interface {
         }
     }
 
-    /// Whether a frame can be read of which the kernel does not know.
+    /// Whether a frame can be read that the kernel's poll does not report.
     pub(crate) fn has_frames(&self) -> bool {
         match &self.device {
             Device::Tap(_) => false,
@@ -132,12 +133,12 @@ impl Interface {
         }
     }
 
-    /// Segments that could not be cut.
+    /// The number of segments that could not be cut.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Gives a frame to the host.
+    /// Sends a frame to the host.
     ///
     /// # Errors
     /// As for [`Self::read`].
@@ -166,9 +167,9 @@ impl AsFd for Interface {
     }
 }
 
-/// Nothing is there to read, or no room to write.
+/// There is nothing to read, or no room to write.
 const WAITING: [i32; 3] = [libc::EAGAIN, libc::ENOBUFS, libc::EINTR];
-/// The interface is down: a socket says so by the first, a TAP by the second.
+/// The interface is down: a socket reports the first code, a TAP the second.
 const DOWN: [i32; 2] = [libc::ENETDOWN, libc::EIO];
 
 fn is_one(error: &io::Error, codes: &[i32]) -> bool {
@@ -177,7 +178,7 @@ fn is_one(error: &io::Error, codes: &[i32]) -> bool {
         .is_some_and(|code| codes.contains(&code))
 }
 
-/// Why an interface cannot be opened, for people.
+/// The error for an interface that cannot be opened.
 fn refused(name: &InterfaceName, error: &io::Error) -> Problem {
     let problem = |why: &str| Problem::new(format!("`{name}` cannot be opened: {why}"));
     match (name.kind, error.raw_os_error()) {

@@ -10,24 +10,24 @@ use std::thread;
 use npsim_project::problem::Problem;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// Where `ip netns` keeps names.
+/// The folder in which `ip netns` keeps names.
 const NAMES: &str = "/run/netns";
 
-/// What a name of a namespace stands for. A namespace that an open interface is in outlives its
-/// name, and so does not vanish with it.
+/// The identity of a named namespace. A namespace with an open interface outlives its name, so its
+/// identity remains valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamespaceId(u64, u64);
 
 impl NamespaceId {
-    /// That of a name, if it stands for any.
+    /// The namespace with a name, if there is one.
     pub fn of(name: &str) -> Option<Self> {
         let found = Path::new(NAMES).join(name).metadata().ok()?;
         Some(Self(found.dev(), found.ino()))
     }
 }
 
-/// Does something in a named network namespace, or in that of the caller. What was opened there
-/// stays usable elsewhere.
+/// Runs `work` in a named network namespace, or in that of the caller. Files opened there remain
+/// usable elsewhere.
 pub fn within<T: Send>(
     namespace: Option<&str>,
     work: impl FnOnce() -> Result<T, Problem> + Send,
@@ -43,7 +43,7 @@ pub fn within<T: Send>(
             )),
         _ => Problem::io("open", &path, &error),
     })?;
-    // A thread of its own, which is in the namespace for the rest of its life.
+    // A separate thread, which stays in the namespace for the rest of its life.
     let entered = thread::scope(|scope| {
         let work = scope.spawn(|| {
             move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).map_err(

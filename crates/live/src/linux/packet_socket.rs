@@ -1,4 +1,4 @@
-//! Interfaces that exist, read and written below the host's stack by a packet socket.
+//! Existing interfaces, accessed below the host's stack through a packet socket.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -13,9 +13,9 @@ use nix::sys::socket::{
 use super::ioctl;
 use crate::offload::{LongSegment, PartialChecksum, SegmentKind, VlanTag};
 
-/// Bytes of the header of a virtual network card, which stands before each frame: flags, the kind of
-/// segment that is to be cut, the length of its headers, the payload of each frame, where the checksum
-/// begins, and where its field is. All zeros say that nothing is left to be done.
+/// The size of the header of a virtual network card, which precedes each frame, in bytes: flags, the
+/// kind of segment to be cut, the length of its headers, the payload of each frame, where the checksum
+/// begins, and where its field is. A header of zeros means that no offload is pending.
 const HEADER: usize = 10;
 /// Kinds of segments: TCP over IPv4 and IPv6, and UDP.
 const SEGMENTS: [(u8, SegmentKind); 3] = [
@@ -23,11 +23,11 @@ const SEGMENTS: [(u8, SegmentKind); 3] = [
     (4, SegmentKind::Tcp),
     (5, SegmentKind::Udp),
 ];
-/// A bit beside the kind: the first frame says that the window was reduced, and no other.
+/// A bit beside the kind: only the first frame reports that the window was reduced.
 const WINDOW_REDUCED: u8 = 0x80;
-/// A flag of it: the checksum is that of the pseudo-header alone.
+/// A flag in the header: the checksum covers only the pseudo-header.
 const NEEDS_CHECKSUM: u8 = 1;
-/// The type of a tag whose type is not said.
+/// The EtherType of a tag whose type is not reported.
 const VLAN: u16 = 0x8100;
 
 /// A packet socket on one interface.
@@ -36,13 +36,12 @@ pub struct PacketSocket {
     socket: OwnedFd,
     /// The interface's number.
     index: usize,
-    /// Frames of the last segment that were not read yet.
+    /// Frames of the last segment that have not been read yet.
     cut: VecDeque<Vec<u8>>,
 }
 
 impl PacketSocket {
-    /// Binds a socket to the interface of a name, which has to be in the thread's network
-    /// namespace.
+    /// Binds a socket to the interface with a name, which must be in the thread's network namespace.
     pub fn open(name: &str) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let all = SockProtocol::EthAll;
@@ -50,11 +49,11 @@ impl PacketSocket {
         let link = { getifaddrs()?.filter(|it| it.interface_name == name) }
             .find_map(|it| it.address?.as_link_addr().copied());
         let link = link.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))?;
-        // Its address names no protocol, so that of the socket stays.
+        // The address contains no protocol, so that the socket's own remains.
         bind(socket.as_raw_fd(), &link)?;
         ioctl::see_all_that_comes(socket.as_fd(), link.ifindex() as i32)?;
-        // What came by other interfaces before the socket was bound to this one is none of it. An
-        // interface that is down says so once, before what is there.
+        // Discards frames that arrived from other interfaces before the socket was bound to this one.
+        // An interface that is down reports so once, before any frames.
         let mut rest = [0; 1];
         while let Ok(_) | Err(Errno::ENETDOWN) =
             recv(socket.as_raw_fd(), &mut rest, MsgFlags::MSG_DONTWAIT)
@@ -73,13 +72,13 @@ impl PacketSocket {
         bound.is_ok_and(|index| usize::try_from(index) == Ok(self.index))
     }
 
-    /// Whether a frame is there that the kernel does not know of.
+    /// Whether a frame is available that the kernel's poll does not report.
     pub fn has_cut(&self) -> bool {
         !self.cut.is_empty()
     }
 
-    /// Reads a frame and does what its sender left to the interface: completes the checksum, inserts
-    /// the tag, cuts a long segment. Nothing if a segment came that cannot be cut.
+    /// Reads a frame and performs its pending offloads: completes the checksum, inserts the tag, cuts
+    /// a long segment. `None` if a segment arrived that cannot be cut.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         if let Some(frame) = self.cut.pop_front() {
             let length = frame.len().min(buffer.len());

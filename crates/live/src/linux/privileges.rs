@@ -1,14 +1,14 @@
-//! Giving up what is needed for opening interfaces alone.
+//! Dropping the privileges that only opening interfaces requires.
 
 use std::io;
 
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
-/// Gives up what the thread may do to the host's network and namespaces: interfaces that are open
-/// stay so. What it may do to files it keeps, since it goes on to write some.
+/// Drops the thread's privileges over the host's network and namespaces; open interfaces stay
+/// open. Privileges over files are kept, since files are still written.
 ///
 /// # Errors
-/// The kernel refuses it.
+/// Returns an error if the kernel refuses it.
 pub fn drop_privileges() -> io::Result<()> {
     let unneeded = CapabilitySet::NET_ADMIN | CapabilitySet::NET_RAW | CapabilitySet::SYS_ADMIN;
     let mut sets = capabilities(None)?;

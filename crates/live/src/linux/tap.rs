@@ -1,4 +1,4 @@
-//! TAPs: interfaces behind which the host's own stack is.
+//! TAPs: interfaces to the host's own stack.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -9,12 +9,12 @@ use super::ioctl;
 
 const DEVICE: &str = "/dev/net/tun";
 
-/// A TAP. One that was made for it vanishes with it.
+/// A TAP. If it was created here, it vanishes when it is closed.
 #[derive(Debug)]
 pub struct Tap(File);
 
 impl Tap {
-    /// Opens the TAP of a name, which is made if there is none, and sets it up.
+    /// Opens the TAP with a name, which is created if there is none, and brings it up.
     pub fn open(name: &str) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options
@@ -22,12 +22,13 @@ impl Tap {
             .write(true)
             .custom_flags(libc::O_NONBLOCK);
         let file = options.open(DEVICE).map_err(|error| match error.kind() {
-            // Told from a missing capability, with which the kernel answers EPERM once it is open.
+            // Distinguishes this from a missing capability, for which the kernel returns EPERM
+            // after the open.
             io::ErrorKind::PermissionDenied => io::Error::from_raw_os_error(libc::EACCES),
             _ => error,
         })?;
         ioctl::become_tap(file.as_fd(), name)?;
-        // A user who may use a TAP that exists need not be able to set it up.
+        // A user who may use an existing TAP need not have the right to bring it up.
         match ioctl::set_up(name) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             done => done?,

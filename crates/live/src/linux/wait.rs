@@ -1,4 +1,4 @@
-//! Waiting for frames, requests, or a time.
+//! Waiting for frames, requests, or a timeout.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Waits until one of the files can be read, the time is up, or a signal comes; says which can.
-/// What is wrong with a file shows when it is read.
+/// Waits until one of the files can be read, the time is up, or a signal arrives; returns which
+/// files can be read. An error of a file is reported when it is read.
 ///
 /// # Errors
-/// The kernel refuses it.
+/// Returns an error if the kernel refuses to wait.
 pub fn wait(files: &[BorrowedFd<'_>], most: Duration) -> io::Result<Vec<bool>> {
     let polled = files
         .iter()
