@@ -1,42 +1,42 @@
-//! A line that is typed.
+//! A line editor.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// Lines that are remembered.
+/// The maximum number of lines in the history.
 const REMEMBERED: usize = 1000;
 
-/// A line with a cursor, and those that were typed before.
+/// A line with a cursor, and the history of earlier lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineEditor {
     text: String,
-    /// In bytes.
+    /// The position in bytes.
     cursor: usize,
     before: Vec<String>,
-    /// Which of them is shown, and what was typed instead.
+    /// The entry of the history that is shown, and the text that it replaced.
     shown: Option<(usize, String)>,
 }
 
 impl LineEditor {
-    /// What was typed.
+    /// The current text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where the cursor is, in bytes.
+    /// The cursor position, in bytes.
     #[must_use]
     pub fn cursor(&self) -> usize {
         self.cursor
     }
 
-    /// Another text, with the cursor at its end.
+    /// Sets the text, with the cursor at its end.
     pub fn set(&mut self, text: impl Into<String>) {
         self.text = text.into();
         self.cursor = self.text.len();
         self.shown = None;
     }
 
-    /// The line, which is remembered.
+    /// Takes the line, and adds it to the history.
     pub fn take(&mut self) -> String {
         let line = std::mem::take(&mut self.text);
         self.cursor = 0;
@@ -50,19 +50,19 @@ impl LineEditor {
         line
     }
 
-    /// The line that was remembered last.
+    /// The last line of the history.
     #[must_use]
     pub fn last(&self) -> Option<&str> {
         self.before.last().map(String::as_str)
     }
 
-    /// Puts a text in place of what stands from a byte on up to the cursor.
+    /// Replaces the text from a byte position up to the cursor.
     pub fn replace(&mut self, from: usize, text: &str) {
         self.text.replace_range(from..self.cursor, text);
         self.cursor = from + text.len();
     }
 
-    /// Changes the line; whether the key was for it.
+    /// Edits the line; returns whether the key was handled.
     pub fn key(&mut self, event: &KeyEvent) -> bool {
         let control = event.modifiers.contains(KeyModifiers::CONTROL);
         match event.code {

@@ -1,4 +1,4 @@
-//! Keys into commands and a view, both onto a screen.
+//! Maps keys to commands and view changes, and draws the debugger and the view.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use crate::screen;
 use crate::theme::Theme;
 use crate::view::{ConsoleLine, Mode, SCALES, View};
 
-/// A debugger, how it is looked at, and what keys do to both.
+/// A debugger, the view of it, and the handling of keys.
 pub struct Interface<'s> {
     debugger: Debugger,
     sources: Sources<'s>,
     theme: Theme,
     view: View,
-    /// What was on the screen last.
+    /// The area of the screen at the last draw.
     area: Rect,
     past: Option<(Cycle, History)>,
     progress: Option<Arc<CommandProgress>>,
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Interface<'_> {
 }
 
 impl<'s> Interface<'s> {
-    /// At what a debugger has come to.
+    /// An interface to a debugger at its current state.
     #[must_use]
     pub fn new(debugger: Debugger, sources: Sources<'s>, theme: Theme) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl<'s> Interface<'s> {
         &self.debugger
     }
 
-    /// Whether the user has ended it.
+    /// Whether the user has quit.
     #[must_use]
     pub fn quits(&self) -> bool {
         self.quits
@@ -95,7 +95,7 @@ impl<'s> Interface<'s> {
         Layout::of(area, self.view.beside, alone, contexts)
     }
 
-    /// Shows it.
+    /// Draws the interface.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         self.area = frame.area();
         let layout = self.layout();
@@ -105,7 +105,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// Runs through the cycles once more that are shown.
+    /// Replays the cycles that are shown, to record their history.
     fn remember(&mut self, layout: &Layout) {
         let now = self.debugger.cycle();
         let width = layout.rect(Pane::Contexts).map_or(80, |it| it.width);
@@ -130,7 +130,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// Does what a key stands for.
+    /// Handles a key.
     pub fn key(&mut self, event: KeyEvent) {
         if interrupts(&event) {
             self.quits = self.view.leaving && self.view.mode == Mode::Keys;
@@ -209,7 +209,7 @@ impl<'s> Interface<'s> {
         self.view.back = 0;
     }
 
-    /// Does what a line says, and shows the answer.
+    /// Executes a command line, and shows the answer.
     fn command(&mut self, line: &str) {
         self.view.tell(ConsoleLine::Command, [line.to_owned()]);
         let before = self.debugger.thread();
@@ -237,7 +237,7 @@ impl<'s> Interface<'s> {
             }
             Err(complaint) => self.mistake(complaint.to_string()),
         }
-        // The run may be another one now.
+        // The command may have changed the course of the run.
         self.past = None;
     }
 
@@ -250,7 +250,7 @@ impl<'s> Interface<'s> {
         )
     }
 
-    /// To where one stood before a jump, or forth again.
+    /// Returns to the position before a jump, or forward again.
     fn go_again(&mut self, forth: bool) {
         let here = self.stands();
         let view = &mut self.view;
@@ -301,7 +301,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// Completes the word at the cursor, or shows what it can be.
+    /// Completes the word at the cursor, or shows the candidates.
     fn complete(&mut self) {
         let input = &mut self.view.command;
         let before = &input.text()[..input.cursor()];
@@ -344,7 +344,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// To the next line of the source that has the text.
+    /// Moves to the next line of the source that contains the search text.
     fn find(&mut self, forward: bool) {
         let Some(text) = self.view.search.last().map(str::to_owned) else {
             self.mistake("nothing was looked for; `/` asks for a text".to_owned());
@@ -386,7 +386,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// The rows of the source, and that of the context.
+    /// The rows of the source, and the index of the context's row.
     fn rows(&self) -> (Vec<source::SourceRow>, usize) {
         source::rows(&self.debugger, self.sources, self.view.folded)
     }
@@ -396,7 +396,7 @@ impl<'s> Interface<'s> {
         let Some(row) = rows.get(self.view.line.unwrap_or(here)) else {
             return;
         };
-        // The breakpoint may stand on the next line that has code.
+        // The breakpoint may be moved to the next line that has code.
         let (line, asked) = match &row.place {
             source::RowPlace::Line(file, line) => {
                 let resolved = self.debugger.line(file, *line).ok();
@@ -417,7 +417,7 @@ impl<'s> Interface<'s> {
         }
     }
 
-    /// Looks at a context as many further on.
+    /// Selects the context at this offset from the current one.
     fn neighbour(&mut self, by: isize) {
         let threads = self.debugger.selectable();
         let here = self.debugger.thread();

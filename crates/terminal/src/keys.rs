@@ -1,79 +1,79 @@
-//! What keys do: one table for the program, the last line of the screen and the help.
+//! Key bindings: one table for the program, the last line of the screen and the help.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::layout::Pane;
 
-/// A way through the lines of a pane.
+/// A movement within the lines of a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
-    /// One up.
+    /// One line up.
     Up,
-    /// One down.
+    /// One line down.
     Down,
-    /// A page up.
+    /// One page up.
     PageUp,
-    /// A page down.
+    /// One page down.
     PageDown,
-    /// To the first.
+    /// To the first line.
     First,
-    /// To the last.
+    /// To the last line.
     Last,
 }
 
-/// What a key does.
+/// The action bound to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A command of the console.
+    /// Runs a command of the console.
     Do(&'static str),
-    /// Begins a command, whose rest is typed.
+    /// Begins a command, which the user completes.
     Begin(&'static str),
-    /// A breakpoint on the chosen line, or away with it.
+    /// Sets or removes a breakpoint on the chosen line.
     Breakpoint,
-    /// Asks for a text to look for in the source.
+    /// Prompts for a text to search for in the source.
     Search,
-    /// To the next line with that text, or the one before.
+    /// Moves to the next match, or the previous one.
     Match(bool),
     /// Shows macros in place, or the program alone.
     Fold,
-    /// Fewer cycles in a column, or more.
+    /// Shows fewer cycles per column, or more.
     Zoom(bool),
-    /// The next pane, or the one before.
+    /// Moves the focus to the next pane, or the previous one.
     Focus(bool),
-    /// Go to a pane.
+    /// Moves the focus to a pane.
     Pane(Pane),
-    /// The next context, or the one before.
+    /// Selects the next context, or the previous one.
     Context(bool),
-    /// To where one stood before a jump, or forth again.
+    /// Returns to the position before a jump, or forward again.
     Return(bool),
-    /// One pane on the whole screen, or all.
+    /// Shows one pane on the whole screen, or all panes.
     Alone,
-    /// Back to where the context is.
+    /// Returns to the position of the context.
     Here,
-    /// What can be done with what is chosen.
+    /// Runs the action of the chosen entry.
     Choose,
-    /// Out of what was chosen.
+    /// Cancels the choice.
     Leave,
-    /// Through the lines of the pane.
+    /// Moves within the lines of the pane.
     Move(Motion),
-    /// To the console.
+    /// Moves to the console.
     Type,
-    /// The help.
+    /// Shows the help.
     Help,
-    /// Ends.
+    /// Quits.
     Quit,
 }
 
-/// Keys that belong together.
+/// Keys with related actions.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyGroup {
-    /// Each with what it does; a step stands before its reverse.
+    /// The keys with their actions; a step comes before its reverse.
     pub keys: &'static [(KeyCode, Action)],
-    /// In a word.
+    /// A label of a word or two.
     pub short: &'static str,
-    /// In a sentence.
+    /// A description in a sentence.
     pub help: &'static str,
-    /// Whether the last line of the screen has them.
+    /// Whether the last line of the screen shows them.
     pub footer: bool,
 }
 
@@ -94,7 +94,7 @@ const fn key(
     }
 }
 
-/// All keys but those of a line that is typed, in the order in which they are shown.
+/// All keys except those for editing a line, in display order.
 pub const KEYS: &[KeyGroup] = &[
     key(
         &[(Char('n'), Do("next")), (Char('N'), Do("back next"))],
@@ -283,7 +283,7 @@ pub const KEYS: &[KeyGroup] = &[
 ];
 
 impl KeyGroup {
-    /// The keys as they are shown: `n/N`.
+    /// The keys as they are displayed: `n/N`.
     #[must_use]
     pub fn label(&self) -> String {
         let labels: Vec<_> = self.keys.iter().map(|it| name(it.0)).collect();
@@ -302,7 +302,7 @@ fn name(code: KeyCode) -> String {
     }
 }
 
-/// What a key does while no line is typed.
+/// The action of a key while no line is being edited.
 pub(crate) fn action(event: &KeyEvent) -> Option<Action> {
     let held = event.modifiers & !KeyModifiers::SHIFT;
     if !held.is_empty() {

@@ -1,4 +1,4 @@
-//! Which pane is where, by the size of the screen.
+//! The layout of the panes, depending on the size of the screen.
 
 use ratatui::layout::Rect;
 
@@ -11,18 +11,18 @@ pub enum Pane {
     Names,
     /// Rings and queues.
     Rings,
-    /// Commands on their way, unit by unit.
+    /// Commands in flight, by unit.
     Units,
     /// Packets in the chip.
     Packets,
-    /// What contexts did over the last cycles.
+    /// The activity of contexts over the last cycles.
     Contexts,
     /// Commands and their answers.
     Console,
 }
 
 impl Pane {
-    /// All, in the order in which they get the keys.
+    /// All panes, in focus order.
     pub const ALL: [Self; 7] = [
         Self::Source,
         Self::Names,
@@ -33,10 +33,10 @@ impl Pane {
         Self::Console,
     ];
 
-    /// The panes beside the source, of which a small screen shows one.
+    /// The panes beside the source, only one of which fits on a small screen.
     const SIDE: [Self; 4] = [Self::Names, Self::Rings, Self::Units, Self::Packets];
 
-    /// The heading.
+    /// The heading of the pane.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,36 +57,36 @@ impl Pane {
         )
     }
 
-    /// The place among [all](Self::ALL).
+    /// The index in [`ALL`](Self::ALL).
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// The columns below which a pane beside the source leaves out what is less important.
+/// The width, in columns, below which a pane beside the source omits less important parts.
 pub(crate) const NARROW: u16 = 44;
 
-/// The least screen on which there is something to see.
+/// The smallest usable screen: columns and lines.
 pub(crate) const LEAST: (u16, u16) = (40, 12);
 
-/// Where the parts of the screen are; the first line of each pane is its heading.
+/// The areas of the screen; the first line of each pane is its heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub title: Rect,
     pub panes: Vec<(Pane, Rect)>,
-    /// Lines between panes side by side.
+    /// Vertical rules between panes.
     pub rules: Vec<Rect>,
     pub keys: Rect,
 }
 
-/// The height of `share` parts of a hundred, within bounds.
+/// `share` percent of a height, within bounds.
 fn part(height: u16, share: u16, least: u16, most: u16) -> u16 {
     (u32::from(height) * u32::from(share) / 100).clamp(least.into(), most.into()) as u16
 }
 
 impl Layout {
-    /// For a screen: `beside` is the pane that has to be seen beside the source, `alone`
-    /// the one that takes all of the place, `contexts` how many there are.
+    /// The layout of a screen: `beside` is the pane that must be visible beside the source,
+    /// `alone` the pane that takes the whole screen, `contexts` the number of contexts.
     pub fn of(area: Rect, beside: Pane, alone: Option<Pane>, contexts: u16) -> Self {
         let row = |y: u16, height: u16| Rect::new(area.x, area.y + y, area.width, height);
         let keys = if area.height >= 36 { 2 } else { 1 };
@@ -101,7 +101,7 @@ impl Layout {
             layout.panes.push((pane, row(1, inner)));
             return layout;
         }
-        // Two lines for the heading and for the frames.
+        // Two extra lines, for the heading and for the frames.
         let lanes = part(inner, 28, 3, 60).min(contexts.saturating_add(2).max(3));
         let console = part(inner, 24, 3, 16);
         let body = inner - lanes - console;
@@ -113,7 +113,7 @@ impl Layout {
         layout
     }
 
-    /// The source and what is beside it.
+    /// Lays out the source and the panes beside it.
     fn body(&mut self, area: Rect, beside: Pane) {
         let columns = if area.width >= 150 { 2 } else { 1 };
         let side = match area.width {

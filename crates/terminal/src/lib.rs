@@ -1,9 +1,9 @@
-//! The debugger on a terminal: source, contexts over time, values, rings, commands,
-//! packets and a console, driven by keys.
+//! The debugger's terminal interface: source, contexts over time, values, rings, commands, packets
+//! and a console, operated by keys.
 //!
-//! Keys do what commands of the [console](npsim_debug::console) do, so whatever the screen
-//! comes to, a script comes to as well. What is shown follows from the debugger and a
-//! [`View`], and from nothing else. [`run()`] alone knows a real terminal.
+//! Keys run commands of the [console](npsim_debug::console), so that a script can reach everything
+//! that the screen can. The display is a function of the debugger and a [`View`] alone. Only
+//! [`run()`] uses a real terminal.
 
 mod input;
 mod interface;

@@ -1,4 +1,5 @@
-//! A live run on a terminal: panes of the debugger for a run that goes on, and text beside them.
+//! Shows a live run on a terminal: panes of the debugger for a run in progress, with text beside
+//! them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,41 +22,41 @@ use crate::panes::{contexts, cut, rings, wrapped};
 use crate::screen::{bar, below, heading, put, put_all};
 use crate::theme::Theme;
 
-/// The columns from which on rings stand beside what is said in words.
+/// The minimum width, in columns, at which rings are placed beside the text.
 const BESIDE: u16 = 100;
-/// The widest name of a stage.
+/// The maximum width of a stage's name.
 const STAGE: usize = 16;
 
-/// Lines under a heading.
+/// A heading with lines below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LiveSection {
     /// The heading.
     pub title: &'static str,
-    /// The lines; those that are too long are wrapped.
+    /// The lines; long ones are wrapped.
     pub lines: Vec<String>,
 }
 
-/// What is shown of a live run.
+/// The displayed state of a live run.
 #[derive(Clone, Copy, Debug)]
 pub struct LivePicture<'a> {
-    /// The first line, part by part.
+    /// The parts of the first line.
     pub bar: &'a [String],
-    /// What is said in words, the most important first.
+    /// The text sections, the most important first.
     pub sections: &'a [LiveSection],
-    /// The chip whose rings and contexts are shown, with the project's names for them.
+    /// The chip whose rings and contexts are shown, with the names from its project.
     pub chip: Option<(&'a Chip, &'a ProjectNames)>,
 }
 
-/// What a user asks for.
+/// A request of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LiveKey {
-    /// To end the run.
+    /// Ends the run.
     Quit,
     /// Ctrl-C.
     Interrupt,
 }
 
-/// A terminal that is drawn on until this is dropped, also by an error or a panic.
+/// A terminal in use for drawing until this is dropped, also after an error or a panic.
 #[derive(Debug)]
 pub struct LiveTerminal {
     terminal: DefaultTerminal,
@@ -63,29 +64,29 @@ pub struct LiveTerminal {
 }
 
 impl LiveTerminal {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// It cannot be drawn on.
+    /// Returns an error if the terminal cannot be drawn on.
     pub fn open(theme: Theme) -> io::Result<Self> {
         let terminal = ratatui::try_init()?;
         Ok(Self { terminal, theme })
     }
 
-    /// Draws.
+    /// Draws a picture.
     ///
     /// # Errors
-    /// The terminal cannot be written.
+    /// Returns an error if the terminal cannot be written.
     pub fn show(&mut self, picture: &LivePicture<'_>) -> io::Result<()> {
         let theme = self.theme;
         self.terminal.draw(|frame| picture.draw(frame, theme))?;
         Ok(())
     }
 
-    /// What was asked for since the last call, which does not wait.
+    /// The user's request since the last call, if any; does not block.
     ///
     /// # Errors
-    /// The terminal cannot be read.
+    /// Returns an error if the terminal cannot be read.
     pub fn key(&mut self) -> io::Result<Option<LiveKey>> {
         while event::poll(Duration::ZERO)? {
             if let Event::Key(key) = event::read()?
@@ -105,13 +106,13 @@ impl LiveTerminal {
 
 impl Drop for LiveTerminal {
     fn drop(&mut self) {
-        // What cannot be restored can take no message either.
+        // If the terminal cannot be restored, it cannot show an error message either.
         let _ = ratatui::try_restore();
     }
 }
 
 impl LivePicture<'_> {
-    /// Draws all of it.
+    /// Draws the whole picture.
     pub fn draw(&self, frame: &mut Frame<'_>, theme: Theme) {
         let area = frame.area();
         let buffer = frame.buffer_mut();
@@ -158,7 +159,7 @@ impl LivePicture<'_> {
     }
 }
 
-/// The heading of the contexts, with what their signs mean.
+/// The heading of the contexts, with a legend.
 const LANES: &str = "Contexts ─ █ runs ░ ready · waits x exited";
 
 /// The lines of a section.
@@ -168,7 +169,7 @@ fn section(section: &LiveSection, width: u16) -> Vec<Line<'static>> {
     lines.map(Line::from).collect()
 }
 
-/// Headings with what is below them, as far as there is room.
+/// Draws headings with their lines, as far as there is room.
 fn stack(buffer: &mut Buffer, area: Rect, theme: Theme, blocks: &[(&str, Vec<Line<'static>>)]) {
     let mut rest = area;
     for (title, lines) in blocks {
@@ -193,7 +194,7 @@ fn on_rings(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<
     items.flat_map(|item| item.lines).collect()
 }
 
-/// What the contexts do, one line a microengine.
+/// The activity of the contexts, one line per microengine.
 fn lanes(chip: &Chip, names: &ProjectNames, theme: Theme, width: u16) -> Vec<Line<'static>> {
     let running = Thread::running(chip);
     let cores = running.chunk_by(|a, b| a.me == b.me);

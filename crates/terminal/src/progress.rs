@@ -1,4 +1,4 @@
-//! What the user sees and can do while something takes long.
+//! Progress display and user input during long commands.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -15,13 +15,13 @@ use ratatui::crossterm::{QueueableCommand, queue};
 
 use crate::keys::interrupts;
 
-/// From when on it is said how far it is, and how often.
+/// The delay before progress is shown, and the interval between updates.
 const PATIENCE: Duration = Duration::from_millis(300);
 const OFTEN: Duration = Duration::from_millis(100);
 
-/// Something that is in progress.
+/// A command in progress.
 pub(crate) struct CommandProgress {
-    /// The process was asked to end.
+    /// Whether the process was asked to end.
     stop: Arc<AtomicBool>,
     state: Mutex<ProgressState>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct CommandProgress {
 struct ProgressState {
     begun: Option<Instant>,
     shown: Option<Instant>,
-    /// What was typed meanwhile.
+    /// Events that arrived in the meantime.
     typed: VecDeque<Event>,
 }
 
@@ -51,27 +51,27 @@ impl CommandProgress {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Something begins that may take long.
+    /// Begins a command that may take long.
     pub fn begin(&self) {
         self.state().begun = Some(Instant::now());
     }
 
-    /// Ends the display.
+    /// Ends the progress display.
     pub fn end(&self) {
         self.state().begun = None;
     }
 
-    /// Whether the screen was written on since this was asked last.
+    /// Whether anything was written on the screen since the last call.
     pub fn wrote(&self) -> bool {
         self.state().shown.take().is_some()
     }
 
-    /// The next event that came meanwhile.
+    /// The next event that arrived in the meantime.
     pub fn typed(&self) -> Option<Event> {
         self.state().typed.pop_front()
     }
 
-    /// Whether to interrupt at a cycle.
+    /// Whether to interrupt the command; called with the current cycle.
     pub fn ask(&self, cycle: Cycle) -> bool {
         if self.stops() {
             return true;
@@ -88,14 +88,14 @@ impl CommandProgress {
         let old = state.shown.is_none_or(|it| it.elapsed() >= OFTEN);
         if waited && old {
             state.shown = Some(Instant::now());
-            // A terminal that is gone is noticed where the screen is drawn.
+            // A lost terminal is detected when the screen is drawn.
             let _ = say(&format!("at cycle {cycle}; Ctrl-C or Esc interrupts"));
         }
         false
     }
 }
 
-/// Writes over the last line of the screen.
+/// Overwrites the last line of the screen.
 fn say(text: &str) -> io::Result<()> {
     let (width, height) = terminal::size()?;
     let text: String = text.chars().take(width.into()).collect();

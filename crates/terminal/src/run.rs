@@ -1,4 +1,4 @@
-//! A real terminal.
+//! Runs the interface on a real terminal.
 
 use std::io;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::interface::Interface;
 use crate::progress::CommandProgress;
 use crate::theme::Theme;
 
-/// How often it is looked whether the process has to end.
+/// The interval at which the stop flag is polled.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// Shows a debugger on the terminal until the user ends it or `stop` is set. The terminal
-/// is as it was before then, also after an error or a panic.
+/// Shows a debugger on the terminal until the user quits or `stop` is set. The terminal is
+/// restored afterwards, also after an error or a panic.
 ///
 /// # Errors
-/// The terminal cannot be read or written.
+/// Returns an error if the terminal cannot be read or written.
 pub fn run(
     debugger: Debugger,
     sources: Sources<'_>,
@@ -31,7 +31,7 @@ pub fn run(
     let mut interface = Interface::new(debugger, sources, theme);
     let progress = Arc::new(CommandProgress::new(stop));
     interface.report(Arc::clone(&progress));
-    // The guard restores the terminal when something panics.
+    // The guard restores the terminal after a panic.
     let mut terminal = ratatui::try_init()?;
     let done = serve(&mut interface, &mut terminal, &progress);
     ratatui::try_restore()?;
@@ -60,7 +60,7 @@ fn serve(
     Ok(())
 }
 
-/// What the user does next; nothing where the process has to end.
+/// The next event from the user; `None` if the process has to end.
 fn next(progress: &CommandProgress) -> io::Result<Option<Event>> {
     if let Some(event) = progress.typed() {
         return Ok(Some(event));

@@ -1,4 +1,4 @@
-//! The screen: headings, panes, the first and the last line.
+//! Draws the screen: headings, panes, the first and the last line.
 
 use crate::theme::Theme;
 use npsim_debug::console::time_text;
@@ -13,7 +13,7 @@ use crate::layout::{LEAST, Layout, Pane};
 use crate::panes::{PaneContext, console, contexts, cut, help, items, packets, source};
 use crate::view::Mode;
 
-/// Draws all of it.
+/// Draws the whole screen.
 pub(crate) fn draw(frame: &mut Frame<'_>, look: &PaneContext<'_>, layout: &Layout) {
     let area = frame.area();
     let buffer = frame.buffer_mut();
@@ -40,7 +40,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, look: &PaneContext<'_>, layout: &Layou
     let (line, column) = console::typed(look, area.width);
     let typed = layout.rect(Pane::Console).filter(|it| it.height > 1);
     if let Some(column) = column {
-        // Where the console is not seen, the last line is that of what is typed.
+        // If the console is hidden, its input appears on the last line.
         let place = typed.map_or(layout.keys, |it| {
             Rect::new(it.x, it.bottom() - 1, it.width, 1)
         });
@@ -63,7 +63,7 @@ pub(crate) fn put_all(buffer: &mut Buffer, area: Rect, lines: &[Line<'_>]) {
     }
 }
 
-/// What a pane has below its heading.
+/// The area of a pane below its heading.
 pub(crate) fn below(area: Rect) -> Rect {
     Rect::new(
         area.x,
@@ -140,7 +140,7 @@ fn draw_pane(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect
     }
 }
 
-/// A list, with the chosen entry in sight.
+/// Draws a list, scrolled so that the chosen entry is visible.
 fn list(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect) {
     let items = items(look, pane, area.width);
     let chosen = look.view.chosen(pane).min(items.len().max(1) - 1);
@@ -169,7 +169,7 @@ fn list(buffer: &mut Buffer, look: &PaneContext<'_>, pane: Pane, area: Rect) {
     put_all(buffer, area, &lines[top..]);
 }
 
-/// Why the run stands here, in a few words.
+/// A short description of why the run stopped here.
 fn reason(look: &PaneContext<'_>) -> String {
     match view::reason(look.debugger, look.debugger.reason()) {
         StopReason::Entry | StopReason::Beginning => "the beginning of the run".to_owned(),
@@ -203,14 +203,14 @@ fn title(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     bar(buffer, area, &parts);
 }
 
-/// The first line: what matters most, side by side.
+/// Draws the first line: the most important facts, side by side.
 pub(crate) fn bar(buffer: &mut Buffer, area: Rect, parts: &[String]) {
     let text = cut(&parts.join(" │ "), area.width.into());
     let text = format!("{text:<0$}", usize::from(area.width));
     put(buffer, area, 0, &Line::from(Span::styled(text, Theme::BAR)));
 }
 
-/// As many keys as there is room for.
+/// Draws as many keys as there is room for.
 fn keys(buffer: &mut Buffer, look: &PaneContext<'_>, area: Rect) {
     let mut row = 0;
     let mut spans = Vec::new();

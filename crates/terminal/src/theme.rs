@@ -1,23 +1,23 @@
-//! Colours. Everything that a colour shows is also shown by a sign or a word.
+//! Colours. Everything shown by a colour is also shown by a symbol or a word.
 
 use npsim_observe::lanes::Activity;
 use ratatui::style::{Color, Modifier, Style};
 
-/// With colours or without.
+/// A theme with or without colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
-    /// Whether there are colours; bold, dim and reversed text remain.
+    /// Whether colours are used; bold, dim and reversed text are always used.
     pub colour: bool,
 }
 
 impl Theme {
-    /// The first line of the screen, and what was looked for.
+    /// The first line of the screen, and search matches.
     pub(crate) const BAR: Style = Style::new().add_modifier(Modifier::REVERSED);
-    /// What is less important.
+    /// Less important text.
     pub(crate) const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
-    /// What is more important.
+    /// More important text.
     pub(crate) const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
-    /// What is chosen in the pane that has the keys.
+    /// The chosen entry in the focused pane.
     pub(crate) const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 
     fn in_colour(self, colour: Color) -> Style {
@@ -37,12 +37,12 @@ impl Theme {
         }
     }
 
-    /// The line at which the context is.
+    /// The context's current line.
     pub(crate) fn current(self) -> Style {
         self.in_colour(Color::Yellow).add_modifier(Modifier::BOLD)
     }
 
-    /// Breakpoints, losses, mistakes.
+    /// Breakpoints, losses and errors.
     pub(crate) fn alarm(self) -> Style {
         self.in_colour(Color::Red)
     }
@@ -52,7 +52,7 @@ impl Theme {
         self.in_colour(Color::Green)
     }
 
-    /// What a context does.
+    /// The activity of a context.
     pub(crate) fn activity(self, activity: Activity) -> Style {
         match activity {
             Activity::Executing => self.in_colour(Color::Green),

@@ -1,4 +1,4 @@
-//! How the debugger is looked at.
+//! The state of the view on the debugger.
 
 use npsim_debug::questions::Trail;
 use npsim_debug::search::CodePoint;
@@ -7,25 +7,25 @@ use npsim_debug::timeline::TimePoint;
 use crate::input::LineEditor;
 use crate::layout::Pane;
 
-/// Cycles in a column of the contexts.
+/// Choices of cycles per column in the contexts pane.
 pub(crate) const SCALES: [u64; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
-/// Lines of the console that are kept.
+/// The maximum number of console lines kept.
 const MOST_LINES: usize = 10_000;
 
-/// What keys are for.
+/// The meaning of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// What the table of keys says.
+    /// Key bindings.
     Keys,
-    /// A command.
+    /// Editing a command.
     Command,
-    /// A text to look for.
+    /// Editing a search text.
     Search,
-    /// The help.
+    /// Showing the help.
     Help,
 }
 
-/// What a line of the console is.
+/// The kind of a console line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConsoleLine {
     Command,
@@ -33,32 +33,32 @@ pub(crate) enum ConsoleLine {
     Mistake,
 }
 
-/// What of the screen does not follow from the debugger.
+/// The part of the screen's state that does not follow from the debugger.
 #[derive(Clone, Debug)]
 pub struct View {
     pub(crate) mode: Mode,
     pub(crate) focus: Pane,
-    /// The pane beside the source that has to be seen.
+    /// The pane that must be visible beside the source.
     pub(crate) beside: Pane,
     pub(crate) alone: bool,
     pub(crate) folded: bool,
-    /// The chosen line of the source; else the context's is shown.
+    /// The chosen line of the source; if none, the context's line is shown.
     pub(crate) line: Option<usize>,
     /// The chosen entry of each pane.
     pub(crate) chosen: [usize; Pane::ALL.len()],
-    /// Index into [`SCALES`].
+    /// The index into [`SCALES`].
     pub(crate) scale: usize,
     pub(crate) command: LineEditor,
     pub(crate) search: LineEditor,
     pub(crate) lines: Vec<(ConsoleLine, String)>,
-    /// How many lines of the console or the help lie behind the last one that is shown.
+    /// The number of lines of the console or the help below the last visible one.
     pub(crate) back: usize,
-    /// The packet that is looked at.
+    /// The packet being viewed.
     pub(crate) trail: Option<Trail>,
-    /// Where one stood before jumps, and which of these one has come back to.
+    /// Positions before jumps, and the index of the one that the user has returned to.
     pub(crate) places: Vec<(TimePoint, CodePoint)>,
     pub(crate) place: usize,
-    /// Ctrl-C was pressed where nothing was in progress.
+    /// Whether Ctrl-C was pressed while nothing was in progress.
     pub(crate) leaving: bool,
 }
 
@@ -90,7 +90,7 @@ impl View {
         SCALES[self.scale.min(SCALES.len() - 1)]
     }
 
-    /// Gives the keys to a pane.
+    /// Moves the focus to a pane.
     pub(crate) fn focus(&mut self, pane: Pane) {
         self.focus = pane;
         if pane.is_beside() {

@@ -1,5 +1,5 @@
-//! The functions that a module of WebAssembly exports. Addresses are those of its linear memory;
-//! there is one thread, one playground, one request and one answer.
+//! The functions exported by the WebAssembly module. Addresses refer to its linear memory; there
+//! is one thread, one playground, one request and one answer.
 
 #![allow(
     unsafe_code,
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::playground::Playground;
 
-/// What a page talks to.
+/// The state of the module.
 #[derive(Default)]
 struct Module {
     playground: Option<Playground>,
@@ -22,13 +22,13 @@ struct Module {
 
 thread_local! {
     static MODULE: RefCell<Module> = RefCell::default();
-    /// Of its own, since a panic writes it while the module is in use.
+    /// Separate, since a panic writes it while the module is in use.
     static ANSWER: RefCell<Vec<u8>> = RefCell::default();
 }
 
-/// What an answer is: JSON.
+/// The kind of an answer in JSON.
 const JSON: u32 = 0;
-/// What an answer is: a file.
+/// The kind of an answer that is a file.
 const BYTES: u32 = 1;
 
 fn set(answer: Answer) -> u32 {
@@ -40,7 +40,7 @@ fn set(answer: Answer) -> u32 {
     kind
 }
 
-/// Lets a panic be the answer; the trap that it ends in is the page's to see.
+/// Makes the message of a panic the answer; the page observes the trap in which the panic ends.
 fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let error = json!({ "message": panic.to_string(), "notes": [], "help": null });
@@ -49,7 +49,7 @@ fn tell_panics() {
     }));
 }
 
-/// Does something with the playground and its request, which is gone then.
+/// Applies `work` to the playground and the request, which is consumed.
 fn with(work: impl FnOnce(&mut Playground, Vec<u8>) -> Answer) -> u32 {
     #[cfg(target_arch = "wasm32")]
     crate::heap::begin();
@@ -63,7 +63,7 @@ fn with(work: impl FnOnce(&mut Playground, Vec<u8>) -> Answer) -> u32 {
     })
 }
 
-/// Room for the bytes of the next request; null if there is none left.
+/// Allocates room for the bytes of the next request; null if there is no memory left.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 #[must_use]
 pub extern "C" fn request(length: usize) -> *mut u8 {
@@ -78,7 +78,7 @@ pub extern "C" fn request(length: usize) -> *mut u8 {
     })
 }
 
-/// Puts a file in: the request is its path, of so many bytes, and its bytes.
+/// Stores a file: the request is its path, of `path_length` bytes, followed by its contents.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 #[must_use]
 pub extern "C" fn put(path_length: usize, length: usize) -> u32 {
@@ -91,7 +91,7 @@ pub extern "C" fn put(path_length: usize, length: usize) -> u32 {
     })
 }
 
-/// Does the request, which is JSON; the answer is JSON (0) or a file (1).
+/// Handles the request, which is JSON; the answer is JSON (0) or a file (1).
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 #[must_use]
 pub extern "C" fn ask(length: usize) -> u32 {
@@ -101,14 +101,14 @@ pub extern "C" fn ask(length: usize) -> u32 {
     })
 }
 
-/// Where the answer begins.
+/// The address of the answer.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 #[must_use]
 pub extern "C" fn answer() -> *const u8 {
     ANSWER.with_borrow(Vec::as_ptr)
 }
 
-/// How long the answer is.
+/// The length of the answer, in bytes.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 #[must_use]
 pub extern "C" fn answer_len() -> usize {

@@ -1,4 +1,4 @@
-//! What a request is answered.
+//! Answers to requests.
 
 use npsim::debug::DebugError;
 use npsim::problem::{Problem, Problems};
@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 
 use crate::message::Message;
 
-/// What a request is answered.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// An object as JSON, which has `ok`.
+    /// A JSON object with the field `ok`.
     Json(String),
     /// A file.
     Bytes(Vec<u8>),
 }
 
 impl Answer {
-    /// The fields of an object, and that all went well.
+    /// Success, with the fields of an object.
     ///
     /// # Errors
-    /// The value cannot be written as JSON, which its type excludes.
+    /// Returns an error if the value cannot be serialized, which its type rules out.
     pub fn of(value: &impl Serialize) -> Result<Self, Failure> {
         #[derive(Serialize)]
         struct Done<'a, T> {
@@ -34,34 +34,34 @@ impl Answer {
             .map_err(|error| Failure::new(error.to_string()))
     }
 
-    /// That all went well.
+    /// Success.
     #[must_use]
     pub fn done() -> Self {
         Self::Json(r#"{"ok":true}"#.to_owned())
     }
 
-    /// Why nothing was done.
+    /// The answer for a failed request.
     #[must_use]
     pub fn refusal(failure: &Failure) -> Self {
         Self::Json(failure.json().to_string())
     }
 }
 
-/// Why a request has no answer.
+/// The reason why a request failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
-    /// What is wrong.
+    /// The error message.
     pub message: String,
-    /// Reasons.
+    /// Explanatory notes.
     pub notes: Vec<String>,
-    /// What to do.
+    /// A suggested remedy.
     pub help: Option<String>,
-    /// Mistakes that have places.
+    /// Errors with locations.
     pub(crate) messages: Vec<Message>,
 }
 
 impl Failure {
-    /// Without reasons and help.
+    /// A failure without notes and remedy.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// Says what to do.
+    /// Adds a suggested remedy.
     #[must_use]
     pub fn help(self, text: impl Into<String>) -> Self {
         Self {

@@ -22,7 +22,7 @@ fn as_json(files: &FileStore, point: &Breakpoint) -> Value {
     })
 }
 
-/// All of them.
+/// Lists all breakpoints.
 pub fn list(files: &FileStore, run: &OpenRun) -> Value {
     let points = run.debugger.breakpoints().iter();
     let points: Vec<_> = points.map(|it| as_json(files, it)).collect();
@@ -41,9 +41,9 @@ fn added(files: &FileStore, run: &mut OpenRun, point: Breakpoint) -> Result<Valu
 /// Sets a breakpoint, or a log point, on the next line that has words.
 ///
 /// # Errors
-/// No program has words there, or the condition cannot be computed.
+/// Returns an error if no program has words there, or the condition is invalid.
 pub fn set(files: &FileStore, run: &mut OpenRun, asked: &BreakRequest) -> Result<Value, Failure> {
-    // Images name files as the sources do.
+    // Images name files in the same way as the sources.
     let mut known = run.debugger.files().into_iter();
     let file = known.find(|it| files.path(it) == files.path(&asked.path));
     let file = file.unwrap_or_else(|| asked.path.clone());
@@ -65,17 +65,17 @@ pub fn set(files: &FileStore, run: &mut OpenRun, asked: &BreakRequest) -> Result
 /// Sets a watchpoint on a value.
 ///
 /// # Errors
-/// It names nothing here.
+/// Returns an error if `what` denotes nothing here.
 pub fn watch(files: &FileStore, run: &mut OpenRun, what: &str) -> Result<Value, Failure> {
     let text = BreakpointText::of(what, true)?;
     let point = text.watchpoint(&run.debugger, Access::Change)?;
     added(files, run, point)
 }
 
-/// Takes one away, or all.
+/// Removes a breakpoint, or all of them.
 ///
 /// # Errors
-/// There is none with this number.
+/// Returns an error if there is none with this number.
 pub fn remove(run: &mut OpenRun, number: &Value) -> Result<(), Failure> {
     let numbers: Vec<u32> = if number == "all" {
         run.debugger.breakpoints().iter().map(|it| it.id).collect()

@@ -1,4 +1,4 @@
-//! Frames of captures as a table.
+//! Tables of the frames in captures.
 
 use npsim::net::Frame;
 use npsim::net::capture::CaptureReader;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::answer::Failure;
 use crate::headers::{Layer, layers, summary};
 
-/// Rows that are given at once at most.
+/// The maximum number of rows returned at once.
 const MOST_ROWS: usize = 1000;
 
 #[derive(Debug, Serialize)]
 struct FrameRow {
     number: usize,
-    /// Cycle, of a capture that begins with a run.
+    /// The cycle, if the capture's times are those of a run.
     at: Option<u64>,
     seconds: f64,
     port: u32,
@@ -24,10 +24,10 @@ struct FrameRow {
     hex: String,
 }
 
-/// Gives each frame of a capture with its time, ns since 1970, to a function.
+/// Calls a function with each frame of a capture and its time, in nanoseconds since 1970.
 ///
 /// # Errors
-/// The bytes are no capture, or the function fails.
+/// Returns an error if the bytes are no capture, or the function fails.
 pub fn each(
     name: &str,
     bytes: Vec<u8>,
@@ -45,20 +45,20 @@ pub fn each(
     }
 }
 
-/// How the times of a capture are those of a run.
+/// Relates the times of a capture to those of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunClock {
     /// The clock of the microengines.
     pub hertz: u64,
-    /// When cycle 0 is, ns since 1970.
+    /// The time of cycle 0, in nanoseconds since 1970.
     pub origin_ns: u64,
 }
 
-/// A part of the frames of a capture, with times from the beginning of the run where it is what a
-/// run gave, and else from its first frame.
+/// Some of the frames of a capture, with times from the beginning of the run for a capture that
+/// the run produced, else from its first frame.
 ///
 /// # Errors
-/// The bytes are no capture.
+/// Returns an error if the bytes are no capture.
 pub fn table(
     name: &str,
     bytes: Vec<u8>,

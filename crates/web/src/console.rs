@@ -9,7 +9,7 @@ use crate::file_store::FileStore;
 use crate::opening::OpenRun;
 use crate::travel::Moved;
 
-/// What a command gave, and where the run stands then.
+/// The output of a command, and the state of the run after it.
 #[derive(Debug, Serialize)]
 pub struct CommandAnswer {
     lines: Vec<String>,
@@ -19,10 +19,10 @@ pub struct CommandAnswer {
     at: Moved,
 }
 
-/// Does a command of the console.
+/// Executes a command of the console.
 ///
 /// # Errors
-/// It is none, or what it asks for is not there.
+/// Returns an error if there is no such command, or it refers to something that does not exist.
 pub fn command(files: &FileStore, run: &mut OpenRun, line: &str) -> Result<CommandAnswer, Failure> {
     let sources = |file: &str| files.text(file.as_ref());
     let reply = execute(&mut run.debugger, &sources, line)?;
@@ -38,10 +38,10 @@ pub fn command(files: &FileStore, run: &mut OpenRun, line: &str) -> Result<Comma
     })
 }
 
-/// The lines that a command gives, with another context selected while it is done.
+/// The output lines of a command that is executed with another context selected temporarily.
 ///
 /// # Errors
-/// The context does not run, or the command fails.
+/// Returns an error if the context does not run, or the command fails.
 pub fn lines(
     files: &FileStore,
     run: &mut OpenRun,
@@ -61,14 +61,14 @@ pub fn lines(
     Ok(json!({ "lines": reply?.lines }))
 }
 
-/// The words that a line can go on with.
+/// The possible completions of a line.
 pub fn complete(run: &OpenRun, line: &str) -> Value {
     let (from, words) = completions(&run.debugger, line);
     let from = line[..from].encode_utf16().count();
     json!({ "from": from, "words": words })
 }
 
-/// All commands.
+/// All commands, by group.
 pub fn commands() -> Value {
     let groups = CommandGroup::ALL.map(|group| {
         let commands = console::commands(false).filter(|it| it.group == group);

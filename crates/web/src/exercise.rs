@@ -1,4 +1,4 @@
-//! Exercises: a run held against the goals of its project.
+//! Exercises: runs of a project, judged by its goals.
 
 use npsim::exercise::{VerdictFile, judge};
 use npsim::project::Overrides;
@@ -9,10 +9,10 @@ use crate::fault_text::FaultText;
 use crate::file_store::FileStore;
 use crate::scenario::{programs, project};
 
-/// Runs a project to its end and holds the run against its goals.
+/// Runs a project to its end and judges the run by its goals.
 ///
 /// # Errors
-/// There are mistakes in the project or in its sources, or it has no goals.
+/// Returns an error if there are mistakes in the project or in its sources, or it has no goals.
 pub fn check(files: &FileStore, target: &str) -> Result<Value, Failure> {
     let project = project(files, target, &Overrides::default())?;
     let (programs, messages) = programs(files, &project)?;

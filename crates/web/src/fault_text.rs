@@ -1,9 +1,9 @@
-//! A fault of a run, or a race, as the page shows it.
+//! A fault of a run, or a race, as the page displays it.
 
 use npsim::chip::kernel::check::Fault;
 use serde::Serialize;
 
-/// What happened, why and where, and what helps.
+/// What happened, with reasons, location and remedy.
 #[derive(Debug, Serialize)]
 pub struct FaultText {
     message: String,
@@ -12,7 +12,7 @@ pub struct FaultText {
 }
 
 impl FaultText {
-    /// `place` gives the source line of a microengine's word.
+    /// Describes a fault. `place` returns the source line of a microengine's word.
     pub fn of(fault: &Fault, place: impl Fn(u8, u16) -> String) -> Self {
         let own = { fault.me.zip(fault.context).zip(fault.pc) }.map(|((me, context), pc)| {
             let (cycle, place) = (fault.cycle, place(me, pc));

@@ -1,4 +1,4 @@
-//! The files of a page: one set, which projects, captures and the language analysis read.
+//! The files of a page: one set, shared by projects, captures and the language analysis.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use npsim::files::{FileKind, Files, MemoryFiles};
 use npsim::problem::Problem;
 
-/// Bytes of a file at most.
+/// The maximum size of a file, in bytes.
 const MOST_OF_FILE: usize = 64 << 20;
-/// Bytes of all files at most.
+/// The maximum size of all files together, in bytes.
 const MOST_OF_ALL: usize = 160 << 20;
 
-/// Files in memory that several hold and one changes.
+/// A shared set of files in memory.
 #[derive(Clone, Debug, Default)]
 pub struct FileStore(Arc<RwLock<MemoryFiles>>);
 
@@ -21,10 +21,10 @@ impl FileStore {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a file in, in the place of one that has its path.
+    /// Stores a file, replacing one with the same path.
     ///
     /// # Errors
-    /// The file, or all of them together, would take too much memory.
+    /// Returns an error if the file, or all of them together, would take too much memory.
     pub fn put(&self, path: &Path, bytes: Vec<u8>) -> Result<(), Problem> {
         let megabytes = |bytes: usize| bytes.div_ceil(1 << 20);
         if bytes.len() > MOST_OF_FILE {
@@ -51,7 +51,7 @@ impl FileStore {
         Ok(())
     }
 
-    /// Takes away a file, or a folder with all that is below it, and says how many files that were.
+    /// Removes a file, or a folder with everything below it; returns the number of files removed.
     pub fn remove(&self, path: &Path) -> usize {
         let mut files = self.0.write().unwrap_or_else(PoisonError::into_inner);
         files.remove(path)
@@ -72,7 +72,7 @@ impl FileStore {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The one path of a file as a page knows it.
+    /// The canonical path of a file, as a page uses it.
     pub fn path(&self, path: impl AsRef<Path>) -> String {
         let path = path.as_ref();
         let whole = self.canonical(path);

@@ -36,7 +36,7 @@ fn mac(bytes: [u8; 6]) -> String {
     bytes.join(":")
 }
 
-/// The headers that are known, from the outside in. What cannot be read ends them.
+/// The recognized headers, from the outside in, up to the first that cannot be parsed.
 pub fn layers(frame: &[u8]) -> Vec<Layer> {
     let Ok(packet) = LaxSlicedPacket::from_ethernet(frame) else {
         return Vec::new();
@@ -168,7 +168,7 @@ fn icmp(name: &'static str, kind: u8, code: u8, checksum: u16) -> Layer {
         .with("checksum", format!("{checksum:#06x}"))
 }
 
-/// A frame in a line.
+/// Summarises a frame in one line.
 pub fn summary(layers: &[Layer]) -> String {
     let net = layers
         .iter()
@@ -229,7 +229,7 @@ mod tests {
         let found = layers(&frame);
         assert_eq!(summary(&found), "IPv4 10.0.0.1 > 10.1.0.2 UDP 1024 > 80");
         assert_eq!(found[1].field("time to live"), "64");
-        // What is cut says what it can.
+        // A truncated frame shows what it contains.
         let cut = layers(&frame[..20]);
         assert!(
             summary(&cut).starts_with("Ethernet 02:00:00:00:00:02 > "),

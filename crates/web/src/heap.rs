@@ -1,5 +1,5 @@
-//! The memory of the module, which has a bound (`build.rs`). Where it is reached, the module traps without a message:
-//! what failed is kept here, so that the page can say it.
+//! The module's memory, which is limited (`build.rs`). When the limit is reached, the module traps without a message:
+//! the failed allocation is recorded here, so that the page can report it.
 
 #![allow(
     unsafe_code,
@@ -9,10 +9,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes of the last allocation that failed; 0 if none did since a call began.
+/// The size of the last failed allocation, in bytes; 0 if none failed since a call began.
 static MISSED: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator, and what it could not give.
+/// The system's allocator, with a record of failures.
 struct Heap;
 
 #[global_allocator]
@@ -27,7 +27,7 @@ impl Heap {
     }
 }
 
-// SAFETY: the system's allocator does it all, with what it was asked for.
+// SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
@@ -50,12 +50,12 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// A call begins: what failed before did not end the module.
+/// Begins a call: earlier failures did not end the module.
 pub(crate) fn begin() {
     MISSED.store(0, Ordering::Relaxed);
 }
 
-/// Bytes of the allocation that failed, after a trap; 0 if memory was not what failed.
+/// The size of the failed allocation, in bytes, after a trap; 0 if memory was not the cause.
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn missed() -> usize {

@@ -1,5 +1,4 @@
-//! What an editor asks of sources and project files, answered by the analysis that the language
-//! server uses too.
+//! Editor queries about sources and project files, answered by the same analysis that the language server uses.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -19,19 +18,19 @@ use crate::message::{Message, TextEdit, range_of};
 use crate::position::{TextRange, offset, position};
 use crate::request::PlaceRequest;
 
-/// Texts that are kept open. Each that is open has its programs read again after a change.
+/// The maximum number of texts kept open. After a change, the programs of every open text are read again.
 const MOST_OPEN: usize = 4;
 
-/// The analysis over the files of a page.
+/// The analysis of the files of a page.
 #[derive(Debug)]
 pub struct Language {
     files: FileStore,
     workspace: Workspace,
-    /// The texts that were asked about last, the newest at the end.
+    /// The texts queried most recently, the newest last.
     open: VecDeque<PathBuf>,
-    /// Files that are not open have changed.
+    /// Whether files that are not open have changed.
     is_stale: bool,
-    /// The project that counts wherever it is.
+    /// The project that applies to all files.
     project: Option<PathBuf>,
 }
 
@@ -40,7 +39,7 @@ fn path_of(files: &FileStore, path: &str) -> PathBuf {
 }
 
 impl Language {
-    /// Over these files.
+    /// The analysis of these files.
     pub fn new(files: &FileStore) -> Self {
         let overlay = Overlay::over(Arc::new(files.clone()));
         Self {
@@ -52,7 +51,7 @@ impl Language {
         }
     }
 
-    /// A file was put in or taken away.
+    /// Handles a file that was stored or removed.
     pub fn changed(&mut self, path: &Path) {
         let path = PathBuf::from(self.files.path(path));
         if !self.open.contains(&path) {
@@ -66,7 +65,7 @@ impl Language {
         }
     }
 
-    /// A file or folder was taken away.
+    /// Handles a file or folder that was removed.
     pub fn removed(&mut self, path: &Path) {
         let path = PathBuf::from(self.files.path(path));
         let gone: Vec<_> = { self.open.iter() }
@@ -84,7 +83,7 @@ impl Language {
         self.open.retain(|it| it != path);
     }
 
-    /// The project that is open, whose programs count for the files that they read.
+    /// Sets the open project, whose programs determine the context of the files that they read.
     pub fn set_project(&mut self, target: &str) {
         let is_toml = Path::new(target).extension().is_some_and(|it| it == "toml");
         let project = is_toml.then(|| path_of(&self.files, target));
@@ -98,7 +97,7 @@ impl Language {
         }
     }
 
-    /// Takes a file for one that is asked about.
+    /// Opens a file for a query.
     fn open(&mut self, path: &str) -> Result<(PathBuf, Rc<Text>), Failure> {
         let path = path_of(&self.files, path);
         if self.is_stale {
@@ -127,7 +126,7 @@ impl Language {
             .ok_or_else(|| Failure::new(format!("there is no file `{}`", path.display())))
     }
 
-    /// As [`Self::open`], and lets the assembler say what it has to say.
+    /// Like [`Self::open`], and also runs the assembler.
     fn assembled(&mut self, path: &str) -> Result<(PathBuf, Rc<Text>), Failure> {
         let opened = self.open(path)?;
         while !self.workspace.is_assembled(&opened.0) {
@@ -150,8 +149,7 @@ impl Language {
         spot.ok_or_else(|| Failure::new(format!("there is no file `{}`", path.display())))
     }
 
-    /// Messages of the programs that hold a file and of no others, with what mends them, and what is said above
-    /// its lines.
+    /// The diagnostics of the programs that contain a file, with fixes, and the lenses above its lines.
     pub fn check(&mut self, path: &str) -> Result<Value, Failure> {
         let (path, text) = self.assembled(path)?;
         let found = self.workspace.diagnostics_about(&path);
@@ -172,7 +170,7 @@ impl Language {
         all.filter(|it| it.diagnostic == *message).collect()
     }
 
-    /// What the word at a place means.
+    /// The documentation of the word at a place.
     pub fn hover(&mut self, asked: &PlaceRequest) -> Result<Value, Failure> {
         let spot = self.spot(asked, true)?;
         let found = self.workspace.hover(&spot).map(
@@ -181,7 +179,7 @@ impl Language {
         Ok(json!({ "hover": found }))
     }
 
-    /// What can be written at a place.
+    /// The completions at a place.
     pub fn completion(&mut self, asked: &PlaceRequest) -> Result<Value, Failure> {
         let spot = self.spot(asked, false)?;
         let found = self.workspace.completion(&spot);
@@ -199,7 +197,7 @@ impl Language {
         Ok(json!({ "range": TextRange::of(&spot.text, &found.typed), "items": items }))
     }
 
-    /// The forms of what is being written between brackets.
+    /// The operand forms of what is being written between brackets.
     pub fn signature(&mut self, asked: &PlaceRequest) -> Result<Value, Failure> {
         let spot = self.spot(asked, false)?;
         let found = self.workspace.signature(&spot).map(|it| {
@@ -218,7 +216,7 @@ impl Language {
         Ok(json!({ "signature": found }))
     }
 
-    /// Where the name at a place is defined, or used.
+    /// The definition, or the uses, of the name at a place.
     pub fn places(&mut self, asked: &PlaceRequest, uses: bool) -> Result<Value, Failure> {
         let spot = self.spot(asked, false)?;
         let found = if uses {
@@ -232,7 +230,7 @@ impl Language {
         Ok(json!({ "places": places.collect::<Vec<_>>() }))
     }
 
-    /// The uses of a name in its file.
+    /// The uses of a name in its own file.
     pub fn highlights(&mut self, asked: &PlaceRequest) -> Result<Value, Failure> {
         let spot = self.spot(asked, false)?;
         let uses = self.workspace.uses(&spot).into_iter().map(
@@ -241,7 +239,7 @@ impl Language {
         Ok(json!({ "uses": uses.collect::<Vec<_>>() }))
     }
 
-    /// The name at a place, if it can be given another one.
+    /// The name at a place, if it can be renamed.
     pub fn renameable(&mut self, asked: &PlaceRequest) -> Result<Value, Failure> {
         let spot = self.spot(asked, false)?;
         let bytes = self.workspace.renameable(&spot).map_err(Failure::new)?;
@@ -249,7 +247,7 @@ impl Language {
         Ok(json!({ "range": TextRange::of(&spot.text, &bytes), "name": name }))
     }
 
-    /// The changes that give the name at a place another one.
+    /// The edits that rename the name at a place.
     pub fn rename(&mut self, asked: &PlaceRequest, name: &str) -> Result<Value, Failure> {
         let spot = self.spot(asked, false)?;
         let edits = self.workspace.rename(&spot, name).map_err(Failure::new)?;
@@ -257,7 +255,7 @@ impl Language {
         Ok(json!({ "edits": edits }))
     }
 
-    /// The changes that lay out a file, or a part of it.
+    /// The edits that format a file, or a part of it.
     pub fn format(
         &mut self,
         path: &str,
@@ -274,13 +272,13 @@ impl Language {
         Ok(json!({ "edits": edits }))
     }
 
-    /// What each word of a file is.
+    /// The kind of each word of a file.
     pub fn tokens(&mut self, path: &str) -> Result<Value, Failure> {
         let (path, text) = self.open(path)?;
         let words = self.workspace.words(&path).unwrap_or_default();
         let tokens = words.iter().filter_map(|word| {
             let TextRange(line, column, end_line, end_column) = TextRange::of(&text, &word.range);
-            // A text that a backslash continues has no one line.
+            // A word continued over several lines by a backslash cannot be encoded.
             (line == end_line && column < end_column).then(|| {
                 let flags = u32::from(word.declares) | u32::from(word.shared) << 1;
                 json!([
@@ -295,7 +293,7 @@ impl Language {
         Ok(json!({ "tokens": tokens.collect::<Vec<_>>() }))
     }
 
-    /// What a file defines.
+    /// The definitions in a file.
     pub fn outline(&mut self, path: &str) -> Result<Value, Failure> {
         let (path, text) = self.open(path)?;
         let items = self.workspace.outline(&path).unwrap_or_default();
@@ -303,7 +301,7 @@ impl Language {
         Ok(json!({ "items": items }))
     }
 
-    /// Lines that can be folded.
+    /// The foldable ranges of lines.
     pub fn folds(&mut self, path: &str) -> Result<Value, Failure> {
         let (path, _) = self.open(path)?;
         let folds = self.workspace.folds(&path).unwrap_or_default();
@@ -313,7 +311,7 @@ impl Language {
         Ok(json!({ "folds": folds.collect::<Vec<_>>() }))
     }
 
-    /// What places of a file have become.
+    /// The inlay hints of a file.
     pub fn hints(&mut self, path: &str) -> Result<Value, Failure> {
         let (path, text) = self.assembled(path)?;
         let hints = self.workspace.hints(&path, &(0..text.len()));
@@ -324,7 +322,7 @@ impl Language {
         Ok(json!({ "hints": hints.collect::<Vec<_>>() }))
     }
 
-    /// The use of a macro at a place, expanded to the end.
+    /// The full expansion of the macro use at a place.
     pub fn expand(&mut self, asked: &PlaceRequest) -> Result<Value, Failure> {
         let spot = self.spot(asked, false)?;
         let found = self.workspace.expansion(&spot);

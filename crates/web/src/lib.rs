@@ -1,8 +1,8 @@
 //! The laboratory in a browser: assembler, chip, debugger and language analysis behind requests in
-//! JSON, for the page in `web/`. What the requests and answers are stands in the crate's README.
+//! JSON, for the page in `web/`. The crate's README describes the requests and answers.
 //!
-//! A [`Playground`] is an ordinary value without threads, clock and files; [`abi`] lays it under a
-//! few C functions, which is all that a module of WebAssembly has of it.
+//! A [`Playground`] is an ordinary value without threads, clock and files; [`abi`] exposes it
+//! through a few C functions, the only interface of the WebAssembly module.
 
 pub mod abi;
 mod answer;

@@ -1,4 +1,4 @@
-//! Single questions about a run: a packet, a memory, a value, the words of a file.
+//! Individual queries about a run: a packet, a memory, a value, the words of a file.
 
 use std::path::Path;
 
@@ -11,13 +11,13 @@ use crate::answer::Failure;
 use crate::file_store::FileStore;
 use crate::opening::OpenRun;
 
-/// Longwords that are given at once at most.
+/// The maximum number of longwords returned at once.
 const MOST_WORDS: u32 = 65_536;
 
-/// The journey of a packet.
+/// The stations of a packet.
 ///
 /// # Errors
-/// No such packet comes.
+/// Returns an error if no such packet arrives.
 pub fn packet(files: &FileStore, run: &mut OpenRun, number: u64) -> Result<Value, Failure> {
     let trail = run.debugger.packet(number)?;
     let stations = trail.stations.iter().map(|station| {
@@ -44,10 +44,10 @@ pub fn packet(files: &FileStore, run: &mut OpenRun, number: u64) -> Result<Value
     }))
 }
 
-/// Longwords of a memory or of a region of the project.
+/// Longwords of a memory, or of a region of the project.
 ///
 /// # Errors
-/// There is no such memory, or it ends before.
+/// Returns an error if there is no such memory, or it ends before the first longword.
 pub fn memory(
     run: &OpenRun,
     name: &str,
@@ -83,15 +83,15 @@ pub fn memory(
 /// The value of an expression for the selected context.
 ///
 /// # Errors
-/// It is no expression, or names something that is not there.
+/// Returns an error if it is not an expression, or refers to something that does not exist.
 pub fn evaluate(run: &OpenRun, expression: &str) -> Result<Value, Failure> {
     let debugger = &run.debugger;
     let value = debugger.evaluate(expression, debugger.thread())?;
     Ok(json!({ "value": value, "text": format!("{value} ({value:#x})") }))
 }
 
-/// The words that came from the lines of a file, program by program; programs with the same words
-/// are given once.
+/// The words assembled from the lines of a file, program by program; programs with the same words
+/// are listed once.
 pub fn listing(files: &FileStore, run: &OpenRun, path: &str, me: Option<u8>) -> Value {
     let path = files.path(path);
     let mut parts: Vec<(&Program, Vec<u8>)> = Vec::new();
@@ -110,7 +110,7 @@ pub fn listing(files: &FileStore, run: &OpenRun, path: &str, me: Option<u8>) -> 
     let programs = parts.into_iter().filter_map(|(program, mes)| {
         let image = &program.image;
         let words = (0..image.words.len() as u16).filter_map(|address| {
-            // The innermost line of this file counts.
+            // The innermost line in this file counts.
             let frames = source::frames(image, address);
             let line = frames.iter().find(|it| files.path(&it.file) == path)?.line;
             let word = image.words[usize::from(address)];
@@ -130,7 +130,7 @@ pub fn listing(files: &FileStore, run: &OpenRun, path: &str, me: Option<u8>) -> 
     json!({ "programs": programs.collect::<Vec<_>>() })
 }
 
-/// What a line became and what it costs.
+/// The words of a line and their cost.
 pub fn cost(run: &OpenRun, path: &str, line: u32) -> Value {
     let scenario = &run.scenario;
     let profile = &scenario.project.profile;

@@ -1,5 +1,5 @@
-//! The whole run: what `npsim run` does with the same project and traffic, in stretches, with what
-//! came of it.
+//! A measurement of the whole run: like `npsim run` with the same project and traffic, in
+//! stretches, with the results.
 
 use std::ops::ControlFlow;
 
@@ -20,16 +20,16 @@ use crate::capture_table::{self, RunClock};
 use crate::fault_text::FaultText;
 use crate::scenario::Scenario;
 
-/// Columns of a summary.
+/// The width of a summary, in columns.
 const WIDTH: usize = 100;
 
-/// A run from cycle 0 that is observed, and was not looked into.
+/// An observed run from cycle 0, independent of the debugger.
 #[derive(Debug)]
 pub struct Measurement {
     session: Session,
     observers: Vec<ObserverSet>,
     sent: SharedBytes,
-    /// What is added to times in the capture of what left, ns since 1970.
+    /// The offset added to times in the capture of departures, in nanoseconds since 1970.
     origin_ns: u64,
     of: u64,
     is_open: bool,
@@ -43,7 +43,7 @@ struct Outcome {
     seen: Observations,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Serialize)]
 pub struct Progress {
     done: bool,
@@ -55,7 +55,7 @@ pub struct Progress {
     fault: Option<FaultText>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// What came, where it was too little to show a limit.
+    /// The traffic, if there was too little of it to show a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     slow: Option<SlowTraffic>,
 }
@@ -67,7 +67,7 @@ struct SlowTraffic {
     line_percent: f64,
 }
 
-/// The ports of a project as a capture names them.
+/// The ports of a project, as a capture describes them.
 fn capture_ports(project: &Project) -> Vec<CapturePort> {
     let ports = project.boot.ports.iter().enumerate();
     ports
@@ -80,11 +80,12 @@ fn unwritten(error: &std::io::Error) -> Failure {
 }
 
 impl Measurement {
-    /// A run at its beginning. Where it is not observed, time in which nothing happens is skipped,
-    /// and there is neither a report nor what limits it.
+    /// A run at its beginning. If it is not observed, time in which nothing happens is skipped,
+    /// and there is neither a report nor a bottleneck.
     ///
     /// # Errors
-    /// The traffic does not fit the ports, or the programs do not fit the chip.
+    /// Returns an error if the traffic does not fit the ports, or the programs do not fit the
+    /// chip.
     pub fn begin(scenario: &Scenario, observe: bool) -> Result<Self, Failure> {
         let source = scenario.source()?;
         let settings = scenario.settings(&source);
@@ -113,10 +114,10 @@ impl Measurement {
         })
     }
 
-    /// Goes on for some cycles.
+    /// Continues for a number of cycles.
     ///
     /// # Errors
-    /// The frames of a capture cannot be read, or nothing ends the run.
+    /// Returns an error if the frames of a capture cannot be read, or nothing ends the run.
     pub fn go_on(&mut self, cycles: u64) -> Result<Progress, Failure> {
         if self.outcome.is_none() {
             let pause = self.session.now().saturating_add(cycles.max(1));
@@ -197,20 +198,20 @@ impl Measurement {
         })
     }
 
-    /// All counters, as the stats file has them.
+    /// All counters, as in the stats file.
     ///
     /// # Errors
-    /// The run has not come to its end.
+    /// Returns an error if the run has not ended.
     pub fn stats(&self) -> Result<Answer, Failure> {
         let text = stats_file::to_json(&self.outcome()?.report);
         let text = text.map_err(|error| Failure::new(error.to_string()))?;
         Ok(Answer::Json(format!(r#"{{"ok":true,"stats":{text}}}"#)))
     }
 
-    /// What `npsim run` prints, but for the time that it took.
+    /// The output of `npsim run`, without the time that it took.
     ///
     /// # Errors
-    /// The run has not come to its end.
+    /// Returns an error if the run has not ended.
     pub fn summary(&self) -> Result<String, Failure> {
         Ok(summary::summary(&self.outcome()?.report, None, WIDTH))
     }
@@ -227,20 +228,20 @@ impl Measurement {
         })
     }
 
-    /// What limits the run.
+    /// The bottleneck of the run.
     ///
     /// # Errors
-    /// The run has not come to its end.
+    /// Returns an error if the run has not ended.
     pub fn bottleneck(&self) -> Result<(Analysis, String), Failure> {
         let analysis = self.observed()?.analysis();
         let text = bottleneck::as_text(&analysis);
         Ok((analysis, text))
     }
 
-    /// The run as a page.
+    /// The report page of the run.
     ///
     /// # Errors
-    /// The run has not come to its end.
+    /// Returns an error if the run has not ended.
     pub fn page(&self) -> Result<String, Failure> {
         let seen = self.observed()?;
         let settings = [("Project".to_owned(), self.session.project().name.clone())];
@@ -248,10 +249,10 @@ impl Measurement {
         page.map_err(|error| Failure::new(error.to_string()))
     }
 
-    /// What has left, as a capture.
+    /// The frames that left, as a capture.
     ///
     /// # Errors
-    /// The run has not come to its end, or there is no such format.
+    /// Returns an error if the run has not ended, or there is no such format.
     pub fn capture(&self, format: &str) -> Result<Vec<u8>, Failure> {
         self.outcome()?;
         let form = match format {
@@ -274,10 +275,10 @@ impl Measurement {
         Ok(bytes.to_vec())
     }
 
-    /// A part of what has left, as a table.
+    /// Some of the frames that left, as a table.
     ///
     /// # Errors
-    /// The run has not come to its end.
+    /// Returns an error if the run has not ended.
     pub fn table(&self, from: usize, count: usize) -> Result<Value, Failure> {
         self.outcome()?;
         let clock = RunClock {

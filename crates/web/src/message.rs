@@ -1,4 +1,4 @@
-//! Messages of assembler, projects and analysis in one form.
+//! Messages of the assembler, projects and the analysis in a common form.
 
 use npsim::analysis::{Action, Diagnostic, Edit, LineIndex, Place, Severity};
 use npsim::messages::{DiagnosticMessage, TextRange as MessageRange};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::file_store::FileStore;
 use crate::position::TextRange;
 
-/// A message, with its place if it has one.
+/// A message, with its location if it has one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are those of the JSON")]
 pub struct Message {
@@ -24,7 +24,7 @@ pub struct Message {
     fixes: Vec<Fix>,
 }
 
-/// Another place that has to do with a message.
+/// Another location related to a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Related {
     path: String,
@@ -32,7 +32,7 @@ pub struct Related {
     message: String,
 }
 
-/// What mends a mistake.
+/// A fix for an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fix {
     title: String,
@@ -40,7 +40,7 @@ pub struct Fix {
     edits: Vec<TextEdit>,
 }
 
-/// A change of a file.
+/// An edit of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TextEdit {
     path: String,
@@ -58,13 +58,13 @@ impl TextEdit {
     }
 }
 
-/// The part of a file that is a place.
+/// The range of a place in its file.
 pub fn range_of(place: &Place) -> TextRange {
     TextRange::of(&place.text, &place.range)
 }
 
 impl Message {
-    /// What the assembler said.
+    /// Converts a message of the assembler.
     pub fn of_assembler(files: &FileStore, said: &DiagnosticMessage) -> Self {
         let place = said.primary.as_ref();
         let place = place.and_then(|it| in_file(files, &it.range));
@@ -92,12 +92,12 @@ impl Message {
         }
     }
 
-    /// A mistake in a project file or outside of all files.
+    /// Converts an error in a project file or outside all files.
     pub fn of_problem(files: &FileStore, problem: &Problem) -> Self {
         Self::of_assembler(files, &DiagnosticMessage::of_problem(problem, ""))
     }
 
-    /// What the analysis says, with what mends it.
+    /// Converts a diagnostic of the analysis, with its fixes.
     pub fn of_analysis(found: &Diagnostic, actions: &[Action]) -> Self {
         let mut lines = found.message.lines();
         let message = lines.next().unwrap_or_default().to_owned();
@@ -138,7 +138,7 @@ impl Message {
     }
 }
 
-/// A place of a message as a page counts; none where no file is.
+/// The path and range of a message's location; `None` if there is no such file.
 fn in_file(files: &FileStore, place: &MessageRange) -> Option<(String, TextRange)> {
     let text = LineIndex::new(files.text(place.file.as_ref())?);
     let range = TextRange::of(&text, &(place.start as usize..place.end as usize));

@@ -1,4 +1,4 @@
-//! Opening a run: a project with its programs and traffic, under a debugger.
+//! Opens a run: a project with its programs and traffic, under a debugger.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use crate::message::Message;
 use crate::request::OpenRequest;
 use crate::scenario::Scenario;
 
-/// Bytes of a megabyte.
+/// Bytes per megabyte.
 const MEGABYTE: usize = 1_000_000;
-/// Megabytes for states of the past, unless more or less is asked for.
+/// The default memory budget for past states, in megabytes.
 const MEMORY: usize = 64;
 
-/// How many cycles a request may run through.
+/// The number of cycles that a request may run through.
 #[derive(Debug, Default)]
 pub struct CycleBudget {
     from: AtomicU64,
@@ -35,7 +35,7 @@ pub struct CycleBudget {
 }
 
 impl CycleBudget {
-    /// Begins anew at a cycle.
+    /// Starts a new budget at a cycle.
     pub fn begin(&self, from: u64, cycles: u64) {
         self.from.store(from, Ordering::Relaxed);
         self.cycles.store(cycles, Ordering::Relaxed);
@@ -47,7 +47,7 @@ impl CycleBudget {
     }
 }
 
-/// A run that is open.
+/// An open run.
 #[derive(Debug)]
 pub struct OpenRun {
     pub scenario: Scenario,
@@ -58,7 +58,7 @@ pub struct OpenRun {
     pub measurement: Option<Measurement>,
 }
 
-/// What a page learns of a run that was opened.
+/// The description of a newly opened run, for the page.
 #[derive(Debug, Serialize)]
 pub struct Opened {
     name: String,
@@ -68,7 +68,7 @@ pub struct Opened {
     ports: Vec<u64>,
     until: Option<u64>,
     arrivals_end: u64,
-    /// The load that comes; where none does, what the project says of one.
+    /// The load in use; if there is none, the one described by the project.
     load: Load,
     programs: Vec<ProgramInfo>,
     sources: Vec<String>,
@@ -101,7 +101,7 @@ struct MemoryInfo {
 /// Opens a run.
 ///
 /// # Errors
-/// There are mistakes in the project, in its sources, or in what is asked for.
+/// Returns an error if there are mistakes in the project, in its sources, or in the request.
 pub fn open(files: &FileStore, asked: &OpenRequest) -> Result<(OpenRun, Opened), Failure> {
     let (scenario, messages) = Scenario::read(files, asked)?;
     let source = scenario.source()?;
@@ -114,7 +114,7 @@ pub fn open(files: &FileStore, asked: &OpenRequest) -> Result<(OpenRun, Opened),
     Ok((run, opened))
 }
 
-/// What the project says of generated traffic; it need not say how much comes.
+/// The project's description of generated traffic, which need not include a rate.
 fn project_load(project: &Project) -> Load {
     load::resolved(project.load.clone().unwrap_or_default(), project)
 }

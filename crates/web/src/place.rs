@@ -1,4 +1,4 @@
-//! Places in the sources and in time, as a page knows them.
+//! Places in the sources and in time, as a page uses them.
 
 use npsim::debug::Thread;
 use npsim::debug::source::SourceFrame;
@@ -15,7 +15,7 @@ pub struct RunEnd {
     text: String,
 }
 
-/// A line of a source on the way to a word.
+/// A source line in the stack of macro frames of a word.
 #[derive(Debug, Serialize)]
 pub struct FrameInfo {
     name: String,
@@ -25,7 +25,7 @@ pub struct FrameInfo {
     column: u32,
 }
 
-/// Frames with files as a page knows them.
+/// Converts frames, with the paths that a page uses.
 fn frames(files: &FileStore, frames: Vec<SourceFrame>) -> Vec<FrameInfo> {
     let frames = frames.into_iter().map(|it| FrameInfo {
         file: files.path(&it.file),
@@ -37,7 +37,7 @@ fn frames(files: &FileStore, frames: Vec<SourceFrame>) -> Vec<FrameInfo> {
     frames.collect()
 }
 
-/// A place in the sources, with the macros that it is in.
+/// A place in the sources, with the macros that contain it.
 #[derive(Debug, Serialize)]
 pub struct SourcePlace {
     path: String,
@@ -46,7 +46,7 @@ pub struct SourcePlace {
 }
 
 impl SourcePlace {
-    /// The place of a context; none without a source.
+    /// The place of a context; `None` without source.
     pub fn of(files: &FileStore, run: &OpenRun, thread: Thread) -> Option<Self> {
         let frames = frames(files, run.debugger.frames(thread));
         let innermost = frames.first()?;
@@ -56,7 +56,7 @@ impl SourcePlace {
 }
 
 impl RunEnd {
-    /// The end of a run, once it was seen.
+    /// The end of a run, once it has been reached.
     pub fn of(run: &OpenRun) -> Option<Self> {
         let end = run.debugger.timeline().end()?;
         Some(Self {

@@ -1,4 +1,4 @@
-//! One page's files, run and analysis.
+//! The files, the run and the analysis of a page.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use crate::request::{OpenRequest, PlaceRequest, Request};
 use crate::travel::Moved;
 use crate::{breakpoints, capture_table, console, exercise, lookup, stop_answer, systems};
 
-/// Cycles of a stretch of a measurement, unless others are asked for.
+/// The default number of cycles per stretch of a measurement.
 const CYCLES: u64 = 200_000;
-/// Rows of a table, unless others are asked for.
+/// The default number of rows of a table.
 const ROWS: usize = 200;
-/// Longwords of a memory, unless others are asked for.
+/// The default number of longwords of a memory query.
 const WORDS: u32 = 64;
 
-/// One page's files, run and analysis.
+/// The files, the run and the analysis of a page.
 #[derive(Debug, Default)]
 pub struct Playground {
     files: FileStore,
@@ -30,7 +30,7 @@ pub struct Playground {
 }
 
 impl Playground {
-    /// Puts a file in, in the place of one that has its path.
+    /// Stores a file, replacing one with the same path.
     pub fn put(&mut self, path: &str, bytes: Vec<u8>) -> Answer {
         match self.store(path, bytes) {
             Ok(()) => Answer::done(),
@@ -49,7 +49,7 @@ impl Playground {
         Ok(())
     }
 
-    /// Does a request, which is JSON.
+    /// Handles a request, which is JSON.
     pub fn ask(&mut self, request: &[u8]) -> Answer {
         let request = serde_json::from_slice::<Request>(request);
         let answer = request
@@ -94,7 +94,7 @@ impl Playground {
             Some(measurement) => measurement,
             None => Measurement::begin(&run.scenario, observe)?,
         };
-        // A run that fails begins anew when it is asked for again.
+        // A failed run is dropped here, and starts again at the next request.
         let progress = measurement.go_on(cycles)?;
         run.measurement = Some(measurement);
         Answer::of(&progress)
@@ -248,7 +248,7 @@ impl Playground {
         })
     }
 
-    /// Requests about sources and project files.
+    /// Handles requests about sources and project files.
     fn asked_of_sources(&mut self, request: Request) -> Result<Answer, Failure> {
         let language = self.language();
         let answer = match request {

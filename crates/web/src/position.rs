@@ -1,22 +1,22 @@
-//! Places as a page counts them: lines from 1, columns from 0 in UTF-16 units.
+//! Positions as a page counts them: lines from 1, columns from 0 in UTF-16 code units.
 
 use std::ops::Range;
 
 use npsim::analysis::LineIndex;
 use serde::Serialize;
 
-/// First line and column, and those of the end.
+/// The line and column of the start, and those of the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TextRange(pub u32, pub u32, pub u32, pub u32);
 
-/// Line and column of a byte.
+/// The line and column of a byte offset.
 pub fn position(text: &LineIndex, offset: usize) -> (u32, u32) {
     let (line, units) = text.units_at(offset);
     (line as u32 + 1, units as u32)
 }
 
 impl TextRange {
-    /// The place of bytes.
+    /// The range of a byte range.
     pub fn of(text: &LineIndex, bytes: &Range<usize>) -> Self {
         let (line, column) = position(text, bytes.start);
         let (end_line, end_column) = position(text, bytes.end.max(bytes.start));
@@ -24,7 +24,7 @@ impl TextRange {
     }
 }
 
-/// The byte of a place; one outside of the text is moved to the nearest in it.
+/// The byte offset of a position; one outside the text is clamped to the nearest place in it.
 pub fn offset(text: &LineIndex, line: u32, column: u32) -> usize {
     text.offset_of((line.max(1) - 1) as usize, column as usize)
 }

@@ -1,4 +1,4 @@
-//! What a page asks: an object with `op` and the fields of the request.
+//! Requests of a page: objects with `op` and the fields of the request.
 
 use std::collections::BTreeMap;
 
@@ -142,7 +142,7 @@ pub enum Request {
     Expand(PlaceRequest),
 }
 
-/// Which project is run, and with what traffic.
+/// The project to run, and its traffic.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenRequest {
@@ -158,7 +158,7 @@ pub struct OpenRequest {
     pub allow: Vec<String>,
 }
 
-/// What comes in.
+/// The traffic of a run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TrafficRequest {
@@ -178,7 +178,7 @@ pub enum TrafficRequest {
     },
 }
 
-/// How far the run goes.
+/// The extent of a run request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunRequest {
@@ -198,7 +198,7 @@ pub struct StepRequest {
     pub cycles: Option<u64>,
 }
 
-/// By what a step goes.
+/// The unit of a step.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
@@ -230,7 +230,7 @@ pub struct PlaceRequest {
     pub column: u32,
 }
 
-/// A value as its text: numbers are written without quotes.
+/// A value as text: numbers are written without quotes.
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

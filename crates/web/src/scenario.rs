@@ -1,4 +1,4 @@
-//! What is run: a project with its programs, and what comes in.
+//! The subject of a run: a project with its programs and traffic.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::file_store::FileStore;
 use crate::message::Message;
 use crate::request::{OpenRequest, TrafficRequest, text_of};
 
-/// A project with its programs and what comes in.
+/// A project with its programs and traffic.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub project: Arc<Project>,
@@ -33,10 +33,10 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// What is asked for, with what the assembler said.
+    /// Reads the requested project, and returns the assembler's messages with it.
     ///
     /// # Errors
-    /// There are mistakes in the project, in its sources, or in what is asked for.
+    /// Returns an error if there are mistakes in the project, in its sources, or in the request.
     pub fn read(files: &FileStore, asked: &OpenRequest) -> Result<(Self, Vec<Message>), Failure> {
         let project = project(files, &asked.target, &overrides(asked)?)?;
         let (programs, messages) = programs(files, &project)?;
@@ -60,25 +60,25 @@ impl Scenario {
         Ok((scenario, messages))
     }
 
-    /// The settings of its run.
+    /// The settings of a run.
     pub fn settings(&self, source: &TrafficSource<'_>) -> RunSettings {
         let hertz = self.project.capacity.hertz;
         self.limits.settings(self.machine.clone(), hertz, source)
     }
 
-    /// What comes in.
+    /// The traffic.
     ///
     /// # Errors
-    /// The traffic does not fit the ports.
+    /// Returns an error if the traffic does not fit the ports.
     pub fn source(&self) -> Result<TrafficSource<'_>, Failure> {
         Ok(TrafficSource::open(self.traffic.clone(), &self.project)?)
     }
 }
 
-/// A project of the files, read with what is set over it.
+/// Reads a project from the files, with the overrides.
 ///
 /// # Errors
-/// All mistakes in the project file, as messages with their places.
+/// Returns all mistakes in the project file, as messages with their locations.
 pub fn project(files: &FileStore, target: &str, overrides: &Overrides) -> Result<Project, Failure> {
     let registry = npsim::protocols::registry();
     let read = Project::load_from(files, Path::new(target), overrides, &registry);
@@ -92,10 +92,10 @@ pub fn project(files: &FileStore, target: &str, overrides: &Overrides) -> Result
     })
 }
 
-/// The programs of a project, and what the assembler said.
+/// Assembles the programs of a project, and returns the assembler's messages with them.
 ///
 /// # Errors
-/// There are mistakes in the sources, or nothing in them.
+/// Returns an error if there are mistakes in the sources, or they are empty.
 pub fn programs(
     files: &FileStore,
     project: &Project,
@@ -137,7 +137,7 @@ where
     read.map_err(|error: T::Err| Failure::new(format!("`{what}`: {error}")))
 }
 
-/// A load with some keys set.
+/// A load with some keys overridden.
 fn loaded(load: &Load, keys: &serde_json::Map<String, Value>) -> Result<Load, Failure> {
     let defect = |error: serde_json::Error| {
         Failure::new(format!("`load`: {error}"))
@@ -145,7 +145,7 @@ fn loaded(load: &Load, keys: &serde_json::Map<String, Value>) -> Result<Load, Fa
     };
     let mut all = serde_json::to_value(load).map_err(defect)?;
     for (key, value) in keys {
-        // Rates are texts, also where they are numbers.
+        // Rates are strings, even if they look like numbers.
         let value = match value {
             Value::Number(number) if key == "rate" => Value::String(number.to_string()),
             other => other.clone(),

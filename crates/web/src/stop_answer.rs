@@ -1,4 +1,4 @@
-//! All that there is to see where a run stands.
+//! Everything visible at a stop of the run.
 
 use npsim::debug::debugger::standpoint::Standpoint;
 use npsim::debug::history::History;
@@ -15,9 +15,9 @@ use crate::file_store::FileStore;
 use crate::opening::OpenRun;
 use crate::place::{RunEnd, SourcePlace};
 
-/// Cycles before a stop whose lanes and packets are shown, unless others are asked for.
+/// The default number of cycles before a stop whose lanes and packets are shown.
 const WINDOW: u64 = 2_000;
-/// The longest window.
+/// The longest such window, in cycles.
 const LONGEST_WINDOW: u64 = 200_000;
 
 #[derive(Debug, Serialize)]
@@ -46,10 +46,10 @@ struct RegisterInfo {
     register: String,
     value: u32,
     text: String,
-    /// `in`, `out`, or nothing where there is one side.
+    /// `in`, `out`, or `None` if there is only one side.
     side: Option<&'static str>,
     written: bool,
-    /// The command that has it.
+    /// The command that holds it.
     owner: Option<String>,
 }
 
@@ -99,7 +99,7 @@ fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// The registers and signals whose names are alive where the selected context stands.
+/// The registers and signals whose names are live at the selected context's position.
 fn named(run: &OpenRun) -> (Vec<RegisterInfo>, Vec<SignalInfo>) {
     let (mut registers, mut signals) = (Vec::new(), Vec::new());
     let debugger = &run.debugger;
@@ -141,10 +141,10 @@ fn named(run: &OpenRun) -> (Vec<RegisterInfo>, Vec<SignalInfo>) {
     (registers, signals)
 }
 
-/// All of a stop, with the lanes and packets of the last cycles.
+/// The complete state at a stop, with the lanes and packets of the last cycles.
 ///
 /// # Errors
-/// It cannot be written as JSON, which its type excludes.
+/// Returns an error if it cannot be serialized, which its type rules out.
 pub fn view(files: &FileStore, run: &OpenRun, cycles: Option<u64>) -> Result<Value, Failure> {
     let debugger = &run.debugger;
     let cycle = debugger.cycle();

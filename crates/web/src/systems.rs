@@ -1,4 +1,4 @@
-//! Which projects are among the files.
+//! Lists the projects among the files.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ fn text_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     })
 }
 
-/// The comment with which a file begins.
+/// The comment at the beginning of a file.
 fn about(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix('#'));
     lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The project files among the files, by path. They are not read as projects, so that a mistake in
-/// one shows when it is opened.
+/// The project files among the files, by path. They are not parsed, so that a mistake in one
+/// appears only when it is opened.
 pub fn list(files: &FileStore) -> Value {
     let mut systems = Vec::new();
     for (path, _) in files.sizes(Path::new("/")) {

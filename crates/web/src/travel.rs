@@ -1,4 +1,4 @@
-//! Through a run: stretches, steps, jumps.
+//! Moving through a run: stretches, steps, jumps.
 
 use npsim::debug::console::stop_text;
 use npsim::debug::debugger::standpoint::Standpoint;
@@ -15,12 +15,12 @@ use crate::opening::OpenRun;
 use crate::place::{RunEnd, SourcePlace};
 use crate::request::{RunRequest, StepKind, StepRequest, text_of};
 
-/// Cycles of a stretch, unless others are asked for.
+/// The default number of cycles per stretch.
 const CYCLES: u64 = 200_000;
-/// Cycles that a question looks through at most, unless others are asked for.
+/// The default number of cycles that a query may run through.
 pub const PATIENCE: u64 = 20_000_000;
 
-/// Where the run has come to.
+/// The state of a run after a movement.
 #[derive(Debug, Serialize)]
 pub struct Moved {
     pub cycle: u64,
@@ -33,7 +33,7 @@ pub struct Moved {
     place: Option<SourcePlace>,
 }
 
-/// What a log point said.
+/// The output of a log point.
 #[derive(Debug, Serialize)]
 struct Said {
     cycle: u64,
@@ -41,7 +41,7 @@ struct Said {
 }
 
 impl Moved {
-    /// Where the run stands after a stop.
+    /// The state of the run after a stop.
     pub fn of(files: &FileStore, run: &OpenRun, stop: &Stop) -> Self {
         let debugger = &run.debugger;
         let said = stop.said.iter().map(|it| Said {
@@ -60,7 +60,7 @@ impl Moved {
         }
     }
 
-    /// Where the run stands, without going anywhere.
+    /// The current state of the run, without moving.
     pub fn here(files: &FileStore, run: &OpenRun) -> Self {
         let stop = Stop {
             reason: run.debugger.reason().clone(),
@@ -80,7 +80,7 @@ const fn direction(back: bool) -> Direction {
 }
 
 impl OpenRun {
-    /// The cycle of a time.
+    /// Converts a time to cycles.
     pub fn cycle_of(&self, at: &Value) -> Result<u64, Failure> {
         let time: Time = text_of(at)
             .parse()
@@ -88,13 +88,13 @@ impl OpenRun {
         Ok(time.cycles(self.scenario.project.capacity.hertz))
     }
 
-    /// Begins a request that may run through so many cycles.
+    /// Begins a request that may run through `cycles` cycles.
     pub fn patience(&self, cycles: Option<u64>) {
         let cycles = cycles.unwrap_or(PATIENCE);
         self.budget.begin(self.debugger.cycle(), cycles);
     }
 
-    /// Goes on to the next stop, but not much more than some cycles.
+    /// Runs to the next stop, for little more than the requested number of cycles.
     pub fn go_on(&mut self, asked: &RunRequest) -> Stop {
         let cycles = asked.cycles.unwrap_or(CYCLES).max(1);
         let here = self.debugger.cycle();
@@ -105,19 +105,19 @@ impl OpenRun {
             Direction::Back => here.saturating_sub(cycles),
         };
         if self.debugger.breakpoints().is_empty() {
-            // Nothing is looked for on the way.
+            // There is nothing to search for on the way.
             self.budget.begin(here, u64::MAX);
             return self.debugger.goto(target);
         }
-        // Where a stretch between snapshots is more than what is asked for, the last part of the
-        // way is run twice.
+        // If the request is shorter than the distance between snapshots, the search is limited to
+        // its target, at the cost of running the last part of the way twice.
         if cycles < STRETCH || asked.back {
             return self.debugger.run_within(direction, target);
         }
         self.debugger.run(direction)
     }
 
-    /// Makes a step of the selected context.
+    /// Steps the selected context.
     pub fn step(&mut self, asked: &StepRequest) -> Result<Stop, Failure> {
         self.patience(asked.cycles);
         let step = match asked.by {
@@ -137,7 +137,7 @@ impl OpenRun {
         Ok(self.debugger.step(step, direction(asked.back)))
     }
 
-    /// Goes to a time, and there to where it was looked at.
+    /// Goes to a time, and there to the given standpoint.
     pub fn goto(
         &mut self,
         at: &Value,

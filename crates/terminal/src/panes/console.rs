@@ -6,14 +6,14 @@ use ratatui::text::{Line, Span};
 use super::{PaneContext, wrapped};
 use crate::view::{ConsoleLine, Mode};
 
-/// Before what is typed.
+/// The prompt before the input.
 pub(crate) const PROMPT: &str = "> ";
 
-/// The last lines that fit above the line that is typed.
+/// The last lines that fit above the input line.
 pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
     let height = usize::from(height);
     let mut lines = Vec::new();
-    // From the last one on, as many as are seen.
+    // From the last line backwards, as many as are visible.
     for (kind, text) in look.view.lines.iter().rev() {
         let (text, style) = match kind {
             ConsoleLine::Command => (format!("{PROMPT}{text}"), Theme::STRONG),
@@ -33,7 +33,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
     lines
 }
 
-/// The line that is typed, as much as fits, and the column of the cursor.
+/// The visible part of the input line, and the column of the cursor.
 pub(crate) fn typed(look: &PaneContext<'_>, width: u16) -> (Line<'static>, Option<u16>) {
     let (prompt, input) = match look.view.mode {
         Mode::Command => (PROMPT, &look.view.command),

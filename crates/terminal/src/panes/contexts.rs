@@ -1,4 +1,4 @@
-//! What every context did over the last cycles, as lanes.
+//! The activity of every context over the last cycles, as lanes.
 
 use crate::theme::Theme;
 use npsim_chip::Cycle;
@@ -10,21 +10,21 @@ use ratatui::text::{Line, Span};
 
 use super::{PaneContext, cut};
 
-/// The widest name of a stage.
+/// The maximum width of a stage's name.
 const STAGE: usize = 12;
-/// Columns from which on it is also said what contexts wait for.
+/// The minimum width, in columns, at which the awaited signals are shown too.
 const WIDE: u16 = 110;
-/// Columns of that.
+/// The width of that part, in columns.
 const WAITS: usize = 24;
 
-/// The columns of a lane in a pane.
+/// The number of columns of a lane in a pane.
 pub(crate) fn columns(width: u16) -> u16 {
     let names = 7 + STAGE as u16;
     let waits = if width >= WIDE { WAITS as u16 + 1 } else { 0 };
     width.saturating_sub(names + waits).max(8)
 }
 
-/// The first cycle of the lanes; it may lie before the run.
+/// The first cycle of the lanes; it may be before the start of the run.
 fn first(look: &PaneContext<'_>, columns: u16) -> i128 {
     let cycles = u64::from(columns) * look.view.cycles_a_column();
     i128::from(look.debugger.cycle()) - i128::from(cycles)
@@ -39,10 +39,10 @@ pub(crate) fn heading(look: &PaneContext<'_>, width: u16) -> String {
     )
 }
 
-/// What the signs mean.
+/// The legend.
 pub(crate) const LEGEND: &str = "█ runs ▓ stalled ▒ aborted ░ ready · waits";
 
-/// Cycles of each activity in each column.
+/// The cycles of each activity in each column.
 fn shares(
     stretches: &[Stretch],
     start: i128,
@@ -61,7 +61,7 @@ fn shares(
             let cycles = (end - at) as Cycle;
             share[stretch.activity as usize] += cycles;
             if matches!(stretch.activity, Activity::Aborted | Activity::Stalled) {
-                // Aborted and stalled slots lie over what the context executed.
+                // Aborted and stalled slots overlap those in which the context executed.
                 let under = &mut share[Activity::Executing as usize];
                 *under = under.saturating_sub(cycles);
             }
@@ -71,7 +71,7 @@ fn shares(
     shares
 }
 
-/// The sign of a column: how much of it the context ran, or what it did instead.
+/// The symbol of a column: how much of it the context executed, or what it did instead.
 fn sign(share: &[Cycle; Activity::ALL.len()], scale: Cycle) -> (char, Activity) {
     let of = |activity: Activity| share[activity as usize];
     let most = |among: &[Activity]| among.iter().copied().rev().max_by_key(|it| of(*it));
@@ -95,7 +95,7 @@ fn sign(share: &[Cycle; Activity::ALL.len()], scale: Cycle) -> (char, Activity) 
     }
 }
 
-/// What happened to frames, over the lanes.
+/// The events of frames, above the lanes.
 fn marks(look: &PaneContext<'_>, start: i128, columns: u16) -> String {
     let scale = i128::from(look.view.cycles_a_column());
     let mut signs = vec![' '; usize::from(columns)];
@@ -116,7 +116,7 @@ fn marks(look: &PaneContext<'_>, start: i128, columns: u16) -> String {
     signs.into_iter().collect()
 }
 
-/// What a context does now, in a word or two.
+/// The current activity of a context, in a word or two.
 pub(crate) fn doing(chip: &Chip, thread: Thread) -> String {
     match ContextActivity::of(chip, thread) {
         None => String::new(),
@@ -126,10 +126,10 @@ pub(crate) fn doing(chip: &Chip, thread: Thread) -> String {
         Some(ContextActivity::Killed) => "exited".to_owned(),
         Some(ContextActivity::Waiting { missing, any }) => {
             let joint = if any { " or " } else { ", " };
-            // A signal with a name is said by that alone.
+            // A named signal is shown by its name alone.
             let names = missing.iter().map(|it| it.split('`').nth(1).unwrap_or(it));
             let mut names: Vec<_> = names.collect();
-            // Both signals of a DRAM command have its name.
+            // Both signals of a DRAM command have the same name.
             names.dedup();
             if names.is_empty() {
                 "exited".to_owned()
@@ -140,7 +140,7 @@ pub(crate) fn doing(chip: &Chip, thread: Thread) -> String {
     }
 }
 
-/// The lanes that fit, around the context that is looked at.
+/// The lanes that fit, around the selected context.
 pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line<'static>> {
     let theme = look.theme;
     let columns = columns(width);

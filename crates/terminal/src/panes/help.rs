@@ -1,4 +1,4 @@
-//! The help: keys and commands, from their tables.
+//! The help: keys and commands, generated from their tables.
 
 use crate::theme::Theme;
 use npsim_debug::console::{COMMANDS, CommandGroup};
@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use super::{PaneContext, wrapped};
 use crate::keys::KEYS;
 
-/// Columns of keys and commands.
+/// The width of the keys and commands, in columns.
 const FIRST: usize = 26;
 
 fn entry(look: &PaneContext<'_>, what: &str, help: &str, width: u16) -> Vec<Line<'static>> {

@@ -1,4 +1,4 @@
-//! What stands in each pane.
+//! The contents of the panes.
 
 pub(crate) mod console;
 pub(crate) mod contexts;
@@ -29,12 +29,12 @@ pub(crate) struct PaneContext<'l> {
     pub theme: Theme,
 }
 
-/// What can be done with an entry.
+/// The action of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ItemAction {
-    /// A command.
+    /// Runs a command.
     Do(String),
-    /// To see the stations of a packet.
+    /// Shows the stations of a packet.
     Packet(u64),
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// A line with which nothing can be done.
+    /// A line without an action.
     pub fn plain(line: impl Into<Line<'static>>) -> Self {
         Self {
             lines: vec![line.into()],
@@ -75,7 +75,7 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// Cuts a text that is too long, and says so.
+/// Truncates a text that is too long, with an ellipsis.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -85,7 +85,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     cut
 }
 
-/// Puts a text into lines of at most a width, at blanks where there are some.
+/// Wraps a text to lines of at most `width` columns, at blanks where possible.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut rest = text;
@@ -100,7 +100,7 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A text in lines, each as far in as asked for.
+/// Wraps a text to lines with an indentation of `by` columns.
 pub(crate) fn indented(
     text: &str,
     by: usize,

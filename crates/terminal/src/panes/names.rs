@@ -1,4 +1,4 @@
-//! Names that are live where the context is, with their values and the commands that will fill them.
+//! The names live at the context's position, with their values and the commands that will fill them.
 
 use crate::theme::Theme;
 use npsim_chip::core::ContextPhase;
@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use super::{Item, ItemAction, PaneContext, cut, indented};
 use crate::layout::NARROW;
 
-/// The widest name that has its value beside it in line with others.
+/// The maximum width of a name whose value is aligned with the others.
 const NAME: usize = 14;
 
 pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {

@@ -1,5 +1,5 @@
-//! Packets that came or left over the last cycles or are in the buffers of the media
-//! interface; or the stations of one.
+//! Packets that arrived or left over the last cycles, or are in the buffers of the media
+//! interface; or the stations of a single packet.
 
 use crate::theme::Theme;
 use npsim_debug::history::Fate;
@@ -27,7 +27,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     }
     let theme = look.theme;
     let mut items = Vec::new();
-    // The newest first.
+    // Newest first.
     for shown in view::packets(look.debugger, look.past).into_iter().rev() {
         let (frame, packet) = (shown.number, &shown.packet);
         let came = match packet.came {
@@ -58,7 +58,7 @@ pub(crate) fn items(look: &PaneContext<'_>, width: u16) -> Vec<Item> {
     items
 }
 
-/// The stations of the packet that is looked at.
+/// The stations of the packet being viewed.
 fn stations(look: &PaneContext<'_>) -> Vec<Item> {
     let theme = look.theme;
     let Some(trail) = &look.view.trail else {

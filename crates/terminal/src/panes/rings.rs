@@ -1,4 +1,4 @@
-//! Rings and queues with what is on them.
+//! Rings and queues with their contents.
 
 use crate::theme::Theme;
 use npsim_debug::view::{RingAtStop, RingKind};
@@ -6,17 +6,17 @@ use ratatui::text::{Line, Span};
 
 use super::{Item, ItemAction, cut};
 
-/// Columns of the bar of a ring.
+/// The width of a ring's bar, in columns.
 const BAR: u32 = 10;
 
-/// How full something is, as a bar.
+/// A bar that shows a fill level.
 fn bar(fill: u32, size: u32) -> String {
     let full = (u64::from(fill) * u64::from(BAR)).div_ceil(u64::from(size.max(1)));
     let full = (full as usize).min(BAR as usize);
     format!("{}{}", "■".repeat(full), "□".repeat(BAR as usize - full))
 }
 
-/// As many words as fit, oldest first.
+/// As many words as fit, the oldest first.
 fn contents(words: &[u32], width: u16) -> String {
     let fit = usize::from(width).saturating_sub(3) / 9;
     let mut text: Vec<_> = words

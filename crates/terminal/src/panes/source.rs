@@ -1,4 +1,5 @@
-//! The program where the context is, with the macros that were stepped into in place.
+//! The program at the context's position, with the macros that were stepped into expanded in
+//! place.
 
 use crate::theme::Theme;
 use npsim_debug::Debugger;
@@ -9,17 +10,17 @@ use ratatui::text::{Line, Span};
 
 use super::{PaneContext, file_name};
 
-/// Lines around one whose macro is not found in its file.
+/// The number of lines shown around a line whose macro is not found in its file.
 const AROUND: usize = 6;
-/// Columns of a tabulator.
+/// The width of a tab, in columns.
 const TAB: usize = 8;
 
-/// What a row is a row of.
+/// The place that a row shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RowPlace {
-    /// A line of a source.
+    /// A line of a source file.
     Line(String, u32),
-    /// A word, where there is no source.
+    /// A word, if there is no source.
     Word(u16),
 }
 
@@ -32,7 +33,7 @@ enum Stands {
     Here,
 }
 
-/// A row.
+/// A row of the pane.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceRow {
     pub place: RowPlace,
@@ -41,7 +42,7 @@ pub(crate) struct SourceRow {
     stands: Stands,
 }
 
-/// The frames that are open, outermost first.
+/// The open frames, outermost first.
 fn open_frames(debugger: &Debugger, folded: bool) -> Vec<SourceFrame> {
     let mut frames = debugger.frames(debugger.thread());
     frames.reverse();
@@ -51,7 +52,7 @@ fn open_frames(debugger: &Debugger, folded: bool) -> Vec<SourceFrame> {
     frames
 }
 
-/// All rows, and the one at which the context is.
+/// All rows, and the index of the one at which the context is.
 pub(crate) fn rows(
     debugger: &Debugger,
     sources: Sources<'_>,
@@ -67,7 +68,7 @@ pub(crate) fn rows(
     (rows, here.unwrap_or(0))
 }
 
-/// Adds the lines of a frame, and those of the next one behind its line.
+/// Adds the lines of a frame, with those of the next frame after its line.
 fn add(sources: Sources<'_>, frames: &[SourceFrame], depth: usize, rows: &mut Vec<SourceRow>) {
     let Some((frame, inner)) = frames.split_first() else {
         return;
@@ -100,7 +101,7 @@ fn add(sources: Sources<'_>, frames: &[SourceFrame], depth: usize, rows: &mut Ve
     }
 }
 
-/// The lines of the macro that has a line: from `#macro` to `#endm`.
+/// The lines of the macro that contains a line: from `#macro` to `#endm`.
 fn definition(lines: &[&str], at: usize) -> (usize, usize) {
     let directive = |line: &&str, name: &str| {
         let rest = line.trim_start().strip_prefix('#');
@@ -133,7 +134,7 @@ fn without_tabs(text: &str) -> String {
     out
 }
 
-/// The words of a program of which there is no source.
+/// Adds the words of a program without source.
 fn words(debugger: &Debugger, rows: &mut Vec<SourceRow>) {
     let thread = debugger.thread();
     let Some(image) = debugger.image(thread.me) else {
@@ -168,7 +169,7 @@ pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &RowPlace
         RowPlace::Word(pc) => places.contains(&(me, *pc)),
         RowPlace::Line(file, line) => match &point.line {
             Some((its, number)) => its == file && number == line,
-            // An address or a label: the innermost line of its words.
+            // For an address or a label, the innermost line of its words counts.
             None => places.iter().any(|(me, pc)| {
                 let image = debugger.image(*me);
                 let frames = image.map(|image| source::frames(image, *pc));
@@ -179,7 +180,7 @@ pub(crate) fn stops_at(debugger: &Debugger, point: &Breakpoint, place: &RowPlace
     }
 }
 
-/// Where the context is, through all macros that are open.
+/// The context's position, through all open macros.
 pub(crate) fn heading(look: &PaneContext<'_>) -> String {
     let frames = open_frames(look.debugger, look.view.folded);
     let mut parts: Vec<_> = (0..)
@@ -258,7 +259,7 @@ pub(crate) fn lines(look: &PaneContext<'_>, width: u16, height: u16) -> Vec<Line
     lines
 }
 
-/// A text in which what was looked for stands out.
+/// Splits a text into spans, with matches of the search text highlighted.
 fn found(text: &str, sought: &str, style: ratatui::style::Style) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut rest = text;

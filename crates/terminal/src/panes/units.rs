@@ -1,4 +1,4 @@
-//! Commands on their way, unit by unit.
+//! Commands in flight, by unit.
 
 use npsim_inspect::CommandLocation;
 use npsim_inspect::Inspect;
