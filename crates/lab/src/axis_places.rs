@@ -1,18 +1,19 @@
-//! Where values with units lie on an axis: `500kpps` and `1Mpps` on one of Mpps at 0.5 and 1.
+//! Positions on an axis of values with units: `500kpps` and `1Mpps` lie at 0.5 and 1 on an axis in
+//! Mpps.
 
 use npsim_project::quantity::{Dimension, Unit, multiple, number_and_unit};
 
-/// A value as far as it is a number.
+/// A value split into number and unit.
 #[derive(Clone, Debug, PartialEq)]
 struct Value<'a> {
     number: f64,
-    /// What stands behind the number.
+    /// The text after the number.
     unit: &'a str,
 }
 
 impl<'a> Value<'a> {
-    /// The number that a text begins with, and what stands behind it; none if it begins with another
-    /// letter.
+    /// Splits a text into its leading number and the rest; `None` if it does not begin with a
+    /// number.
     fn of(text: &'a str) -> Option<Self> {
         let text = text.trim();
         let whole = |number: f64| Self { number, unit: "" };
@@ -46,19 +47,19 @@ impl<'a> Value<'a> {
     }
 }
 
-/// How many of a unit one of another is, if they measure the same.
+/// Returns the size of `unit` in units of `of`; `None` if they measure different quantities.
 fn ratio(unit: &str, of: &str) -> Option<f64> {
     if unit == of {
         return Some(1.0);
     }
     let (unit, of) = (Unit::of(unit)?, Unit::of(of)?);
     let same = unit.dimension == of.dimension;
-    // Of two powers of ten the quotient of the larger by the smaller is exact.
+    // For two powers of ten, dividing the larger by the smaller is exact.
     let size = |unit: Unit| unit.numerator as f64 / unit.denominator as f64;
     same.then(|| size(unit) / size(of))
 }
 
-/// The unit in which values of several units are laid: the largest; none where one is enough.
+/// The unit for values in several units: the largest one. `None` if all values have the same unit.
 pub(crate) fn common_unit(texts: &[String]) -> Option<String> {
     let values: Vec<Value<'_>> = texts.iter().filter_map(|text| Value::of(text)).collect();
     let mut units = { values.iter() }
@@ -76,11 +77,11 @@ pub(crate) fn common_unit(texts: &[String]) -> Option<String> {
     differ.then(|| largest.to_owned())
 }
 
-/// Where values lie on an axis of this unit: at their numbers, converted, or one after the other if
-/// none is a number.
+/// Returns the positions of values on an axis with this unit: their converted numbers, or
+/// consecutive integers if none of them is a number.
 ///
 /// # Errors
-/// Values have units that are not those of the axis or of each other, in words.
+/// Returns a description of the problem if the units do not fit the axis or one another.
 pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
     let values: Vec<_> = texts.iter().map(|text| Value::of(text)).collect();
     if values.iter().all(Option::is_none) {
@@ -90,7 +91,7 @@ pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
     let first = { values.iter().flatten() }
         .find(has_unit)
         .map_or("", |value| value.unit);
-    // An axis may be labelled with what is no unit of the table: its values then have one unit.
+    // The axis label may not be a known unit; all values must then have the same unit.
     let is_known = Unit::of(unit).is_some_and(|unit| unit.dimension != Dimension::Number);
     let common = common_unit(texts);
     let of = match &common {
@@ -104,7 +105,7 @@ pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
                 "`{text}` is no number, and other values are; give the places with `x`"
             ));
         };
-        // A bare number is one of the axis's unit, and nothing is the same in every unit.
+        // A bare number is in the axis's unit, and zero is the same in every unit.
         let is_bare = value.unit.is_empty() && (first.is_empty() || is_known);
         if value.is_zero() || is_bare {
             return Ok(value.number);
@@ -117,7 +118,7 @@ pub(crate) fn places(texts: &[String], unit: &str) -> Result<Vec<f64>, String> {
                     of if of.starts_with(|c: char| c.is_alphabetic() || c == '%') => {
                         format!(" in `{of}`")
                     }
-                    // What stands behind a number of another kind, such as a range, is no unit.
+                    // Text after a number that is not a unit, such as the rest of a range.
                     _ => " with the others".to_owned(),
                 }
             )
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!(laid(&["64KB", "1.5MB"], "KB"), Ok(vec![64.0, 1500.0]));
         assert_eq!(laid(&["100Mbps", "1Gb/s"], "Mb/s"), Ok(vec![100.0, 1000.0]));
         assert_eq!(laid(&["0.5", "100%"], ""), Ok(vec![0.5, 1.0]));
-        // As they are typed where one unit is enough.
+        // Numbers stay as typed when there is only one unit.
         assert_eq!(laid(&["1.5Mpps", "4.464Mpps"], ""), Ok(vec![1.5, 4.464]));
         assert_eq!(laid(&["0.25bdp", "2bdp"], "products"), Ok(vec![0.25, 2.0]));
         assert_eq!(laid(&["1", "2.5"], "Mpps"), Ok(vec![1.0, 2.5]));

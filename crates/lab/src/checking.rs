@@ -1,4 +1,4 @@
-//! Whether every name in a study means something, before anything is run.
+//! Checks that every name in a study has a meaning, before anything runs.
 
 mod names;
 mod sweeps;
@@ -16,17 +16,17 @@ use npsim_project::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 use sweeps::{check_paths, check_sweep, check_window};
 
-/// Runs that a point may have; more say little more.
+/// Maximum runs per point; more would add little.
 const MOST_RUNS: usize = 100;
-/// Numbers beyond this can be drawn on no scale.
+/// Largest number that can be drawn on a scale.
 const LARGEST: f64 = 1e12;
 
-/// Whether a number of a study can be compared and drawn.
+/// Whether a number in a study can be compared and drawn.
 fn is_sound(number: f64) -> bool {
     number.is_finite() && number.abs() <= LARGEST
 }
 
-/// Finds the first thing in a study that means nothing.
+/// Returns an error for the first thing in a study that is invalid.
 pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     let name_is_plain = !study.name.is_empty()
         && study
@@ -83,7 +83,7 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     check_each("figure", figures.map(|it| (&it.name, it)), |it| {
         check_figure(study, it)
     })?;
-    // Those that are drawn of what says nothing of figures have the names of sweep and metric.
+    // In a study without figures, the default ones are named after sweep and metric.
     for figure in drawing::figures(study) {
         if figure.name.contains(['/', '\\']) {
             let problem = Problem::new("the name cannot be a file's")
@@ -94,13 +94,13 @@ pub(crate) fn check(study: &Study) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A problem of something that has a name.
+/// Prefixes a problem with the kind and name of what it concerns.
 fn named(kind: &str, name: &str, problem: Problem) -> Problem {
     let message = format!("{kind} `{name}`: {}", problem.message);
     Problem { message, ..problem }
 }
 
-/// Checks things that have to have different names, each after those before it.
+/// Checks things one by one, including that their names are unique.
 fn check_each<'a, T: 'a>(
     kind: &str,
     things: impl Iterator<Item = (&'a String, &'a T)>,
@@ -151,7 +151,7 @@ fn check_figure(study: &Study, figure: &PublishedFigure) -> Result<(), Problem> 
     Ok(())
 }
 
-/// The number of a row that has one.
+/// The number that a row compares with, if any.
 fn bound(row: &Published) -> Option<f64> {
     row.value.or(row.at_least).or(row.at_most)
 }
@@ -218,7 +218,7 @@ fn check_row(study: &Study, row: &Published) -> Result<(), Problem> {
     }
 }
 
-/// The bounds of `bounded`, and of nothing else.
+/// Checks that `bounded`, and no other shape, has bounds.
 fn check_bounds(shape: &Shape) -> Result<(), Problem> {
     let bounds = [shape.least, shape.most];
     if shape.is != ShapeKind::Bounded {
@@ -242,7 +242,8 @@ fn check_bounds(shape: &Shape) -> Result<(), Problem> {
     }
 }
 
-/// One id has one tolerance, whatever is compared under it. What cannot fail needs none.
+/// Checks that each id has one tolerance, whatever is compared under it. Arithmetic rows need
+/// none.
 fn check_tolerances(study: &Study) -> Result<(), Problem> {
     let mut known: BTreeMap<&str, Tolerance> = BTreeMap::new();
     for row in study.published.iter().filter(|r| r.arithmetic.is_none()) {
@@ -261,7 +262,8 @@ fn check_tolerances(study: &Study) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What was chosen has rows that it served, and settings if it is a number.
+/// Checks that a model choice names existing rows that it served, and has settings if it is a
+/// number.
 fn check_chosen(study: &Study, chosen: &ModelChoice) -> Result<(), Problem> {
     for id in &chosen.rows {
         let ids = study.published.iter().map(|row| row.id.as_str());
@@ -296,7 +298,7 @@ fn check_chosen(study: &Study, chosen: &ModelChoice) -> Result<(), Problem> {
     check_paths(chosen.set.iter()).map_err(Problem::new)
 }
 
-/// Whether a name can be that of a file.
+/// Checks that a name can be a file name.
 fn check_file_name(name: &str) -> Result<(), Problem> {
     if name.is_empty() || name.contains(['/', '\\', '.']) {
         return Err(Problem::new("the name cannot be a file's"));
@@ -334,7 +336,7 @@ fn check_table(study: &Study, table: &Table) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A curve that is computed from measured ones, and from no others.
+/// Checks a derived curve, which may be computed from measured curves only.
 fn check_derived(study: &Study, derived: &Derived) -> Result<(), Problem> {
     let formula = Formula::parse(&derived.is).map_err(Problem::new)?;
     let measured_only = |curve: &CurveName| {

@@ -5,21 +5,21 @@ use crate::formula;
 use crate::rounding::{at_least, at_most, close, rounding};
 use crate::sample::CurvePoint;
 
-/// Gives the samples of a curve.
+/// Returns the samples of a curve.
 pub(crate) type CurveSamples<'a> = &'a dyn Fn(&CurveName) -> Vec<CurvePoint>;
 
 type CurvePlaces = Vec<(f64, f64)>;
 
-/// Beyond this a quotient says that its divisor is nearly nothing, and no more.
+/// A larger quotient only shows that its divisor is close to zero.
 const MOST_TIMES: f64 = 1000.0;
 
-/// Whether a quotient of these numbers says something: the divisor is not nearly zero beside what it
-/// divides.
+/// Whether a quotient of these numbers is meaningful: the divisor is not close to zero relative to
+/// the dividend.
 pub(crate) fn is_figure(number: f64, of: f64) -> bool {
     of != 0.0 && number.abs() <= MOST_TIMES * of.abs()
 }
 
-/// A share in percent, as far as it is a figure.
+/// A share in percent, if it is meaningful.
 fn percent(share: f64) -> String {
     if share.abs() <= MOST_TIMES {
         format!("{:.1}%", share * 100.0)
@@ -28,7 +28,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// How far a share is on one side of another value, or on the other.
+/// Describes how far a share is on one side or the other of another value.
 fn aside(share: f64, side: &str, other_side: &str) -> String {
     if share < -MOST_TIMES {
         format!("{} {other_side}", percent(share))
@@ -37,21 +37,22 @@ fn aside(share: f64, side: &str, other_side: &str) -> String {
     }
 }
 
-/// Whether a shape holds, and what was seen.
+/// Whether a shape holds, and what was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeFinding {
-    /// The shape holds.
+    /// Whether the shape holds.
     pub holds: bool,
-    /// How far it is from not holding, or below 0 from holding: a share.
+    /// The margin by which it holds, or if negative, by which it fails: a share.
     pub slack: f64,
-    /// The number that decided, in words.
+    /// The deciding number, in words.
     pub found: String,
 }
 
 impl ShapeFinding {
-    /// Of a slack that decides where `also` is so as well, which has no size.
+    /// A finding that holds if the slack is not negative and the condition `also`, which has no
+    /// size, is true.
     fn new(slack: f64, also: bool, found: String) -> Self {
-        // What is typed as 3 % is not lost to the last digit of a binary fraction.
+        // A share typed as 3 % must not fail because of the last binary digit.
         let holds = also && at_least(slack, 0.0);
         let slack = if holds {
             slack.max(0.0)
@@ -66,10 +67,10 @@ impl ShapeFinding {
     }
 }
 
-/// A value computed from curves.
+/// Computes a value from curves.
 ///
 /// # Errors
-/// A point that it needs has no value, in words.
+/// Returns a description of the problem if a point that it needs has no value.
 pub fn value(measured: &Measured, curves: CurveSamples) -> Result<f64, String> {
     match measured {
         Measured::At { of, x } => {
@@ -163,7 +164,7 @@ fn two(of: &[Measured], curves: CurveSamples) -> Result<(f64, f64), String> {
     }
 }
 
-/// All values of a curve.
+/// All values of a curve; an error if one of them is missing.
 fn known(samples: Vec<CurvePoint>) -> Result<CurvePlaces, String> {
     if samples.is_empty() {
         return Err("the curve has no points".into());
@@ -189,10 +190,10 @@ fn mean(places: &CurvePlaces) -> f64 {
     places.iter().map(|(_, y)| y).sum::<f64>() / places.len() as f64
 }
 
-/// Looks at a shape.
+/// Checks a shape.
 ///
 /// # Errors
-/// A point that it needs has no value, or there are too few points.
+/// Returns an error if a point that it needs has no value or there are too few points.
 pub fn shape(shape: &Shape, curves: CurveSamples) -> Result<ShapeFinding, String> {
     let mut all = Vec::new();
     for curve in shape.curves() {
@@ -255,7 +256,7 @@ pub fn shape(shape: &Shape, curves: CurveSamples) -> Result<ShapeFinding, String
     }
 }
 
-/// How far a value is from another, as a share of the latter.
+/// The distance between two values, as a share of the second.
 fn relative(value: f64, of: f64) -> f64 {
     if of == 0.0 {
         return if value == 0.0 { 0.0 } else { f64::INFINITY };
@@ -316,7 +317,7 @@ fn order(all: &[CurvePlaces], margin: f64) -> Result<ShapeFinding, String> {
     Ok(ShapeFinding::new(gap - margin, true, found))
 }
 
-/// Whether the first curve is everywhere on one side of all others.
+/// Whether the first curve lies everywhere on one side of all others.
 fn beyond(
     first: &CurvePlaces,
     rest: &[CurvePlaces],
@@ -352,7 +353,7 @@ fn beyond(
     ))
 }
 
-/// Whether no value is beyond the bounds.
+/// Whether all values lie within the bounds.
 fn bounded(places: &CurvePlaces, shape: &Shape) -> ShapeFinding {
     let over = |(x, y): &(f64, f64)| {
         let above = shape
@@ -382,12 +383,12 @@ fn bounded(places: &CurvePlaces, shape: &Shape) -> ShapeFinding {
     ShapeFinding::new(shape.share() - off, true, found)
 }
 
-/// What a share of a bound is taken of.
+/// The reference for a share of a bound.
 fn scale(bound: f64) -> f64 {
     if bound == 0.0 { 1.0 } else { bound.abs() }
 }
 
-/// The best straight line: its value at 0 and its slope.
+/// The least-squares line: its value at 0 and its slope.
 fn fit(places: &[(f64, f64)]) -> (f64, f64) {
     let count = places.len() as f64;
     let (sum_x, sum_y) = places

@@ -1,5 +1,5 @@
-//! What is computed from curves, to be compared with what was published: single
-//! values, and shapes of curves.
+//! Expressions over curves that are compared with published results: single values,
+//! and shapes of curves.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::setting_value::SettingValue;
 pub enum CurveName {
     /// `"SWEEP.METRIC"`.
     Plain(String),
-    /// With the values of the other axes.
+    /// A curve at given values of the other axes.
     Cut {
         /// `SWEEP.METRIC`.
         of: String,
@@ -71,10 +71,10 @@ pub enum Measured {
     Mean {
         /// The curve.
         of: CurveName,
-        /// From this place on.
+        /// The place to start from.
         from: Option<f64>,
     },
-    /// The first place from which on it stays within a share of its largest
+    /// The first place from which on the curve stays within a share of its largest
     /// value.
     FlatFrom {
         /// The curve.
@@ -82,7 +82,8 @@ pub enum Measured {
         /// The share.
         within: f64,
     },
-    /// The last place up to which it stays within a share of the place itself.
+    /// The last place up to which the curve stays within a share of the place
+    /// itself.
     FollowsUntil {
         /// The curve.
         of: CurveName,
@@ -94,16 +95,16 @@ pub enum Measured {
     LargestDifference {
         /// Two curves.
         of: Vec<CurveName>,
-        /// From this place on.
+        /// The place to start from.
         from: Option<f64>,
-        /// Up to this place.
+        /// The place to end at.
         until: Option<f64>,
     },
     /// Computed from other values.
     Formula {
         /// A formula such as `600 / R`.
         formula: String,
-        /// What the names stand for: numbers and values.
+        /// Definitions of the names: numbers and values.
         #[serde(default)]
         with: BTreeMap<String, ExpressionOperand>,
     },
@@ -112,7 +113,7 @@ pub enum Measured {
         /// Two values.
         of: Vec<Measured>,
     },
-    /// The first value less the second.
+    /// The first value minus the second.
     Difference {
         /// Two values.
         of: Vec<Measured>,
@@ -120,7 +121,7 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// The curves that it needs, with the place where it needs one only.
+    /// Returns the curves that it needs; with a place, if it needs only that one.
     pub fn curves(&self) -> Vec<(&CurveName, Option<f64>)> {
         match self {
             Self::At { of, x } => vec![(of, Some(*x))],
@@ -149,18 +150,18 @@ impl Measured {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
-    /// The name in legends; its name in the study if left out.
+    /// The name in legends; its name in the study if absent.
     pub title: Option<String>,
-    /// The measured curve at whose places it is computed.
+    /// The measured curve whose places it is computed at.
     pub over: CurveName,
-    /// What it is at each place, from `x` and the names in `with`.
+    /// The formula for its value at each place, from `x` and the names in `with`.
     pub is: String,
-    /// What the names stand for.
+    /// Definitions of the names.
     #[serde(default)]
     pub with: BTreeMap<String, ExpressionOperand>,
 }
 
-/// What a name in a formula stands for.
+/// The meaning of a name in a formula.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
@@ -171,12 +172,13 @@ pub enum ExpressionOperand {
     Number(f64),
     /// A value computed from curves.
     Value(Box<Measured>),
-    /// A measured curve, at the same place.
+    /// A measured curve, evaluated at the same place.
     Curve(CurveName),
 }
 
 impl Derived {
-    /// The measured curves behind it; at one place only, if `place` is given.
+    /// Returns the measured curves that it is computed from; at one place only if
+    /// `place` is given.
     #[must_use]
     pub fn behind(&self, place: Option<f64>) -> Vec<(&CurveName, Option<f64>)> {
         let mut behind = vec![(&self.over, place)];
@@ -191,25 +193,25 @@ impl Derived {
     }
 }
 
-/// A shape that curves have or have not.
+/// A shape that curves may have.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Which one.
+    /// The kind of shape.
     pub is: ShapeKind,
-    /// One curve, or several where the shape compares.
+    /// One curve, or several if the shape compares curves.
     pub of: Curves,
-    /// The share by which it may be off; 0 if left out.
+    /// The share by which values may be off; 0 if absent.
     pub within: Option<f64>,
-    /// The share by which it must be clear; 0 if left out.
+    /// The share by which curves must be apart; 0 if absent.
     pub margin: Option<f64>,
-    /// The place from which the shape is to hold.
+    /// The place from which the shape must hold.
     pub from: Option<f64>,
-    /// The place up to which the shape is to hold.
+    /// The place up to which the shape must hold.
     pub until: Option<f64>,
-    /// Of `bounded`: no value is below this.
+    /// The lower bound of `bounded`.
     pub least: Option<f64>,
-    /// Of `bounded`: no value is above this.
+    /// The upper bound of `bounded`.
     pub most: Option<f64>,
 }
 
@@ -217,30 +219,30 @@ pub struct Shape {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "a curve or a list of curves")]
 pub enum Curves {
-    /// One.
+    /// One curve.
     One(CurveName),
-    /// Several.
+    /// Several curves.
     Several(Vec<CurveName>),
 }
 
-/// The shapes there are.
+/// The kinds of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapeKind {
-    /// y = x, `within` a share of x.
+    /// Every value equals x, `within` a share of x.
     Follows,
     /// No value is farther from the mean than `within`, a share of the mean.
     Flat,
     /// All curves are everywhere `within` a share of the first one.
     Same,
-    /// Each curve lies everywhere above the next one, by at least `margin`, a
+    /// Each curve lies everywhere above the next one, by at least `margin`, as a
     /// share of the next one.
     Order,
     /// The first curve lies everywhere above each of the others, by at least
-    /// `margin`, a share of the other.
+    /// `margin`, as a share of the other.
     Above,
     /// The first curve lies everywhere below each of the others, by at least
-    /// `margin`, a share of the other.
+    /// `margin`, as a share of the other.
     Below,
     /// No value is beyond `least` or `most` by more than `within`, a share of them.
     Bounded,
@@ -265,13 +267,13 @@ impl ShapeKind {
         matches!(self, Self::Same | Self::Order | Self::Above | Self::Below)
     }
 
-    /// Whether it knows `margin`; the others know `within`.
+    /// Whether it takes `margin`; the other shapes take `within`.
     #[must_use]
     pub(crate) const fn has_margin(self) -> bool {
         matches!(self, Self::Order | Self::Above | Self::Below | Self::Convex)
     }
 
-    /// The word in files.
+    /// The name in studies.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -291,7 +293,7 @@ impl ShapeKind {
 }
 
 impl Shape {
-    /// The curves that it is about.
+    /// Returns the curves that it is about.
     #[must_use]
     pub fn curves(&self) -> Vec<&CurveName> {
         match &self.of {
@@ -300,14 +302,14 @@ impl Shape {
         }
     }
 
-    /// Whether it is to hold at a place.
+    /// Whether it must hold at a place.
     #[must_use]
     pub fn covers(&self, x: f64) -> bool {
         self.from.is_none_or(|from| at_least(x, from))
             && self.until.is_none_or(|until| at_most(x, until))
     }
 
-    /// The share by which it may be off, or must be clear.
+    /// The share given by `within` or `margin`.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.within.or(self.margin).unwrap_or(0.0)

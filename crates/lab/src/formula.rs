@@ -1,26 +1,26 @@
 //! Formulas over named numbers: `min(x, n / Td, 1 / Tcrit)`.
 //!
-//! Read and computed by the expressions of `minijinja`, with `min(...)` and
-//! `max(...)` of numbers added; what comes out must be a finite number. Text,
-//! lists and filters of that language are no part of a formula.
+//! They are parsed and evaluated as expressions of `minijinja`, extended by `min(...)` and
+//! `max(...)` of numbers; the result must be a finite number. The text, lists and filters of
+//! that language are not supported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::value::Rest;
 use minijinja::{Environment, Error, ErrorKind, Expression, UndefinedBehavior};
 
-/// Characters that a formula may have; far more than any needs.
+/// Maximum length of a formula in characters; far more than any needs.
 const LONGEST: usize = 1000;
-/// Operators and brackets that a formula may have: each may be a level at which it is read and
-/// computed, and a thread's stack has room for some hundred.
+/// Maximum number of operators and brackets: each may add a level of recursion to parsing and
+/// evaluation, and a thread's stack has room for some hundred levels.
 const MOST_LEVELS: usize = 50;
-/// What may be a level.
+/// Characters that may add a level.
 const LEVELS: [char; 5] = ['+', '-', '*', '/', '('];
 const FUNCTIONS: [&str; 2] = ["min", "max"];
-/// What a formula has beside letters, digits and blanks.
+/// Characters allowed beside letters, digits and blanks.
 const SIGNS: &str = "+-*/(),._";
 
-/// A formula that can be computed.
+/// A parsed formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Formula {
     text: String,
@@ -28,10 +28,10 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
-    /// Reads a formula.
+    /// Parses a formula.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// Returns what is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let length = text.chars().count();
         if length > LONGEST {
@@ -71,8 +71,8 @@ impl Formula {
         Ok(formula)
     }
 
-    /// Refuses what is no number whatever its names stand for. That it cannot be
-    /// computed with the numbers of this trial says nothing.
+    /// Refuses a formula that can never be a number, whatever its names stand for. An
+    /// evaluation that fails with these trial numbers proves nothing.
     fn try_out(&self, expression: &Expression) -> Result<(), String> {
         let trial: BTreeMap<_, _> = (1_u8..=u8::MAX)
             .cycle()
@@ -89,16 +89,17 @@ impl Formula {
         outcome.map_err(|error| unreadable(&self.text, &error))
     }
 
-    /// The names in it.
+    /// The names that occur in it.
     #[must_use]
     pub fn names(&self) -> BTreeSet<&str> {
         self.names.iter().map(String::as_str).collect()
     }
 
-    /// The value, with what `value` gives for each name.
+    /// Evaluates the formula, with `value` giving the number of each name.
     ///
     /// # Errors
-    /// A name has no value, or the outcome is no number, as after a division by 0.
+    /// Returns an error if a name has no value or the result is not a finite number, as after
+    /// a division by 0.
     pub fn value(&self, value: &dyn Fn(&str) -> Result<f64, String>) -> Result<f64, String> {
         let known = |name: &String| match value(name) {
             Ok(number) => Ok((name.clone(), number)),
@@ -123,7 +124,7 @@ impl Formula {
     }
 }
 
-/// Whether a name of a formula stands before a bracket there.
+/// Whether a formula uses a name as a function.
 fn is_called(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);

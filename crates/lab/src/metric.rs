@@ -1,4 +1,4 @@
-//! What is measured at a point, with its unit and definition.
+//! Metrics measured at a point, with their units and definitions.
 
 mod describe;
 mod keys;
@@ -17,109 +17,110 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "keys::Keys")]
 pub struct Metric {
-    /// The title for people; the measure's own if left out.
+    /// The title in reports; the measure's own if absent.
     pub title: Option<String>,
     /// What is measured.
     pub measure: Measure,
 }
 
-/// What is measured, with all that it needs to be measured.
+/// A measured quantity with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
-    /// Frames that left, in Mpps.
+    /// Rate of frames that left, in Mpps.
     EgressRate,
-    /// Bits of frames that left, in Gb/s.
+    /// Bit rate of frames that left, in Gb/s.
     EgressBitRate {
-        /// Whether the check sequence and the padding of short frames count.
+        /// Whether the frame check sequence and the padding of short frames count.
         fcs: bool,
     },
-    /// Frames that came, in Mpps.
+    /// Rate of frames that arrived, in Mpps.
     OfferedRate,
-    /// Frames that were lost, in Mpps.
+    /// Rate of lost frames, in Mpps.
     LossRate {
-        /// Where; everywhere if absent.
+        /// Where they were lost; everywhere if absent.
         place: Option<LossPlace>,
     },
-    /// The share of the offered frames or packets that was lost, in percent.
+    /// The percentage of offered frames or packets that were lost.
     LossShare(LossShare),
-    /// From the last bit in to the last bit out, in microseconds.
+    /// The time from the last bit in to the last bit out, in microseconds.
     Latency(Delay),
     /// The delay that the microcode wrote into the frame, in microseconds.
     StampDelay {
-        /// Which of the delays.
+        /// The statistic and the frames that count.
         delay: Delay,
-        /// Where it stands in the frame.
+        /// Its position in the frame.
         stamp: DelayStamp,
     },
-    /// Cycles in which microengines executed, or time in which a line sent, in percent.
+    /// The percentage of cycles in which microengines executed, or of time in which a
+    /// line sent.
     Utilisation(Utilisation),
     /// The growth of counters.
     Count(CounterGrowth),
-    /// The growth of counters over the growth of others.
+    /// The growth of counters divided by the growth of others.
     Ratio(CounterRatio),
-    /// Instructions or commands of a program, without running it.
+    /// Static instructions or commands of a program, counted without running it.
     Code(StaticCount),
-    /// The share of the packets that a counter of their order counts, in percent.
+    /// The percentage of packets that an ordering counter counts.
     Order {
         /// The counter.
         counter: Counter,
         /// The flows whose packets count.
         flows: ObservedFlows,
     },
-    /// Data that was delivered in a network, in Mb/s.
+    /// The rate of data delivered in a network, in Mb/s.
     Goodput {
-        /// Of these flows.
+        /// The flows.
         flows: FlowNames,
-        /// One number for the rates of the flows; their sum if absent.
+        /// The statistic over the rates of the flows; their sum if absent.
         statistic: Option<Statistic>,
     },
-    /// The part of all delivered data that some flows have, in percent.
+    /// The percentage of all delivered data that belongs to some flows.
     Share {
         /// The flows.
         flows: FlowNames,
     },
-    /// Jain's index of what flows delivered.
+    /// Jain's fairness index of the data delivered per flow.
     Jain {
         /// The flows.
         flows: FlowNames,
     },
-    /// Bytes that wait before a line, in KB.
+    /// Bytes queued before a line, in KB.
     Queue {
         /// The line.
         link: String,
-        /// Whether it is the longest queue, not the mean over time.
+        /// Whether to report the longest queue instead of the mean over time.
         longest: bool,
     },
     /// Packets that the queue before a line dropped.
     Drops {
         /// The line.
         link: String,
-        /// What the number is divided by.
+        /// The divisor of their number.
         per: DropsPer,
     },
     /// The coefficient of variation of throughput.
     Cov {
-        /// Of these flows.
+        /// The flows.
         flows: FlowNames,
-        /// Of each flow or of their sum.
+        /// Whether each flow or their sum is meant.
         of: Variation,
-        /// Time over which throughput is taken.
+        /// The interval over which throughput is measured.
         delta: SampleInterval,
     },
-    /// From a flow's start until all its data was acknowledged, in seconds.
+    /// The time from a flow's start until all its data is acknowledged, in seconds.
     Completion {
-        /// Of these flows.
+        /// The flows.
         flows: FlowNames,
-        /// One number for several flows.
+        /// The statistic over several flows.
         statistic: Statistic,
     },
-    /// How long it takes until something stays what it is, in seconds.
+    /// The time until a quantity stays near its final value, in seconds.
     Settling {
-        /// What settles.
+        /// The quantity.
         of: Settles,
-        /// Time from one sample to the next.
+        /// The sampling interval.
         delta: SampleInterval,
-        /// How far from its end a value may be, as a share of it.
+        /// The permitted distance from the final value, as a share of it.
         within: f64,
     },
     /// Congestion windows, in KB.
@@ -128,39 +129,39 @@ pub enum Measure {
     RoundTrip(SenderState),
 }
 
-/// What senders know of their flows: at the window's end, or sampled.
+/// State of the senders of some flows, at the window's end or sampled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SenderState {
     /// The flows.
     pub flows: FlowNames,
-    /// One number for several flows and samples.
+    /// The statistic over flows and samples.
     pub statistic: Statistic,
-    /// Time from one sample to the next; once at the window's end if absent.
+    /// The sampling interval; if absent, one sample at the window's end.
     pub delta: Option<SampleInterval>,
 }
 
-/// Which delays are measured, as one number.
+/// Which delays are measured, and the statistic over them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delay {
-    /// One number for many frames.
+    /// The statistic over the frames.
     pub statistic: Statistic,
-    /// Which frames count; all if absent.
+    /// The frames that count; all if absent.
     pub only: Option<ByteFilter>,
 }
 
-/// Where the microcode writes a delay into a frame.
+/// The place of a delay that the microcode writes into a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStamp {
     /// First byte, from 0.
     pub at: usize,
     /// Length in bytes, 1 to 8.
     pub bytes: usize,
-    /// Microengine cycles of a tick.
+    /// Microengine cycles per tick.
     pub tick: u64,
 }
 
 impl Default for DelayStamp {
-    /// In the Ethernet source address, in ticks of the chip's time stamp.
+    /// The Ethernet source address, in ticks of the chip's time stamp.
     fn default() -> Self {
         Self {
             at: 6,
@@ -170,15 +171,15 @@ impl Default for DelayStamp {
     }
 }
 
-/// Frames whose byte has, or has not, a value.
+/// Selects frames by the value of one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByteFilter {
-    /// The byte, from 0.
+    /// The index of the byte, from 0.
     pub byte: usize,
-    /// The byte has this value.
+    /// The value that the byte must have.
     pub is: Option<u8>,
-    /// The byte has another value than this.
+    /// A value that the byte must not have.
     pub not: Option<u8>,
 }
 
@@ -198,7 +199,7 @@ impl ByteFilter {
 pub enum LossPlace {
     /// At the ports and the media interface.
     Media,
-    /// By counters of the microcode with `drop = true`.
+    /// In the microcode, by its counters with `drop = true`.
     Microcode,
 }
 
@@ -207,24 +208,24 @@ pub enum LossPlace {
 pub struct CounterGrowth {
     /// Paths into the `chip` object of the stats file, or into the results of a network.
     pub of: Vec<String>,
-    /// The microengines below which the paths are; a stage's name, or indices.
+    /// The microengines that the paths start from: a stage's name, or indices.
     pub me: Option<String>,
-    /// What the sum is divided by; nothing if absent.
+    /// The divisor of the sum, if any.
     pub per: Option<Per>,
 }
 
-/// Counters over others.
+/// The growth of counters divided by that of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterRatio {
-    /// Paths of what is divided.
+    /// Paths of the dividend.
     pub of: Vec<String>,
-    /// Paths of what it is divided by.
+    /// Paths of the divisor.
     pub over: Vec<String>,
-    /// The microengines below which the paths are; a stage's name, or indices.
+    /// The microengines that the paths start from: a stage's name, or indices.
     pub me: Option<String>,
 }
 
-/// What counts are divided by.
+/// Divisors of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Per {
@@ -236,20 +237,20 @@ pub enum Per {
     Second,
 }
 
-/// What is counted in a program.
+/// A static count over a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticCount {
-    /// What is counted.
+    /// What to count.
     pub of: CountedCode,
     /// The microengines that run the program; a stage's name, or indices.
     pub me: String,
-    /// The label with which the code begins; the first word if absent.
+    /// The label where the code begins; the first word if absent.
     pub from: Option<String>,
-    /// The label before which it ends; the last word if absent.
+    /// The label before which the code ends; the last word if absent.
     pub until: Option<String>,
 }
 
-/// What of a program is counted.
+/// What to count in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedCode {
     /// Words of the control store.
@@ -258,7 +259,7 @@ pub enum CountedCode {
     References(Option<MemoryUnit>),
 }
 
-/// Units that commands go to.
+/// Units that receive commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryUnit {
@@ -276,19 +277,19 @@ pub enum MemoryUnit {
     Cap,
 }
 
-/// Flows whose order is observed.
+/// Flows whose packet order is observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ObservedFlows {
     /// All flows.
     #[default]
     All,
-    /// The first one, and those that take its place one after the other.
+    /// The first flow, and its successors in the same slot.
     One,
 }
 
 impl Metric {
-    /// Whether it is the growth of what the chip counts, not seen in frames.
+    /// Whether it is a growth of the chip's counters rather than derived from frames.
     #[must_use]
     pub(crate) const fn is_counted(&self) -> bool {
         matches!(
@@ -301,13 +302,13 @@ impl Metric {
         )
     }
 
-    /// Whether it needs no run.
+    /// Whether it can be computed without a run.
     #[must_use]
     pub(crate) const fn is_static(&self) -> bool {
         matches!(self.measure, Measure::Code(_))
     }
 
-    /// Whether it can be measured at a chip.
+    /// Whether it can be measured on a chip.
     #[must_use]
     pub(crate) const fn fits_chips(&self) -> bool {
         match &self.measure {

@@ -1,4 +1,4 @@
-//! Reads studies: those that come with the program, and those in files.
+//! Reads studies, shipped ones and files.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use npsim_project::toml_reader;
 use crate::checking;
 use crate::study::Study;
 
-/// The kind of file, for mistakes.
+/// The file kind, for error messages.
 const KIND: FileKind<'_> = FileKind {
     noun: "study's",
     forms: &[(
@@ -27,7 +27,7 @@ const KIND: FileKind<'_> = FileKind {
     )],
 };
 
-/// Name and text of each.
+/// Name and text of each shipped study.
 const BUILT_IN: &[(&str, &str)] = &[
     ("baseline", include_str!("../studies/baseline/study.toml")),
     ("govind", include_str!("../studies/govind/study.toml")),
@@ -37,10 +37,10 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 impl Study {
-    /// Reads the text of a study; `path` is how it is shown in messages.
+    /// Parses the text of a study; `path` is its name in messages.
     ///
     /// # Errors
-    /// It is no TOML, has keys that no study has, or names what is not there.
+    /// Returns an error if it is not TOML, has unknown keys, or refers to something undefined.
     pub fn parse(path: &str, text: &str) -> Result<Self, Problem> {
         let study: Self = toml_reader::read(text)
             .map_err(|error| toml_errors::problem(&error, KIND, path, &text.into()))?;
@@ -51,10 +51,10 @@ impl Study {
         Ok(study)
     }
 
-    /// Reads a study's file.
+    /// Reads a study from a file.
     ///
     /// # Errors
-    /// It cannot be read, or as in [`Study::parse`].
+    /// Returns an error if it cannot be read, or as [`Study::parse`] does.
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let bytes = Disk
             .read(path)
@@ -65,10 +65,10 @@ impl Study {
     }
 }
 
-/// All shipped studies.
+/// Returns all shipped studies.
 ///
 /// # Errors
-/// One of them is wrong, which a test excludes.
+/// Returns an error if one of them is invalid, which a test excludes.
 pub fn all() -> Result<Vec<Study>, Problem> {
     BUILT_IN
         .iter()
@@ -76,25 +76,25 @@ pub fn all() -> Result<Vec<Study>, Problem> {
         .collect()
 }
 
-/// The text of the study of this name, or of the one in this file, as it is.
+/// Returns the unmodified text of the study with this name or in this file.
 ///
 /// # Errors
-/// There is none.
+/// Returns an error if there is none or it is invalid.
 pub fn text(name: &str) -> Result<String, Problem> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
         return Ok((*text).to_owned());
     }
-    // What is wrong with the name or the file is the same as where it is run.
+    // Reports the same mistakes in the name or the file as running it would.
     find(name)?;
     let path = Path::new(name);
     npsim_net::inputs::reading(path);
     std::fs::read_to_string(path).map_err(|error| Problem::io("read", path, &error))
 }
 
-/// The study of this name, or the one in this file.
+/// Returns the study with this name or in this file.
 ///
 /// # Errors
-/// There is none, or the file is wrong.
+/// Returns an error if there is none or it is invalid.
 pub fn find(name: &str) -> Result<Study, Problem> {
     if let Some((known, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
         return Study::parse(&format!("study {known}"), text);
@@ -111,7 +111,7 @@ pub fn find(name: &str) -> Result<Study, Problem> {
     })
 }
 
-/// Whether this can only mean a file.
+/// Whether a name can only be a file name.
 #[must_use]
 pub fn is_file_name(name: &str) -> bool {
     name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|end| end == "toml")
@@ -136,7 +136,7 @@ mod tests {
                     "{name} {}",
                     row.id
                 );
-                // What is computed from stated numbers alone needs no point.
+                // A row computed from stated numbers alone needs no points.
                 let stated = row.arithmetic.is_some()
                     && row.shape.is_none()
                     && row.measured.iter().all(|it| it.curves().is_empty());
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// A point that is run once has no interval: what its study says of chance instead.
+    /// A point that runs once has no interval, so its study must comment on randomness instead.
     #[test]
     fn sweeps_have_intervals_or_say_why_not() {
         for study in all().unwrap() {
@@ -167,8 +167,8 @@ mod tests {
         }
     }
 
-    /// What was reproduced was so with these numbers: a chip that is changed is another one, and its
-    /// studies are to be run again before they may say otherwise.
+    /// Rows were reproduced with these chip parameters. Changing a chip makes it a different one,
+    /// and its studies must then be run again before their fingerprints are updated.
     #[test]
     fn chips_of_studies_are_those_that_they_were_made_with() {
         let shipped = ["ixp2400", "ixp2800"].map(|name| {
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// What is published once is compared in one way, in whatever study.
+    /// A published value is compared in the same way in every study.
     #[test]
     fn one_id_has_one_tolerance_everywhere() {
         let mut known = std::collections::BTreeMap::new();

@@ -1,8 +1,8 @@
-//! Studies as they are typed: which systems run under which loads, what is
-//! measured, and what was published about it.
+//! Studies as written in files: which systems run under which loads, what is measured, and what was
+//! published about it.
 //!
-//! `docs/src/experiments.md` describes the file. [`Study::parse`] reads it and
-//! `checking` that every name in it means something.
+//! `docs/src/experiments.md` describes the file. [`Study::parse`] reads it, and `checking` verifies that
+//! every name in it has a meaning.
 
 mod axis;
 mod chosen;
@@ -26,61 +26,61 @@ use crate::metric::Metric;
 use crate::rounding::close;
 use crate::windows::{self, picoseconds};
 
-/// A study or a sweep.
+/// A study.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// The name; the folder of its results.
+    /// The name, also of the folder of its results.
     pub name: String,
-    /// One line.
+    /// The title, one line.
     pub title: String,
-    /// What it asks and how, in paragraphs.
+    /// What it investigates and how, in paragraphs.
     #[serde(default)]
     pub about: String,
-    /// The chips that it is about, by name, with the fingerprints of their numbers as they were when
-    /// it was made; the chips that come with npsim if left out.
+    /// The chips that it is about, by name, with the fingerprints of their parameters when it was made;
+    /// the chips shipped with npsim if absent.
     #[serde(default)]
     pub chips: BTreeMap<String, String>,
-    /// When points are measured.
+    /// The measurement window of the points.
     #[serde(default)]
     pub window: WindowText,
-    /// When points of a quick run are measured.
+    /// The measurement window in a quick run.
     pub quick: Option<WindowText>,
-    /// How often points are run whose sweep asks for it.
+    /// The number of runs per point, for sweeps that ask for several.
     #[serde(default)]
     pub replication: Replication,
-    /// What is measured, by name.
+    /// The metrics, by name.
     pub metric: BTreeMap<String, Metric>,
-    /// What is run, by name.
+    /// The sweeps, by name.
     pub sweep: BTreeMap<String, Sweep>,
-    /// Curves that are computed from measured ones, by name.
+    /// Curves computed from measured ones, by name.
     #[serde(default)]
     pub curve: BTreeMap<String, Derived>,
-    /// Tables in their order.
+    /// Tables, in order.
     #[serde(default)]
     pub table: Vec<Table>,
-    /// Figures in their order.
+    /// Figures, in order.
     #[serde(default)]
     pub figure: Vec<PublishedFigure>,
-    /// Published values and shapes in their order.
+    /// Published values and shapes, in order.
     #[serde(default)]
     pub published: Vec<Published>,
     /// Constants that were chosen with published values in view.
     #[serde(default)]
     pub chosen: Vec<ModelChoice>,
-    /// Settings over those of its points, which make it another study than it was: `KEY` and `VALUE`.
+    /// Settings that override those of its points and so change the study: `KEY` and `VALUE`.
     #[serde(skip)]
     pub overrides: Vec<(String, String)>,
-    /// Systems in the places of its own, which make it another study than it was: its own, and the other.
+    /// Systems used instead of its own, which also changes the study: its own and its replacement.
     #[serde(skip)]
     pub replaced: Vec<(String, String)>,
 }
 
 impl Study {
-    /// Runs other systems wherever the study has one of its own: its own, and the other.
+    /// Replaces systems throughout the study; each pair is the study's own system and its replacement.
     ///
     /// # Errors
-    /// No sweep has that system, or it is replaced twice.
+    /// Returns an error if no sweep has such a system or if it is replaced twice.
     pub fn replace_systems(&mut self, replaced: &[(String, String)]) -> Result<(), Problem> {
         let systems: BTreeSet<_> = { self.sweep.values() }
             .map(|it| it.system.clone())
@@ -114,34 +114,33 @@ impl Study {
         Ok(())
     }
 
-    /// What makes it another study than it was, as it was given: `KEY=VALUE`, or `SYSTEM=OTHER`.
+    /// The changes to the study, as given by the user: `KEY=VALUE`, or `SYSTEM=OTHER`.
     pub fn changes(&self) -> impl Iterator<Item = String> {
         let all = self.replaced.iter().chain(&self.overrides);
         all.map(|(key, value)| format!("{key}={value}"))
     }
 }
 
-/// When a point is measured.
+/// The measurement window of a point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WindowText {
-    /// Time before anything is counted, such as `500us`, or `detected`; none if left
-    /// out.
+    /// Time before counting begins, such as `500us`, or `detected`; none if absent.
     pub warm_up: Option<String>,
-    /// Of a warm-up that is detected: the longest that it may be.
+    /// The longest permitted warm-up if it is detected.
     pub warm_up_most: Option<String>,
-    /// Time during which is counted; until the traffic is handled if left out.
+    /// Duration of the measurement; until the traffic is handled if absent.
     pub measure: Option<String>,
 }
 
-/// How often a point is run, with other seeds and other moments at which frames begin
-/// to come, so that a mean has an interval.
+/// The number of runs of a point. They have other seeds and other moments at which frames begin to
+/// arrive, so that a mean has an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replication {
-    /// How often.
+    /// The number of runs.
     pub runs: usize,
-    /// In a quick run; once if left out.
+    /// The number in a quick run; once if absent.
     #[serde(default = "once")]
     pub quick: usize,
 }
@@ -170,73 +169,72 @@ pub enum Replicated {
 }
 
 impl WindowText {
-    /// Whether the warm-up is what the run shows it to be.
+    /// Whether the warm-up is detected from the run.
     #[must_use]
     pub fn is_detected(&self) -> bool {
         self.warm_up.as_deref() == Some(DETECTED)
     }
 }
 
-/// The word for a warm-up that is not given.
+/// The value of `warm_up` that asks for detection.
 pub(crate) const DETECTED: &str = "detected";
 
-/// A system and its axes.
+/// A system and the axes that it is run over.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// For people; its name if left out.
+    /// The title in reports; its name if absent.
     pub title: Option<String>,
-    /// The project: file, folder or source, below the study's folder or the root.
+    /// The project: a file, folder or source, relative to the study's folder or the root.
     #[serde(default)]
     pub system: String,
-    /// Instead of a system: the Petri net of a router; settings are its parameters.
+    /// Whether to run the Petri net of a router instead of a system; settings are its parameters.
     #[serde(default)]
     pub net: bool,
-    /// Instead of a system: the fluid model of XCP; settings are its parameters.
+    /// Whether to run the fluid model of XCP instead of a system; settings are its parameters.
     #[serde(default)]
     pub fluid: bool,
-    /// Instead of a system: a network file, found as systems are; settings are its keys.
+    /// A network file to run instead of a system, found as systems are; settings are its keys.
     #[serde(default)]
     pub network: String,
-    /// Settings over the project, as for `npsim run --set`.
+    /// Settings that override the project's, as for `npsim run --set`.
     #[serde(default)]
     pub set: BTreeMap<String, SettingValue>,
     /// A capture as traffic, instead of the project's load.
     pub trace: Option<TraceText>,
-    /// When its points are measured, if not as the study's.
+    /// The measurement window of its points, if it differs from the study's.
     pub window: Option<WindowText>,
-    /// When its points of a quick run are measured; as in `window` if left out.
+    /// The measurement window in a quick run; as in `window` if absent.
     pub quick: Option<WindowText>,
-    /// Begins the microengines' pseudo-random numbers.
+    /// Seed of the microengines' pseudo-random numbers.
     pub seed: Option<u64>,
     /// Checks that do not stop a run.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// What is another chip in it, where that is what it asks: its points are not those
-    /// of the chip that all others run on.
+    /// How its chip differs, if the sweep deliberately uses a chip other than the one that all other
+    /// points run on.
     pub other_chip: Option<String>,
-    /// Names of metrics; all of them if left out.
+    /// Names of metrics; all if absent.
     #[serde(default)]
     pub metrics: Vec<String>,
-    /// Which points are run as often as the study's `replication` says; none if left out.
+    /// The points that run as often as the study's `replication` says; none if absent.
     pub replicate: Option<Replicated>,
-    /// Why a point that is run once says enough, where no other points of the study show how far
-    /// runs lie apart.
+    /// Why a single run of a point is enough, if no other points of the study show how much runs vary.
     pub single: Option<String>,
-    /// What changes from point to point; the first one is the abscissa.
+    /// What changes from point to point; the first axis is the abscissa.
     #[serde(default)]
     pub axis: Vec<Axis>,
 }
 
-/// A capture and how it is played.
+/// A capture and how it is replayed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceText {
-    /// The capture, below the study's folder or the root.
+    /// The capture, relative to the study's folder or the root.
     pub file: String,
-    /// As for `npsim run --pace`.
+    /// The pace, as for `npsim run --pace`.
     pub pace: Option<String>,
-    /// As for `npsim run --ports`.
+    /// The ports, as for `npsim run --ports`.
     pub ports: Option<String>,
 }
 
@@ -253,13 +251,13 @@ pub enum SubjectKind {
     Network,
 }
 
-/// First parts of the keys of network files.
+/// First components of the keys of network files.
 const NETWORK_KEYS: [&str; 9] = [
     "name", "until", "from", "scale", "host", "switch", "router", "link", "flow",
 ];
 
 impl SubjectKind {
-    /// Whether a setting over all points of a study can be one of these.
+    /// Whether a setting applied to all points of a study can affect points of this kind.
     #[must_use]
     pub(crate) fn takes(self, key: &str) -> bool {
         let first = key.split('.').next().unwrap_or(key);
@@ -271,13 +269,13 @@ impl SubjectKind {
         }
         match self {
             Self::Network => NETWORK_KEYS.contains(&first),
-            // The parameters of models are names without dots.
+            // Parameters of models are names without dots.
             Self::Chip => !NETWORK_KEYS.contains(&first) && key.contains('.'),
             Self::PetriNet | Self::Fluid => !NETWORK_KEYS.contains(&first) && !key.contains('.'),
         }
     }
 
-    /// Whether its points are measured in windows of any place: it is no chip's.
+    /// Whether its points are measured in arbitrary windows of time, as those of chips are not.
     #[must_use]
     pub(crate) const fn has_windows(self) -> bool {
         matches!(self, Self::Fluid | Self::Network)
@@ -285,7 +283,7 @@ impl SubjectKind {
 }
 
 impl Study {
-    /// How often a sweep's points at a place of its first axis are run.
+    /// The number of runs of a sweep's points at a place of its first axis.
     #[must_use]
     pub fn runs(&self, sweep: &Sweep, x: f64, quick: bool) -> usize {
         let several = match &sweep.replicate {
@@ -300,8 +298,8 @@ impl Study {
         }
     }
 
-    /// The windows that hold for a sweep, the one that is asked first in front: a sweep's own before
-    /// the study's, and a quick run's before the whole one's.
+    /// The windows that apply to a sweep, highest priority first: the sweep's own before the study's, and
+    /// the quick run's before the full run's.
     pub(crate) fn windows<'a>(
         &'a self,
         sweep: &'a Sweep,
@@ -316,11 +314,11 @@ impl Study {
         windows.into_iter().flatten()
     }
 
-    /// When the points of a sweep begin and end to be measured, in picoseconds, where that is given
-    /// in time and not detected: of networks and the fluid model.
+    /// The beginning and the end of a sweep's measurement in picoseconds, for networks and the fluid
+    /// model, which take times and detect no warm-up.
     ///
     /// # Errors
-    /// The warm-up is to be detected, or a time has no unit.
+    /// Returns an error if the warm-up is to be detected or a time has no unit.
     pub(crate) fn time_window(
         &self,
         sweep: &Sweep,
@@ -353,7 +351,7 @@ impl Study {
 }
 
 impl Sweep {
-    /// All keys that it sets, of the sweep and of its axes.
+    /// All keys set by the sweep and its axes.
     pub fn keys(&self) -> impl Iterator<Item = &String> {
         let of_axes = self.axis.iter().flat_map(|axis| {
             let steps = axis.step.iter().flat_map(|step| step.set.keys());
@@ -362,7 +360,7 @@ impl Sweep {
         self.set.keys().chain(of_axes)
     }
 
-    /// What it runs.
+    /// The kind of subject that it runs.
     #[must_use]
     pub fn kind(&self) -> SubjectKind {
         if self.net {

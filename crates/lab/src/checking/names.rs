@@ -1,4 +1,4 @@
-//! Whether what is measured names curves, metrics and places that a study has.
+//! Checks that the curves, metrics and places named by a study exist.
 
 use super::is_sound;
 use crate::expression::{CurveName, ExpressionOperand, Measured};
@@ -9,7 +9,8 @@ use npsim_asm::spelling::closest;
 use npsim_project::problem::Problem;
 use std::collections::BTreeMap;
 
-/// Every name of a formula means something, and everything named is used.
+/// Checks that every name in a formula is defined, and that every definition is
+/// used.
 pub(super) fn check_names(
     formula: &Formula,
     with: &BTreeMap<String, ExpressionOperand>,

@@ -1,4 +1,4 @@
-//! Whether sweeps say what can be run.
+//! Checks that sweeps can be run.
 
 use super::{is_sound, unknown};
 use crate::chip_points::ChipPoint;
@@ -13,7 +13,7 @@ use npsim_project::problem::Problem;
 use npsim_project::quantity::Time;
 use std::collections::BTreeSet;
 
-/// Points that a sweep may have: more than a day of the quickest runs.
+/// Maximum points of a sweep: more than a day of the quickest runs.
 const MOST_POINTS: usize = 100_000;
 
 pub(super) fn check_window(window: &WindowText) -> Result<(), Problem> {

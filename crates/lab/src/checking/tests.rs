@@ -1,4 +1,4 @@
-//! What is refused in a study, with what is said about it.
+//! Studies that are refused, and the messages.
 
 use crate::study::Study;
 

@@ -1,4 +1,4 @@
-//! Values and shapes of curves that are known.
+//! Values and shapes of known curves.
 
 use super::{ShapeFinding, shape, value};
 use crate::expression::{CurveName, Measured, Shape};
@@ -107,7 +107,7 @@ fn a_point_without_a_value_gives_its_reason() {
     assert!(compute(r#"{ is = "at", of = "a.line", x = 9 }"#).is_err());
     assert!(compute(r#"{ is = "max", of = "a.none" }"#).is_err());
     assert!(look(r#"{ is = "flat", of = "a.broken", within = 1 }"#).is_err());
-    // Beyond the broken point there is something to be seen.
+    // Beyond the broken point the shape can be checked.
     assert!(
         look(r#"{ is = "follows", of = "a.broken", within = 0, from = 4 }"#)
             .unwrap()
@@ -151,7 +151,7 @@ fn shapes_hold_or_do_not() {
             r#"{ is = "same", of = ["a.zero", "a.zero"], within = 0 }"#,
             true,
         ),
-        // Infinitely far off, as a share of 0.
+        // An infinite distance, as a share of 0.
         (
             r#"{ is = "same", of = ["a.zero", "a.four"], within = 0.5 }"#,
             false,
@@ -226,7 +226,7 @@ fn quotients_by_nearly_zero_are_no_figures() {
     let why = compute(r#"{ is = "largest-difference", of = ["a.four", "a.nearly"] }"#);
     let why = why.expect_err("no difference");
     assert!(why.contains("nearly 0"), "{why}");
-    // What is judged stays judged, and no digit says more than is known.
+    // Findings stay decided, and the text shows no more digits than are known.
     for (text, holds) in [
         (r#"{ is = "above", of = ["a.four", "a.nearly"] }"#, true),
         (r#"{ is = "below", of = ["a.four", "a.nearly"] }"#, false),

@@ -1,4 +1,4 @@
-//! What a metric is called, its unit, and what exactly is measured.
+//! Titles, units and exact definitions of metrics.
 
 use super::network::{DropsPer, LossShare, Utilisation, Variation};
 use super::{
@@ -7,7 +7,7 @@ use super::{
 };
 
 impl Metric {
-    /// What it is called.
+    /// The title.
     #[must_use]
     pub fn shown(&self) -> String {
         self.title.clone().unwrap_or_else(|| self.measure.shown())
@@ -19,7 +19,7 @@ impl Metric {
         self.measure.unit()
     }
 
-    /// What exactly is measured, in one sentence.
+    /// The exact definition, in one sentence.
     #[must_use]
     pub fn definition(&self) -> String {
         self.measure.definition()
@@ -149,7 +149,7 @@ impl Measure {
         }
     }
 
-    /// The definition of what networks alone have.
+    /// The definitions of metrics that only networks have.
     fn network_definition(&self) -> String {
         match self {
             Self::Goodput { flows, statistic } => {
@@ -228,7 +228,7 @@ impl SenderState {
 }
 
 impl Delay {
-    /// Which frames, behind the word.
+    /// The phrase that qualifies the word "frames"; empty if all count.
     fn frames(&self) -> String {
         self.only.map_or_else(String::new, ByteFilter::phrase)
     }
@@ -286,7 +286,7 @@ impl Utilisation {
 }
 
 impl StaticCount {
-    /// `SRAM references of processing`.
+    /// The title, such as `SRAM references of processing`.
     fn shown(&self) -> String {
         match self.of {
             CountedCode::Instructions => format!("instructions of {}", self.me),

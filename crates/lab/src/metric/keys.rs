@@ -1,4 +1,4 @@
-//! A metric as it is written in a study: keys, of which each measure takes its own.
+//! The keys of a metric in a study; each measure takes its own.
 
 use npsim_net::order::Counter;
 use serde::{Deserialize, Deserializer};
@@ -12,12 +12,12 @@ use super::{
 };
 use crate::microengines;
 
-/// How far from its end a settled value may be, if `within` is left out.
+/// The permitted distance of a settled value from its end, if `within` is left out.
 const WITHIN: f64 = 0.1;
-/// The most bytes that a stamp can have.
+/// Maximum length of a stamp in bytes.
 const LONGEST_STAMP: usize = 8;
 
-/// The words for `measure`.
+/// The values of `measure`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Quantity {
@@ -45,8 +45,8 @@ enum Quantity {
     RoundTrip,
 }
 
-/// All keys that some measure has. A measure takes those that it has; what is left then does not
-/// belong to it.
+/// The union of the keys of all measures. A measure takes its own out; any key left over does
+/// not belong to it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Keys {
@@ -77,7 +77,7 @@ pub(super) struct Keys {
     rtt: Option<String>,
 }
 
-/// A text or a list of texts.
+/// Reads a text or a list of texts.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a text or a list of texts")]
@@ -105,7 +105,7 @@ impl TryFrom<Keys> for Metric {
 }
 
 impl Keys {
-    /// The measure, with the keys that it has taken out.
+    /// Builds the measure, taking out its keys.
     fn measure(&mut self) -> Result<Measure, String> {
         Ok(match self.measure {
             Quantity::EgressRate => Measure::EgressRate,
@@ -172,7 +172,7 @@ impl Keys {
         })
     }
 
-    /// A key that is given and was not taken.
+    /// Returns a key that was given but not taken.
     fn left_over(&self) -> Option<&'static str> {
         let given = [
             ("statistic", self.statistic.is_some()),
@@ -234,7 +234,7 @@ impl Keys {
         }
     }
 
-    /// Microengines, by a stage's name or by indices.
+    /// Takes the microengines, given by a stage's name or by indices.
     fn microengines(&mut self) -> Result<Option<String>, String> {
         let me = self.me.take();
         me.as_deref().map(microengines::check).transpose()?;
@@ -284,7 +284,7 @@ impl Keys {
         })
     }
 
-    /// The only word of `of`.
+    /// Takes the only word of `of`.
     fn word(&mut self) -> Option<String> {
         let mut of = std::mem::take(&mut self.of);
         of.pop().filter(|_| of.is_empty())
@@ -368,13 +368,13 @@ impl Keys {
     }
 }
 
-/// `` `of` is one of "a", "b" ``.
+/// The message `` `of` is one of "a", "b" ``.
 fn one_of(words: &[impl std::fmt::Display]) -> String {
     let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
     format!("`of` is one of {}", words.join(", "))
 }
 
-/// A time that is not 0.
+/// Reads a time that is not 0.
 fn interval(key: &str, text: Option<String>) -> Result<Option<SampleInterval>, String> {
     let Some(text) = text else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What measures of networks are about: flows, lines and the time between samples.
+//! Parameters of network metrics: flows, lines and sampling intervals.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use npsim_project::quantity::Time;
 
 use super::{LossPlace, Measure, Metric, SenderState};
 
-/// Flows of a network, by their names or those of their groups, with `*` for any letters; all flows
-/// if there is no name.
+/// Flows of a network, by their names or the names of their groups, where `*` matches any letters;
+/// all flows if the list is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowNames(pub Vec<String>);
 
@@ -21,16 +21,16 @@ impl fmt::Display for FlowNames {
     }
 }
 
-/// A time that is not 0, as it is written in the study.
+/// A time that is not 0, with its text in the study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleInterval {
     text: String,
-    /// Picoseconds.
+    /// The same in picoseconds.
     pub picoseconds: u64,
 }
 
 impl SampleInterval {
-    /// Reads an interval such as `100ms`; `None` if the text is no time with a unit, or 0.
+    /// Parses an interval such as `100ms`; `None` if the text is not a time with a unit, or is 0.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.parse() {
@@ -49,35 +49,35 @@ impl fmt::Display for SampleInterval {
     }
 }
 
-/// Of what the lost share is taken. A line is named by its link, with ` back` behind it for the way
-/// from the link's second end.
+/// The traffic that a lost share refers to. A line is named by its link, followed by ` back` for
+/// the direction from the link's second end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LossShare {
-    /// Of all that a chip or a network was offered.
+    /// Everything offered to a chip or a network.
     Everywhere,
-    /// Of what a chip was offered, lost at one place.
+    /// Everything offered to a chip, counting losses at one place.
     At(LossPlace),
-    /// Of what came to a line.
+    /// Everything that arrived at a line.
     Link(String),
-    /// Of what some flows sent.
+    /// Everything that some flows sent.
     Flows(FlowNames),
 }
 
-/// Whose utilisation is measured.
+/// What utilisation is measured of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Utilisation {
-    /// Utilisation of the microengines that run a program.
+    /// The microengines that run a program.
     Running,
-    /// Utilisation of a stage's microengines, by its name, or by indices such as `4-7`.
+    /// A stage's microengines, by its name or by indices such as `4-7`.
     Microengines(String),
-    /// Utilisation of a line.
+    /// A line.
     Link(String),
 }
 
-/// What the number of drops is divided by.
+/// The divisor of the number of drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DropsPer {
-    /// No divisor.
+    /// None: drops over the whole window.
     Window,
     /// Seconds.
     Second,
@@ -85,16 +85,16 @@ pub enum DropsPer {
     RoundTrip(SampleInterval),
 }
 
-/// Of what the variation is taken.
+/// What the variation is computed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variation {
-    /// Of each flow, averaged over them.
+    /// Each flow, averaged over the flows.
     Flow,
-    /// Of all flows together.
+    /// The sum of all flows.
     Sum,
 }
 
-/// What settles.
+/// The quantity that settles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settles {
     /// The goodput of each of these flows.
@@ -121,7 +121,7 @@ impl Settles {
 }
 
 impl Metric {
-    /// The flows that it is about; no name for all of them.
+    /// The flows that it is about; empty for all of them.
     #[must_use]
     pub(crate) fn flows(&self) -> &[String] {
         match &self.measure {
@@ -141,7 +141,7 @@ impl Metric {
         }
     }
 
-    /// The line that it is about.
+    /// The line that it is about, if any.
     #[must_use]
     pub(crate) fn link(&self) -> Option<&str> {
         match &self.measure {
@@ -157,7 +157,7 @@ impl Metric {
         }
     }
 
-    /// Time from one sample to the next, in picoseconds, where it is sampled.
+    /// The sampling interval in picoseconds, if it is sampled.
     #[must_use]
     pub(crate) fn sampling_interval(&self) -> Option<u64> {
         let interval = match &self.measure {

@@ -1,8 +1,8 @@
-//! One number for many values.
+//! Statistics that reduce many values to one.
 
 use serde::Deserialize;
 
-/// One number for many.
+/// A statistic over many values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Statistic {
@@ -22,7 +22,8 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// The number for `values`, in their unit; `None` for no values.
+    /// Computes the statistic of `values`, in their unit; `None` if there are
+    /// none.
     #[must_use]
     pub fn of(self, values: &[u64]) -> Option<f64> {
         let mut sorted = values.to_vec();
@@ -45,7 +46,7 @@ impl Statistic {
         })
     }
 
-    /// In a definition, as in "mean delay".
+    /// The wording in a definition, as in "mean delay".
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",

@@ -10,41 +10,41 @@ use crate::rounding::close;
 use crate::setting_value::SettingValue;
 use crate::windows::{self, picoseconds};
 
-/// Windows that an axis of time may have.
+/// Maximum number of windows of a time axis.
 const MOST_WINDOWS: u64 = 100_000;
-/// Picoseconds.
+/// Picoseconds per second.
 const SECOND: f64 = 1e12;
 
-/// What changes from point to point.
+/// A quantity that changes from point to point.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// The name in tables and in `where`; the key if left out.
+    /// The name in tables and in `where`; the key if absent.
     pub name: Option<String>,
-    /// The label in figures; its name if left out.
+    /// The label in figures; its name if absent.
     pub label: Option<String>,
     /// The unit.
     #[serde(default)]
     pub unit: String,
-    /// The setting whose values are taken in turn.
+    /// The setting that is varied.
     pub key: Option<String>,
-    /// The values.
+    /// The values of the setting.
     #[serde(default)]
     pub values: Vec<SettingValue>,
-    /// Where the values lie on the axis; their own leading numbers if left out.
+    /// The positions of the values on the axis; their own leading numbers if absent.
     #[serde(default)]
     pub x: Vec<f64>,
-    /// Instead of `key` and `values`: several settings at once.
+    /// Several settings that change together, instead of `key` and `values`.
     #[serde(default)]
     pub step: Vec<AxisStep>,
-    /// Instead of `key` and `values`, of networks and the fluid model: windows of this length, one after the
-    /// other; those of a network are measured in one run.
+    /// For networks and the fluid model, instead of `key` and `values`: consecutive windows of this length.
+    /// The windows of a network are measured in one run.
     pub every: Option<String>,
-    /// Where the first of these windows begins; at 0 if left out.
+    /// The beginning of the first window; 0 if absent.
     pub from: Option<String>,
-    /// Where the last of these windows ends.
+    /// The end of the last window.
     pub until: Option<String>,
-    /// The places that a quick run takes; all of them if left out.
+    /// The places used in a quick run; all if absent.
     #[serde(default)]
     pub quick: Vec<f64>,
 }
@@ -53,22 +53,22 @@ pub struct Axis {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AxisStep {
-    /// Where it lies on the axis.
+    /// Its position on the axis.
     pub x: f64,
-    /// The name; the number if left out.
+    /// The name; the number if absent.
     pub label: Option<String>,
     /// The settings.
     pub set: BTreeMap<String, SettingValue>,
 }
 
-/// One level of an axis: a value that it takes.
+/// One level of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisLevel {
-    /// Where it lies.
+    /// Its position.
     pub x: f64,
-    /// What it is called.
+    /// Its label.
     pub label: String,
-    /// What it sets, by path.
+    /// The settings that it applies, by path.
     pub set: Vec<(String, String)>,
 }
 
@@ -91,7 +91,7 @@ impl Axis {
         }
     }
 
-    /// The levels: where they lie, what they are called, what they set.
+    /// The levels, with their positions, labels and settings.
     #[must_use]
     pub fn levels(&self) -> Vec<AxisLevel> {
         if self.every.is_some() {
@@ -109,7 +109,7 @@ impl Axis {
             });
             return steps.collect();
         }
-        // A study whose places are not known is refused when it is checked.
+        // Checking has refused studies with unknown positions.
         let places = self.places().unwrap_or_default();
         let levels = self.values.iter().enumerate().map(|(at, value)| {
             let text = value.text();
@@ -126,11 +126,11 @@ impl Axis {
         levels.collect()
     }
 
-    /// Where values lie: where `x` says, or their numbers in the axis's unit, or one after the other
-    /// if none is a number.
+    /// The positions of the values: as given by `x`, or their numbers in the axis's unit, or consecutive
+    /// integers if none of them is a number.
     ///
     /// # Errors
-    /// The numbers have no common unit, in words.
+    /// Returns a description of the problem if the numbers have no common unit.
     pub(crate) fn places(&self) -> Result<Vec<f64>, String> {
         if !self.x.is_empty() {
             return Ok(self.x.clone());
@@ -139,7 +139,7 @@ impl Axis {
         axis_places::places(&texts, &self.unit)
     }
 
-    /// The unit of its places: its own, or the one in which values of several units are laid.
+    /// The unit of its positions: its own, or the common unit of values in several units.
     fn unit(&self) -> String {
         if !self.unit.is_empty() || !self.x.is_empty() {
             return self.unit.clone();
@@ -148,7 +148,7 @@ impl Axis {
         axis_places::common_unit(&texts).unwrap_or_default()
     }
 
-    /// The level that a value in `where` means.
+    /// Returns the level that a value in `where` selects.
     #[must_use]
     pub fn level(&self, value: &SettingValue) -> Option<AxisLevel> {
         let text = value.text();
@@ -157,11 +157,11 @@ impl Axis {
             .find(|level| level.label == text || text.parse().is_ok_and(|x: f64| close(level.x, x)))
     }
 
-    /// The levels of an axis of time: where each window ends, in its unit, which is a second if left
-    /// out.
+    /// The levels of a time axis: the end of each window, in the axis's unit, which is seconds if absent.
     ///
     /// # Errors
-    /// It has no window, or too many, or a unit that is none of time, in words.
+    /// Returns a description of the problem if there are no windows, too many windows, or the unit is not a
+    /// unit of time.
     pub(crate) fn windows(&self) -> Result<Vec<AxisLevel>, String> {
         let time = |text: Option<&String>| text.map_or(Ok(0), |text| picoseconds(text));
         let (every, from) = (time(self.every.as_ref())?, time(self.from.as_ref())?);

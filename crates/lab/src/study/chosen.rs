@@ -1,34 +1,34 @@
 //! Constants that were chosen with published values in view: `[[chosen]]`.
 //!
-//! A hit of a row that a constant served is no blind prediction. So the study lists
-//! such constants, and what each is worth shows in `npsim sensitivity`, which moves
-//! them.
+//! A hit of a row that a constant served is not a blind prediction. The study
+//! therefore lists such constants, and `npsim sensitivity` varies them to show their
+//! influence.
 
 use serde::{Deserialize, Serialize};
 
 use crate::setting_value::SettingValue;
 
-/// A constant, or a decision that is no number.
+/// A constant, or a decision that is not a number.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelChoice {
-    /// The name, that of the define if it is one.
+    /// The name; for a define, its name.
     pub name: String,
-    /// What it is, in words.
+    /// A description.
     pub what: String,
     /// The unit.
     #[serde(default)]
     pub unit: String,
-    /// What it is as shipped; absent if it is a decision and no number.
+    /// The shipped value; absent if it is a decision and not a number.
     pub value: Option<SettingValue>,
     /// Paths of the settings that change it, as for `--set`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Names of the sweeps whose systems have it, `*` standing for any letters; all if
-    /// left out.
+    /// Names of the sweeps whose systems have it, where `*` matches any letters; all
+    /// if absent.
     #[serde(default)]
     pub sweeps: Vec<String>,
-    /// Values to compare with, instead of a fifth less and a fifth more.
+    /// Alternative values to compare with, instead of 20 % less and 20 % more.
     #[serde(default)]
     pub instead: Vec<SettingValue>,
     /// The ids of the rows that were in view.
@@ -42,9 +42,9 @@ pub struct ModelChoice {
 pub struct ChosenShown<'a> {
     /// The name.
     pub name: &'a str,
-    /// What it is.
+    /// A description.
     pub what: &'a str,
-    /// The value with its unit; empty if it is no number.
+    /// The value with its unit; empty if it is not a number.
     pub value: String,
     /// The rows that were in view.
     pub rows: &'a [String],
@@ -53,7 +53,7 @@ pub struct ChosenShown<'a> {
 }
 
 impl ModelChoice {
-    /// As results show it.
+    /// Prepares it for the results.
     #[must_use]
     pub fn shown(&self) -> ChosenShown<'_> {
         let value = self.value.as_ref().map(SettingValue::text);

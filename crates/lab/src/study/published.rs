@@ -1,4 +1,4 @@
-//! What was published, and the tables and figures that show it beside what was measured.
+//! Published values, and the tables and figures that show them beside measured ones.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::expression::{Measured, Shape};
 use crate::setting_value::SettingValue;
 use crate::tolerance::Tolerance;
 
-/// How sure a published value is.
+/// How reliable a published value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
@@ -16,12 +16,12 @@ pub enum Confidence {
     Text,
     /// Read off a figure.
     Curve,
-    /// Computed from what is stated.
+    /// Computed from stated values.
     Derived,
 }
 
 impl Confidence {
-    /// The word in files.
+    /// The name in studies.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,34 +32,34 @@ impl Confidence {
     }
 }
 
-/// A published value or shape, and how to measure the same.
+/// A published value or shape, and how to measure its counterpart.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// The number in the list of published values; several may share one.
+    /// The id in the list of published values; several rows may share one.
     pub id: String,
-    /// What it is, in words.
+    /// A description.
     pub what: String,
     /// The unit.
     #[serde(default)]
     pub unit: String,
     /// The value.
     pub value: Option<f64>,
-    /// How far off is a hit: `5%`, or a number in the unit.
+    /// The tolerance for a hit: `5%`, or a number in the unit.
     pub tolerance: Option<Tolerance>,
-    /// Instead of a value: what is published as a lower bound.
+    /// A published lower bound, instead of a value.
     pub at_least: Option<f64>,
-    /// Instead of a value: what is published as an upper bound.
+    /// A published upper bound, instead of a value.
     pub at_most: Option<f64>,
-    /// What the source says, in few words.
+    /// The source's statement, in few words.
     pub stated: Option<String>,
-    /// Where it is published.
+    /// The publication and the place in it.
     pub source: String,
-    /// How sure it is.
+    /// How reliable it is.
     pub evidence: Confidence,
-    /// The parameter that was fitted to this value, if one was.
+    /// The parameter that was fitted to this value, if any.
     pub calibrated: Option<String>,
-    /// Why it cannot fail, if it cannot: it is shown and not counted.
+    /// Why it cannot fail, if so; it is then shown but not counted.
     pub arithmetic: Option<String>,
     /// The measured counterpart of the value or bound.
     pub measured: Option<Measured>,
@@ -71,21 +71,21 @@ pub struct Published {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// The files' name without ending.
+    /// The file name, without extension.
     pub name: String,
     /// The title.
     pub title: String,
     /// The unit of its cells.
     #[serde(default)]
     pub unit: String,
-    /// What stands above the labels of the rows.
+    /// The heading of the column of row labels.
     #[serde(default)]
     pub corner: String,
-    /// What stands above each column.
+    /// The column headings.
     pub columns: Vec<String>,
     /// The rows.
     pub row: Vec<TableRow>,
-    /// What is to be said below it.
+    /// The note below the table.
     #[serde(default)]
     pub note: String,
 }
@@ -94,9 +94,9 @@ pub struct Table {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableRow {
-    /// What it is about.
+    /// The row's label.
     pub label: String,
-    /// One cell a column.
+    /// One cell per column.
     pub cell: Vec<PublishedCell>,
 }
 
@@ -109,17 +109,17 @@ pub struct TableRow {
 pub enum PublishedCell {
     /// A text.
     Text(String),
-    /// A value that was published, and what was measured of it.
+    /// A published value and its measured counterpart.
     Published {
-        /// Which one.
+        /// The id of the value.
         id: String,
-        /// Which of those that share the id, from 0.
+        /// Its index among the values that share the id, from 0.
         #[serde(default)]
         nth: usize,
     },
-    /// A value that was measured only.
+    /// A value that was only measured.
     Measured {
-        /// Which one.
+        /// How it is computed.
         measured: Measured,
     },
 }
@@ -128,7 +128,7 @@ pub enum PublishedCell {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedFigure {
-    /// The file's name without ending.
+    /// The file name, without extension.
     pub name: String,
     /// The title.
     pub title: String,
@@ -138,9 +138,9 @@ pub struct PublishedFigure {
     /// The ordinate.
     #[serde(default)]
     pub y: FigureScale,
-    /// What is drawn.
+    /// The curves.
     pub curve: Vec<PublishedCurve>,
-    /// Published values that are marked.
+    /// Published values to mark.
     #[serde(default)]
     pub mark: Vec<PublishedMark>,
     /// Whether the line y = x is drawn.
@@ -152,11 +152,11 @@ pub struct PublishedFigure {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureScale {
-    /// What it shows; taken from the first curve if left out.
+    /// The label; taken from the first curve if absent.
     pub label: Option<String>,
-    /// The begin; 0 if left out.
+    /// The beginning; 0 if absent.
     pub from: Option<f64>,
-    /// The end; what the curves need if left out, or if they need more.
+    /// The end; extended to fit the curves if absent or too small.
     pub to: Option<f64>,
 }
 
@@ -169,19 +169,19 @@ pub struct PublishedCurve {
     /// Values of the other axes.
     #[serde(default, rename = "where")]
     pub at: BTreeMap<String, SettingValue>,
-    /// The name in the legend; the sweep's title if left out.
+    /// The name in the legend; the sweep's title if absent.
     pub label: Option<String>,
 }
 
-/// A published value in a figure.
+/// A published value marked in a figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedMark {
-    /// Which one.
+    /// The id of the value.
     pub id: String,
-    /// Where on the abscissa.
+    /// Its position on the abscissa.
     pub x: f64,
-    /// Which of those that share the id, from 0.
+    /// Its index among the values that share the id, from 0.
     #[serde(default)]
     pub nth: usize,
 }
