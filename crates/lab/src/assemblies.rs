@@ -1,5 +1,5 @@
-//! Programs that were assembled for one point and are the same for another:
-//! points differ in their load far more often than in their microcode.
+//! A cache of assembled programs. The points of a study differ in their load
+//! far more often than in their microcode, so most of them share programs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use npsim_project::assemble::{Messages, Program, assemble_project};
 use npsim_project::{ProgramPlan, Project};
 
-/// What the assembler calls the text that it makes of the defines.
+/// File name that the assembler gives to the text it generates from the
+/// defines.
 const DEFINES: &str = "<command line>";
 
-/// What assembling depends on, besides the texts.
+/// Everything that assembling depends on apart from the source texts.
 #[derive(Clone, Debug, PartialEq)]
 struct AssemblyInputs {
     plans: Vec<ProgramPlan>,
@@ -20,17 +21,18 @@ struct AssemblyInputs {
     local_memory_words: u16,
 }
 
-/// By the project's folder.
+/// Assembled programs by project folder.
 type AssemblyCache = BTreeMap<PathBuf, Vec<(AssemblyInputs, Vec<Program>)>>;
 
-/// Programs by what they were assembled from.
+/// Assembled programs, keyed by what they were assembled from.
 #[derive(Debug, Default)]
 pub struct Assemblies {
     known: Mutex<AssemblyCache>,
 }
 
 impl Assemblies {
-    /// The programs of a project, as [`assemble_project`] gives them.
+    /// Returns a project's programs, as [`assemble_project`] does, from the
+    /// cache where possible.
     #[must_use]
     pub fn assemble(&self, project: &Project) -> (Option<Vec<Program>>, Messages) {
         let order = AssemblyInputs {
@@ -53,7 +55,8 @@ impl Assemblies {
         (programs, messages)
     }
 
-    /// Programs of the same order whose texts are what they were.
+    /// Returns cached programs with the same inputs, provided their source
+    /// files have not changed.
     fn find(&self, folder: &Path, order: &AssemblyInputs) -> Option<Vec<Program>> {
         let programs = {
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +65,8 @@ impl Assemblies {
         };
         let mut read: BTreeMap<String, bool> = BTreeMap::new();
         let files = programs.iter().flat_map(|program| program.sources.files());
-        // The defines are a text as well, which the order has in it.
+        // The defines are listed as a file too, but they are already part of
+        // the inputs.
         for file in files.filter(|file| file.path != DEFINES) {
             let same = *read.entry(file.path.clone()).or_insert_with(|| {
                 std::fs::read(&file.path)
@@ -76,7 +80,8 @@ impl Assemblies {
     }
 }
 
-/// Firmware that is assembled already has no texts by which to know it again.
+/// Whether all programs have sources. Preassembled firmware has none, so a
+/// change could not be detected.
 fn have_texts(programs: &[Program]) -> bool {
     programs
         .iter()

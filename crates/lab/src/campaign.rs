@@ -1,6 +1,5 @@
-//! Runs the points of a study on the cores of this machine. Points that were run
-//! before are not run again; what they come to does not depend on how many run
-//! at a time.
+//! Runs the points of a study on the cores of this machine. Points with a saved outcome are not run
+//! again, and outcomes do not depend on how many points run at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,39 +26,40 @@ use crate::study::{Study, SubjectKind as Kind};
 use crate::subject::{Execution, PointInputs, Subject};
 use crate::task::{Task, TaskFolder, TaskRecord, TaskState};
 
-/// What is to be run, and how.
+/// What to run, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Campaign<'a> {
     /// The study.
     pub study: &'a Study,
-    /// Whether it is a quick run.
+    /// Whether this is a quick run.
     pub quick: bool,
-    /// Where systems lie.
+    /// Where to search for systems.
     pub places: &'a SearchPath,
-    /// The folder of results.
+    /// The results folder.
     pub results: &'a Path,
     /// How many points run at a time.
     pub jobs: usize,
-    /// What is observed of each point that runs.
+    /// What to observe at each point that runs.
     pub observe: &'a [Observe],
 }
 
-/// Observes how far a campaign is, from any thread.
+/// Reports the progress of a campaign; called from any thread.
 pub trait Progress: Sync {
-    /// The campaign begins to look at this many points, to see which of them are to be run.
+    /// Called when the campaign begins to check this many points for saved outcomes.
     fn prepares(&self, _points: usize) {}
-    /// One more point was looked at.
+    /// Called for each point that was checked.
     fn prepared(&self) {}
-    /// The runs begin: the number of points to be run, the cycles that they simulate, of all routers,
-    /// if none of them ends early, and the number of points that were run before.
+    /// Called when the runs begin, with the number of points to run, the cycles that all their routers
+    /// simulate unless a run ends early, and the number of points that had run before.
     fn begins(&self, to_run: usize, cycles: Cycle, done_before: usize);
-    /// A point has simulated this many cycles more. The rest of one that ends early comes with its end.
+    /// Called when a point has simulated this many more cycles. The remaining cycles of a point that
+    /// ends early are reported when it ends.
     fn advanced(&self, cycles: Cycle);
-    /// A point is done.
+    /// Called when a point is done.
     fn finished(&self, point: &Point, outcome: &PointOutcome);
 }
 
-/// No observer.
+/// Reports nothing.
 impl Progress for () {
     fn begins(&self, _: usize, _: Cycle, _: usize) {}
     fn advanced(&self, _: Cycle) {}
@@ -67,19 +67,19 @@ impl Progress for () {
 }
 
 impl Campaign<'_> {
-    /// The keys of points; whatever is wrong with one is found here, before the
-    /// first one runs.
+    /// Returns the points with their keys. Mistakes in any of them are found here, before the first one
+    /// runs.
     ///
     /// # Errors
-    /// A file is not there or wrong, or a setting leads nowhere or has a wrong value, in the first
-    /// such point.
+    /// Returns the problems of the first faulty point: a file is missing or malformed, or a setting has
+    /// no target or a wrong value.
     pub fn cached(&self, points: Vec<Point>) -> Result<Vec<CachedPoint>, Problems> {
         let never = AtomicBool::new(false);
         let cached = self.cached_with(points, &Assemblies::default(), &never, &())?;
         Ok(cached.unwrap_or_default())
     }
 
-    /// The keys; none if the user interrupted.
+    /// As [`cached`](Self::cached); `None` if the user interrupted.
     fn cached_with(
         &self,
         points: Vec<Point>,
@@ -144,7 +144,7 @@ impl Campaign<'_> {
         })
     }
 
-    /// Makes a point ready; a mistake says in which point it is.
+    /// Prepares a point; problems name the point that they occurred in.
     fn prepare<S: Subject>(&self, point: &Point, assemblies: &Assemblies) -> Result<S, Problems> {
         let inputs = self.inputs(point, assemblies)?;
         S::prepare(&inputs, point).map_err(|Problems(mut problems)| {
@@ -155,11 +155,11 @@ impl Campaign<'_> {
         })
     }
 
-    /// Runs the points that were not run before. `stop` breaks it off; what is
-    /// done stays.
+    /// Runs the points that have no saved outcome. Setting `stop` interrupts the campaign; finished
+    /// points stay saved.
     ///
     /// # Errors
-    /// A point cannot be prepared, or its outcome not be saved.
+    /// Returns an error if a point cannot be prepared or its outcome cannot be saved.
     pub fn run(
         &self,
         points: Vec<Point>,
@@ -169,11 +169,11 @@ impl Campaign<'_> {
         self.run_task(points, &Task::default(), stop, progress)
     }
 
-    /// Runs those points of a task that were not run before, as [`run`](Self::run). Its results have
-    /// no other points.
+    /// Runs the points of a task that have no saved outcome, as [`run`](Self::run) does. The results
+    /// contain no other points.
     ///
     /// # Errors
-    /// As [`run`](Self::run), or there is no such point.
+    /// Returns an error as [`run`](Self::run) does, or if the task names a point that does not exist.
     pub fn run_task(
         &self,
         points: Vec<Point>,
@@ -229,7 +229,7 @@ impl Campaign<'_> {
                         }
                     }
                     Ok(None) => {}
-                    // The others would come to nothing as well, or be lost.
+                    // The remaining points would fail too, or their outcomes be lost.
                     Err(_) => stop.store(true, Ordering::Relaxed),
                 }
                 outcome
@@ -273,10 +273,10 @@ impl Campaign<'_> {
         }
     }
 
-    /// What was run before, without running anything; `stop` breaks it off.
+    /// Collects saved outcomes without running anything. Setting `stop` interrupts it.
     ///
     /// # Errors
-    /// A point cannot be prepared, or was not run yet; the problem says why not.
+    /// Returns an error if a point cannot be prepared or has not run yet; the problem says why not.
     pub fn merge(&self, points: Vec<Point>, stop: &AtomicBool) -> Result<Results, Problems> {
         let store = Store::open(self.results)?;
         let Some(points) = self.cached_with(points, &Assemblies::default(), stop, &())? else {
@@ -303,7 +303,7 @@ impl Campaign<'_> {
         })
     }
 
-    /// Runs what is measured in one run.
+    /// Runs points that are measured in the same run.
     fn run_all(
         &self,
         run: &[&CachedPoint],

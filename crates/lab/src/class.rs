@@ -1,26 +1,26 @@
-//! What a row of a comparison is worth: whether it could have failed, and what was
-//! chosen with it in view.
+//! Classes of comparison rows: whether a row could have failed, and what was chosen with it in
+//! view.
 
 use serde::Serialize;
 
 use crate::study::{Published, Study};
 
-/// A class of rows.
+/// The class of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowClass {
-    /// A parameter or a definition was fitted to it.
+    /// A parameter or a definition was fitted to the row.
     Calibrated,
-    /// A constant was chosen with it in view.
+    /// A constant was chosen with the row in view.
     Chosen,
     /// No constant was chosen for the row: it could have failed.
     Predicted,
     /// The row cannot fail, or follows from other rows; it is shown and not counted.
     Arithmetic,
-    /// Its points ran on another chip than the study's, or with other settings: it is compared, and
+    /// Its points ran on a chip other than the study's, or with other settings: it is compared, but
     /// reproduces nothing.
     Other,
-    /// It is about the study itself, not about what was published.
+    /// The row is about the study itself, not about a published value.
     OwnCheck,
 }
 
@@ -28,7 +28,7 @@ impl RowClass {
     /// The classes that are counted, in the order of reports.
     pub const COUNTED: [Self; 3] = [Self::Calibrated, Self::Chosen, Self::Predicted];
 
-    /// As it is shown.
+    /// The name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,18 +1,18 @@
 //! Paths into the counts of a chip: `units.sram*.commands.*.count`.
 //!
-//! A key leads into an object. In a list it is an index, or the `name`,
-//! `operation` or `reason` of an entry. A `*` stands for any letters.
+//! A key names a field of an object. In a list it is an index, or the `name`,
+//! `operation` or `reason` of an entry. A `*` matches any letters.
 
 use serde_json::Value;
 
-/// How much the numbers at the path have grown, summed.
+/// Returns the growth of the numbers at the path, summed.
 ///
 /// # Errors
-/// The path leads to no number.
+/// Returns an error if the path leads to no number.
 pub fn growth(before: &Value, after: &Value, path: &str) -> Result<f64, String> {
     let keys: Vec<&str> = path.split('.').collect();
     let now = sum(after, &keys);
-    // What was not there yet was zero.
+    // A count that did not exist yet was zero.
     let then = sum(before, &keys).unwrap_or(0.0);
     now.map(|now| now - then)
         .ok_or_else(|| format!("there is no count `{path}` (`npsim docs stats` lists them)"))
@@ -44,7 +44,7 @@ fn sum(value: &Value, keys: &[&str]) -> Option<f64> {
     (!found.is_empty()).then(|| found.iter().sum())
 }
 
-/// Whether a name is what a pattern with `*` says.
+/// Whether a name matches a pattern with `*`.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else {
         return pattern == name;

@@ -1,4 +1,4 @@
-//! How many rows of a comparison were reproduced, by what a hit is worth.
+//! The number of reproduced rows of a comparison, by class.
 
 use serde::Serialize;
 
@@ -10,9 +10,9 @@ use crate::verdict::{Comparison, Verdict};
 pub struct ClassCount {
     /// All rows of the class.
     pub rows: usize,
-    /// Reproduced.
+    /// Rows that were reproduced.
     pub reproduced: usize,
-    /// Neither reproduced nor missed: the border lies within the interval.
+    /// Rows neither reproduced nor missed: the limit lies within the interval.
     pub undecided: usize,
 }
 
@@ -29,12 +29,12 @@ pub struct ClassCounts {
     pub calibrated: ClassCount,
     /// Rows that a chosen constant served.
     pub chosen: ClassCount,
-    /// All others that could fail.
+    /// All other rows that could fail.
     pub predicted: ClassCount,
-    /// Rows that cannot fail; they are in none of the sums.
+    /// Rows that cannot fail; excluded from all sums.
     pub arithmetic: usize,
-    /// Rows of another chip than the study's or with other settings, those within their tolerance
-    /// among them: they reproduce nothing and are in none of the sums.
+    /// Rows measured on a chip other than the study's or with other settings, including those
+    /// within their tolerance: they reproduce nothing and are excluded from all sums.
     #[serde(skip_serializing_if = "ClassCount::is_empty")]
     pub other: ClassCount,
 }
@@ -84,8 +84,8 @@ impl ClassCounts {
         all
     }
 
-    /// `9 of 10 reproduced: 1 of 1 calibrated, 8 of 9 chosen in view; 2 rows are
-    /// arithmetic and do not count`.
+    /// The summary line: `9 of 10 reproduced: 1 of 1 calibrated, 8 of 9 chosen in view; 2 rows
+    /// are arithmetic and do not count`.
     #[must_use]
     pub fn shown(&self) -> String {
         let all = self.all();
@@ -119,8 +119,8 @@ impl ClassCounts {
         text
     }
 
-    /// What became of rows that were compared with another system: never that they hold for the
-    /// study's.
+    /// The summary of rows that were compared with another system; it never claims that they hold
+    /// for the study's.
     fn shown_other(&self) -> String {
         let ClassCount {
             rows,

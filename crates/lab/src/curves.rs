@@ -1,4 +1,4 @@
-//! Curves, measured or computed from measured ones, over the first axis of a sweep.
+//! Curves over the first axis of a sweep, measured or computed from measured ones.
 
 mod derived;
 mod measured;
@@ -12,8 +12,8 @@ use crate::study::{SettingValue, Study};
 pub(crate) use measured::lies_on;
 use measured::measured_samples;
 
-/// The samples of a curve, measured or derived, from left to right; means where points
-/// were run several times.
+/// Returns the samples of a curve, measured or derived, from left to right; means where points have
+/// several runs.
 #[must_use]
 pub fn samples(
     study: &Study,
@@ -36,13 +36,14 @@ fn samples_of(
     }
 }
 
-/// The samples of a curve by its name in an expression.
+/// Returns the samples of a curve by its name in an expression.
 #[must_use]
 pub fn named(study: &Study, results: &Results, curve: &CurveName) -> Vec<CurvePoint> {
     samples_of(study, results, (curve.of(), &curve.at()), Runs::Mean)
 }
 
-/// The samples of a curve in one run of the points, from 0; of points that were run once, in that one.
+/// Returns the samples of a curve in one run of the points, counted from 0. Points that ran once
+/// contribute that run.
 #[must_use]
 pub fn of_run(study: &Study, results: &Results, curve: &CurveName, run: usize) -> Vec<CurvePoint> {
     samples_of(study, results, (curve.of(), &curve.at()), Runs::One(run))

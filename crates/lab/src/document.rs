@@ -1,4 +1,4 @@
-//! `results.json`: all that a study came to, for programs.
+//! `results.json`: all results of a study, for programs.
 
 use serde::Serialize;
 
@@ -23,11 +23,11 @@ pub struct ResultsDocument<'a> {
     pub npsim: &'static str,
     /// The study.
     pub study: &'a str,
-    /// The title.
+    /// The study's title.
     pub title: &'a str,
     /// Whether it was a quick run.
     pub quick: bool,
-    /// Published beside measured.
+    /// Published values beside measured ones.
     pub rows: &'a [Comparison],
     /// How many rows of each class were reproduced.
     pub reproduced: ClassCounts,
@@ -37,19 +37,19 @@ pub struct ResultsDocument<'a> {
     pub tables: Vec<Grid>,
     /// Whether all points of a chip ran on one profile, in words.
     pub profile: String,
-    /// Whether all points of a chip ran on one profile.
+    /// The same, as a flag.
     pub one_profile: bool,
     /// The chips that the points ran on.
     pub profiles: Vec<Used>,
-    /// What each metric is.
+    /// The definition of each metric.
     pub metrics: Vec<About>,
-    /// What every point came to.
+    /// The results of every point.
     pub points: Vec<PointEntry<'a>>,
-    /// What the runs of each point came to together.
+    /// The results of each point over all its runs.
     pub means: Vec<MeanEntry<'a>>,
 }
 
-/// A metric of a point in `results.json`, all its runs together.
+/// A metric of a point in `results.json`, over all its runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeanEntry<'a> {
     /// The point's sweep.
@@ -58,13 +58,14 @@ pub struct MeanEntry<'a> {
     pub at: &'a [Coordinate],
     /// The metric.
     pub metric: &'a str,
-    /// The mean; none if a run has no value.
+    /// The mean; `None` if a run has no value.
     pub mean: Option<f64>,
-    /// The 95 % interval; none of a single run and of equal ones.
+    /// The 95 % interval; `None` if there is a single run or all runs are
+    /// equal.
     pub interval: Option<[f64; 2]>,
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
-    /// Whether these are several and all came to the same.
+    /// Whether there are several runs and all gave the same value.
     pub equal_runs: bool,
 }
 
@@ -94,36 +95,36 @@ fn means<'a>(study: &'a Study, results: &'a Results) -> Vec<MeanEntry<'a>> {
 /// A metric in `results.json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct About {
-    /// The name in the study.
+    /// Its name in the study.
     pub name: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The unit.
     pub unit: &'static str,
-    /// What exactly is measured.
+    /// The exact definition.
     pub definition: String,
 }
 
 /// A point in `results.json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct PointEntry<'a> {
-    /// The number.
+    /// Its number.
     pub point: usize,
-    /// The sweep.
+    /// Its sweep.
     pub sweep: &'a str,
-    /// The key.
+    /// Its key.
     pub key: &'a str,
-    /// The place on each axis.
+    /// Its place on each axis.
     pub at: &'a [Coordinate],
-    /// Which of several runs of the place it is, from 0.
+    /// The number of this run at the place, from 0.
     pub run: usize,
-    /// The seed that the study gives it.
+    /// The seed that the study gives it, if any.
     pub seed: Option<u64>,
-    /// Settings over the project, the capture and the seed.
+    /// Settings that override the project, the capture and the seed.
     pub settings: Vec<String>,
-    /// What stopped it.
+    /// The fault that stopped it, if any.
     pub fault: Option<&'a str>,
-    /// What was measured.
+    /// The measured values.
     pub metrics: serde_json::Value,
 }
 
@@ -142,7 +143,7 @@ pub fn about(study: &Study) -> Vec<About> {
         .collect()
 }
 
-/// `results.json` of a study.
+/// Builds the `results.json` of a study.
 #[must_use]
 pub fn document<'a>(
     study: &'a Study,

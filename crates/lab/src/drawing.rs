@@ -1,4 +1,4 @@
-//! Figures as SVG: curves of the study, published values marked.
+//! Figures as SVG: the study's curves with published values marked.
 
 use npsim_report::chart::figure::{Curve as Line, Figure as Drawn};
 
@@ -7,8 +7,8 @@ use crate::results::Results;
 use crate::sample::CurvePoint;
 use crate::study::{FigureScale, PublishedCurve, PublishedFigure, PublishedMark, Study};
 
-/// The figures of a study; where it has none, one for each metric of each sweep
-/// with an axis.
+/// The figures of a study; if it has none, one for each metric of each sweep with
+/// an axis.
 #[must_use]
 pub fn figures(study: &Study) -> Vec<PublishedFigure> {
     if !study.figure.is_empty() {
@@ -114,7 +114,7 @@ pub fn draw(study: &Study, results: &Results, figure: &PublishedFigure) -> Optio
     Some(drawn.draw())
 }
 
-/// What bars are, and where there are none although points were run several times.
+/// Explains the error bars, and their absence where points have several runs.
 fn notes(study: &Study, results: &Results, figure: &PublishedFigure) -> Vec<String> {
     let places =
         { figure.curve.iter() }.flat_map(|curve| samples(study, results, &curve.of, &curve.at));
@@ -141,7 +141,7 @@ fn notes(study: &Study, results: &Results, figure: &PublishedFigure) -> Vec<Stri
     bars.into_iter().chain(none).collect()
 }
 
-/// The interval of a point of a curve.
+/// The error bar of a sample.
 fn bar(sample: &CurvePoint) -> Option<(f64, f64, f64)> {
     let [low, high] = sample.estimate?.interval()?;
     Some((sample.x, low, high))
@@ -166,7 +166,7 @@ fn label(study: &Study, curve: &PublishedCurve) -> String {
     title.unwrap_or_else(|| name.to_owned())
 }
 
-/// A published value in the figure: its id, where it lies.
+/// The id and position of a published value in the figure.
 fn place(study: &Study, mark: &PublishedMark) -> Option<(String, f64, f64)> {
     let mut rows = study.published.iter().filter(|row| row.id == mark.id);
     let row = rows.nth(mark.nth)?;
@@ -174,7 +174,7 @@ fn place(study: &Study, mark: &PublishedMark) -> Option<(String, f64, f64)> {
     Some((row.id.clone(), mark.x, y))
 }
 
-/// The labels of the scales: what is typed, or what the first curve shows.
+/// The labels of the scales: as given, or derived from the first curve.
 fn labels(study: &Study, figure: &PublishedFigure) -> (String, String) {
     let first = figure
         .curve
@@ -203,15 +203,15 @@ fn labels(study: &Study, figure: &PublishedFigure) -> (String, String) {
     )
 }
 
-/// From 0, or from the typed begin, to the typed end, or to a little more than
-/// what is seen where that lies beyond it.
+/// The range of a scale: from the given start or 0, to the given end, or to
+/// slightly beyond the largest value if that is larger.
 fn range(scale: &FigureScale, seen: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = seen.fold((0.0_f64, 0.0_f64), |(low, high), v| {
         (low.min(v), high.max(v))
     });
     let from = scale.from.unwrap_or(low);
     let needed = if high > 0.0 { high * 1.08 } else { 1.0 };
-    // What lies beyond the typed end would be drawn at it, where it is not.
+    // A value beyond the given end would be drawn at the edge, in the wrong place.
     let to = scale.to.filter(|&to| to >= high).unwrap_or(needed);
     if to > from {
         (from, to)

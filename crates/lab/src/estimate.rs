@@ -1,4 +1,4 @@
-//! A mean with its 95 % interval, from values that are independent of one another.
+//! A mean with its 95 % interval, from independent values.
 
 /// Two-sided 95 % quantiles of Student's t with 1 to 30 degrees of freedom.
 const STUDENT: [f64; 30] = [
@@ -6,18 +6,18 @@ const STUDENT: [f64; 30] = [
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
     2.052, 2.048, 2.045, 2.042,
 ];
-/// The quantile with so many degrees of freedom that their number does not matter.
+/// The quantile for so many degrees of freedom that their number does not matter.
 const NORMAL: f64 = 1.960;
 
-/// A mean, and how far from it the true one may be.
+/// A mean and its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half of the 95 % interval; none of a single value, or where all values are equal: what draws
-    /// nothing shows nothing of chance.
+    /// Half of the 95 % interval; `None` for a single value, or if all values are equal, which may
+    /// mean that the run has no randomness.
     pub half: Option<f64>,
-    /// How many values it is made from.
+    /// The number of values.
     pub runs: usize,
 }
 
@@ -32,7 +32,7 @@ impl From<f64> for Estimate {
 }
 
 impl Estimate {
-    /// Of these values; no number for none.
+    /// Estimates the mean of these values; NaN if there are none.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let runs = values.len();
@@ -57,24 +57,24 @@ impl Estimate {
         }
     }
 
-    /// Whether it is made from several values that are all the same.
+    /// Whether it comes from several values that are all equal.
     #[must_use]
     pub const fn is_of_equal_runs(&self) -> bool {
         self.runs > 1 && self.half.is_none()
     }
 
-    /// Where the true mean is, 95 times of 100.
+    /// The 95 % interval of the mean.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         self.half.map(|half| [self.mean - half, self.mean + half])
     }
 
-    /// The interval, or the mean alone.
+    /// The ends of the interval; both are the mean if there is none.
     fn ends(&self) -> [f64; 2] {
         self.interval().unwrap_or([self.mean, self.mean])
     }
 
-    /// Whether it is between two values; nothing where that is open.
+    /// Whether the mean lies between two values; `None` if undecided.
     #[must_use]
     pub fn within(&self, least: f64, most: f64) -> Option<bool> {
         match (self.at_least(least), self.at_most(most)) {
@@ -84,7 +84,7 @@ impl Estimate {
         }
     }
 
-    /// Whether it is at least this.
+    /// Whether the mean is at least this; `None` if undecided.
     #[must_use]
     pub fn at_least(&self, least: f64) -> Option<bool> {
         let [low, high] = self.ends();
@@ -97,7 +97,7 @@ impl Estimate {
         }
     }
 
-    /// Whether it is at most this.
+    /// Whether the mean is at most this; `None` if undecided.
     #[must_use]
     pub fn at_most(&self, most: f64) -> Option<bool> {
         let [low, high] = self.ends();

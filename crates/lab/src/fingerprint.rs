@@ -1,4 +1,4 @@
-//! What a point's key is made from: hashes of its inputs, as far as a run depends on them.
+//! Data that a point's key is made from: hashes of the inputs that a run depends on.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,14 +11,15 @@ use sha2::{Digest, Sha256};
 
 use crate::metric::Metric;
 
-/// The digits that name an outcome: enough that no two inputs ever share them.
+/// Hashes bytes to the digits that name an outcome; long enough to rule out
+/// collisions.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     let digits: Vec<_> = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
     digits.concat()
 }
 
-/// What metrics are, without their titles: these change no value.
+/// The metrics without their titles, which affect no value.
 pub(crate) fn metrics_data(metrics: &BTreeMap<&str, &Metric>) -> Value {
     let data = metrics.iter().map(|(name, metric)| {
         let measure = format!("{:?}", metric.measure);
@@ -27,7 +28,7 @@ pub(crate) fn metrics_data(metrics: &BTreeMap<&str, &Metric>) -> Value {
     Value::Object(data.collect())
 }
 
-/// All that a system is, as far as a run depends on it.
+/// Everything about a system that a run depends on.
 pub(crate) fn system_data(project: &Project, programs: &[Program]) -> Result<Value, Problem> {
     let inputs = project.inputs.iter();
     let inputs: Vec<_> = inputs.map(|input| hash(&input.bytes)).collect();
@@ -39,18 +40,17 @@ pub(crate) fn system_data(project: &Project, programs: &[Program]) -> Result<Val
     }))
 }
 
-/// What the project says, without what people see only: comments, order, its
-/// name.
+/// The project file without what does not affect a run: comments, order, its name.
 fn project_data(project: &Project) -> Result<Value, Problem> {
     let mut table: toml::Table = toml::from_str(&project.text.text)
         .map_err(|error| Problem::new(error.message().to_owned()))?;
     table.remove("name");
-    // Traffic is in the key as what it comes to.
+    // Traffic is in the key in its resolved form.
     table.remove("load");
     serde_json::to_value(table).map_err(|error| Problem::new(error.to_string()))
 }
 
-/// All that the profile says in numbers.
+/// All numbers of the profile.
 fn profile_data(project: &Project) -> Value {
     let profile = &project.profile;
     let parameters: Vec<_> = profile
@@ -71,7 +71,7 @@ fn profile_data(project: &Project) -> Value {
     })
 }
 
-/// The texts that each microengine's program came from, or its words.
+/// The source texts of each microengine's program, or its words.
 fn programs_data(project: &Project, programs: &[Program]) -> Value {
     let plan = |me: u8| project.programs.iter().find(|plan| plan.me == me);
     let data: Vec<_> = programs
@@ -87,7 +87,7 @@ fn programs_data(project: &Project, programs: &[Program]) -> Value {
                     json!([name, hash(file.text.as_bytes())])
                 })
                 .collect();
-            // Firmware that is assembled has no texts.
+            // Preassembled firmware has no source texts.
             let words = files.is_empty().then(|| format!("{:?}", program.image));
             json!({
                 "me": program.me,

@@ -1,4 +1,5 @@
-//! Points that are neither chip nor packets: the fluid model of XCP, beside networks.
+//! Points without chips or packets: the fluid model of XCP, for comparison with
+//! networks.
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ use crate::study::{Study, Sweep};
 use crate::subject::{Execution, Metrics, PointInputs, Subject, one_by_one};
 use crate::windows;
 
-/// Settings of a point, which are the model's parameters.
+/// Settings of a point: the model's parameters.
 const NAMES: [&str; 10] = [
     "capacity_mbps",
     "estimated_mbps",
@@ -29,16 +30,16 @@ const NAMES: [&str; 10] = [
     "rate_mbps",
     "limit_kb",
 ];
-/// Bytes per second of a megabit per second.
+/// Bytes per second in a megabit per second.
 const MEGABIT: f64 = 125_000.0;
 /// Picoseconds in a second.
 const SECOND: f64 = 1e12;
 
-/// A point's model, with the key under which its outcome is saved.
+/// The model of a point, with the key under which its outcome is saved.
 pub(crate) struct FluidPoint {
     key: String,
     model: Fluid,
-    /// Picoseconds.
+    /// In picoseconds.
     window: Range<u64>,
 }
 
@@ -105,7 +106,7 @@ impl Subject for FluidPoint {
         &self.key
     }
 
-    /// Steps of the model, which cost about as much as cycles of a chip.
+    /// Steps of the model, each of which costs about as much as a cycle of a chip.
     fn cost(&self) -> Cycle {
         (self.window.end as f64 / SECOND / self.model.step()) as u64
     }
@@ -120,13 +121,13 @@ impl Subject for FluidPoint {
 }
 
 impl FluidPoint {
-    /// Runs it as long as `proceed` returns `true`; `None` if it was interrupted.
+    /// Runs the model as long as `proceed` returns `true`; `None` if interrupted.
     fn run(&self, metrics: &Metrics<'_>, proceed: &dyn Fn() -> bool) -> Option<PointOutcome> {
         let mut outcome = PointOutcome::new(&self.key);
         "end of the window".clone_into(&mut outcome.ending);
         outcome.from = self.window.start;
         outcome.until = self.window.end;
-        // Times are picoseconds.
+        // Times are in picoseconds.
         outcome.hertz = SECOND as u64;
         let until = self.window.end as f64 / SECOND;
         let states = self.model.run_while(until, proceed)?;
@@ -137,7 +138,7 @@ impl FluidPoint {
     }
 }
 
-/// The model with settings as its parameters.
+/// Builds the model with the settings as its parameters.
 fn model(settings: &[Setting]) -> Result<Fluid, String> {
     let mut model = Fluid {
         capacity: 10.0 * MEGABIT,
@@ -195,7 +196,8 @@ fn value(model: &Fluid, states: &[FluidState], metric: &Metric) -> Result<f64, S
             Ok(queues.fold(0.0, f64::max) / 1e3)
         }
         Measure::Queue { .. } => Ok(mean(&|state| state.queue) / 1e3),
-        // The link sends all that comes, and as much as it can while something waits.
+        // The link forwards everything that arrives, and sends at full rate while
+        // there is a queue.
         _ => Ok(100.0
             * mean(&|state| {
                 let busy = state.queue > 0.0 || state.rate >= model.capacity;
@@ -229,7 +231,7 @@ mod tests {
         Study::parse("s.toml", &text).map_err(|problem| problem.to_string())
     }
 
-    /// The first point of the only sweep.
+    /// Prepares the first point of the only sweep.
     fn prepare(study: &Study) -> Result<FluidPoint, String> {
         let inputs = PointInputs {
             study,

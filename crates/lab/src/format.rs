@@ -1,10 +1,10 @@
-//! How numbers, words and lines are shown in tables and in CSV.
+//! Formatting of numbers, words and lines for tables and CSV.
 
 use crate::class::RowClass;
 use crate::estimate::Estimate;
 use crate::verdict::{Comparison, FigureValue};
 
-/// A number as tables show it: at most four digits that say something.
+/// Formats a number for tables, with about four significant digits.
 #[must_use]
 pub fn shown(number: f64) -> String {
     let size = number.abs();
@@ -23,7 +23,8 @@ pub fn shown(number: f64) -> String {
     }
 }
 
-/// A mean as tables show it: `0.279 +- 0.012`, or `0.279 (equal)` where all runs are.
+/// Formats a mean for tables: `0.279 +- 0.012`, or `0.279 (equal)` if all runs are
+/// equal.
 pub(crate) fn shown_estimate(estimate: &Estimate) -> String {
     let mean = shown(estimate.mean);
     match estimate.half {
@@ -33,7 +34,7 @@ pub(crate) fn shown_estimate(estimate: &Estimate) -> String {
     }
 }
 
-/// A number or words as tables show them.
+/// Formats a number or words for tables.
 #[must_use]
 pub(crate) fn shown_figure(figure: &FigureValue) -> String {
     match figure {
@@ -42,7 +43,7 @@ pub(crate) fn shown_figure(figure: &FigureValue) -> String {
     }
 }
 
-/// The difference of a row as tables show it: `-2.1%`.
+/// Formats the difference of a row for tables: `-2.1%`.
 #[must_use]
 pub(crate) fn shown_difference(row: &Comparison) -> String {
     match (row.difference_percent, row.difference) {
@@ -52,7 +53,8 @@ pub(crate) fn shown_difference(row: &Comparison) -> String {
     }
 }
 
-/// What was measured of a row as tables show it: `0.279 +- 0.012` of several runs.
+/// Formats the measured value of a row for tables: `0.279 +- 0.012` if there are
+/// several runs.
 #[must_use]
 pub(crate) fn shown_measured(row: &Comparison) -> String {
     let Some(figure) = &row.measured else {
@@ -68,7 +70,8 @@ pub(crate) fn shown_measured(row: &Comparison) -> String {
     }
 }
 
-/// The class of a row, and what was chosen or fitted: `chosen in view: LOCK_GAP`.
+/// Formats the class of a row, with what was chosen or fitted: `chosen in view:
+/// LOCK_GAP`.
 #[must_use]
 pub(crate) fn shown_class(row: &Comparison) -> String {
     let class = row.class.name();
@@ -81,7 +84,7 @@ pub(crate) fn shown_class(row: &Comparison) -> String {
     by.map_or_else(|| class.to_owned(), |by| format!("{class}: {by}"))
 }
 
-/// A line of CSV (RFC 4180).
+/// Formats a line of CSV (RFC 4180).
 pub(crate) fn line(fields: impl IntoIterator<Item = String>) -> String {
     let quoted: Vec<_> = fields
         .into_iter()

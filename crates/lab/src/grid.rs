@@ -1,5 +1,5 @@
-//! Tables as publications have them: rows and columns of measured values, each
-//! with the published one in brackets.
+//! Tables laid out as in publications: rows and columns of measured values,
+//! each with the published one in brackets.
 
 use std::fmt::Write as _;
 
@@ -14,46 +14,46 @@ use crate::results::Results;
 use crate::study::{PublishedCell, Study, Table};
 use crate::verdict::{FigureValue, Verdict, compare};
 
-/// A table with everything filled in.
+/// A table with all cells filled in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Grid {
-    /// The file's name.
+    /// The file name, without extension.
     pub name: String,
     /// The title.
     pub title: String,
-    /// What stands above the labels of the rows.
+    /// The heading of the column of row labels.
     pub corner: String,
-    /// The columns.
+    /// The column headings.
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<GridRow>,
-    /// What is to be said below it.
+    /// The note below the table.
     pub note: String,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GridRow {
-    /// What it is about.
+    /// The row's label.
     pub label: String,
-    /// One cell a column.
+    /// One cell per column.
     pub cells: Vec<GridCell>,
 }
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GridCell {
-    /// As it is shown: `6.71 (6.6)`.
+    /// The text shown: `6.71 (6.6)`.
     pub text: String,
-    /// What was measured.
+    /// The measured value.
     pub measured: Option<FigureValue>,
-    /// What was published.
+    /// The published value.
     pub published: Option<FigureValue>,
-    /// How they compare.
+    /// The verdict on their comparison.
     pub verdict: Option<Verdict>,
 }
 
-/// The tables of a study.
+/// Fills in the tables of a study.
 #[must_use]
 pub fn grids(study: &Study, results: &Results) -> Vec<Grid> {
     study
@@ -119,7 +119,7 @@ fn fill_cell(study: &Study, results: &Results, cell: &PublishedCell) -> GridCell
 }
 
 impl GridCell {
-    /// As it is shown where there is no colour: with a word, if it is a miss.
+    /// The text for output without colour: a word marks a miss.
     fn plain(&self) -> String {
         match self.verdict {
             Some(Verdict::Miss | Verdict::ShapeMiss) => format!("{} miss", self.text),
@@ -139,7 +139,7 @@ impl Grid {
         std::iter::once(head.cloned().collect()).chain(rows)
     }
 
-    /// For a terminal of so many columns.
+    /// Formats the table for a terminal of this width in columns.
     #[must_use]
     pub fn terminal(&self, width: usize) -> String {
         let mut lines = self.lines();
@@ -157,7 +157,7 @@ impl Grid {
         text
     }
 
-    /// As Markdown.
+    /// Formats the table as Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!("{}\n\n", self.title);
@@ -186,7 +186,7 @@ impl Grid {
         text
     }
 
-    /// As CSV: one line a cell, with all digits.
+    /// Formats the table as CSV: one line per cell, with all digits.
     #[must_use]
     pub fn csv(&self) -> String {
         let head = ["row", "column", "measured", "published", "verdict"];

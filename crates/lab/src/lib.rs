@@ -1,6 +1,6 @@
-//! Experiments as data. A [`study`] says which systems run under which loads,
-//! what is measured, and what was published about it; a [`campaign`] runs its
-//! [`points`] and [`output`] writes the comparison.
+//! Experiments as data. A [`study`] defines which systems run under which loads, what is measured,
+//! and the published values to compare with; a [`campaign`] runs its [`points`] and [`output`] writes
+//! the comparison.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -23,8 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing in the results depends on the host, the time, or how many points run
-//! at once.
+//! Nothing in the results depends on the host, the time, or how many points run at a time.
 
 pub(crate) mod assemblies;
 mod axis_places;

@@ -1,14 +1,15 @@
-//! Which microengines a metric means: their indices, or the name of a stage.
+//! The microengines of a metric, given by indices or by the name of a stage.
 
 use npsim_project::text::{is_name, parse_ids};
 
-/// A project's stages that have a name, with their microengines.
+/// A project's named stages, with their microengines.
 pub type Stages = [(String, Vec<u8>)];
 
-/// The microengines that `me` names.
+/// Returns the microengines that `me` names.
 ///
 /// # Errors
-/// It is no list of indices, and the project has no such stage.
+/// Returns an error if it is neither a list of indices nor a stage of the
+/// project.
 pub fn named(me: &str, stages: &Stages) -> Result<Vec<u8>, String> {
     if let Some((_, ids)) = stages.iter().find(|(name, _)| name == me) {
         return Ok(ids.clone());
@@ -26,10 +27,10 @@ pub fn named(me: &str, stages: &Stages) -> Result<Vec<u8>, String> {
     parse_ids(me, u8::MAX)
 }
 
-/// Checks a text whatever the project.
+/// Checks the syntax, independently of a project.
 ///
 /// # Errors
-/// It is neither a name nor a list of indices.
+/// Returns an error if it is neither a name nor a list of indices.
 pub fn check(me: &str) -> Result<(), String> {
     if is_name(me) {
         return Ok(());

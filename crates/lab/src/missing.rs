@@ -10,10 +10,10 @@ use crate::results::CachedPoint;
 use crate::store::Store;
 use crate::task::{MODEL, TaskFolder, TaskRecord, TaskState, VERSION, identity};
 
-/// Digits of a model's hash that are shown.
+/// Number of digits shown of a model's hash.
 const SHOWN_DIGITS: usize = 12;
 
-/// The problem that some of the points were not run.
+/// The problem that some of the points have not run.
 pub(crate) fn missing(
     results: &Path,
     store: &Store,
@@ -49,13 +49,14 @@ pub(crate) fn missing(
     ))
 }
 
-/// Records of tasks by what they were to run.
+/// Records of tasks, indexed by the points that they were to run.
 struct RecordIndex<'a> {
-    /// Those of this build, by key.
+    /// Records of this build, by key.
     here: BTreeMap<&'a str, Vec<&'a TaskRecord>>,
-    /// All, by what the point is, with the key that it had.
+    /// All records, by the identity of the point, with the key that it had.
     points: BTreeMap<&'a str, Vec<(&'a str, &'a TaskRecord)>>,
-    /// Into how many shards this build dealt the points, with the shard of each.
+    /// The number of shards that this build split the points into, with the
+    /// shard of each.
     shards: Option<(usize, BTreeMap<&'a str, usize>)>,
 }
 
@@ -76,7 +77,8 @@ impl<'a> RecordIndex<'a> {
             }
             counts.extend(record.shards.filter(|_| record.is_of_this_build()));
         }
-        // With tasks of several numbers of shards no one of them is meant.
+        // If tasks used different numbers of shards, the intended number is
+        // unknown.
         if let (1, Some(&shards)) = (counts.len(), counts.first()) {
             let dealt = part::deal(points, shards.clamp(1, part::MOST_SHARDS));
             let keys = points.iter().map(|cached| cached.key.as_str());
@@ -120,7 +122,8 @@ impl<'a> RecordIndex<'a> {
     }
 }
 
-/// Of the records of tasks that were to run a point, the one that says the most.
+/// Returns the most informative of the records of tasks that were to run a
+/// point.
 fn telling<'a>(records: &[&'a TaskRecord]) -> Option<&'a TaskRecord> {
     let rank = |record: &&TaskRecord| match record.state {
         TaskState::Failed(_) => 0,
@@ -131,7 +134,7 @@ fn telling<'a>(records: &[&'a TaskRecord]) -> Option<&'a TaskRecord> {
     records.iter().copied().min_by_key(rank)
 }
 
-/// Why the outcome of a point that was run is not the one that is asked for.
+/// Why a point that has run has a different key now.
 fn other_inputs(record: &TaskRecord) -> String {
     let digits = |model: &str| model.chars().take(SHOWN_DIGITS).collect::<String>();
     if record.version != VERSION {
@@ -148,7 +151,7 @@ fn other_inputs(record: &TaskRecord) -> String {
     }
 }
 
-/// Numbers in ascending order, more than three in a row as `1-40`.
+/// Numbers in ascending order; runs of more than three as `1-40`.
 fn shown(numbers: &[usize]) -> String {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();

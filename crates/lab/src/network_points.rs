@@ -1,5 +1,4 @@
-//! Points that are networks of hosts. Points that differ in their windows alone are measured in
-//! one run.
+//! Points that are networks of hosts. Points that differ only in their windows share one run.
 
 mod measures;
 mod probe;
@@ -28,23 +27,23 @@ use crate::subject::{Execution, Metrics, PointInputs, Subject};
 use crate::windows;
 use probe::Probe;
 
-/// What a packet costs the host beside a simulated cycle, about; it orders the points of a
-/// campaign and moves its bar.
+/// Approximate host cost of a packet, in simulated cycles; used to order the points of a
+/// campaign and to advance its progress bar.
 const CYCLES_OF_A_PACKET: u128 = 300;
-/// Bits of such a packet.
+/// Assumed size of a packet in bits.
 const PACKET_BITS: u128 = 8_000;
-/// Steps of a run between which is asked whether to go on.
+/// Number of steps of a run; interruption is checked between them.
 const STEPS: Time = 200;
 
-/// A point's network, with the key under which its outcome is saved.
+/// The network of a point, with the key under which its outcome is saved.
 pub(crate) struct NetworkPoint {
     key: String,
-    /// Names its run, which points share that differ in their windows alone.
+    /// Key of its run, which is shared by points that differ only in their windows.
     run: String,
     file: NetworkFile,
-    /// What its chips run.
+    /// Systems of its chips.
     systems: Vec<System>,
-    /// When it is measured, in simulated time.
+    /// The measurement window, in simulated time.
     from: Time,
     until: Time,
 }
@@ -125,7 +124,7 @@ impl Subject for NetworkPoint {
         Some(&self.run)
     }
 
-    /// What it costs, in cycles of a chip, about.
+    /// Approximate cost, in cycles of a chip.
     fn cost(&self) -> Cycle {
         let lines = self.file.topology.links.iter().flat_map(|link| &link.lines);
         let watched = lines.filter(|line| line.is_watched());
@@ -197,7 +196,7 @@ impl Subject for NetworkPoint {
             "end of the window".clone_into(&mut outcome.ending);
             outcome.from = network.from;
             outcome.until = network.until;
-            // Times are picoseconds.
+            // Times are in picoseconds.
             outcome.hertz = SECOND;
             if !probe.is_over() {
                 outcome.fault.clone_from(&fault);
@@ -213,7 +212,8 @@ impl Subject for NetworkPoint {
     }
 }
 
-/// When a point is measured: as its own setting says, or the sweep, or the study, or the file.
+/// The measurement window of a point: from its own setting, the sweep, the study or the file,
+/// in this order.
 fn window(
     inputs: &PointInputs<'_>,
     point: &Point,
@@ -238,7 +238,7 @@ fn window(
     Ok((from, until))
 }
 
-/// The flows that a metric means.
+/// Returns the flows that a metric names.
 fn flows(file: &NetworkFile, metric: &Metric) -> Result<Vec<usize>, Problem> {
     let all = &file.topology.flows;
     if metric.flows().is_empty() {
@@ -267,7 +267,7 @@ fn flows(file: &NetworkFile, metric: &Metric) -> Result<Vec<usize>, Problem> {
     Ok(found)
 }
 
-/// The line that a metric means.
+/// Returns the line that a metric names.
 fn line(topology: &Topology, metric: &Metric) -> Result<Option<usize>, Problem> {
     let Some(wanted) = metric.link() else {
         return Ok(None);
@@ -292,8 +292,8 @@ fn suggested(problem: Problem, name: &str, mut known: Vec<&str>) -> Problem {
     }
 }
 
-/// Runs to the beginning of `way`; the run itself ends at the end of `way`. With `count`, chips
-/// are brought to that time as well, since a metric reads their counters.
+/// Runs to the beginning of `way`; the run as a whole ends at the end of `way`. With `count`,
+/// chips are advanced to that time as well, since a metric reads their counters.
 fn go_to(
     running: &mut network::Network,
     way: Range<Time>,

@@ -1,4 +1,4 @@
-//! What a run showed in its window, and metrics computed from it.
+//! The data of a run's window, and the metrics computed from it.
 
 use npsim_chip::Cycle;
 use npsim_inspect::stats::Stats;
@@ -13,22 +13,23 @@ use crate::metric::{
 use crate::microengines;
 use crate::ordering::Ordering;
 
-/// A frame that left in the window.
+/// A frame that left within the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DepartedFrame {
-    /// From the last bit in to the last bit out; absent if it came from no frame.
+    /// Cycles from the last bit in to the last bit out; `None` if the frame was created
+    /// inside.
     pub latency: Option<Cycle>,
-    /// The first bytes.
+    /// The first bytes of the frame.
     pub head: [u8; DepartedFrame::HEAD],
-    /// The length without check sequence.
+    /// The length in bytes, without the frame check sequence.
     pub length: u32,
 }
 
 impl DepartedFrame {
-    /// How many bytes are kept: all of a least frame.
+    /// Number of bytes kept: all of a minimum-size frame.
     pub const HEAD: usize = 60;
 
-    /// What is kept of a frame.
+    /// Records a frame.
     #[must_use]
     pub fn new(bytes: &[u8], latency: Option<Cycle>) -> Self {
         let mut head = [0; Self::HEAD];
@@ -50,41 +51,41 @@ impl DepartedFrame {
     }
 }
 
-/// Frames counted up to a moment.
+/// Losses up to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
-    /// Lost at the media interface.
+    /// Frames lost at the media interface.
     pub media: u64,
-    /// Counted by the microcode's drop counters.
+    /// Frames counted by the microcode's drop counters.
     pub microcode: u64,
 }
 
-/// Everything that metrics are computed from.
+/// All data that metrics are computed from.
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
-    /// Length of the window.
+    /// Length of the window in cycles.
     pub cycles: Cycle,
-    /// Microengine clock.
+    /// Microengine clock in hertz.
     pub hertz: u64,
-    /// Frames whose first bit came in the window.
+    /// Frames whose first bit arrived within the window.
     pub offered: u64,
-    /// Frames whose last bit left in the window, in order.
+    /// Frames whose last bit left within the window, in order.
     pub left: Vec<DepartedFrame>,
-    /// In which order frames left.
+    /// The order in which frames left.
     pub ordering: Ordering,
-    /// Losses at its begin.
+    /// Losses at the beginning of the window.
     pub lost_before: LossCounts,
-    /// Losses at its end.
+    /// Losses at the end of the window.
     pub lost_after: LossCounts,
-    /// The chip's counts at its begin.
+    /// The chip's counts at the beginning of the window.
     pub before: Value,
-    /// The chip's counts at its end.
+    /// The chip's counts at the end of the window.
     pub after: Value,
-    /// Stages that have a name, with their microengines.
+    /// Named stages, with their microengines.
     pub stages: Vec<(String, Vec<u8>)>,
 }
 
-/// Losses as the chip counts them.
+/// The losses that the microcode counted.
 #[must_use]
 pub fn microcode_losses(stats: &Stats) -> u64 {
     let drops = stats.counters.iter().filter(|counter| counter.drop);
@@ -92,10 +93,10 @@ pub fn microcode_losses(stats: &Stats) -> u64 {
 }
 
 impl Observation {
-    /// A metric's value, or why there is none.
+    /// Computes a metric's value, or returns why there is none.
     ///
     /// # Errors
-    /// Nothing was there to be measured, in words.
+    /// Returns a description of the problem if there was nothing to measure.
     pub fn value(&self, metric: &Metric) -> Result<f64, String> {
         match &metric.measure {
             Measure::EgressRate => self.mega_per_second(self.left.len() as u64),
@@ -110,7 +111,7 @@ impl Observation {
                     }
                 };
                 let bits: u64 = self.left.iter().map(|frame| of(frame) * 8).sum();
-                // Bits a second are a thousandth as many Gb/s as Mb/s.
+                // Megabits per second to Gb/s.
                 self.mega_per_second(bits).map(|mega| mega / 1000.0)
             }
             Measure::LossRate { place } => self.mega_per_second(self.lost(*place)),
@@ -166,7 +167,7 @@ impl Observation {
         Ok(self.growth(me, &ratio.of)? / under)
     }
 
-    /// How much the counts at these paths, below these microengines, have grown together.
+    /// The total growth of the counts at these paths, below these microengines if given.
     fn growth(&self, me: Option<&str>, paths: &[String]) -> Result<f64, String> {
         let mut sum = 0.0;
         for path in paths {
@@ -211,7 +212,8 @@ impl Observation {
         }
     }
 
-    /// A stamp is a time that has passed in the run; anything longer is no stamp.
+    /// Delays from stamps. A stamp cannot exceed the time simulated so far; larger values
+    /// are not stamps.
     fn stamps(&self, delay: Delay, stamp: DelayStamp) -> Result<f64, String> {
         let (at, length) = (stamp.at, stamp.bytes);
         let longest = u128::from(self.run_cycles());

@@ -1,8 +1,7 @@
-//! What is observed of the points of a study: files beside their results.
+//! Observation files of a study's points, beside their results.
 //!
-//! Observing changes nothing in a run, so a point has the same key with it and
-//! without. A point that was run before is run again where files of it are asked
-//! for that are not there.
+//! Observing changes nothing in a run, so a point has the same key with and
+//! without it. A point that has run is run again if requested files are missing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,14 +14,14 @@ use npsim_project::problem::Problem;
 use npsim_project::whole_file::write_whole;
 use npsim_report::flame::{Flame, svg};
 
-/// Something to observe.
+/// A kind of observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Observe {
-    /// Where the cycles went: `profile.json`.
+    /// Where the cycles went, as data: `profile.json`.
     Profile,
     /// Where the cycles went, as a flame graph: `flame.svg`.
     Flame,
-    /// What happened when, from the begin of the measured window:
+    /// Events over time, from the beginning of the measurement window:
     /// `timeline.json.gz`.
     Timeline,
 }
@@ -51,7 +50,7 @@ impl FromStr for Observe {
     }
 }
 
-/// The files of one point.
+/// The observation files of one point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointFiles {
     folder: PathBuf,
@@ -59,7 +58,7 @@ pub struct PointFiles {
 }
 
 impl PointFiles {
-    /// The files of the point of a key, in a study's folder of results:
+    /// The files of the point with this key, in a study's results folder:
     /// `observed/KEY/`.
     #[must_use]
     pub fn new(results: &Path, key: &str, what: &[Observe]) -> Self {
@@ -69,16 +68,17 @@ impl PointFiles {
         }
     }
 
-    /// Whether all that is asked for is there.
+    /// Whether all requested files exist.
     #[must_use]
     pub(crate) fn are_there(&self) -> bool {
         self.what.iter().all(|&what| self.path(what).is_file())
     }
 
-    /// Refuses to observe a chain of routers, of which each would have its own.
+    /// Refuses to observe a chain of routers, since each router would need its
+    /// own files.
     ///
     /// # Errors
-    /// Something is to be observed, and there are several routers.
+    /// Returns an error if files are requested and there are several routers.
     pub(crate) fn refuse_chain(&self, hops: usize) -> Result<(), Problem> {
         if hops > 1 && !self.what.is_empty() {
             return Err(
@@ -89,10 +89,10 @@ impl PointFiles {
         Ok(())
     }
 
-    /// What a run must observe for them.
+    /// Returns what a run must observe to produce the files.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// Returns an error if the folder cannot be created.
     pub(crate) fn wanted(&self, window: TimeWindow) -> Result<ObserverConfig, Problem> {
         if !self.what.is_empty() {
             std::fs::create_dir_all(&self.folder)
@@ -106,10 +106,10 @@ impl PointFiles {
         })
     }
 
-    /// Writes what was seen of a run.
+    /// Writes the observations of a run.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub(crate) fn write(&self, seen: Observations) -> Result<(), Problem> {
         if let Some(written) = seen.timeline {
             let path = self.path(Observe::Timeline);

@@ -1,4 +1,4 @@
-//! In which order the frames of a run left.
+//! The order in which the frames of a run left.
 
 use npsim_chip::Cycle;
 use npsim_net::load::{FrameKind, Stamp};
@@ -8,9 +8,9 @@ use crate::metric::ObservedFlows;
 
 /// The order of the stamped frames of a run.
 ///
-/// Frames that left before the window do not count, but those of the window are compared with them: a
-/// window cuts through flows, and what its first frames overtook, or were overtaken by, has left before.
-/// Frames that are still inside at its end are as good as lost, and loss is no disorder.
+/// Frames that left before the window do not count, but frames in the window are compared with them: a
+/// window cuts through flows, and its first frames may have overtaken, or been overtaken by, frames that
+/// left before it. Frames still inside at its end are treated as lost, and loss is not reordering.
 #[derive(Clone, Debug)]
 pub struct Ordering {
     left: Sequences<(FrameKind, u32)>,
@@ -24,8 +24,8 @@ impl Default for Ordering {
 }
 
 impl Ordering {
-    /// From the stamps of frames and the cycles in which their last bits left, for the window after `from`
-    /// up to `until`; `flow_slots` is how many flows generated traffic has at a time.
+    /// Builds it from the stamps of frames and the cycles in which their last bits left, for the window
+    /// after `from` up to `until`; `flow_slots` is the number of concurrent flows of generated traffic.
     #[must_use]
     pub fn new(
         mut stamps: Vec<(Cycle, Stamp)>,
@@ -33,8 +33,8 @@ impl Ordering {
         until: Cycle,
         flow_slots: Option<u32>,
     ) -> Self {
-        // Stamps come in the order in which frames begin to leave. Ports send at the same time, so
-        // frames may end in another order.
+        // Stamps come in the order in which frames begin to leave. Ports send concurrently, so frames may
+        // end in another order.
         stamps.sort_by_key(|&(end, _)| end);
         let mut left = Sequences::counted();
         let window = stamps.partition_point(|&(end, _)| end <= from);
@@ -51,10 +51,11 @@ impl Ordering {
         Self { left, flow_slots }
     }
 
-    /// What a counter counted, in per cent of the packets.
+    /// Returns the value of a counter, as a percentage of the packets.
     ///
     /// # Errors
-    /// No frame that is meant left in the window; or the traffic has no flows that take the place of others.
+    /// Returns an error if no selected frame left in the window, or if one flow is selected and the traffic
+    /// has no flow slots.
     pub(crate) fn share(&self, counter: Counter, flows: ObservedFlows) -> Result<f64, String> {
         let order = match flows {
             ObservedFlows::All => self.left.total(THRESHOLD),

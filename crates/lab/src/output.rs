@@ -1,4 +1,4 @@
-//! Writes the results of a study into its folder: tables, figures, one page.
+//! Writes the results of a study into its folder: tables, figures and one page.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ struct DrawnFigure {
     svg: String,
 }
 
-/// What the template shows.
+/// The data of the page template.
 #[derive(Serialize)]
 struct PageContent<'a> {
     name: &'a str,
@@ -41,9 +41,9 @@ struct PageContent<'a> {
     warm_up: Option<&'a String>,
     measure: Option<&'a String>,
     reproduced: String,
-    /// The ids of published values, if they are not all.
+    /// The ids of the selected published values, if not all are selected.
     part: Option<String>,
-    /// Settings over the study.
+    /// Settings that override the study's.
     overrides: Vec<String>,
     points: usize,
     chosen: Vec<ChosenShown<'a>>,
@@ -53,9 +53,9 @@ struct PageContent<'a> {
     rows: Vec<PageRow<'a>>,
     figures: &'a [DrawnFigure],
     sweeps: Vec<PageSweep>,
-    /// Whether points were run several times.
+    /// Whether points have several runs.
     has_runs: bool,
-    /// Where all their runs are equal.
+    /// Notes on points whose runs are all equal.
     equal_runs: Vec<String>,
     metrics: Vec<About>,
 }
@@ -97,11 +97,12 @@ struct PageSweep {
     points: Vec<Vec<String>>,
 }
 
-/// Writes `results.json`, `rows.csv` (if something was published), `points.csv`, `means.csv`,
-/// `tables/*.csv`, `tables/*.md`, `figures/*.svg` and `index.html`; gives the page's path.
+/// Writes `results.json`, `rows.csv` (if there are published values), `points.csv`,
+/// `means.csv`, `tables/*.csv`, `tables/*.md`, `figures/*.svg` and `index.html`; returns the
+/// page's path.
 ///
 /// # Errors
-/// A file cannot be written, or a figure not be drawn.
+/// Returns an error if a file cannot be written or a figure cannot be drawn.
 pub fn write(
     folder: &Path,
     study: &Study,
@@ -143,7 +144,7 @@ pub fn write(
     Ok(folder.join("index.html"))
 }
 
-/// Whether what was written into a folder is a quick run; none if there is nothing.
+/// Whether the results in a folder are those of a quick run; `None` if there are none.
 #[must_use]
 pub fn is_quick(folder: &Path) -> Option<bool> {
     #[derive(serde::Deserialize)]
@@ -155,13 +156,13 @@ pub fn is_quick(folder: &Path) -> Option<bool> {
     Some(written.quick)
 }
 
-/// Whether only some published values were looked at.
+/// Whether only some of the published values were evaluated.
 fn is_part(study: &Study, rows: &[Comparison]) -> bool {
     let published = rows.iter().filter(|row| !row.own_check).count();
     published < study.published.len()
 }
 
-/// Tables; of a part of a study those of which something was measured.
+/// The tables to show: all of them, or for a part of a study only those with a measured cell.
 fn shown_grids(study: &Study, results: &Results, rows: &[Comparison]) -> Vec<Grid> {
     let mut grids = grids(study, results);
     if is_part(study, rows) {

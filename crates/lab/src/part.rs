@@ -1,8 +1,9 @@
-//! A part of the points, for runs on several machines that share a folder: a shard of them
-//! or one alone.
+//! A part of the points, for runs on several machines that share a folder: a shard or a single
+//! point.
 //!
-//! Points are dealt by what decides them alone, so every machine deals the same. What is in
-//! the store has no part in it: a shard that is started again has the points that it had.
+//! Points are assigned to shards by their inputs alone, so every machine computes the same
+//! assignment. The contents of the store have no influence: a restarted shard has the same
+//! points as before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,23 +15,23 @@ use npsim_project::problem::Problem;
 use crate::points::Point;
 use crate::results::CachedPoint;
 
-/// The most shards that points are dealt to.
+/// Maximum number of shards.
 pub const MOST_SHARDS: usize = 100_000;
 
-/// One of several shards of all points, of about the same cost.
+/// One of several shards of all points, of about equal cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// The number, from 1.
+    /// The shard's number, from 1.
     number: usize,
-    /// How many shards there are.
+    /// The number of shards.
     of: usize,
 }
 
 impl Shard {
-    /// Shard `number` of `of`.
+    /// Creates shard `number` of `of`.
     ///
     /// # Errors
-    /// There is no such shard.
+    /// Returns an error if there is no such shard.
     pub fn new(number: usize, of: usize) -> Result<Self, String> {
         if of == 0 || of > MOST_SHARDS {
             return Err(format!(
@@ -58,15 +59,15 @@ impl FromStr for Shard {
     }
 }
 
-/// Which points are run.
+/// The points to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// All of them.
     #[default]
     Whole,
-    /// A shard of them.
+    /// One shard.
     Shard(Shard),
-    /// One, by its number or its key.
+    /// One point, given by its number or its key.
     Point(String),
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for Part {
 }
 
 impl Part {
-    /// How many shards there are, if the part is one of them.
+    /// The number of shards, if the part is a shard.
     #[must_use]
     pub fn shards(&self) -> Option<usize> {
         match self {
@@ -90,7 +91,7 @@ impl Part {
         }
     }
 
-    /// The part's name in that of a file.
+    /// The part's name in file names.
     pub(crate) fn file_name(&self) -> String {
         match self {
             Self::Whole => "whole".to_owned(),
@@ -99,15 +100,15 @@ impl Part {
         }
     }
 
-    /// The points of which keys are needed to find those of the part.
+    /// Returns the points whose keys are needed to find the points of the part.
     ///
     /// # Errors
-    /// There is no point with the number.
+    /// Returns an error if no point has the number.
     pub(crate) fn candidates(&self, mut points: Vec<Point>) -> Result<Vec<Point>, Problem> {
         let Self::Point(wanted) = self else {
             return Ok(points);
         };
-        // A key can consist of digits, but has more of them than any number of points.
+        // A key can consist of digits alone, but it is longer than any point number.
         let number = wanted.parse::<usize>().ok().filter(|_| wanted.len() < 9);
         if let Some(number) = number {
             let count = points.len();
@@ -119,10 +120,10 @@ impl Part {
         Ok(points)
     }
 
-    /// The points of the part, among its [candidates](Self::candidates).
+    /// Selects the points of the part from its [candidates](Self::candidates).
     ///
     /// # Errors
-    /// There is no point with the key.
+    /// Returns an error if no point has the key.
     pub(crate) fn select(&self, mut points: Vec<CachedPoint>) -> Result<Vec<CachedPoint>, Problem> {
         match self {
             Self::Whole => {}
@@ -135,7 +136,7 @@ impl Part {
                 let found = found.ok_or_else(|| no_point(wanted, points.len()))?;
                 points = vec![points.swap_remove(found)];
             }
-            // A number has selected it, or the only point's key is the one that is asked for.
+            // Already selected by number, or a single point that may have the requested key.
             Self::Point(wanted) => {
                 let fits = |cached: &CachedPoint| {
                     cached.key == *wanted || cached.point.number.to_string() == *wanted
@@ -155,8 +156,9 @@ fn no_point(wanted: &str, count: usize) -> Problem {
     ))
 }
 
-/// The number of the shard of each point. The most expensive runs come first, each to the shard
-/// that has the least so far; points of one run stay together, and so do points with one key.
+/// Assigns each point to a shard and returns the shards' numbers. The most expensive runs come
+/// first, each going to the shard with the least load so far; points that share a run or a key
+/// stay together.
 #[must_use]
 pub fn deal(points: &[CachedPoint], shards: usize) -> Vec<usize> {
     let mut seen = BTreeSet::new();
@@ -173,7 +175,7 @@ pub fn deal(points: &[CachedPoint], shards: usize) -> Vec<usize> {
         let Some((load, number)) = loads.pop_first() else {
             break;
         };
-        // A run without cycles is one more to start all the same.
+        // Starting a run costs something even if it simulates no cycles.
         loads.insert((load + u128::from(cost(run).max(1)), number));
         dealt.extend(run.iter().map(|cached| (cached.key.as_str(), number)));
     }
@@ -181,7 +183,7 @@ pub fn deal(points: &[CachedPoint], shards: usize) -> Vec<usize> {
     points.iter().map(|it| shard_of(it).unwrap_or(1)).collect()
 }
 
-/// Points in their order, those that share a run with the first of them.
+/// Groups points that share a run, in the order of their first points.
 pub(crate) fn together<'a>(points: &[&'a CachedPoint]) -> Vec<Vec<&'a CachedPoint>> {
     let mut runs: Vec<Vec<&CachedPoint>> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
@@ -199,14 +201,14 @@ pub(crate) fn together<'a>(points: &[&'a CachedPoint]) -> Vec<Vec<&'a CachedPoin
     runs
 }
 
-/// How many runs the points take.
+/// The number of runs that the points take.
 #[must_use]
 pub fn runs(points: &[CachedPoint]) -> usize {
     let names = points.iter().map(CachedPoint::run_name);
     names.collect::<BTreeSet<_>>().len()
 }
 
-/// What a run costs: as much as its longest point.
+/// The cost of a run: that of its longest point.
 pub(crate) fn cost(run: &[&CachedPoint]) -> Cycle {
     run.iter().map(|cached| cached.cycles).max().unwrap_or(0)
 }
@@ -248,7 +250,7 @@ mod tests {
         let shared: Vec<_> = (1..=4).map(|it| point(it, 7, Some("one"))).collect();
         let mut all = shared;
         all.push(point(5, 8, None));
-        // A shared run costs once.
+        // A shared run counts once.
         assert_eq!(deal(&all, 2), [2, 2, 2, 2, 1]);
         assert_eq!(deal(&all, 7), [2, 2, 2, 2, 1], "some stay empty");
     }

@@ -1,4 +1,4 @@
-//! Points that are no chip: the Petri net of a router, beside the microcode.
+//! Points without a chip: the Petri net of a router, for comparison with the microcode.
 
 use npsim_chip::Cycle;
 use npsim_net::order::THRESHOLD;
@@ -14,14 +14,14 @@ use crate::store::PointOutcome;
 use crate::study::{Study, Sweep};
 use crate::subject::{Execution, Metrics, PointInputs, Subject, one_by_one};
 
-/// A quick run sends one packet of so many.
+/// A quick run sends one out of this many packets.
 const QUICK: u64 = 4;
-/// The clock that the net's times are cycles of.
+/// Clock of the net's time unit, in megahertz.
 const MEGAHERTZ: u64 = 600;
-/// Settings of a point that are no parameters of its net.
+/// Settings of a point that are not parameters of its net.
 const OF_THE_POINT: [&str; 2] = ["hops", "seed"];
 
-/// A point's net, with the key under which its outcome is saved.
+/// The net of a point, with the key under which its outcome is saved.
 pub(crate) struct PetriPoint {
     key: String,
     parameters: Parameters,
@@ -83,7 +83,7 @@ impl Subject for PetriPoint {
         &self.key
     }
 
-    /// Cycles that it simulates, of all routers, about.
+    /// Approximate number of cycles that all its routers simulate.
     fn cost(&self) -> Cycle {
         let p = &self.parameters;
         p.packets * p.bytes * 8 * MEGAHERTZ / p.offered_mbps * self.hops as u64
@@ -123,7 +123,7 @@ fn is_of_nets(measure: &Measure) -> bool {
 fn reading(chain: &Chain, metric: &Metric, flows: u64) -> Result<f64, String> {
     match &metric.measure {
         Measure::EgressRate => Ok(chain.mpps()),
-        // Packets are counted whole, check sequence included, as the paper counts them.
+        // Packets count in full, frame check sequence included, as in the paper.
         Measure::EgressBitRate { .. } => Ok(chain.gbps()),
         Measure::LossShare(_) => Ok(chain.lost as f64 * 100.0 / chain.offered as f64),
         Measure::Order {

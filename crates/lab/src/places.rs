@@ -1,10 +1,10 @@
-//! Where the systems and captures of a study lie.
+//! Search path for the systems and captures of a study.
 
 use std::path::{Path, PathBuf};
 
 use npsim_project::problem::Problem;
 
-/// Folders that are looked through in turn.
+/// Folders that are searched in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPath {
     folders: Vec<PathBuf>,
@@ -12,8 +12,8 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// The study file's own folder, if it has one, and then `root`; without a
-    /// root the current folder and those above it.
+    /// The study file's own folder, if it has one, followed by `root`; without
+    /// a root, by the current folder and its ancestors.
     #[must_use]
     pub fn new(study: Option<&Path>, root: Option<&Path>) -> Self {
         let mut folders = Vec::new();
@@ -38,10 +38,11 @@ impl SearchPath {
         }
     }
 
-    /// The first folder's file or folder of this name.
+    /// Returns the file or folder of this name in the first folder that has
+    /// one.
     ///
     /// # Errors
-    /// No folder has one.
+    /// Returns an error if no folder has one.
     pub fn find(&self, name: &str) -> Result<PathBuf, Problem> {
         let found = self
             .folders

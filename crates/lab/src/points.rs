@@ -11,52 +11,55 @@ use crate::rounding::close;
 use crate::study::{AxisLevel, Study, SubjectKind, Sweep, TraceText};
 use crate::windows;
 
-/// Where a point lies on an axis.
+/// The place of a point on an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coordinate {
-    /// The axis.
+    /// The axis's name.
     pub axis: String,
-    /// What the place is called.
+    /// The label of the place.
     pub label: String,
-    /// Where it lies.
+    /// Its position.
     pub x: f64,
 }
 
 /// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The number, from 1.
+    /// The point's number, from 1.
     pub number: usize,
-    /// The sweep it belongs to.
+    /// The sweep that it belongs to.
     pub sweep: String,
     /// The place on each axis of the sweep.
     pub coordinates: Vec<Coordinate>,
-    /// Settings over the project.
+    /// Settings that override the project's.
     pub settings: Vec<Setting>,
-    /// The capture, if one is played.
+    /// The capture to replay, if any.
     pub trace: Option<TraceText>,
-    /// Begins the pseudo-random numbers of generated traffic and of the microengines.
+    /// Seed of the pseudo-random numbers of generated traffic and of the microengines.
     pub seed: Option<u64>,
-    /// How many routers stand one behind the other; one if not given.
+    /// The number of routers in series; one if absent.
     pub hops: Option<usize>,
-    /// What runs: of a model settings are its parameters, of a network keys of its file.
+    /// What runs. Settings are parameters for a model, and keys of the file for a
+    /// network.
     pub kind: SubjectKind,
-    /// When it is measured, `10s..20s`, if that is a setting: of networks only.
+    /// The measurement window, such as `10s..20s`, if it is a setting; networks and the
+    /// fluid model only.
     pub window: Option<String>,
-    /// Which of several runs it is, from 0; they differ in their seeds and in when
-    /// frames begin to come.
+    /// The number of this run of the place, from 0. Runs differ in their seeds and in
+    /// when frames begin to arrive.
     pub run: usize,
 }
 
-/// The seed of the second run of a point is this and one.
+/// The seed of the second run of a point is one more than this.
 const SEED_BASE: u64 = 1000;
-/// Bits of a point's own seed that tell its runs from those of a point with another seed.
+/// Bits of a point's own seed that distinguish its runs from those of points with other
+/// seeds.
 const OWN_SEED: u64 = 0xffff_ffff;
-/// Where these bits are in the seed of a run.
+/// Position of these bits in the seed of a run.
 const OWN_SEED_SHIFT: u32 = 24;
 
 impl Point {
-    /// All settings as `PATH=VALUE`, with those of the capture, the seed and the
+    /// All settings as `PATH=VALUE`, including those of the capture, the seed and the
     /// number of routers.
     #[must_use]
     pub fn shown_settings(&self) -> Vec<String> {
@@ -75,7 +78,7 @@ impl Point {
         shown
     }
 
-    /// `normal: load 1.5Mpps, mes 4-5`.
+    /// The point's name: `normal: load 1.5Mpps, mes 4-5`.
     #[must_use]
     pub fn shown(&self) -> String {
         let places = self.shown_coordinates();
@@ -86,7 +89,7 @@ impl Point {
         }
     }
 
-    /// The point in a sentence: `in "Normal operation" at load 1.5Mpps, mes 4-5`.
+    /// The point as part of a sentence: `in "Normal operation" at load 1.5Mpps, mes 4-5`.
     #[must_use]
     pub fn placed(&self, title: &str) -> String {
         let places = self.shown_coordinates();
@@ -97,7 +100,7 @@ impl Point {
         }
     }
 
-    /// A mistake in what the point's sweep asks for.
+    /// A mistake in the point's sweep.
     pub(crate) fn problem(&self, message: &str) -> Problem {
         Problem::new(format!("sweep `{}`: {message}", self.sweep))
     }
@@ -110,11 +113,11 @@ impl Point {
     }
 }
 
-/// All points of a study, sweep by sweep; the first axis turns fastest. Points that
-/// are run several times come with all their runs, one after the other.
+/// Returns all points of a study, sweep by sweep; the first axis varies fastest. The runs
+/// of a point that has several follow one another.
 ///
 /// # Errors
-/// A setting is not one.
+/// Returns an error if a setting is invalid.
 pub fn points(study: &Study, quick: bool) -> Result<Vec<Point>, Problem> {
     let mut points = Vec::new();
     let mut taken = BTreeSet::new();
@@ -200,8 +203,8 @@ fn point(
 }
 
 impl Point {
-    /// Another run of the point: with other seeds, and with frames
-    /// that begin to come at other moments on each port.
+    /// Returns another run of the point, with other seeds and, for generated traffic,
+    /// with frames that begin to arrive at other moments on each port.
     fn again(&self, number: usize, run: usize) -> Result<Self, Problem> {
         let mut again = Self {
             number,
@@ -219,7 +222,7 @@ impl Point {
         Ok(again)
     }
 
-    /// The seed that the study gives the point, or its load.
+    /// The seed that the study gives the point or its load.
     fn own_seed(&self) -> u64 {
         let loads = self.settings.iter().rev();
         let mut loads = loads.filter_map(|setting| {
@@ -279,10 +282,10 @@ impl Point {
     }
 }
 
-/// How many routers a text asks for.
+/// Parses a number of routers.
 ///
 /// # Errors
-/// It is no number of routers, in words.
+/// Returns a description of the problem if it is not a valid number of routers.
 fn routers(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(hops) if (1..=MOST_NODES).contains(&hops) => Ok(hops),

@@ -1,6 +1,6 @@
-//! Whether all points of a study ran on the same chip, and on the one that the study is about:
-//! published values that are met by a chip that changes from figure to figure say nothing, and
-//! those met by another chip reproduce nothing.
+//! Checks that all points of a study ran on the same chip, and on the one that the study is
+//! about. Published values matched by a chip that changes from figure to figure prove nothing,
+//! and those matched by another chip reproduce nothing.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use crate::results::{PointChip, Results};
 use crate::study::{Confidence, Study};
 use crate::verdict::{Comparison, FigureValue, Verdict};
 
-/// The id of the row that says so.
+/// The id of the row with the result of this check.
 pub const ROW: &str = "profiles";
 
-/// A chip with how many points ran on it.
+/// A chip and the number of points that ran on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Used {
     /// The chip.
     #[serde(flatten)]
     pub chip: PointChip,
-    /// Whether it is one that the study is about, with its numbers.
+    /// Whether it is a chip that the study is about, with unchanged parameters.
     pub frozen: bool,
-    /// How many points.
+    /// The number of points.
     pub points: usize,
 }
 
-/// The chips that the points ran on, in the order of their names.
+/// The chips that the points ran on, ordered by name.
 #[must_use]
 pub fn used(study: &Study, results: &Results) -> Vec<Used> {
     let mut points: BTreeMap<PointChip, usize> = BTreeMap::new();
@@ -47,26 +47,26 @@ pub fn used(study: &Study, results: &Results) -> Vec<Used> {
     used.collect()
 }
 
-/// Chips of which a sweep does not say that it asks about another one.
+/// The chips of sweeps that do not deliberately use another chip.
 fn own(used: &[Used]) -> impl Iterator<Item = &Used> {
     used.iter().filter(|used| used.chip.meant.is_none())
 }
 
-/// Whether every chip has one profile.
+/// Whether every chip has a single profile.
 fn is_single(used: &[Used]) -> bool {
     let same: Vec<&PointChip> = own(used).map(|used| &used.chip).collect();
     let pairs = &mut same.windows(2);
     pairs.all(|pair| matches!(pair, [a, b] if a.chip != b.chip))
 }
 
-/// Whether every chip has one profile, that of the study, but where a sweep asks about another
-/// chip.
+/// Whether every chip has a single profile, that of the study, except where a sweep
+/// deliberately uses another chip.
 #[must_use]
 pub fn is_one(used: &[Used]) -> bool {
     is_single(used) && own(used).all(|used| used.frozen)
 }
 
-/// `one profile: ixp2400 0123456789abcdef`.
+/// The result in words: `one profile: ixp2400 0123456789abcdef`.
 #[must_use]
 pub fn shown(used: &[Used]) -> String {
     if used.is_empty() {
@@ -82,8 +82,8 @@ pub fn shown(used: &[Used]) -> String {
     format!("{begin}: {}", list.join("; "))
 }
 
-/// The row that says whether all points of a chip ran on one profile, that of the study; it is
-/// about the study itself, not about what was published.
+/// The row on whether all points of a chip ran on one profile, that of the study. It is about
+/// the study itself, not about a published value.
 #[must_use]
 pub fn row(study: &Study, results: &Results) -> Comparison {
     let used = used(study, results);

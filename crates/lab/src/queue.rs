@@ -1,23 +1,23 @@
-//! Which point runs when, and on how many threads. The one that simulates most comes
-//! first, so that those that end last are short and no core waits long for another.
+//! Schedules points over threads. Expensive points come first, so that the last ones
+//! to finish are short and no core idles for long.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// What is to be done, seen by all threads.
+/// The work to do, shared by all threads.
 struct WorkQueue<R> {
-    /// Indices of what has not begun.
+    /// Indices of items that have not started.
     waiting: VecDeque<usize>,
-    /// Threads that what has begun runs on.
+    /// Number of threads used by running items.
     busy: usize,
     results: Vec<Option<R>>,
 }
 
 impl<R> WorkQueue<R> {
-    /// The next one, and how many threads it gets: what is left of them is divided
-    /// among those that wait.
+    /// Returns the next item and the number of threads for it: the free threads are
+    /// divided among the waiting items.
     fn next(&mut self, jobs: usize) -> Option<(usize, usize)> {
         let free = jobs.saturating_sub(self.busy);
         let threads = (free / self.waiting.len().max(1)).max(1);
@@ -27,8 +27,8 @@ impl<R> WorkQueue<R> {
     }
 }
 
-/// Does `work` for each item, with the number of threads that it may run on; `jobs`
-/// threads in all. Results come in the order of the items.
+/// Calls `work` for each item with the number of threads that it may use, on `jobs`
+/// threads in total. Results are in the order of the items.
 pub(crate) fn run<T: Sync, R: Send>(
     items: &[T],
     cost: impl Fn(&T) -> u64,
@@ -55,7 +55,7 @@ pub(crate) fn run<T: Sync, R: Send>(
     };
     thread::scope(|scope| {
         for _ in 1..jobs.min(items.len()) {
-            // With fewer threads it comes to the same, only later.
+            // Fewer threads give the same results, only later.
             let builder = thread::Builder::new().name("point".to_owned());
             if builder.spawn_scoped(scope, worker).is_err() {
                 break;
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn threads_are_divided_among_what_waits() {
         assert_eq!(run(&[()], |()| 0, 4, |(), threads| threads), [4]);
-        // Both have begun before one ends.
+        // Both start before either ends.
         let both = Barrier::new(2);
         let threads = |(): &(), threads| {
             both.wait();

@@ -1,4 +1,4 @@
-//! A run that is over, and the frames that were seen in it.
+//! A finished run, and the frames recorded in it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,36 +11,37 @@ use npsim_session::simulation::Ending;
 
 use crate::observation::{DepartedFrame, LossCounts};
 
-/// A run that is over.
+/// A finished run.
 pub(crate) struct FinishedRun {
-    /// Why.
+    /// Why it ended.
     pub ending: Ending,
-    /// What was counted before the window, where its begin was known.
+    /// Counts before the window, if its beginning was known.
     pub before: (Stats, LossCounts),
-    /// What was counted up to each pause.
+    /// Counts up to each pause.
     pub at_pauses: Vec<(Stats, LossCounts)>,
-    /// What was counted up to its end.
+    /// Counts up to the end of the run.
     pub after: (Stats, LossCounts),
-    /// When the last frame had come or gone: a run that rests has ended with its
-    /// last frame, not with the rest.
+    /// When the last frame arrived or left: a run that ends because it is idle
+    /// counts as ended at its last frame.
     pub rest: Cycle,
 }
 
-/// Frames after the begin of the window: when they came, when and how they left.
+/// Frames after the beginning of the window: when they arrived, and when and how
+/// they left.
 #[derive(Default)]
 pub(crate) struct FrameTimes {
     pub came: Vec<Cycle>,
     pub left: Vec<(Cycle, DepartedFrame)>,
-    /// When stamped frames left, of the whole run.
+    /// When stamped frames left, over the whole run.
     pub stamps: Vec<(Cycle, Stamp)>,
 }
 
-/// Notes frames from a cycle on. In a chain there is one where frames come in and
-/// one where they leave.
+/// Records frames from a cycle on. A chain shares one between the tap where
+/// frames enter and the tap where they leave.
 #[derive(Clone)]
 pub(crate) struct FrameJournal {
     pub from: Cycle,
-    /// Whether stamps are noted, from the begin of the run on.
+    /// Whether to record stamps, from the beginning of the run.
     pub stamps: bool,
     pub seen: Arc<Mutex<FrameTimes>>,
 }

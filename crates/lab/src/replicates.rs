@@ -1,4 +1,4 @@
-//! The runs of a point together: what they come to, and whether they differ at all.
+//! The runs of a point taken together: their means, and whether they differ at all.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::estimate::Estimate;
 use crate::results::{CachedPoint, Results};
 use crate::study::{Study, SubjectKind, Sweep};
 
-/// The points of a sweep, all runs of one together.
+/// The points of a sweep, with all runs of a point grouped.
 pub(crate) fn replicates<'a>(results: &'a Results, sweep: &str) -> Vec<Vec<&'a CachedPoint>> {
     let mine = { results.points.iter() }.filter(|cached| cached.point.sweep == sweep);
     let mine: Vec<&CachedPoint> = mine.collect();
@@ -15,10 +15,10 @@ pub(crate) fn replicates<'a>(results: &'a Results, sweep: &str) -> Vec<Vec<&'a C
         .collect()
 }
 
-/// What the runs of a point come to in a metric.
+/// Estimates a metric from the runs of a point.
 ///
 /// # Errors
-/// One of them has no value, in words.
+/// Returns a description of the problem if one of them has no value.
 pub(crate) fn estimate(
     results: &Results,
     runs: &[&CachedPoint],
@@ -28,8 +28,8 @@ pub(crate) fn estimate(
     Ok(Estimate::of(&values.collect::<Result<Vec<_>, _>>()?))
 }
 
-/// Why means have no interval although points were run several times, a line for each sweep and
-/// metric.
+/// Notes, one per sweep and metric, on means that have no interval although their points have
+/// several runs.
 #[must_use]
 pub fn equal_runs(study: &Study, results: &Results) -> Vec<String> {
     let mut lines = Vec::new();
@@ -62,8 +62,8 @@ pub fn equal_runs(study: &Study, results: &Results) -> Vec<String> {
     lines
 }
 
-/// What single runs of a sweep are good for: how many of its points are run once, and why that says
-/// enough; nothing where all are run several times.
+/// A note on the single runs of a sweep: how many of its points run once, and why that is enough;
+/// `None` if all have several runs.
 #[must_use]
 pub fn single_runs(study: &Study, results: &Results, name: &str) -> Option<String> {
     let sweep = study.sweep.get(name)?;
@@ -88,7 +88,7 @@ pub fn single_runs(study: &Study, results: &Results, name: &str) -> Option<Strin
     Some(format!("{which} run once, without an interval: {reasons}"))
 }
 
-/// Why runs of a sweep's points could not differ, if that is so.
+/// The reason why runs of a sweep's points cannot differ, if there is one.
 pub(crate) fn draws_nothing(study: &Study, sweep: &Sweep) -> Option<&'static str> {
     if sweep.kind() == SubjectKind::Fluid {
         return Some("the model draws no random numbers");
@@ -101,8 +101,8 @@ pub(crate) fn draws_nothing(study: &Study, sweep: &Sweep) -> Option<&'static str
     code.then_some("the code is counted, not a run")
 }
 
-/// How far the intervals of a sweep's metrics reach where the study runs points several times: the
-/// widest of each metric.
+/// The widest relative interval of each of a sweep's metrics, over all points of the study with
+/// several runs.
 fn spread(study: &Study, results: &Results, sweep: &Sweep) -> Option<String> {
     let mut widest: BTreeMap<&str, f64> = BTreeMap::new();
     let metrics = study.metrics_of(sweep);

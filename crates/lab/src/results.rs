@@ -1,4 +1,4 @@
-//! What a campaign came to: its points, with the outcome of each.
+//! The results of a campaign: its points, with the outcome of each.
 
 use std::collections::BTreeMap;
 
@@ -16,33 +16,33 @@ use crate::study::Study;
 pub struct CachedPoint {
     /// The point.
     pub point: Point,
-    /// The key.
+    /// Its key.
     pub key: String,
-    /// The chip that it runs on; a Petri net runs on none.
+    /// The chip that it runs on, if any.
     pub chip: Option<PointChip>,
-    /// Cycles that it simulates, of all routers, if it does not end early.
+    /// Cycles that all its routers simulate unless the run ends early.
     pub cycles: Cycle,
-    /// Names its run, if it can be measured in one run with others: in a network, in another
-    /// window.
+    /// Key of its run, if other points can be measured in the same run: the same network in other
+    /// windows.
     pub run: Option<String>,
 }
 
 impl CachedPoint {
-    /// Names the run that it is measured in: points with one name share a run.
+    /// The name of the run that it is measured in: points with the same name share a run.
     #[must_use]
     pub fn run_name(&self) -> &str {
         self.run.as_deref().unwrap_or(&self.key)
     }
 }
 
-/// What a campaign came to.
+/// The results of a campaign.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// Points that were asked for, by number.
+    /// The requested points, by number.
     pub points: Vec<CachedPoint>,
-    /// What they came to, by key.
+    /// Their outcomes, by key.
     pub outcomes: BTreeMap<String, PointOutcome>,
-    /// How many were run now.
+    /// How many ran in this campaign.
     pub ran: usize,
     /// Whether the campaign was interrupted.
     pub interrupted: bool,
@@ -57,16 +57,16 @@ impl Results {
         }
     }
 
-    /// What a point came to.
+    /// The outcome of a point.
     #[must_use]
     pub fn outcome(&self, cached: &CachedPoint) -> Option<&PointOutcome> {
         self.outcomes.get(&cached.key)
     }
 
-    /// The value of a metric at a point, or why there is none.
+    /// Returns the value of a metric at a point, or why there is none.
     ///
     /// # Errors
-    /// It was not run, or nothing could be measured.
+    /// Returns an error if the point did not run or nothing could be measured.
     pub fn reading(&self, cached: &CachedPoint, metric: &str) -> Result<f64, String> {
         let Some(outcome) = self.outcome(cached) else {
             return Err("the point was not run".into());
@@ -80,7 +80,7 @@ impl Results {
         })
     }
 
-    /// Points that had not settled when their longest warm-up was over.
+    /// Points that had not settled by the end of their longest warm-up.
     pub fn unsettled(&self) -> impl Iterator<Item = &CachedPoint> {
         let settled = |cached: &&CachedPoint| self.outcome(cached).and_then(|o| o.settled);
         self.points
@@ -88,7 +88,7 @@ impl Results {
             .filter(move |cached| settled(cached) == Some(false))
     }
 
-    /// Points that were stopped by a fault.
+    /// Points that a fault stopped, with its message.
     pub fn faults(&self) -> impl Iterator<Item = (&CachedPoint, &str)> {
         self.points.iter().filter_map(|cached| {
             let fault = self.outcome(cached)?.fault.as_deref()?;
@@ -100,13 +100,13 @@ impl Results {
 /// The chip of a point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct PointChip {
-    /// The name.
+    /// The chip's name.
     pub chip: String,
-    /// Fingerprint of its numbers, without those of the board.
+    /// Fingerprint of its parameters, without those of the board.
     pub profile: String,
-    /// Parameters that settings changed, as `group.name=value`.
+    /// Parameters changed by settings, as `group.name=value`.
     pub changed: Vec<String>,
-    /// Why they did, where it is another chip that a sweep asks about.
+    /// The reason for the changes, if the sweep deliberately uses another chip.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meant: Option<String>,
 }
@@ -126,15 +126,15 @@ impl PointChip {
         }
     }
 
-    /// The comparison with the reason `why` settings change it, if they do and are meant to.
+    /// Adds the reason `why` settings change the chip, if they do.
     #[must_use]
     pub(crate) fn meant(self, why: Option<&String>) -> Self {
         let meant = why.filter(|_| !self.changed.is_empty()).cloned();
         Self { meant, ..self }
     }
 
-    /// Whether it is one that the study is about, with the numbers that it had when the study was
-    /// made, and no setting changed one.
+    /// Whether it is a chip that the study is about, with the parameters that it had when the
+    /// study was made, and unchanged by settings.
     #[must_use]
     pub(crate) fn is_frozen(&self, study: &Study) -> bool {
         let same = if study.chips.is_empty() {
@@ -178,7 +178,7 @@ mod tests {
         let text = text.replace("[metric.m]", "[chips]\nmine = \"0123\"\n[metric.m]");
         let own = Study::parse("s", &text).unwrap();
         assert!(chip("mine", "0123").is_frozen(&own));
-        // A chip that comes with npsim is not therefore the study's.
+        // A shipped chip is not automatically the study's chip.
         assert!(!chip("ixp2400", &shipped).is_frozen(&own));
     }
 }

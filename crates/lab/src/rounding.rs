@@ -1,32 +1,32 @@
-//! Comparison of numbers that are written in decimal and computed in binary.
+//! Comparison of numbers written in decimal and computed in binary.
 
-/// What a binary fraction may lose of a number written in decimal: of a number up to 1 this much, of
-/// a larger one this share.
+/// The rounding error allowed for decimal numbers: absolute for numbers up to 1, relative for larger
+/// ones.
 const ROUNDING: f64 = 1e-9;
 
-/// How far rounding may move a number of this size.
+/// The rounding error allowed for a number of this size.
 #[must_use]
 pub(crate) fn rounding(size: f64) -> f64 {
     ROUNDING * size.abs().max(1.0)
 }
 
-/// Whether two numbers are equal but for rounding. An infinite one is close to itself alone.
+/// Whether two numbers are equal up to rounding. An infinite number equals only itself.
 #[must_use]
 pub(crate) fn close(one: f64, other: f64) -> bool {
-    // The rounding of an infinite number is infinite as well, as is its distance to all others.
+    // The allowed error of an infinite number is infinite, as is its distance to all others.
     if one.is_infinite() || other.is_infinite() {
         return one.total_cmp(&other).is_eq();
     }
     (one - other).abs() <= rounding(one.abs().max(other.abs()))
 }
 
-/// Whether a number is at least `bound`, but for rounding.
+/// Whether a number is at least `bound`, up to rounding.
 #[must_use]
 pub(crate) fn at_least(number: f64, bound: f64) -> bool {
     number >= bound || close(number, bound)
 }
 
-/// Whether a number is at most `bound`, but for rounding.
+/// Whether a number is at most `bound`, up to rounding.
 #[must_use]
 pub(crate) fn at_most(number: f64, bound: f64) -> bool {
     number <= bound || close(number, bound)

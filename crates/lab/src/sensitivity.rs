@@ -1,9 +1,9 @@
-//! The numbers that a comparison depends on: every constant that was chosen and every parameter of the
-//! chips that is assumed or calibrated is moved by a fifth, down and up, one at a time
-//! and, sampled, all together; and each row is looked at again.
+//! Sensitivity analysis of a comparison: every constant that was chosen, and every assumed or
+//! calibrated parameter of the chips, is varied by 20 % down and up, one at a time and, in random
+//! samples, all together; and every row is evaluated again.
 //!
-//! The runs are points like any other, kept by their keys: an interrupted analysis goes on
-//! where it was, and what a move does not touch is not run again.
+//! The runs are ordinary points, saved under their keys: an interrupted analysis resumes where it
+//! stopped, and points that a change does not affect are not run again.
 
 pub mod knobs;
 pub mod report;
@@ -20,25 +20,25 @@ use crate::sensitivity::knobs::{Knob, Knobs, Move};
 use crate::sensitivity::report::{Base, SensitivityReport};
 use crate::verdict::{self, Comparison};
 
-/// What is asked.
+/// What to analyse.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Ids of rows; all for none.
+    /// Ids of rows; empty for all.
     pub ids: Vec<String>,
-    /// Names of what is moved; all for none.
+    /// Names of the knobs to vary; empty for all.
     pub only: Vec<String>,
-    /// How many samples are drawn of all moved together.
+    /// Number of samples with all knobs varied together.
     pub samples: usize,
 }
 
-/// A variant of the study: what was moved, and its points among all that are run.
+/// A variant of the study: the knobs that were moved, and the indices of its points in the plan.
 #[derive(Clone, Debug)]
 struct Variant {
     moves: Vec<(usize, Move)>,
     points: Vec<usize>,
 }
 
-/// Everything that is to be run.
+/// All runs of an analysis.
 #[derive(Debug)]
 pub struct SensitivityPlan {
     knobs: Vec<Knob>,
@@ -50,10 +50,10 @@ pub struct SensitivityPlan {
 }
 
 impl SensitivityPlan {
-    /// Makes the plan.
+    /// Creates the plan.
     ///
     /// # Errors
-    /// A name or an id means nothing, or a system cannot be read.
+    /// Returns an error if a name or an id is unknown or a system cannot be read.
     pub fn new(campaign: &Campaign<'_>, question: &Question) -> Result<Self, Problems> {
         let study = campaign.study;
         let wanted = verdict::select(study, &question.ids)?;
@@ -62,7 +62,7 @@ impl SensitivityPlan {
         };
         let mut all: Vec<Point> = points(study, campaign.quick)?;
         all.retain(counted);
-        // Those with something moved are numbered after them.
+        // Points of variants are numbered after these.
         for (point, number) in all.iter_mut().zip(1..) {
             point.number = number;
         }
@@ -96,7 +96,7 @@ impl SensitivityPlan {
         Ok(plan)
     }
 
-    /// The points of the study with things moved; those that are not touched stay.
+    /// Adds the points of the study with some knobs moved; points that are not affected are shared.
     fn variant(&mut self, knobs: &Knobs, moves: Vec<(usize, Move)>) -> Result<Variant, String> {
         let named: Vec<(&Knob, &Move)> = moves
             .iter()
@@ -128,19 +128,19 @@ impl SensitivityPlan {
         })
     }
 
-    /// How many runs it takes, those of the study itself included.
+    /// The number of runs, including those of the unmodified study.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.points.len()
     }
 
-    /// What is moved.
+    /// The knobs that are varied.
     #[must_use]
     pub fn knobs(&self) -> &[Knob] {
         &self.knobs
     }
 
-    /// All points that are run.
+    /// All points to run.
     #[must_use]
     pub fn points(&self) -> &[Point] {
         &self.points
@@ -149,7 +149,7 @@ impl SensitivityPlan {
     /// Evaluates the rows over the results of all [`points`](Self::points).
     ///
     /// # Errors
-    /// An id means nothing.
+    /// Returns an error if an id is unknown.
     pub fn report(
         &self,
         campaign: &Campaign<'_>,

@@ -2,22 +2,22 @@
 
 use serde::Deserialize;
 
-/// The value of a setting, as TOML lets it be typed.
+/// The value of a setting, with its TOML type.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "a string, a number or a boolean")]
 pub enum SettingValue {
-    /// `true`.
+    /// A boolean, such as `true`.
     Bool(bool),
-    /// `4`.
+    /// An integer, such as `4`.
     Integer(i64),
-    /// `0.33`.
+    /// A floating-point number, such as `0.33`.
     Float(f64),
-    /// `"4-7"`.
+    /// A text, such as `"4-7"`.
     Text(String),
 }
 
 impl SettingValue {
-    /// As `--set` gets it.
+    /// The text that `--set` would take.
     #[must_use]
     pub fn text(&self) -> String {
         match self {

@@ -1,5 +1,5 @@
-//! Numbers taken from programs instead of runs: how many instructions a piece of
-//! code has, and how many commands to each unit.
+//! Static counts of programs, taken without running them: the number of
+//! instructions in a piece of code, and of commands to each unit.
 
 use npsim_image::Image;
 use npsim_isa::{Instruction, Unit, decode_in};
@@ -8,11 +8,11 @@ use npsim_project::assemble::Program;
 use crate::metric::{CountedCode, MemoryUnit, StaticCount};
 use crate::microengines::{Stages, named};
 
-/// The value of a metric of code.
+/// Returns the value of a static metric.
 ///
 /// # Errors
-/// There is no such microengine or label, or the microengines that it names run
-/// different programs in which the numbers differ.
+/// Returns an error if there is no such microengine or label, or if the named
+/// microengines run different programs with different counts.
 pub fn value(wanted: &StaticCount, programs: &[Program], stages: &Stages) -> Result<f64, String> {
     let me = wanted.me.as_str();
     let mut found = None;
@@ -33,8 +33,8 @@ pub fn value(wanted: &StaticCount, programs: &[Program], stages: &Stages) -> Res
         .ok_or_else(|| format!("no microengine is `{me}`"))
 }
 
-/// Where a label is. One of a macro that is used once has a number behind its name
-/// and a dot, which need not be given.
+/// Returns the address of a label. A label of a macro has a dot and a number after
+/// its name, which may be omitted if the macro is used once.
 fn label_address(image: &Image, name: &str) -> Result<usize, String> {
     let is_of_macro = |known: &str| known.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
     let exact = image.labels.iter().find(|known| known.name == name);

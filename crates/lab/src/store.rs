@@ -1,6 +1,5 @@
-//! What points came to, one file each, named by the point's key. A file is there
-//! whole or not at all, so that a run can be interrupted at any moment and goes on
-//! where it was.
+//! Saved outcomes of points, one file each, named by the point's key. A file is either
+//! complete or absent, so a campaign can be interrupted at any moment and resumed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Name of the file format.
 const SCHEMA: &str = "npsim-point-1";
 
-/// What a point came to.
+/// The outcome of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointOutcome {
     /// Name of the file format.
@@ -21,19 +20,19 @@ pub struct PointOutcome {
     pub key: String,
     /// How the run ended, as in the stats file.
     pub ending: String,
-    /// What stopped it, if a check did.
+    /// The fault that stopped it, if a check did.
     pub fault: Option<String>,
     /// Cycle at which the window begins.
     pub from: u64,
     /// Cycle at which it ends.
     pub until: u64,
-    /// Whether what is measured had settled when the window began, where that was to be
-    /// detected.
+    /// Whether the measured quantities had settled when the window began, if the
+    /// warm-up was to be detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<bool>,
     /// Microengine clock in hertz.
     pub hertz: u64,
-    /// What was measured, by metric.
+    /// The measured values, by metric.
     pub metrics: BTreeMap<String, MetricReading>,
 }
 
@@ -42,7 +41,7 @@ pub struct PointOutcome {
 pub struct MetricReading {
     /// The value in the metric's unit.
     pub value: Option<f64>,
-    /// Why there is none.
+    /// Why there is no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -82,31 +81,31 @@ impl PointOutcome {
     }
 }
 
-/// A folder of outcomes.
+/// The folder of outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     folder: PathBuf,
 }
 
 impl Store {
-    /// The store in a results folder, made if it is not there.
+    /// Opens the store in a results folder, creating it if necessary.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// Returns an error if it cannot be created.
     pub fn open(results: &Path) -> Result<Self, Problem> {
         let folder = results.join("points");
         std::fs::create_dir_all(&folder).map_err(|error| Problem::io("make", &folder, &error))?;
         Ok(Self { folder })
     }
 
-    /// The file of a key.
+    /// The path of the file for a key.
     #[must_use]
     pub fn path(&self, key: &str) -> PathBuf {
         self.folder.join(format!("{key}.json"))
     }
 
-    /// What the point with this key came to, if it was run. A file that says
-    /// something else is not taken.
+    /// Returns the outcome of the point with this key, if it was saved. A file with
+    /// another format or key is ignored.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<PointOutcome> {
         let text = std::fs::read_to_string(self.path(key)).ok()?;
@@ -114,10 +113,10 @@ impl Store {
         (outcome.schema == SCHEMA && outcome.key == key).then_some(outcome)
     }
 
-    /// Saves what a point came to.
+    /// Saves an outcome.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn put(&self, outcome: &PointOutcome) -> Result<(), Problem> {
         let path = self.path(&outcome.key);
         let text = serde_json::to_string_pretty(outcome)

@@ -1,4 +1,5 @@
-//! What a campaign asks of whatever a point runs: a chip, a Petri net, the fluid model or a network.
+//! The interface between a campaign and the subjects that points run: a chip, a Petri net, the fluid
+//! model or a network.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +15,10 @@ use crate::results::PointChip;
 use crate::store::{MetricReading, PointOutcome};
 use crate::study::{Study, Sweep};
 
-/// What a sweep measures, by name.
+/// The metrics of a sweep, by name.
 pub(crate) type Metrics<'a> = BTreeMap<&'a str, &'a Metric>;
 
-/// What points of a sweep are made ready from.
+/// Inputs from which the points of a sweep are prepared.
 #[derive(Clone, Copy)]
 pub(crate) struct PointInputs<'a> {
     pub study: &'a Study,
@@ -35,57 +36,58 @@ impl<'a> PointInputs<'a> {
 
 /// How a run is executed.
 pub(crate) struct Execution<'a> {
-    /// Threads that it may use.
+    /// Number of threads that it may use.
     pub threads: usize,
-    /// The files of what is observed.
+    /// The observation files.
     pub files: PointFiles,
-    /// Takes the cycles of the run's cost that are done, from any thread; the run stops if it
-    /// returns `false`.
+    /// Receives the cycles done since the last call, in units of the run's cost, from any thread; the
+    /// run stops if it returns `false`.
     pub proceed: &'a (dyn Fn(Cycle) -> bool + Sync),
 }
 
-/// A point made ready to run.
+/// A point that is ready to run.
 pub(crate) trait Subject: Sized {
-    /// Checks that a sweep asks for nothing that a subject of this kind does not have.
+    /// Checks that a sweep uses nothing that subjects of this kind lack.
     ///
     /// # Errors
-    /// It does, in words.
+    /// Returns a description of the problem if it does.
     fn check(study: &Study, sweep: &Sweep) -> Result<(), String>;
 
-    /// Makes a point ready.
+    /// Prepares a point.
     ///
     /// # Errors
-    /// A file is not there or wrong, or a setting leads nowhere or has a wrong value.
+    /// Returns an error if a file is missing or malformed, or a setting has no target or a wrong
+    /// value.
     fn prepare(inputs: &PointInputs<'_>, point: &Point) -> Result<Self, Problems>;
 
-    /// The name of its outcome: points with equal inputs have equal keys.
+    /// The key of its outcome: points with equal inputs have equal keys.
     fn key(&self) -> &str;
 
-    /// The name of its run, if other points can be measured in that run.
+    /// The key of its run, if other points can be measured in the same run.
     fn shared_run(&self) -> Option<&str> {
         None
     }
 
-    /// The chip that it runs on, if it runs on one.
+    /// The chip that it runs on, if any.
     fn chip(&self) -> Option<PointChip> {
         None
     }
 
-    /// What its run costs the host, in cycles of a chip, if it does not end early.
+    /// The host cost of its run unless it ends early, in cycles of a chip.
     fn cost(&self) -> Cycle;
 
-    /// Measures points in one run, in their order; `None` if it was interrupted. Several points share
-    /// a run.
+    /// Measures several points in one run and returns their outcomes in order; `None` if it was
+    /// interrupted.
     ///
     /// # Errors
-    /// The subject cannot run, or what is observed cannot be written.
+    /// Returns an error if the subject cannot run or an observation cannot be written.
     fn execute(
         points: &[(Self, Metrics<'_>)],
         execution: &Execution<'_>,
     ) -> Result<Option<Vec<PointOutcome>>, Problem>;
 }
 
-/// Runs points one by one that share no run; `None` if one was interrupted.
+/// Runs points that share no run one by one; `None` if one was interrupted.
 pub(crate) fn one_by_one<S>(
     points: &[(S, Metrics<'_>)],
     execute: impl Fn(&S, &Metrics<'_>) -> Result<Option<PointOutcome>, Problem>,
@@ -97,7 +99,7 @@ pub(crate) fn one_by_one<S>(
 }
 
 impl PointOutcome {
-    /// Takes in the value of each metric, or why it has none.
+    /// Adds the value of each metric, or the reason why it has none.
     pub(crate) fn measure(
         &mut self,
         metrics: &Metrics<'_>,

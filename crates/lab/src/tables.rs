@@ -1,4 +1,4 @@
-//! Results as tables: for a terminal and as CSV.
+//! Results as tables, for terminals and as CSV.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,8 @@ use crate::results::{CachedPoint, Results};
 use crate::study::Study;
 use crate::verdict::{Comparison, FigureValue};
 
-/// Published beside measured, for a terminal of so many columns: two lines a row.
+/// Formats published beside measured values for a terminal of this width in columns: two lines per
+/// row.
 #[must_use]
 pub fn comparison(rows: &[Comparison], width: usize) -> String {
     let indent = rows.iter().map(|row| row.id.chars().count()).max();
@@ -23,7 +24,7 @@ pub fn comparison(rows: &[Comparison], width: usize) -> String {
         let taken = "published    here    ".len() + verdict.chars().count();
         let mut here = shown_here(row);
         let mut published = shown_figure(&row.published);
-        // Words are cut where numbers and the verdict would have no room.
+        // Words are cut if numbers and the verdict would not fit otherwise.
         let room = room.saturating_sub(taken);
         let (long, short) = (here.chars().count(), published.chars().count());
         if long + short > room {
@@ -39,8 +40,8 @@ pub fn comparison(rows: &[Comparison], width: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Published beside measured, for a terminal of so many columns, with the difference and the
-/// tolerance and without cut words.
+/// Formats published beside measured values for a terminal of this width in columns, with
+/// differences, tolerances and uncut words.
 #[must_use]
 pub fn wide_comparison(rows: &[Comparison], width: usize) -> String {
     let heads = [
@@ -67,7 +68,7 @@ pub fn wide_comparison(rows: &[Comparison], width: usize) -> String {
     table.fitted(width)
 }
 
-/// What a row is about, with its unit.
+/// The description of a row, with its unit.
 fn shown_what(row: &Comparison) -> String {
     match &*row.unit {
         "" => row.what.clone(),
@@ -75,7 +76,7 @@ fn shown_what(row: &Comparison) -> String {
     }
 }
 
-/// What was measured of a row, or why nothing was.
+/// The measured value of a row, or why there is none.
 fn shown_here(row: &Comparison) -> String {
     match (&row.measured, &row.why) {
         (Some(_), _) => shown_measured(row),
@@ -84,7 +85,7 @@ fn shown_here(row: &Comparison) -> String {
     }
 }
 
-/// A text that has no more letters than there is room for.
+/// Cuts a text to the available space.
 fn shortened(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();
@@ -93,15 +94,16 @@ fn shortened(text: &str, room: usize) -> String {
     format!("{}...", kept.trim_end())
 }
 
-/// `9 of 10 reproduced: ...`, without the study's own checks and what cannot fail.
+/// The summary `9 of 10 reproduced: ...`, which excludes the study's own checks and rows that
+/// cannot fail.
 #[must_use]
 pub fn reproduced(rows: &[Comparison]) -> String {
     ClassCounts::of(rows).shown()
 }
 
-/// Why metrics have no value at points that ran, a line for each metric and reason;
-/// with `asked` only for these curves, `SWEEP.METRIC`. Tables for a terminal have no
-/// room for more than `-` there.
+/// The reasons why metrics have no value at points that ran, one line per metric and reason;
+/// limited to the curves `SWEEP.METRIC` in `asked`, if given. Tables on terminals only have room
+/// for `-` there.
 #[must_use]
 pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) -> Vec<String> {
     let mut found: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
@@ -132,8 +134,8 @@ pub fn gaps(study: &Study, results: &Results, asked: Option<&BTreeSet<String>>) 
     told.collect()
 }
 
-/// What every point came to, for a terminal of so many columns: of several runs the mean with half
-/// of its 95 % interval.
+/// Formats the values of every point for a terminal of this width in columns; several runs give
+/// the mean with half of its 95 % interval.
 #[must_use]
 pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
     let mut text = Vec::new();
@@ -181,7 +183,7 @@ pub fn measurements(study: &Study, results: &Results, width: usize) -> String {
     text.join("\n\n")
 }
 
-/// A row of what the runs of a point came to.
+/// The row of a point, over all its runs.
 fn measured(
     study: &Study,
     results: &Results,
@@ -205,7 +207,7 @@ fn measured(
         .collect()
 }
 
-/// `rows.csv`.
+/// The text of `rows.csv`.
 #[must_use]
 pub(crate) fn rows_csv(rows: &[Comparison]) -> String {
     let mut text = line(
@@ -268,8 +270,8 @@ pub(crate) fn rows_csv(rows: &[Comparison]) -> String {
     text
 }
 
-/// Names of the columns that say where a point lies on the axes of its sweep, for the most axes
-/// of the study, and the fields of a point in them.
+/// Names of the columns with a point's place on the axes of its sweep, enough for the sweep with
+/// the most axes. [`axis_fields`] has the values.
 fn axis_heads(study: &Study) -> Vec<String> {
     let axes = study.sweep.values().map(|sweep| sweep.axis.len()).max();
     let heads = (1..=axes.unwrap_or(0))
@@ -285,7 +287,7 @@ fn axis_fields(heads: &[String], cached: &CachedPoint) -> Vec<String> {
     fields
 }
 
-/// `points.csv`: one line for every metric of every run of a point.
+/// The text of `points.csv`: one line per metric of every run of a point.
 #[must_use]
 pub(crate) fn points_csv(study: &Study, results: &Results) -> String {
     let axes = axis_heads(study);
@@ -324,7 +326,7 @@ pub(crate) fn points_csv(study: &Study, results: &Results) -> String {
     text
 }
 
-/// `means.csv`: one line for every metric of every point, all its runs together.
+/// The text of `means.csv`: one line per metric of every point, over all its runs.
 #[must_use]
 pub(crate) fn means_csv(study: &Study, results: &Results) -> String {
     let axes = axis_heads(study);

@@ -1,5 +1,6 @@
-//! Tasks: processes that run points into one folder, each with a record there of what it was to
-//! run and how it ended. Records decide nothing; they say why an outcome is missing.
+//! Tasks: processes that run points into one folder. Each leaves a record there of what it was
+//! to run and how it ended. Records influence no result; they explain why an outcome is
+//! missing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,38 +21,38 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A hash of the sources that the outcomes of points depend on.
 pub const MODEL: &str = env!("NPSIM_MODEL");
 
-/// What a process runs.
+/// The work of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// Which points.
+    /// The points to run.
     pub part: Part,
-    /// The process in words, such as a job of a cluster with its node.
+    /// A description of the process, such as a cluster job and its node.
     pub by: String,
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TaskState {
-    /// Its points are being run, or it was killed.
+    /// Its points are running, or it was killed.
     Begun,
     /// The outcomes of all its points were saved.
     Done,
-    /// It was asked to end.
+    /// The user interrupted it.
     Interrupted,
-    /// It ended with a mistake.
+    /// It failed with this message.
     Failed(String),
 }
 
-/// What is saved of a task.
+/// The saved record of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TaskRecord {
     schema: String,
-    /// Which points it runs, in words.
+    /// A description of the points that it runs.
     pub part: String,
-    /// The process.
+    /// A description of the process.
     pub by: String,
-    /// How many shards there are, if it runs one.
+    /// The number of shards, if it runs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shards: Option<usize>,
     /// The version of npsim.
@@ -59,12 +60,13 @@ pub(crate) struct TaskRecord {
     /// The hash of its model.
     pub model: String,
     pub state: TaskState,
-    /// What each key is the outcome of, whatever the version, the model and the sources.
+    /// The point of each key, identified independently of the version, the model and the
+    /// sources.
     pub points: BTreeMap<String, String>,
 }
 
 impl TaskRecord {
-    /// The record of a task that begins.
+    /// The record of a task that starts.
     pub fn begun(task: &Task, points: &[CachedPoint]) -> Self {
         let points = points.iter();
         Self {
@@ -81,13 +83,13 @@ impl TaskRecord {
         }
     }
 
-    /// Whether this npsim wrote it.
+    /// Whether this build of npsim wrote it.
     pub fn is_of_this_build(&self) -> bool {
         self.version == VERSION && self.model == MODEL
     }
 }
 
-/// Names a point among those of its study, whatever its outcome depends on besides.
+/// Identifies a point within its study, independently of what else its outcome depends on.
 pub(crate) fn identity(point: &Point) -> String {
     let mut name = hash(
         format!(
@@ -102,7 +104,7 @@ pub(crate) fn identity(point: &Point) -> String {
     name
 }
 
-/// The records in a folder of results.
+/// The records in a results folder.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskFolder(PathBuf);
 
@@ -111,7 +113,7 @@ impl TaskFolder {
         Self(results.join("tasks"))
     }
 
-    /// Saves the record of a task, in place of that of an earlier task with its part.
+    /// Saves the record of a task, replacing that of an earlier task with the same part.
     pub fn put(&self, part: &Part, record: &TaskRecord) -> Result<(), Problem> {
         let Self(folder) = self;
         std::fs::create_dir_all(folder).map_err(|error| Problem::io("make", folder, &error))?;
@@ -122,7 +124,7 @@ impl TaskFolder {
             .map_err(|error| Problem::io("write", &path, &error))
     }
 
-    /// All records by the names of their files; what is no record is left out.
+    /// Returns all records, ordered by file name; files that are not records are skipped.
     pub fn all(&self) -> Vec<TaskRecord> {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();

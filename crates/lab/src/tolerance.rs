@@ -1,4 +1,4 @@
-//! How far a measured value may be from a published one.
+//! Tolerances between measured and published values.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::rounding::rounding;
 
-/// `5%` of the published value, or a number in its unit.
+/// A share such as `5%` of the published value, or a number in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(try_from = "TypedTolerance", into = "String")]
 pub enum Tolerance {
     /// A share of the published value, 0.05 for 5 %.
     Relative(f64),
-    /// In the unit.
+    /// A number in the value's unit.
     Absolute(f64),
 }
 
@@ -54,8 +54,8 @@ impl From<Tolerance> for String {
 }
 
 impl Tolerance {
-    /// The distance it allows from `value`, with the last digit that a binary
-    /// fraction may lose given for free.
+    /// The permitted distance from `value`, with an allowance for binary
+    /// rounding.
     #[must_use]
     pub fn allowed(self, value: f64) -> f64 {
         let size = match self {
@@ -65,7 +65,7 @@ impl Tolerance {
         size + rounding(value)
     }
 
-    /// Whether `measured` is near enough to `value`.
+    /// Whether `measured` is within the tolerance of `value`.
     #[must_use]
     pub fn accepts(self, value: f64, measured: f64) -> bool {
         (measured - value).abs() <= self.allowed(value)
@@ -76,7 +76,7 @@ impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Relative(share) => {
-                // Percents are typed with few digits; the product has more.
+                // Percentages are typed with few digits; the product has more.
                 let percent = (share * 100.0 * 1e6).round() / 1e6;
                 write!(f, "{percent}%")
             }

@@ -1,4 +1,4 @@
-//! Published values beside measured ones.
+//! Comparison of published with measured values.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,17 @@ use crate::results::{PointChip, Results};
 use crate::rounding::close;
 use crate::study::{Confidence, Published, PublishedCell, PublishedFigure as FigureText, Study};
 
-/// A number, or words where there is no number.
+/// A number, or words instead.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum FigureValue {
     /// A number in the row's unit.
     Number(f64),
-    /// Words.
+    /// Words, where there is no number.
     Words(String),
 }
 
-/// How a measured value or shape compares.
+/// The verdict on a measured value or shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Verdict {
     /// The value is within the tolerance, or on the right side of the bound.
@@ -41,16 +41,16 @@ pub enum Verdict {
     /// The curves do not have the shape.
     #[serde(rename = "shape miss")]
     ShapeMiss,
-    /// The interval of what was measured has the border of what would be a hit inside.
+    /// The limit between hit and miss lies within the interval of the measurement.
     #[serde(rename = "undecided")]
     Undecided,
-    /// There is nothing to compare with.
+    /// There is no measurement to compare with.
     #[serde(rename = "not measured")]
     NotMeasured,
 }
 
 impl Verdict {
-    /// As it is shown.
+    /// The name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,59 +73,58 @@ impl Verdict {
 /// A published value or shape beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The number in the list of published values.
+    /// The id in the list of published values.
     pub id: String,
-    /// What it is.
+    /// A description.
     pub what: String,
     /// The unit.
     pub unit: String,
-    /// What was published.
+    /// The published value.
     pub published: FigureValue,
-    /// What was measured, the mean of several runs; absent if nothing was.
+    /// The measured value, a mean if there are several runs; `None` if there is none.
     pub measured: Option<FigureValue>,
-    /// In which 95 % of such means would have the true one, if points were run several
-    /// times.
+    /// The 95 % interval of the mean, if points have several runs.
     pub interval: Option<[f64; 2]>,
-    /// How many runs of its points it is made from.
+    /// The number of runs of its points.
     pub runs: usize,
-    /// Whether these all gave the same, so that there is no interval.
+    /// Whether several runs all gave the same, so that there is no interval.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub equal_runs: bool,
-    /// How far off is a hit.
+    /// The tolerance for a hit.
     pub tolerance: Option<String>,
-    /// The least and the most that is a hit, of values and bounds.
+    /// The lowest and the highest value that is a hit, for values and bounds.
     #[serde(skip)]
     pub accepted: [Option<f64>; 2],
-    /// How they compare.
+    /// The verdict on the comparison.
     pub verdict: Verdict,
-    /// What a hit is worth.
+    /// The class of the row.
     pub class: RowClass,
     /// The constants that were chosen with it in view.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<String>,
-    /// Why it cannot fail.
+    /// Why it cannot fail, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arithmetic: Option<String>,
-    /// The parameter that was fitted to this value; a hit is then no prediction.
+    /// The parameter that was fitted to this value, in which case a hit is not a prediction.
     pub calibrated: Option<String>,
-    /// Measured less published.
+    /// The measured minus the published value.
     pub difference: Option<f64>,
     /// The difference as a share of the published value, in percent.
     pub difference_percent: Option<f64>,
-    /// What the source says.
+    /// The source's statement.
     pub stated: Option<String>,
-    /// How sure it is.
+    /// How reliable the published value is.
     pub evidence: Confidence,
-    /// Where it is published.
+    /// The publication and the place in it.
     pub source: String,
-    /// Why nothing was measured.
+    /// Why nothing was measured, if so.
     pub why: Option<String>,
-    /// The row is about the study itself, not about what was published.
+    /// Whether the row is about the study itself, not about a published value.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub own_check: bool,
 }
 
-/// The rows of the published values that were asked for.
+/// Compares the selected published values.
 #[must_use]
 pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Comparison> {
     wanted
@@ -134,7 +133,7 @@ pub fn rows(study: &Study, results: &Results, wanted: &[&Published]) -> Vec<Comp
         .collect()
 }
 
-/// A published value beside what was measured of it.
+/// Compares a published value with its measured counterpart.
 pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -> Comparison {
     let (mut class, chosen) = RowClass::of(study, published);
     let needed = { results.points.iter() }.filter(|cached| needs(study, published, &cached.point));
@@ -180,7 +179,7 @@ pub(crate) fn compare(study: &Study, results: &Results, published: &Published) -
     row
 }
 
-/// Whether curves have the shape: by how much they have it in each run.
+/// Compares the shape of curves, by its slack in each run.
 fn compare_shape(
     study: &Study,
     results: &Results,
@@ -222,7 +221,7 @@ fn compare_shape(
     Ok(())
 }
 
-/// Whether a value is near enough to the published one, or on the right side of it.
+/// Compares a value with the published one or with its bound.
 fn compare_value(
     study: &Study,
     results: &Results,
@@ -281,11 +280,11 @@ fn compare_value(
     Ok(())
 }
 
-/// The published values with these ids, or behind figures, tables and sweeps of these names; all for
-/// none.
+/// Returns the published values with these ids, or those behind the figures, tables and sweeps of
+/// these names; all if the list is empty.
 ///
 /// # Errors
-/// Nothing of the study has an id, or no published value belongs to it.
+/// Returns an error if a name is unknown in the study, or if no published value belongs to it.
 pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>, Problem> {
     let known: BTreeSet<&str> = study.published.iter().map(|row| row.id.as_str()).collect();
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
@@ -310,7 +309,7 @@ pub fn select<'a>(study: &'a Study, ids: &[String]) -> Result<Vec<&'a Published>
     Ok(study.published.iter().filter(wanted).collect())
 }
 
-/// No part of the study is called so.
+/// The problem that nothing in the study has this name.
 fn unknown(study: &Study, id: &str, known: BTreeSet<&str>) -> Problem {
     let list: Vec<&str> = known.into_iter().collect();
     let mut problem = Problem::new(format!("the study `{}` has no `{id}`", study.name))
@@ -335,7 +334,7 @@ fn unknown(study: &Study, id: &str, known: BTreeSet<&str>) -> Problem {
     }
 }
 
-/// The ids of the published values behind a figure, a table or a sweep; none if there is none of the
+/// The ids of the published values behind a figure, a table or a sweep; `None` if nothing has the
 /// name.
 fn ids_of<'a>(study: &'a Study, name: &str) -> Option<Vec<&'a str>> {
     if let Some(figure) = study.figure.iter().find(|figure| figure.name == name) {
@@ -394,7 +393,7 @@ pub fn asked(study: &Study, rows: &[&Published]) -> BTreeSet<String> {
     asked
 }
 
-/// Whether a published value's counterpart is computed from this point.
+/// Whether a published value is compared with a value computed from this point.
 #[must_use]
 pub fn needs(study: &Study, published: &Published, point: &Point) -> bool {
     let x = point.coordinates.first().map_or(0.0, |place| place.x);
@@ -532,7 +531,7 @@ curve = [{ of = "a.rate" }]
         assert_eq!(json["verdict"], "hit");
     }
 
-    /// Three runs of each point, with these values at 2.
+    /// Runs each point three times, with these values at place 2.
     fn replicated(values: [f64; 3]) -> Vec<super::Comparison> {
         let text = TEXT.replacen(
             "[sweep.a]",
@@ -569,7 +568,7 @@ curve = [{ of = "a.rate" }]
         assert!(low > 2.0 && high < 2.06, "{low} {high}");
         assert_eq!((steady[0].verdict, steady[0].runs), (Verdict::Hit, 3));
         assert_eq!(steady[3].verdict, Verdict::ShapeHit);
-        // A mean as before, but so noisy that it may as well be another one.
+        // The same mean as before, but so noisy that it proves nothing.
         let noisy = replicated([1.83, 2.23, 2.03]);
         assert_eq!(noisy[0].measured, steady[0].measured);
         assert_eq!(noisy[0].verdict, Verdict::Undecided);
@@ -579,7 +578,7 @@ curve = [{ of = "a.rate" }]
         assert!(seen.contains("so in 1 of 3 runs"), "{seen}");
         let far = replicated([2.5, 2.51, 2.49]);
         assert_eq!(far[0].verdict, Verdict::Miss);
-        // The largest is at 3 in every run.
+        // The largest value is at 3 in every run.
         assert_eq!(far[2].verdict, Verdict::Hit);
     }
 

@@ -1,43 +1,43 @@
-//! Where a run has settled: from there on is measured.
+//! Detects where a run has settled and the measurement can begin.
 //!
-//! A run is cut into batches of equal time, and what left in each gives a value: how
-//! many frames, and how long they were inside on average. From a place on the mean of the
-//! values of a series is known best where the sum of squares of those that are left,
-//! over the square of their number, is least (the marginal standard error rule: White,
-//! 1997). Values of the begin that are not like the others make it larger, so they go.
-//! The place that the last of the series asks for counts.
+//! A run is cut into batches of equal time, and the frames that left in each give two
+//! values: their number, and how long they were inside on average. The best place to
+//! truncate a series is where the sum of squared deviations of the remaining values,
+//! divided by the square of their number, is least (the marginal standard error rule:
+//! White, 1997). Initial values that differ from the others make this larger, so they are
+//! dropped. The later of the places that the two series give is used.
 
 use npsim_chip::Cycle;
 
 use crate::observation::DepartedFrame;
 
-/// Batches that the longest warm-up has.
+/// Number of batches in the longest warm-up.
 const BATCHES: u64 = 40;
 
-/// When a point is measured, in cycles.
+/// The measurement window of a point, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MeasureWindow {
-    /// Before it nothing is counted; the longest time that may be so if it is detected.
+    /// Time before counting begins; the maximum if it is detected.
     pub warm_up: u64,
-    /// Whether the warm-up is as long as the run shows it to be.
+    /// Whether the warm-up is detected from the run.
     pub detected: bool,
-    /// The length; absent if the run goes on until the traffic is handled.
+    /// The length; `None` if the run continues until the traffic is handled.
     pub measure: Option<u64>,
 }
 
-/// Where a window begins.
+/// The beginning of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Begin {
-    /// The pause.
+    /// The index of the pause.
     pub pause: usize,
     /// The cycle.
     pub cycle: Cycle,
-    /// Whether all series had settled by then, before the longest warm-up was over.
+    /// Whether all series had settled before the longest warm-up was over.
     pub settled: bool,
 }
 
-/// The cycles at which a window may begin; none if its begin is given. Not at once: the
-/// first frames take their time to come through.
+/// The cycles at which a window may begin; empty if its beginning is given. Cycle 0 is
+/// not among them, since the first frames take time to pass through.
 #[must_use]
 pub(crate) fn pauses(window: MeasureWindow) -> Vec<Cycle> {
     if !window.detected {
@@ -48,8 +48,8 @@ pub(crate) fn pauses(window: MeasureWindow) -> Vec<Cycle> {
     (1..=batches).map(|n| n * batch).collect()
 }
 
-/// Where the window of a run begins that ended at `until`, from the frames that left
-/// and when.
+/// Determines where the window of a run that ended at `until` begins, from the frames
+/// that left and their times.
 pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cycle]) -> Begin {
     let (Some(&batch), Some(&most)) = (pauses.first(), pauses.last()) else {
         return Begin {
@@ -74,7 +74,7 @@ pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cy
         }
     }
     let frames: Vec<f64> = frames.into_iter().map(|count| count as f64).collect();
-    // Where nothing left, what was inside is as it was.
+    // In a batch without frames, the previous latency is kept.
     let mut last = 0.0;
     let inside: Vec<f64> = inside
         .into_iter()
@@ -86,7 +86,7 @@ pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cy
         })
         .collect();
     let cut = truncation(&frames, 0.5).max(truncation(&inside, 0.0));
-    // Batch n ends at pause n, and the first one never counts.
+    // Batch n ends at pause n, and the first batch never counts.
     let pause = cut.saturating_sub(1).min(pauses.len() - 1);
     Begin {
         pause,
@@ -95,12 +95,12 @@ pub(crate) fn detect(left: &[(Cycle, DepartedFrame)], until: Cycle, pauses: &[Cy
     }
 }
 
-/// How far a value of a batch is from another one that says the same, as a share of what
-/// they are: less is no sign of a begin.
+/// The relative difference below which batches are considered equal: smaller differences
+/// are no sign of a warm-up.
 const ALIKE: f64 = 0.01;
 
-/// How many values of the begin of a series are left out, whose values are known to so
-/// much. The last fifth of it is never looked at alone: a few values that are alike by
+/// The number of initial values of a series to drop; `resolution` is the precision of its
+/// values. The last fifth is never considered alone: a few values that are close by
 /// chance would look settled.
 fn truncation(series: &[f64], resolution: f64) -> usize {
     let last = series.len() * 4 / 5;
@@ -134,12 +134,12 @@ mod tests {
         assert_eq!(truncation(&[4.0; 50], 0.0), 0);
         let ramp: Vec<f64> = (0..50).map(|n| f64::from(n.min(12))).collect();
         assert_eq!(truncation(&ramp, 0.0), 12);
-        // Noise of the size of the last steps is left in.
+        // Noise as large as the last steps is kept.
         let noisy: Vec<f64> = (0..50)
             .map(|n| f64::from(n.min(12)) + f64::from(n * 7 % 5) * 0.2)
             .collect();
         assert!((10..=13).contains(&truncation(&noisy, 0.0)), "{noisy:?}");
-        // Frames that come every so often are one more or one less in a batch.
+        // Regular frames vary by one from batch to batch.
         let beats: Vec<f64> = (0..50)
             .map(|n| f64::from((n * 7 + 3) / 5 % 2 + 11))
             .collect();
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(truncation(&[], 0.0), 0);
     }
 
-    /// Frames of which one leaves every ten cycles; latencies grow to 500.
+    /// One frame leaves every ten cycles; latencies grow to 500.
     fn run(settles: u64, until: u64) -> Vec<(u64, DepartedFrame)> {
         (1..=until / 10)
             .map(|n| {

@@ -1,13 +1,13 @@
-//! Windows of time in the run of a network or of the fluid model: `10s..20s`.
+//! Time windows in the run of a network or of the fluid model: `10s..20s`.
 
 use std::ops::Range;
 
 use npsim_project::quantity::Time;
 
-/// The setting of a point that says when it is measured.
+/// The setting that gives a point's measurement window.
 pub(crate) const KEY: &str = "window";
 
-/// Picoseconds of a time.
+/// Parses a time in picoseconds.
 pub(crate) fn picoseconds(text: &str) -> Result<u64, String> {
     match text.trim().parse()? {
         Time::Picoseconds(time) => Ok(time),
@@ -18,7 +18,7 @@ pub(crate) fn picoseconds(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The picoseconds of a window.
+/// Parses a window in picoseconds.
 pub(crate) fn window(text: &str) -> Result<Range<u64>, String> {
     let Some((from, until)) = text.split_once("..") else {
         return Err(format!(

@@ -1,6 +1,5 @@
-//! How a point runs: on one chip, or on a chain of routers. Frames are counted where
-//! they come into the first one and where they leave the last one, losses at all of
-//! them.
+//! Runs a point on one chip or on a chain of routers. Frames are counted where they
+//! enter the first router and leave the last one; losses are counted at all of them.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,11 +18,12 @@ use crate::observation::{LossCounts, microcode_losses};
 use crate::ran::{FinishedRun, FrameJournal};
 use crate::subject::Execution;
 
-/// Runs the routers of a point, so many at a time; notes what they had counted at each
-/// of the `pauses`, which of several routers only the last has come to exactly.
+/// Runs the routers of a point on several threads, and records their counts at each of
+/// the `pauses`. With several routers, only the last one stands exactly at the pause.
 ///
 /// # Errors
-/// The programs do not fit the chip, or the set-up contradicts itself.
+/// Returns an error if the programs do not fit the chip or the set-up contradicts
+/// itself.
 pub(super) fn run(
     point: &ChipPoint,
     settings: RunSettings,
@@ -32,7 +32,8 @@ pub(super) fn run(
     pauses: &[Cycle],
     execution: &Execution<'_>,
 ) -> Result<FinishedRun, Problem> {
-    // Routers of a chain run beside each other: the furthest stands for all.
+    // Routers of a chain run in parallel: the progress of the furthest one stands for
+    // all.
     let hops = point.hops as Cycle;
     let files = &execution.files;
     let plan = Plan {
@@ -50,7 +51,7 @@ pub(super) fn run(
         ..Endpoints::default()
     };
     let mut session = Session::new(&plan, ends)?;
-    // The files of a point are about one chip.
+    // Files describe one chip.
     let wanted = if point.hops == 1 {
         files.wanted(TimeWindow::from_cycle(point.window.warm_up))?
     } else {
@@ -96,7 +97,8 @@ pub(super) fn run(
     })
 }
 
-/// The worst ending; a fault says which router of several it stopped.
+/// The most severe ending; a fault names the router that it stopped if there are
+/// several.
 fn ending(session: &Session) -> Ending {
     match session.ending() {
         Some((at, Ending::Fault(fault))) if session.nodes().len() > 1 => {
@@ -109,7 +111,7 @@ fn ending(session: &Session) -> Ending {
     }
 }
 
-/// What the last chip counted, and what all of them lost.
+/// Counts of the last chip, and losses of all chips.
 fn counts(nodes: &[Node], at: impl Fn(&Node) -> NodeCounts) -> (Stats, LossCounts) {
     let mut lost = LossCounts::default();
     let mut last = Stats::default();

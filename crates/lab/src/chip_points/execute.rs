@@ -20,23 +20,23 @@ use crate::store::PointOutcome;
 use crate::subject::{Execution, Metrics};
 use crate::warm_up;
 
-/// Why nothing was counted.
+/// Reason why nothing was counted.
 const SEVERAL: &str = "counts of several routers need a warm-up that is given, not detected";
 
-/// How long the media interface rests before a capture counts as handled.
+/// Idle time of the media interface after which a capture counts as handled.
 const DRAIN_US: u64 = 100;
 
 /// Runs a point; `None` if it was interrupted.
 ///
-/// Metrics are of three kinds: static ones need no run, counted ones are differences of the
-/// chip's counters at the ends of the window, the others come from the frames that were seen to
-/// come and leave. If the warm-up is to be detected, the window's beginning is known only after
-/// the run: so frames are recorded from the start, and counters are read at each of `pauses`,
-/// of which [`begin`] then picks one.
+/// There are three kinds of metrics: static ones need no run, counted ones are differences of the
+/// chip's counters between the ends of the window, and the others come from the frames seen
+/// entering and leaving. If the warm-up is to be detected, the beginning of the window is known
+/// only after the run. Frames are therefore recorded from the start, and counters are read at
+/// each of the `pauses`, of which [`begin`] then picks one.
 ///
 /// # Errors
-/// The programs do not fit the chip, the set-up contradicts itself, or what is
-/// observed cannot be written.
+/// Returns an error if the programs do not fit the chip, the set-up contradicts itself, or an
+/// observation cannot be written.
 pub(super) fn execute(
     point: &ChipPoint,
     metrics: &Metrics<'_>,
@@ -78,7 +78,7 @@ pub(super) fn execute(
     Ok(Some(outcome))
 }
 
-/// The cycle in which the window ends, if it has a length.
+/// The cycle in which the window ends, if its length is given.
 fn end(point: &ChipPoint) -> Option<Cycle> {
     let window = point.window;
     let measure = window.measure?;
@@ -97,7 +97,7 @@ fn settings(point: &ChipPoint) -> RunSettings {
     }
 }
 
-/// What comes in, and how many flows at a time generated traffic has.
+/// The incoming frames, and the number of concurrent flows of generated traffic.
 fn frames(point: &ChipPoint) -> Result<(Frames, Option<u32>), Problem> {
     Ok(match &point.traffic {
         PointTraffic::Trace(trace) => {
@@ -113,7 +113,7 @@ fn frames(point: &ChipPoint) -> Result<(Frames, Option<u32>), Problem> {
     })
 }
 
-/// What was counted before the window, or why that is not known.
+/// The counts at the beginning of the window, or why they are unknown.
 type Begun<'a> = Result<&'a (Stats, LossCounts), String>;
 
 /// The outcome with its window, which may have been detected.
@@ -135,7 +135,7 @@ fn begin<'a>(
     outcome.from = found.cycle;
     outcome.settled = Some(found.settled);
     let begun = match ran.at_pauses.get(found.pause) {
-        // Routers before the last one may have run ahead of a pause.
+        // Routers before the last one may have run past a pause.
         _ if point.hops > 1 => Err(SEVERAL.to_owned()),
         Some(counts) => Ok(counts),
         None => Err("the run ended before the window began".to_owned()),
@@ -143,11 +143,12 @@ fn begin<'a>(
     (outcome, begun)
 }
 
-/// What the run showed in its window, and whether the chip's counts are known at both ends of it.
+/// Returns what the run showed in its window, and whether the chip's counts are known at both
+/// ends of it.
 ///
-/// `begun` has the counts at the beginning: they are missing where a detected warm-up ends at no
-/// cycle at which the counters were read. Metrics that need them have that reason as their value;
-/// what is measured of frames does not need them.
+/// `begun` has the counts at the beginning. They are missing if a detected warm-up ends at a
+/// cycle at which the counters were not read; metrics that need them then have that reason as
+/// their value. Metrics of frames do not need them.
 fn observe(
     point: &ChipPoint,
     outcome: &PointOutcome,
@@ -156,7 +157,7 @@ fn observe(
     (seen, flow_slots): (FrameTimes, Option<u32>),
 ) -> Result<(Observation, Result<(), String>), Problem> {
     let (from, until) = (outcome.from, outcome.until);
-    // A first bit belongs to the cycle that it begins, a last bit to the one that it ends.
+    // A first bit belongs to the cycle that it begins, a last bit to the cycle that it ends.
     let begins_inside = |cycle: Cycle| cycle >= from && cycle < until;
     let ends_inside = |cycle: Cycle| cycle > from && cycle <= until;
     let came = seen.came.iter().filter(|&&cycle| begins_inside(cycle));
@@ -183,7 +184,7 @@ fn observe(
     Ok((observation, counted))
 }
 
-/// What stopped a run, if a check did.
+/// The fault message if a check stopped the run.
 fn fault(ending: &Ending) -> Option<String> {
     let Ending::Fault(fault) = ending else {
         return None;

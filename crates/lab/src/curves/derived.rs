@@ -1,5 +1,5 @@
-//! Curves that are computed from others: an analytic model beside what was
-//! measured.
+//! Curves computed from others, such as an analytic model beside the
+//! measurement.
 
 use std::collections::BTreeMap;
 

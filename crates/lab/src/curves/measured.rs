@@ -1,4 +1,4 @@
-//! Curves that were measured: what the points of a sweep came to, over its first axis.
+//! Measured curves: a metric of a sweep's points over the first axis.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::results::{CachedPoint, Results};
 use crate::sample::{CurvePoint, Runs};
 use crate::study::{SettingValue, Study};
 
-/// Whether a point lies on a curve through these places of the other axes.
+/// Whether a point lies on a curve at these values of the other axes.
 #[must_use]
 pub(crate) fn lies_on(
     study: &Study,
@@ -35,7 +35,7 @@ pub(crate) fn lies_on(
             })
 }
 
-/// The samples of a metric of a sweep, from left to right.
+/// Returns the samples of a sweep's metric, from left to right.
 #[must_use]
 pub(crate) fn measured_samples(
     study: &Study,

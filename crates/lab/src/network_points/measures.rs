@@ -1,4 +1,4 @@
-//! Values of metrics in networks, in the times and rates of the network's file.
+//! Values of network metrics, in the times and rates of the network's file.
 
 use npsim_network::Simulation;
 use npsim_network::counters::NetworkCounters;
@@ -11,29 +11,29 @@ use crate::metric::{
     Utilisation, Variation,
 };
 
-/// Samples without which nothing can be said of settling.
+/// Minimum number of samples to judge settling.
 const LEAST_TO_SETTLE: usize = 8;
 
-/// What was seen in a window.
+/// Data of a window.
 pub(super) struct WindowData<'a> {
     /// The network at the window's end.
     pub simulation: &'a Simulation,
-    /// What was counted in the window.
+    /// Counts within the window.
     pub counters: &'a NetworkCounters,
-    /// The longest queue of each line in it, bytes.
+    /// The longest queue of each line in the window, in bytes.
     pub longest: &'a [u64],
-    /// All results as the statistics file has them, if they are needed.
+    /// All results in the form of the statistics file, if they are needed.
     pub results: Option<&'a Value>,
-    /// What chips had counted before the window, in the same form.
+    /// The chips' counts before the window, in the same form.
     pub counted: &'a Value,
-    /// What times are to be multiplied by and rates divided.
+    /// The factor to multiply times and divide rates by.
     pub scale: u64,
 }
 
-/// What is sampled of a network.
+/// A sampled quantity of a network.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sampled {
-    /// Bytes that have reached a flow's receiver.
+    /// Bytes that reached a flow's receiver.
     Reached,
     /// Data that was delivered to a flow's receiver.
     Delivered,
@@ -41,14 +41,14 @@ pub(super) enum Sampled {
     Window,
     /// A sender's smoothed round-trip time.
     RoundTrip,
-    /// What has waited before a line, summed over time.
+    /// The queue before a line, integrated over time.
     Waited,
-    /// The time in which a line has sent.
+    /// The time that a line spent sending.
     Busy,
 }
 
 impl Sampled {
-    /// What is sampled for a measure.
+    /// Returns the quantity to sample for a measure.
     pub fn of(measure: &Measure) -> Self {
         match measure {
             Measure::Cov { .. } => Self::Reached,
@@ -64,14 +64,14 @@ impl Sampled {
     }
 }
 
-/// Samples of one metric: of each flow, or of the line.
+/// Samples of one metric: one series per flow, or one of the line.
 #[derive(Debug, Default)]
 pub(super) struct Samples {
     series: Vec<Vec<f64>>,
 }
 
 impl Samples {
-    /// Takes one of each.
+    /// Takes one sample of each series.
     pub fn take(
         &mut self,
         quantity: Sampled,
@@ -83,7 +83,7 @@ impl Samples {
         let flow = |flow: usize| match quantity {
             Sampled::Reached => Some(counters.flows[flow].reached.bytes as f64),
             Sampled::Delivered => Some(counters.flows[flow].delivered as f64),
-            // A flow that has not begun has no window yet.
+            // A flow that has not started has no window yet.
             Sampled::Window | Sampled::RoundTrip if !has_begun(flow) => None,
             Sampled::RoundTrip => simulation.view(flow).srtt.map(|srtt| srtt as f64),
             _ => simulation.view(flow).window.map(|window| window as f64),
@@ -102,15 +102,15 @@ impl Samples {
         }
     }
 
-    /// What each has grown by from one sample to the next.
+    /// Increments of each series from one sample to the next.
     fn growth(&self) -> Vec<Vec<f64>> {
         let grown = |series: &Vec<f64>| series.windows(2).map(|pair| pair[1] - pair[0]).collect();
         self.series.iter().map(grown).collect()
     }
 }
 
-/// A metric's value, or why there is none. `flows` and `line` are those that it is about; samples
-/// come with the simulated time between them.
+/// Computes a metric's value, or returns why there is none. `flows` and `line` are those that the
+/// metric names; samples come with the simulated time between them.
 pub(super) fn value(
     seen: &WindowData<'_>,
     metric: &Metric,
@@ -181,7 +181,7 @@ pub(super) fn value(
 }
 
 impl WindowData<'_> {
-    /// A simulated time in seconds of the network's file.
+    /// Converts a simulated time to seconds of the network's file.
     fn seconds(&self, time: f64) -> f64 {
         time * self.scale as f64 / SECOND as f64
     }
@@ -202,7 +202,7 @@ fn one_of_flows(statistic: Statistic, values: &[u64]) -> Result<f64, String> {
     value.ok_or_else(|| "there is no flow".into())
 }
 
-/// The part of all delivered data that flows have, in percent.
+/// The percentage of all delivered data that belongs to some flows.
 fn share(counters: &NetworkCounters, flows: &[usize]) -> Result<f64, String> {
     let all: u64 = counters.flows.iter().map(|flow| flow.delivered).sum();
     let part: u64 = flows
@@ -239,7 +239,7 @@ fn lost_by_flows(counters: &NetworkCounters, flows: &[usize]) -> Result<f64, Str
     Ok(gone as f64 * 100.0 / sent as f64)
 }
 
-/// What senders know of their flows: at the window's end, or as it was sampled.
+/// State of the senders, at the window's end or as sampled.
 fn instant(
     seen: &WindowData<'_>,
     (quantity, state): (Sampled, &SenderState),
@@ -275,7 +275,7 @@ fn completion(seen: &WindowData<'_>, statistic: Statistic, flows: &[usize]) -> R
     one_of_flows(statistic, &times).map(|time| seen.seconds(time))
 }
 
-/// Standard deviation over mean: averaged over the series, or of their sum.
+/// The coefficient of variation: averaged over the series, or of their sum.
 fn cov(series: &[Vec<f64>], of: Variation) -> Result<f64, String> {
     let one = |values: &[f64]| {
         if values.len() < 2 {
@@ -303,7 +303,7 @@ fn cov(series: &[Vec<f64>], of: Variation) -> Result<f64, String> {
     }
 }
 
-/// After how many samples all series stay near their means over the last quarter.
+/// The number of samples after which all series stay near their means over the last quarter.
 fn settling(series: &[Vec<f64>], within: f64) -> Result<usize, String> {
     let mut last = 0;
     for values in series {
@@ -343,7 +343,7 @@ mod tests {
         rising.extend([10.0; 20]);
         assert_eq!(settling(std::slice::from_ref(&rising), 0.1), Ok(9));
         assert_eq!(settling(std::slice::from_ref(&rising), 0.5), Ok(5));
-        // The slowest counts.
+        // The slowest series counts.
         assert_eq!(settling(&[vec![10.0; 30], rising.clone()], 0.1), Ok(9));
         rising.extend([5.0, 15.0]);
         assert!(settling(&[rising], 0.1).is_err());

@@ -1,4 +1,4 @@
-//! Looks at a network that runs, through one window.
+//! Measures a running network in one window.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ use serde_json::Value;
 use super::measures::{Sampled, Samples, WindowData, value};
 use crate::metric::{Measure, Metric};
 
-/// A metric with the flows and the line that it means.
+/// A metric with the flows and the line that it names.
 type ProbedMetric<'a> = (&'a str, &'a Metric, Vec<usize>, Option<usize>);
 
-/// What is sampled for a metric.
+/// The sampler of a metric.
 struct MetricSampler {
     every: Time,
     next: Time,
     samples: Samples,
 }
 
-/// A window and what is measured in it.
+/// A window and the metrics measured in it.
 pub(super) struct Probe<'a> {
     window: Range<Time>,
     scale: u64,
@@ -32,12 +32,12 @@ pub(super) struct Probe<'a> {
     /// The longest queue of each line so far.
     longest: Vec<u64>,
     values: Option<Vec<(&'a str, Result<f64, String>)>>,
-    /// What chips had counted when the window began.
+    /// The chips' counts at the beginning of the window.
     counted: Value,
 }
 
-/// What the chips have counted so far, as the results have it: they do so from the beginning of
-/// the run on, other than flows and lines.
+/// The chips' counts so far, in the form of the results. Unlike those of flows and lines, they
+/// count from the beginning of the run.
 fn routers(file: &NetworkFile, network: &Network, counters: &NetworkCounters) -> Value {
     let results = serde_json::to_value(Results::of(file, network, counters));
     results.map_or(
@@ -47,10 +47,10 @@ fn routers(file: &NetworkFile, network: &Network, counters: &NetworkCounters) ->
 }
 
 impl<'a> Probe<'a> {
-    /// A window that has not begun.
+    /// Creates a probe whose window has not begun.
     ///
     /// # Errors
-    /// A metric is to be sampled faster than time goes.
+    /// Returns an error if the scale reduces a sampling interval to nothing.
     pub fn new(
         window: Range<Time>,
         scale: u64,
@@ -85,7 +85,7 @@ impl<'a> Probe<'a> {
         })
     }
 
-    /// Whether something is counted that chips count.
+    /// Whether a metric reads counters of chips.
     pub fn counts(&self) -> bool {
         let counts =
             |(_, metric, ..): &ProbedMetric<'_>| matches!(metric.measure, Measure::Count(_));
@@ -97,7 +97,7 @@ impl<'a> Probe<'a> {
         self.values.is_some()
     }
 
-    /// When it wants to look next; none when its window is over.
+    /// The next time at which it needs to look; `None` when its window is over.
     pub fn next(&self) -> Option<Time> {
         if self.values.is_some() {
             return None;
@@ -110,8 +110,8 @@ impl<'a> Probe<'a> {
         next.map(|next| next.min(self.window.end))
     }
 
-    /// The run has come to a time at which this or another probe looks. Longest queues are those
-    /// since the time before.
+    /// Takes measurements at a time that this or another probe requested. Longest queues are
+    /// those since the previous look.
     pub fn look(&mut self, file: &NetworkFile, network: &Network, counters: &NetworkCounters) {
         let simulation = network.outside();
         let now = simulation.now();
@@ -166,7 +166,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// What was measured, or what stopped the run before.
+    /// Returns the measured values, or the reason why the run stopped early.
     pub fn values(self, fault: Option<&str>) -> Vec<(&'a str, Result<f64, String>)> {
         let nothing = |((name, ..), _): &(ProbedMetric<'a>, _)| {
             let why = fault.unwrap_or("the run did not come to its end");

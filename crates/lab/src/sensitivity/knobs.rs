@@ -1,5 +1,5 @@
-//! What can be moved: chosen constants of a study, and parameters of its chips that are
-//! assumed or calibrated.
+//! The knobs of a study: its chosen constants, and the assumed or calibrated parameters of its
+//! chips.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::points::points;
 use crate::rounding::close;
 use crate::study::{ModelChoice, SettingValue, SubjectKind};
 
-/// By how much things are moved.
+/// The share by which knobs are moved.
 pub const SHARE: f64 = 0.2;
 
-/// Parameters that are not moved: they say what the chip is, not how fast it is, and
-/// with other numbers the systems of a study would not fit on it.
+/// Parameters that are not varied: they define what the chip is rather than how fast it is, and
+/// with other values the systems of a study would not fit on it.
 const SHAPE: &[(&str, &str)] = &[
     ("sram", "channel_bytes"),
     ("dram", "channel_bytes"),
@@ -29,8 +29,8 @@ const SHAPE: &[(&str, &str)] = &[
     ("clock", "bus_cycle"),
 ];
 
-/// Latencies that are others of the same memory and a fixed difference where a profile
-/// says that they are derived: they go where those go.
+/// Latencies defined as another latency of the same memory plus a fixed difference. Where a
+/// profile derives them in this way, they move with that latency.
 const FOLLOWERS: &[(&str, &[&str])] = &[
     (
         "sram.read",
@@ -49,27 +49,27 @@ const FOLLOWERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Where something is moved to.
+/// A change of a knob.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Move {
-    /// A number to this times what it is, and at least by one.
+    /// Multiplies a number by this factor, changing it by at least one.
     Times(f64),
-    /// A constant to one of the values that it is compared with.
+    /// Sets a constant to one of its alternative values.
     To(SettingValue),
-    /// Left where it is.
+    /// Leaves the knob unchanged.
     Not,
 }
 
-/// Something that can be moved.
+/// A constant or parameter that can be varied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Knob {
-    /// The name: of a constant, or `CHIP GROUP.NAME` of a parameter.
+    /// The name of a constant, or `CHIP GROUP.NAME` for a parameter.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub what: String,
-    /// The value with its unit.
+    /// Its value with the unit.
     pub value: String,
-    /// Why it can be moved: `chosen`, `assumed` or `calibrated`.
+    /// Why it may be varied: `chosen`, `assumed` or `calibrated`.
     pub kind: &'static str,
     #[serde(skip)]
     of: KnobTarget,
@@ -82,7 +82,7 @@ enum KnobTarget {
 }
 
 impl Knob {
-    /// The moves, one at a time.
+    /// The moves to try one at a time.
     #[must_use]
     pub fn moves(&self) -> Vec<Move> {
         match &self.of {
@@ -93,7 +93,7 @@ impl Knob {
         }
     }
 
-    /// A move in words: `-20 %`, `32`.
+    /// Describes a move: `-20 %`, `32`.
     #[must_use]
     pub fn moved(&self, to: &Move) -> String {
         match to {
@@ -103,7 +103,7 @@ impl Knob {
         }
     }
 
-    /// Values that it is compared with, instead of a share of its own.
+    /// Alternative values to try instead of scaling its own.
     pub(super) fn instead(&self) -> &[SettingValue] {
         match &self.of {
             KnobTarget::Constant(chosen) => &chosen.instead,
@@ -112,19 +112,19 @@ impl Knob {
     }
 }
 
-/// All that can be moved in a study, and the chips of its sweeps.
+/// All knobs of a study, and the chips of its sweeps.
 #[derive(Debug)]
 pub struct Knobs {
     all: Vec<Knob>,
-    /// The project of a sweep's first point.
+    /// The project of each sweep's first point.
     projects: BTreeMap<String, Project>,
 }
 
 impl Knobs {
-    /// Of these sweeps of a study.
+    /// Collects the knobs of these sweeps.
     ///
     /// # Errors
-    /// A system cannot be read.
+    /// Returns an error if a system cannot be read.
     pub fn of(campaign: &Campaign<'_>, sweeps: &BTreeSet<&str>) -> Result<Self, Problems> {
         let study = campaign.study;
         let mut projects = BTreeMap::new();
@@ -156,11 +156,11 @@ impl Knobs {
         Ok(Self { all, projects })
     }
 
-    /// The knobs of these names; all for no names. A name may also be that of a parameter without
-    /// its chip.
+    /// Returns the knobs with these names; all if there are none. A parameter may also be named
+    /// without its chip.
     ///
     /// # Errors
-    /// Nothing has a name.
+    /// Returns an error if a name is unknown.
     pub fn chosen(&self, names: &[String]) -> Result<Vec<Knob>, Problems> {
         let fits = |knob: &Knob, name: &str| {
             knob.name == name || knob.name.rsplit(' ').next() == Some(name)
@@ -175,11 +175,11 @@ impl Knobs {
         Ok(self.all.iter().filter(wanted).cloned().collect())
     }
 
-    /// The settings with which a sweep's points run when these are moved; none if that
-    /// does not touch them.
+    /// Returns the settings that apply these moves to a sweep's points; empty if they do not
+    /// affect them.
     ///
     /// # Errors
-    /// There is no such chip, in words.
+    /// Returns a description of the problem if no chip can have these parameters.
     pub(super) fn settings(
         &self,
         sweep: &str,
@@ -223,7 +223,7 @@ fn of_constant(chosen: &ModelChoice) -> Knob {
     }
 }
 
-/// The parameters of a chip that are moved, but for those that were `seen` before.
+/// The knobs of a chip's parameters, except those already `seen`.
 fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
     let loose = |of: Foundation| matches!(of, Foundation::Assumed | Foundation::Calibrated);
     let is_positive = |value: ParameterValue| value.number().is_some_and(|number| number > 0);
@@ -250,7 +250,7 @@ fn of_profile(profile: &Profile, seen: &mut BTreeSet<String>) -> Vec<Knob> {
     knobs
 }
 
-/// What a constant is moved to.
+/// The new value of a constant, if it changes.
 fn constant(chosen: &ModelChoice, to: &Move) -> Option<String> {
     match (to, &chosen.value) {
         (Move::Times(times), Some(SettingValue::Integer(value))) => {
@@ -289,7 +289,7 @@ fn is_still(times: f64) -> bool {
     close(times, 1.0)
 }
 
-/// A number times another one, rounded, and at least one away from what it was.
+/// A number multiplied by a factor and rounded, differing by at least one.
 fn scaled(value: u64, times: f64) -> u64 {
     let moved = (value as f64 * times).round() as u64;
     match moved {
@@ -299,7 +299,7 @@ fn scaled(value: u64, times: f64) -> u64 {
     }
 }
 
-/// Whether there can be a chip with these numbers, in whatever order they are set.
+/// Whether a chip can have these parameters, independently of the order in which they are set.
 fn check(profile: &Profile, numbers: &BTreeMap<String, u64>) -> Result<(), String> {
     let mut changed = profile.clone();
     for (key, value) in numbers {
@@ -311,7 +311,7 @@ fn check(profile: &Profile, numbers: &BTreeMap<String, u64>) -> Result<(), Strin
     Ok(())
 }
 
-/// A name that is no knob's.
+/// The problem that no knob has this name.
 fn unknown(name: &str, known: &[&str]) -> Problem {
     let problem = Problem::new(format!("nothing that can be moved is called `{name}`"));
     match closest(name, known.iter().copied()) {
@@ -344,7 +344,7 @@ mod tests {
                 let less = number(leader) - numbers[*leader];
                 for follower in *followers {
                     let derived = find(follower).foundation == Foundation::Derived;
-                    // Where all that there is was recalled, nothing was computed.
+                    // If all latencies were recalled rather than derived, nothing is computed.
                     assert!(derived || chip != "ixp2400", "{follower}");
                     let moved = numbers.get(*follower).map(|to| number(follower) - to);
                     assert_eq!(moved, derived.then_some(less), "{chip} {follower}");

@@ -1,5 +1,5 @@
-//! What came of moving things: for each row its range and what drives it, and which
-//! claims hold whatever is moved.
+//! The report of a sensitivity analysis: the range of each row and what drives it, and
+//! which claims hold under all variations.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use crate::verdict::{Comparison, FigureValue, Verdict};
 /// Name of the format of `sensitivity.json`.
 const SCHEMA: &str = "npsim-sensitivity-1";
 
-/// Rows with a number that the figure has, the most moved ones.
+/// Maximum number of rows in the figure; those that vary most are shown.
 const MOST_BARS: usize = 40;
 
-/// The study as it is, and what is moved.
+/// The unmodified study and the knobs that are varied.
 pub(super) struct Base<'a> {
     pub study: &'a Study,
     pub quick: bool,
@@ -31,41 +31,43 @@ pub(super) struct Base<'a> {
     pub refused: Vec<String>,
 }
 
-/// A value with what brought it about.
+/// An extreme value and its cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Extreme {
-    /// The value in the row's unit.
+    /// The value, in the row's unit.
     pub value: f64,
-    /// What was moved, and to what; empty if nothing brought it further.
+    /// The knob that was moved, and to what; empty if no move went beyond the base
+    /// value.
     pub by: String,
 }
 
-/// What came of a row.
+/// The range of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowRange {
-    /// The id.
+    /// The row's id.
     pub id: String,
-    /// What it is.
+    /// Its description.
     pub what: String,
-    /// The unit.
+    /// Its unit.
     pub unit: String,
-    /// The class.
+    /// Its class.
     pub class: RowClass,
-    /// What was published.
+    /// The published value.
     pub published: FigureValue,
-    /// What was measured with nothing moved.
+    /// The measured value with nothing moved.
     pub measured: Option<FigureValue>,
     /// The verdict with nothing moved.
     pub verdict: Verdict,
-    /// The lowest and the highest value with one thing moved; of rows with a number.
+    /// The lowest and the highest value with one knob moved; only for rows with a
+    /// number.
     pub alone: Option<[Extreme; 2]>,
-    /// The lowest and the highest value of the samples.
+    /// The lowest and the highest value in the samples.
     pub together: Option<[f64; 2]>,
-    /// What alone makes it another verdict.
+    /// Moves that change the verdict on their own.
     pub turned_by: Vec<String>,
-    /// In how many samples it has another verdict, or none.
+    /// The number of samples with a different verdict.
     pub turned_together: usize,
-    /// The least and the most that is reproduced, in the unit.
+    /// The lowest and the highest value that count as reproduced, in the row's unit.
     #[serde(skip)]
     accepted: [Option<f64>; 2],
 }
@@ -93,7 +95,7 @@ impl RowRange {
         }
     }
 
-    /// Whether it is reproduced whatever is moved.
+    /// Whether it is reproduced under all variations.
     #[must_use]
     pub fn survives(&self) -> bool {
         self.verdict.is_hit() && self.turned_by.is_empty() && self.turned_together == 0
@@ -108,28 +110,28 @@ impl RowRange {
     }
 }
 
-/// The whole analysis.
+/// The complete analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SensitivityReport {
     /// Name of the format.
     pub schema: &'static str,
     /// Version of npsim.
     pub npsim: &'static str,
-    /// The study.
+    /// The study's name.
     pub study: String,
-    /// The title.
+    /// The study's title.
     pub title: String,
     /// Whether it was a quick run.
     pub quick: bool,
-    /// What was moved.
+    /// The knobs that were varied.
     pub knobs: Vec<Knob>,
-    /// How many samples there are of all moved together.
+    /// The number of samples with all knobs moved together.
     pub samples: usize,
-    /// What came of the rows.
+    /// The ranges of the rows.
     pub rows: Vec<RowRange>,
-    /// Moves that make no chip, in words.
+    /// Moves that no chip allows, with the reasons.
     pub refused: Vec<String>,
-    /// Runs that a check stopped, in words.
+    /// Faults that stopped runs, with their messages.
     pub faults: Vec<String>,
 }
 
@@ -149,7 +151,7 @@ impl SensitivityReport {
         }
     }
 
-    /// Takes in what the rows came to with one thing moved.
+    /// Adds the rows evaluated with one knob moved.
     pub(super) fn alone(&mut self, knob: &Knob, to: &Move, rows: &[Comparison]) {
         let by = format!("{} {}", knob.name, knob.moved(to));
         for (range, row) in self.rows.iter_mut().zip(rows) {
@@ -171,7 +173,7 @@ impl SensitivityReport {
         }
     }
 
-    /// Takes in what they came to with all moved.
+    /// Adds the rows of one sample, with all knobs moved.
     pub(super) fn together(&mut self, rows: &[Comparison]) {
         self.samples += 1;
         for (range, row) in self.rows.iter_mut().zip(rows) {
@@ -190,7 +192,8 @@ impl SensitivityReport {
             .filter(move |row| !not.contains(&row.class))
     }
 
-    /// `31 of 60 rows are reproduced; 22 of them whatever is moved`.
+    /// The summary: `31 of 60 rows are reproduced; ...`, and how many of them remain so
+    /// under the variations.
     #[must_use]
     pub fn summary(&self) -> String {
         let rows = self.counted().count();
@@ -213,7 +216,7 @@ impl SensitivityReport {
         text
     }
 
-    /// A table for a terminal or a page of the docs.
+    /// The table, in Markdown, for a terminal or a documentation page.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!(
@@ -255,7 +258,7 @@ impl SensitivityReport {
         text
     }
 
-    /// Whether a row holds, and what turns it.
+    /// Whether a row without a number holds, and what changes that.
     fn fate(&self, row: &RowRange) -> String {
         let always = if row.verdict.is_hit() {
             "always"
@@ -286,7 +289,7 @@ impl SensitivityReport {
         format!("{now}; not with {}", turned.join("; "))
     }
 
-    /// The figure of the rows that have a number.
+    /// The tornado figure of the rows that have a number.
     #[must_use]
     pub fn tornado(&self) -> String {
         let mut bars: Vec<(f64, Bar)> = Vec::new();
@@ -368,10 +371,10 @@ impl SensitivityReport {
     }
 
     /// Writes `sensitivity.json`, `sensitivity.csv`, `sensitivity.md` and `tornado.svg`;
-    /// gives the path of the table.
+    /// returns the path of the table.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// Returns an error if a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, Problem> {
         let put = |name: &str, text: &str| {
             let path = folder.join(name);
@@ -386,7 +389,7 @@ impl SensitivityReport {
         Ok(folder.join("sensitivity.md"))
     }
 
-    /// What stopped runs, each kind once.
+    /// The distinct faults that stopped runs.
     #[must_use]
     pub fn kinds_of_faults(&self) -> BTreeSet<&str> {
         self.faults.iter().map(String::as_str).collect()
@@ -400,7 +403,7 @@ fn number(row: &Comparison) -> Option<f64> {
     }
 }
 
-/// As much of a label as there is room for.
+/// A label, cut to the available space.
 fn shortened(text: &str) -> String {
     const ROOM: usize = 52;
     if text.chars().count() <= ROOM {

@@ -1,16 +1,16 @@
-//! All moved together: samples that are the same on every machine.
+//! Samples with all knobs moved together; they are the same on every machine.
 
 use crate::sensitivity::knobs::{Knob, Move, SHARE};
 
-/// Where each of the knobs is in a sample: a number anywhere within its share, a constant
-/// as it is or at one of the values that it is compared with.
+/// Draws a sample of all knobs: a number anywhere within its share, a constant unchanged
+/// or at one of its alternative values.
 pub(super) fn draw(knobs: &[Knob], sample: u64) -> Vec<(usize, Move)> {
     let mut state = sample.wrapping_add(1).wrapping_mul(0xd1b5_4a32_d192_ed03);
     let drawn = |(at, knob): (usize, &Knob)| {
         let word = next(&mut state);
         let to = match knob.instead() {
             [] => {
-                // Thousandths are fine enough, and exact.
+                // Steps of a thousandth are fine enough, and reproducible.
                 let part = (word % 2001) as f64 / 1000.0 - 1.0;
                 Move::Times(1.0 + SHARE * part)
             }
@@ -24,7 +24,7 @@ pub(super) fn draw(knobs: &[Knob], sample: u64) -> Vec<(usize, Move)> {
     knobs.iter().enumerate().map(drawn).collect()
 }
 
-/// Steele and others' `SplitMix64`.
+/// `SplitMix64` by Steele et al.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
