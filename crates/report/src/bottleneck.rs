@@ -1,10 +1,9 @@
-//! What limits a run, in words, with the numbers that say so.
+//! Finds what limits a run and describes it, with the numbers behind it.
 //!
-//! A chip is a row of stages with places between them where work piles up. The
-//! limit is behind a place that is full and in front of one that is not: a line
-//! that is busy all the time, a microengine that is, a unit that a stage waits
-//! for, a lock or a turn that they all want, or a stage whose contexts all sleep. Where nothing is full nothing
-//! limits, and what comes nearest says how much more would pass.
+//! A chip is modelled as a sequence of stages with places between them where work can pile up. The limit lies
+//! between a full place and one that is not: a saturated line, microengine or unit, a contended lock or turn,
+//! or a stage whose contexts are all asleep. If nothing is full, nothing limits the run, and the most used
+//! resource shows how much more traffic would pass.
 
 mod backlog;
 mod handoffs;
@@ -31,23 +30,23 @@ pub use window::AnalysisWindow;
 /// The analysis of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Analysis {
-    /// One sentence.
+    /// The result in one sentence.
     pub headline: String,
-    /// The numbers behind it, a sentence each.
+    /// The numbers behind it, one sentence each.
     pub evidence: Vec<String>,
-    /// What would help, a sentence each.
+    /// Suggested improvements, one sentence each.
     pub advice: Vec<String>,
-    /// What limits, the one that costs most first; empty if nothing does.
+    /// The limits, most costly first; empty if there are none.
     pub limits: Vec<Limit>,
-    /// How much everything was used in the time analysed, most used first.
+    /// The load of every resource in the window analysed, most used first.
     pub loads: Vec<ResourceLoad>,
-    /// What every microengine of the chip did in that time.
+    /// The activity of every microengine of the chip in the window.
     pub shares: Vec<MicroengineShare>,
-    /// First cycle of the time analysed.
+    /// First cycle of the window.
     pub from: u64,
-    /// Last cycle of it.
+    /// Last cycle of the window.
     pub to: u64,
-    /// What time it is: `while frames were lost`.
+    /// How the window was chosen: `while frames were lost`.
     pub when: &'static str,
 }
 
@@ -73,7 +72,7 @@ pub fn analyse(observed: &Observed<'_>) -> Analysis {
     narrative::analysis(observed, &window, loads, reasons, limits)
 }
 
-/// The analysis as lines for a terminal.
+/// Formats the analysis as lines for a terminal.
 #[must_use]
 pub fn as_text(analysis: &Analysis) -> String {
     let mut text = format!("bottleneck   {}\n", analysis.headline);

@@ -1,5 +1,5 @@
-//! One kit for all drawings: the charts of pages, the figures of studies, flame
-//! graphs.
+//! Drawing primitives shared by all graphics: the charts of pages, the figures
+//! of studies, and flame graphs.
 
 pub mod figure;
 pub mod lanes;
@@ -10,10 +10,10 @@ pub mod svg;
 pub mod time;
 pub mod tornado;
 
-/// Widths for which charts are drawn: of a page, of half of one, and of a
-/// telephone. Text is not scaled much within these.
+/// Width of a chart that fills the page. Text is hardly scaled within the
+/// widths given here.
 pub(crate) const WIDE: f64 = 840.0;
-/// Half the page.
+/// Width of a chart that fills half the page.
 pub const HALF: f64 = 410.0;
-/// A telephone.
+/// Width of a chart on a phone.
 pub(crate) const NARROW: f64 = 356.0;

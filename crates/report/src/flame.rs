@@ -1,5 +1,5 @@
-//! Flame graphs: cycles by microengine, macros from the outermost in, and line; of a program of the core by its call
-//! stacks.
+//! Flame graphs: cycles by microengine, nested macros (outermost first) and source line; for a program of the core,
+//! by its call stacks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,17 +8,17 @@ use crate::chart::svg::escaped;
 use npsim_observe::names;
 use npsim_observe::profile::{MicroengineProfile, Profile, ProgramProfile, Waited, chain};
 
-/// Which cycles a flame graph shows.
+/// The cycles that a flame graph shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flame {
-    /// Cycles of the pipelines: each microengine, and a program of the core, has the cycles of the run, with
-    /// its idle ones.
+    /// Cycles of the pipelines: each microengine, and a program of the core, accounts for all cycles of the run,
+    /// including idle ones.
     Pipeline,
     /// Cycles in which contexts waited or were ready while another ran.
     Waits,
 }
 
-/// The stacks of a profile and their cycles, in the order of the stacks.
+/// The stacks of a profile and their cycles, ordered by stack.
 fn stacks(profile: &Profile, what: Flame) -> BTreeMap<Vec<String>, u64> {
     let mut stacks = BTreeMap::new();
     for me in &profile.microengines {
@@ -100,7 +100,7 @@ fn microengine(me: &MicroengineProfile) -> String {
 fn stack(me: &MicroengineProfile, address: usize) -> Vec<String> {
     let places = chain(&me.image, address);
     let mut stack = vec![microengine(me)];
-    // From the outermost use in.
+    // From the outermost use inwards.
     stack.extend(
         places
             .iter()
@@ -114,8 +114,7 @@ fn stack(me: &MicroengineProfile, address: usize) -> Vec<String> {
     stack
 }
 
-/// One line a stack, its frames with semicolons between them, and its cycles:
-/// what flame graph tools read.
+/// Formats stacks for flame graph tools: one line per stack, with its frames separated by semicolons and its cycles.
 #[must_use]
 pub fn folded(profile: &Profile, what: Flame) -> String {
     let mut text = String::new();
@@ -127,7 +126,7 @@ pub fn folded(profile: &Profile, what: Flame) -> String {
     text
 }
 
-/// A frame of the picture.
+/// A frame of the graph.
 #[derive(Default)]
 struct FlameFrame {
     cycles: u64,
@@ -140,26 +139,25 @@ impl FlameFrame {
     }
 }
 
-/// Pixels.
+/// In pixels.
 const WIDTH: u64 = 1200;
 const ROW: usize = 18;
 const MARGIN: u64 = 10;
 const HEAD: usize = 50;
-/// Room for the word that is clicked for a search.
+/// Width reserved for the search button.
 const SEARCH: u64 = 60;
-/// Thousandths of a pixel.
+/// Units per pixel.
 const FINE: u64 = 1000;
-/// A letter of the usual fonts is at most so wide, in thousandths of a pixel.
+/// Maximum width of a letter in common fonts, in thousandths of a pixel.
 const LETTER: u64 = 7250;
-/// What stays free on both sides of a frame's name, in thousandths of a pixel.
+/// Total margin beside a frame's name, in thousandths of a pixel.
 const FREE: u64 = 6000;
 
-/// What a browser does with the picture; without it the picture is whole too.
+/// The script for browsers; the graph is complete without it.
 const SCRIPT: &str = include_str!("flame.js");
 
-/// A picture: frames stand on those they are within, as wide as their cycles. A
-/// pointer over one shows its name and cycles, a click shows it in the whole width, and
-/// names can be searched for.
+/// Draws the flame graph: frames are stacked on the frames that contain them, and as wide as their cycles. Hovering
+/// over one shows its name and cycles, clicking expands it to the full width, and names can be searched for.
 #[must_use]
 pub fn svg(profile: &Profile, what: Flame) -> String {
     let mut root = FlameFrame::default();
@@ -240,19 +238,19 @@ fn draw(out: &mut String, name: &str, frame: &FlameFrame, (start, y): (u64, usiz
     }
 }
 
-/// Thousandths as a decimal number.
+/// Formats thousandths as a decimal number.
 fn decimal(thousandths: u64) -> String {
     format!("{}.{:03}", thousandths / FINE, thousandths % FINE)
 }
 
-/// A share in percent, rounded down to hundredths.
+/// Formats a share in percent, rounded down to hundredths.
 fn share(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part) * 10_000 / u128::from(whole);
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }
 
-/// What the cycles were spent on has a colour of its own; lines and macros have
-/// warm ones that make neighbours distinct.
+/// The colour of a frame: fixed ones for activities, warm ones for lines and macros, varied to distinguish
+/// neighbours.
 fn colour(name: &str) -> String {
     let fixed = match name {
         "issued" | "instructions" => Some("#8ac926"),

@@ -1,6 +1,6 @@
-//! Reports of a run that was observed: what limits it ([`bottleneck`]), all of
-//! it as a [`page`], a network's run as a [`network_page`], its profile as text ([`profile_text`]) and as a [`flame`]
-//! graph. All drawings come from one kit, [`chart`].
+//! Reports on an observed run: what limits it ([`bottleneck`]), everything about it as a [`page`], a network's run as
+//! a [`network_page`], its profile as text ([`profile_text`]) and as a [`flame`] graph. All of them draw with
+//! [`chart`].
 
 pub mod bottleneck;
 pub mod chart;

@@ -1,5 +1,5 @@
-//! A network's run as one page: queues, windows and rates over time, and what flows, links and
-//! routers came to. HTML that needs nothing but itself; the same run gives the same bytes.
+//! The report page of a network's run: queues, windows and rates over time, and the results of flows,
+//! links and routers. The HTML is self-contained, and the same run gives the same bytes.
 
 use npsim_network_file::results::{FlowResult, LineResult, Results, RouterResult};
 use npsim_network_file::series::{Sample, SampleSubject};
@@ -11,17 +11,17 @@ use crate::chart::time::{Stroke, TimeChart, TimeCurve};
 use crate::chart::{NARROW, WIDE};
 use crate::page::parts::{self, LegendEntry, NO_VALUE, ResponsiveChart, Tile};
 
-/// Points of a curve: more could not be distinguished.
+/// Maximum points per curve; more could not be distinguished.
 const POINTS: usize = 220;
-/// Flows whose curves are drawn.
+/// Maximum number of flows whose curves are drawn.
 const MOST_FLOWS: usize = 8;
-/// Links whose curves are drawn.
+/// Maximum number of links whose curves are drawn.
 const MOST_LINKS: usize = 6;
-/// Colours of the curves of flows, in the style sheet.
+/// Style-sheet classes of the curves of flows.
 const COLOURS: [&str; MOST_FLOWS] = [
     "of-0", "of-1", "of-2", "of-3", "of-4", "of-5", "of-6", "of-7",
 ];
-/// Colours of legends, in the order of those of the curves.
+/// Style-sheet classes of their legend entries, in the same order.
 const FILLS: [&str; MOST_FLOWS] = [
     "fill-0", "fill-1", "fill-2", "fill-3", "fill-4", "fill-5", "fill-6", "fill-7",
 ];
@@ -32,20 +32,20 @@ struct Track {
     of: SampleSubject,
     name: String,
     quantity: &'static str,
-    /// Seconds and values, in order of time.
+    /// Seconds and values, ordered by time.
     points: Vec<(f64, f64)>,
 }
 
-/// What was sampled in a run, in memory.
+/// The samples of a run, kept in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Tracks {
     list: Vec<Track>,
-    /// Where the next sample's track probably is: samples come in the same order each time.
+    /// The likely index of the next sample's track: samples come in the same order each time.
     next: usize,
 }
 
 impl Tracks {
-    /// Takes a sample.
+    /// Adds a sample.
     pub fn add(&mut self, sample: &Sample<'_>) {
         let is = |track: &Track| {
             track.of == sample.of && track.quantity == sample.quantity && track.name == sample.name
@@ -79,7 +79,7 @@ impl Tracks {
     }
 }
 
-/// A chart for a wide page and for a telephone, with its legend.
+/// A chart in a wide and a narrow version, with its legend.
 #[derive(Serialize)]
 struct Chart {
     title: String,
@@ -117,7 +117,7 @@ struct RouterRow {
     microengines: String,
 }
 
-/// Everything that the template names.
+/// All variables of the template.
 #[derive(Serialize)]
 struct NetworkContent<'a> {
     style: &'static str,
@@ -136,10 +136,10 @@ struct NetworkContent<'a> {
     own_time: String,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// Only if the template does not fit the data, which a test excludes.
+/// Returns an error only if the template does not fit the data, which a test excludes.
 pub fn render(results: &Results, tracks: &Tracks) -> Result<String, minijinja::Error> {
     parts::render(
         include_str!("network_page/network_page.html"),
@@ -190,7 +190,7 @@ fn content<'a>(results: &'a Results, tracks: &Tracks) -> NetworkContent<'a> {
     }
 }
 
-/// `3.2 MB` as its number and its unit.
+/// Splits `3.2 MB` into number and unit.
 fn parts(text: &str) -> (String, String) {
     match text.split_once(' ') {
         Some((value, unit)) => (value.to_owned(), unit.to_owned()),
@@ -263,19 +263,19 @@ fn tiles(results: &Results) -> Vec<Tile> {
     tiles
 }
 
-/// What is drawn of a set of tracks.
+/// How to draw a set of tracks.
 struct Plot {
     title: String,
     note: &'static str,
     unit: &'static str,
-    /// What the values are multiplied by.
+    /// The factor that values are multiplied by.
     factor: f64,
     height: f64,
     stroke: Stroke,
 }
 
 fn chart(plot: &Plot, tracks: &[(&Track, &'static str, &'static str)]) -> Option<Chart> {
-    // Flows that start late have no values before.
+    // Flows that start late have no earlier values.
     let times = { tracks.iter() }
         .map(|(track, ..)| track.points.iter().map(|point| point.0))
         .max_by_key(ExactSizeIterator::len)?
@@ -355,7 +355,7 @@ fn link_charts(tracks: &Tracks, name: &str) -> Vec<Chart> {
     ];
     let drawn = plots.iter().filter_map(|(quantity, plot)| {
         let track = tracks.track(SampleSubject::Link, name, quantity)?;
-        // A queue in which nothing ever stands needs no drawing.
+        // A queue that is always empty needs no chart.
         if !track.points.iter().any(|point| point.1 > 0.0) {
             return None;
         }
@@ -426,8 +426,8 @@ fn flow_row(flow: &FlowResult) -> FlowRow {
     }
 }
 
-/// What tables say of a flow: goodput, share, lost, resent, timeouts, round-trip time, completion;
-/// `none` stands for a time or a share that there is not.
+/// The table cells of a flow: goodput, share, lost, resent, timeouts, round-trip time, completion.
+/// `none` is the text for a missing value.
 #[must_use]
 pub fn flow_cells(flow: &FlowResult, none: &str) -> [String; 7] {
     let time = |seconds: Option<f64>| {
@@ -452,8 +452,8 @@ fn transfer_row(transfer: &TransferResult) -> TransferRow {
     }
 }
 
-/// What tables say of a transfer: requests answered, goodput, bytes of requests and responses that came,
-/// those that were wrong, completion; `none` stands for a time that there is not.
+/// The table cells of a transfer: requests answered, goodput, bytes of requests and of responses
+/// received, corrupted bytes, completion. `none` is the text for a missing value.
 #[must_use]
 pub fn transfer_cells(transfer: &TransferResult, none: &str) -> [String; 6] {
     let (request, response) = (&transfer.request, &transfer.response);
@@ -482,7 +482,7 @@ fn line_row(line: &LineResult) -> LineRow {
     }
 }
 
-/// What tables say of a line: utilisation, mean and longest queue, drops, lost.
+/// The table cells of a line: utilisation, mean and longest queue, drops, lost.
 #[must_use]
 pub fn line_cells(line: &LineResult) -> [String; 5] {
     [

@@ -1,6 +1,5 @@
-//! A run as one page: HTML that needs nothing but itself, to read on a screen,
-//! a telephone or paper, with or without scripts. The same run gives the same
-//! bytes.
+//! The report page of a run: self-contained HTML to read on a screen, a phone
+//! or paper, with or without scripts. The same run gives the same bytes.
 
 pub mod close_up;
 mod content;
@@ -19,14 +18,14 @@ use npsim_observe::lanes::ContextLanes;
 
 pub use minijinja::Error as PageError;
 
-/// What a page is made of.
+/// The data of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// What the run came to.
+    /// The report of the run.
     pub report: &'a NodeReport,
-    /// How it went.
+    /// Its samples over time.
     pub series: &'a Series,
-    /// What limits it.
+    /// The analysis of what limits it.
     pub analysis: &'a Analysis,
     /// The stages and their programs.
     pub stages: &'a [Stage],
@@ -34,11 +33,12 @@ pub struct Run<'a> {
     pub project: &'a Project,
     /// The programs.
     pub programs: &'a [Program],
-    /// Cycles from the last bit in to the last bit out of each packet.
+    /// Latencies of packets in cycles, from the last bit in to the last bit
+    /// out.
     pub latencies: &'a Histogram,
-    /// A close look, and what at.
+    /// A close-up of context activity, and what it shows.
     pub lanes: Option<(&'a ContextLanes, &'a str)>,
-    /// How the run was asked for: name and value.
+    /// The options of the run: name and value.
     pub settings: &'a [(String, String)],
 }
 
@@ -54,10 +54,11 @@ impl Run<'_> {
     }
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// Only if the template does not fit the data, which a test excludes.
+/// Returns an error only if the template does not fit the data, which a test
+/// excludes.
 pub fn render(run: &Run<'_>) -> Result<String, PageError> {
     parts::render(include_str!("page/page.html"), content::content(run))
 }

@@ -1,4 +1,4 @@
-//! The profile for people.
+//! The profile as text.
 
 mod program_text;
 
@@ -13,15 +13,15 @@ use npsim_observe::names;
 use npsim_observe::profile::{LineSpent, Profile, Stage, Waited, stages};
 use npsim_session::text_table::TextTable;
 
-/// Characters of a source line that are shown.
+/// Maximum number of characters shown of a source line.
 const WIDEST: usize = 60;
 
-/// How many source lines are shown.
+/// Which source lines are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// The lines that took most cycles of the pipeline.
+    /// The lines that took most pipeline cycles.
     Top(usize),
-    /// All lines of all sources, in their order.
+    /// All lines of all sources, in order.
     All,
 }
 
@@ -37,7 +37,7 @@ impl FromStr for Shown {
     }
 }
 
-/// For each stage what its microengines and contexts did, its lines, its macros
+/// Formats, for each stage, the cycles of its microengines and contexts, its lines, its macros
 /// and what its contexts waited for, in tables of at most `width` columns.
 #[must_use]
 pub fn overview(profile: &Profile, programs: &[Program], shown: Shown, width: usize) -> String {
@@ -78,7 +78,7 @@ pub fn overview(profile: &Profile, programs: &[Program], shown: Shown, width: us
     out
 }
 
-/// The sources of all stages with what each line took before it.
+/// Formats the sources of all stages, each line preceded by its cycles.
 #[must_use]
 pub(crate) fn annotated(profile: &Profile, programs: &[Program]) -> String {
     let mut out = String::new();
@@ -322,8 +322,8 @@ fn waits(stage: &Stage<'_>, shown: Shown, width: usize) -> String {
     text + &asleep_at_the_end(ended, width)
 }
 
-/// Where contexts slept when the run ended. Nothing ended these times but the run, so they are
-/// no waits.
+/// The contexts asleep when the run ended. These times were cut off by the end of the run, so
+/// they do not count as waits.
 fn asleep_at_the_end(ended: BTreeMap<(String, String), (u64, u64)>, width: usize) -> String {
     if ended.is_empty() {
         return String::new();
@@ -338,7 +338,7 @@ fn asleep_at_the_end(ended: BTreeMap<(String, String), (u64, u64)>, width: usize
     format!("\n{}\n", table.fitted(width))
 }
 
-/// The lines of the sources of a stage.
+/// The source lines of a stage.
 struct Texts<'a> {
     files: BTreeMap<&'a str, Vec<&'a str>>,
 }
@@ -374,7 +374,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(WIDEST - 3).chain("...".chars()).collect()
 }
 
-/// A share, `12.3%`, exact: halves of a tenth are rounded up.
+/// Formats a share as `12.3%`, rounded half up.
 fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
@@ -383,7 +383,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
-/// A quotient with one decimal, rounded down.
+/// Formats a quotient with one decimal, rounded down.
 fn tenths(part: u64, whole: u64) -> String {
     let tenths = u128::from(part) * 10 / u128::from(whole.max(1));
     format!("{}.{}", grouped((tenths / 10) as u64), tenths % 10)

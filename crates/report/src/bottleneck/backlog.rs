@@ -1,10 +1,10 @@
 //! Stages in which packets pile up.
 //!
-//! Where all packet buffers are in use, frames wait in front of the stage that takes
-//! them in, whichever stage keeps the buffers. Between stages packets wait on rings, which
-//! are seen. Inside a stage they wait in memory of its own, which nothing counts. But
-//! what came into it and did not leave is there: a stage that has more packets than
-//! contexts keeps the others waiting.
+//! When all packet buffers are in use, frames wait in front of the receiving stage,
+//! whichever stage holds the buffers. Between stages packets wait on rings, whose fill is
+//! observed. Inside a stage they wait in its own memory, where nothing counts them; their
+//! number is the difference between the packets that entered and those that left. A stage
+//! holding more packets than it has contexts keeps the others waiting.
 
 use npsim_isa::CONTEXTS;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use npsim_observe::series::{OccupancyProbe, ProbeKind};
 use super::observed::Observed;
 use super::window::AnalysisWindow;
 
-/// A stage that keeps packets waiting while all buffers are in use.
+/// A stage that holds packets back while all buffers are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Backlog {
     /// Index of the stage.
@@ -26,7 +26,7 @@ pub(super) struct Backlog {
     pub buffers: u64,
 }
 
-/// The stage in which most packets wait, if there are no free buffers because of it.
+/// Returns the stage with the largest backlog, if it is why there are no free buffers.
 pub(super) fn find(observed: &Observed<'_>, window: &AnalysisWindow) -> Option<Backlog> {
     let buffers = used_up(observed.series.places(), window)?;
     let stages = 0..observed.stages.len();
@@ -42,7 +42,7 @@ pub(super) fn find(observed: &Observed<'_>, window: &AnalysisWindow) -> Option<B
     held.max_by_key(|held| held.packets)
 }
 
-/// How many buffers there are, if they were all in use most of the time.
+/// The number of packet buffers, if all were in use most of the time.
 pub(super) fn used_up(places: &[OccupancyProbe], window: &AnalysisWindow) -> Option<u64> {
     let mut pools = places.iter().zip(&window.fills);
     pools.find_map(|(place, fill)| {
@@ -51,9 +51,9 @@ pub(super) fn used_up(places: &[OccupancyProbe], window: &AnalysisWindow) -> Opt
     })
 }
 
-/// Packets that had come into a stage by rings and queues at the end of the time, and
-/// had not gone on by one or given their buffers back. Nothing for a stage that takes
-/// packets in from elsewhere.
+/// Packets inside a stage at the end of the window: those that entered by rings and queues
+/// and neither left by one nor had their buffers freed. `None` if the stage takes packets
+/// in from elsewhere.
 fn inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Option<u64> {
     let microengines = &observed.stages[stage].microengines;
     let takes: BTreeSet<WorkEnd> = { microengines.iter() }
@@ -74,7 +74,7 @@ fn inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Opt
         }
         transmits |= mine && end == WorkEnd::Transmit;
     }
-    // What has left by a port is in no stage, whether its buffer came back or not.
+    // A packet that left by a port is in no stage, even if its buffer was not returned.
     if transmits {
         went = went.max(window.after.frames().1);
     }
@@ -86,7 +86,7 @@ fn inside(observed: &Observed<'_>, window: &AnalysisWindow, stage: usize) -> Opt
     Some(came.saturating_sub(went).saturating_sub(waiting))
 }
 
-/// Whether free packet buffers come from there.
+/// Whether a place supplies free packet buffers.
 fn is_pool(observed: &Observed<'_>, end: WorkEnd) -> bool {
     let mut places = observed.series.places().iter();
     places.any(|place| {

@@ -1,16 +1,15 @@
 //! Stages that hand work over through memory instead of a ring.
 //!
-//! A stage writes slots that the next one reads, and the next one writes how far
-//! it has come, which the first one reads before it writes a slot too many. That
-//! is a ring made by microcode, and nothing counts how full it is. But a stage that
-//! finds it full polls again: a poll that finds room is good for one write at
-//! least, so polls beyond the number of writes found none. A stage that has work
-//! and polls much more often than it writes is held up by the other.
+//! One stage writes slots that the next one reads; the next one publishes its progress, which
+//! the first one polls so as not to overrun it. This is a ring implemented in microcode, and
+//! nothing counts its fill. But a stage that finds it full polls again. Every poll that finds
+//! room permits at least one write, so polls in excess of the writes found none. A stage that
+//! has work and polls much more often than it writes is held up by the other.
 //!
-//! How often a waiting stage polls is up to the microcode: contexts may each poll
-//! for themselves, or one of them for all, with a pause in between. So few empty
-//! polls are enough where the rest of the evidence agrees: the contexts that wait
-//! sleep although there is work, and the other stage has no time left.
+//! How often a waiting stage polls is up to the microcode: each context may poll for itself, or
+//! one for all of them, with pauses in between. A few empty polls are therefore enough if the
+//! other evidence agrees: the waiting contexts sleep although there is work, and the other
+//! stage has no time left.
 
 use npsim_observe::flow::MemoryAccess;
 
@@ -18,31 +17,31 @@ use super::observed::Observed;
 use super::stage_load::{OCCUPIED, StageLoad, pressed};
 use super::window::AnalysisWindow;
 
-/// Polls for ten writes beyond which a stage is taken to wait. A stage that need not wait polls
-/// once for each or less, since one poll is good for several writes.
+/// Polls per ten writes above which a stage counts as waiting. A stage that need not wait polls
+/// at most once per write, since one poll can permit several writes.
 const POLLS: u64 = 20;
-/// The limit where one stage sleeps and the other never rests.
+/// The same threshold if the waiting stage sleeps and the other is always busy.
 const POLLS_ASLEEP: u64 = 11;
 
-/// A stage that waits for another to take what it hands over.
+/// A stage that waits for another to accept work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HandoffWait {
-    /// Index of the stage that waits.
+    /// Index of the waiting stage.
     pub waiter: usize,
     /// Index of the stage that it waits for.
     pub blocker: usize,
     /// The memory through which work is handed over.
     pub slots: String,
-    /// The memory that says how far the other has come.
+    /// The memory in which the other stage publishes its progress.
     pub progress: String,
-    /// How often the one was written.
+    /// Writes to `slots`.
     pub writes: u64,
-    /// How often the other was read.
+    /// Reads of `progress`.
     pub polls: u64,
 }
 
-/// The stages that have work, in a place that is full, and wait for another
-/// stage. The other one learns how many frames come to it.
+/// Finds the stages that have work in a full place and wait for another stage, and records for
+/// the other stage how many frames reach it.
 pub(super) fn waits(
     observed: &Observed<'_>,
     window: &AnalysisWindow,
@@ -74,7 +73,7 @@ pub(super) fn waits(
     found
 }
 
-/// Whether one stage waits for another: whether it polls so often for ten writes.
+/// Returns the wait of one stage for another, if it polls often enough per ten writes.
 fn between(
     observed: &Observed<'_>,
     waiter: usize,
@@ -88,7 +87,7 @@ fn between(
             .map(|&me| flow.accesses(me, memory, access))
             .sum()
     };
-    // What one alone writes and the other reads; the most written of these.
+    // The most written memory that one stage alone writes and the other reads.
     let way = |from: usize, to: usize| {
         flow.memories()
             .enumerate()

@@ -1,4 +1,4 @@
-//! Which stage, line or unit holds the frames up.
+//! Finds the stage, line or unit that holds frames up.
 
 use std::collections::BTreeSet;
 
@@ -17,57 +17,58 @@ use super::stage_load::{OCCUPIED, StageLoad, pressed};
 use super::window::AnalysisWindow;
 use super::wording::Subject;
 
-/// A unit or bus that is busy so much of the time is at its limit.
+/// Load in thousandths at which a unit or bus is at its limit.
 const BUSY: u64 = 900;
-/// A line of which so much is used is full; frames do not divide time evenly.
+/// Load in thousandths at which a line is full; it falls short of 1000 since frames do not divide
+/// time evenly.
 const LINE_FULL: u64 = 970;
-/// A line that is used so much while frames wait for the stage in front of it, which has
-/// time to spare, is full: what is missing is where a burst begins and ends.
+/// Load in thousandths at which a line is full if frames wait for the stage in front of it and that
+/// stage has time to spare: the rest is lost at the ends of bursts.
 const LINE_BUSY: u64 = 900;
-/// A stage that stands still so much of the time is held up by a unit.
+/// Stall time in thousandths at which a unit holds a stage up.
 const STALLED: u64 = 200;
 
-/// Whether a unit or bus that is used so much is busy all the time; else one that limits does so
-/// because it takes no more commands.
+/// Whether a unit or bus with this load is saturated. One that limits a run at a lower load does so
+/// because it accepts no more commands.
 pub(super) const fn is_busy(permille: u64) -> bool {
     permille >= BUSY
 }
 
-/// What kind of thing limits.
+/// Kinds of limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitKind {
-    /// The line out of a port; the fullest, if several are full.
+    /// The line out of a port; the most loaded one if several are full.
     Line(u8),
-    /// Microengines of a stage that execute all the time.
+    /// The microengines of a stage, which execute all the time.
     Compute,
-    /// Contexts of a stage that all sleep until memory answers.
+    /// The contexts of a stage, which are all asleep waiting for memory.
     Latency,
-    /// A unit or bus that serves all the time.
+    /// A unit or bus that is saturated.
     Unit,
-    /// The general-purpose core, which takes too little off a ring.
+    /// The general-purpose core, which takes too little from a ring.
     SlowPath,
-    /// A lock that is held or handed over all the time: its index in the project.
+    /// A lock that is always held or being handed over, by its index in the project.
     Lock(u16),
-    /// A turn, the token of a ring, or a lock that the project does not name, which is held or
-    /// handed over all the time.
+    /// A turn, the token of a ring, or a lock that the project does not name, which is always held
+    /// or being handed over.
     Serial(usize),
 }
 
 /// Something that holds frames up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
-    /// What kind.
+    /// The kind.
     pub kind: LimitKind,
-    /// What, for people: `microengine 0 (forward.uc)`.
+    /// The name in sentences: `microengine 0 (forward.uc)`.
     pub name: String,
-    /// Thousandths of the time in which it was used.
+    /// Thousandths of the window in which it was in use.
     pub permille: u64,
     /// Frames lost in front of it.
     pub lost: u64,
-    /// Index of the stage, for one of a stage.
+    /// Index of the stage, if it belongs to one.
     pub stage: Option<usize>,
-    /// Indices of the places before it.
+    /// Indices of the places in front of it.
     #[serde(skip)]
     pub before: Vec<usize>,
     /// Indices of the places behind it.
@@ -82,7 +83,7 @@ impl Limit {
     }
 }
 
-/// What the limits are found from.
+/// The evidence from which limits are found.
 #[derive(Clone, Copy)]
 pub(super) struct LimitCauses<'a> {
     pub stages: &'a [StageLoad],
@@ -92,7 +93,7 @@ pub(super) struct LimitCauses<'a> {
     pub backlog: Option<Backlog>,
 }
 
-/// What holds frames up, the one that costs most first.
+/// Finds what holds frames up, most costly first.
 pub(super) fn limits(
     observed: &Observed<'_>,
     window: &AnalysisWindow,
@@ -116,7 +117,7 @@ pub(super) fn limits(
     limits.sort_by_key(|limit| std::cmp::Reverse(limit.lost));
     for lock in reasons.locks.iter().rev() {
         let limit = search.lock(lock);
-        // All but a line can be full because contexts wait for the lock.
+        // Everything except a line may be full only because contexts wait for the lock.
         let worse =
             |other: &&Limit| matches!(other.kind, LimitKind::Line(_)) && other.lost > limit.lost;
         let place = limits.iter().take_while(worse).count();
@@ -131,12 +132,12 @@ struct LimitSearch<'a> {
     window: &'a AnalysisWindow,
     loads: &'a [ResourceLoad],
     reasons: &'a LimitCauses<'a>,
-    /// Stages from which packets come to the one with the backlog.
+    /// Stages upstream of the one with the backlog.
     in_front_of_backlog: BTreeSet<usize>,
 }
 
 impl LimitSearch<'_> {
-    /// Frames that were lost at places.
+    /// Frames lost at these places.
     fn lost(&self, places: &[usize]) -> u64 {
         let lost = |&place: &usize| self.window.lost_at(self.observed.series, place);
         places.iter().map(lost).sum()
@@ -147,18 +148,19 @@ impl LimitSearch<'_> {
         places.iter().any(pressed)
     }
 
-    /// The places in front of stages.
+    /// The places in front of these stages.
     fn taken_from(&self, stages: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
         stages.flat_map(|stage| self.reasons.stages[stage].takes.iter().copied())
     }
 
-    /// Whether a stage waits for a buffer or for another stage: then it is no limit itself.
+    /// Whether a stage waits for a buffer or for another stage, and so is not a limit itself.
     fn waits(&self, index: usize) -> bool {
         let mut waits = self.reasons.waits.iter();
         waits.any(|wait| wait.waiter == index) || self.in_front_of_backlog.contains(&index)
     }
 
-    /// Whether a stage spins for a lock, or waits for one that does: then it is no limit itself.
+    /// Whether a stage spins for a lock, or waits for a stage that does, and so is not a limit
+    /// itself.
     fn is_held_up_by_lock(&self, index: usize, load: &StageLoad) -> bool {
         let LimitCauses { waits, locks, .. } = self.reasons;
         let takes_lock = |stage: usize| locks.iter().any(|lock| lock.takers.contains(&stage));
@@ -169,10 +171,10 @@ impl LimitSearch<'_> {
                 && waiting.all(|wait| takes_lock(wait.waiter))
     }
 
-    /// The limit that a stage is, if it is one.
+    /// The limit that a stage poses, if any.
     fn stage(&self, index: usize) -> Option<Limit> {
         let (stage, load) = (&self.observed.stages[index], &self.reasons.stages[index]);
-        // What is lost in front of a stage that waits is the other's fault.
+        // Frames lost in front of a waiting stage are attributed to the stage that it waits for.
         let waiting = self.reasons.waits.iter().filter(|it| it.blocker == index);
         let mut in_front: Vec<usize> = self.taken_from(waiting.map(|it| it.waiter)).collect();
         if self.reasons.backlog.is_some_and(|it| it.stage == index) {
@@ -186,7 +188,7 @@ impl LimitSearch<'_> {
         let mut known = BTreeSet::new();
         before.retain(|&place| known.insert(place));
         let (kind, name, permille) = self.kind(index, stage, load)?;
-        // Where places are full for moments only, nothing waits for the contexts that sleep.
+        // If places are only full at times, no work waits for the sleeping contexts.
         let has_work = self.reasons.backlog.is_some_and(|it| it.stage == index)
             || before.iter().any(|&place| self.holds_work(place));
         if kind == LimitKind::Latency && !has_work {
@@ -205,8 +207,8 @@ impl LimitSearch<'_> {
         })
     }
 
-    /// What keeps a stage from taking more, with its name and its load in thousandths; nothing where
-    /// what is behind the stage holds it up.
+    /// What keeps a stage from taking more work, with its name and its load in thousandths; `None`
+    /// if something downstream holds the stage up.
     fn kind(
         &self,
         index: usize,
@@ -225,14 +227,14 @@ impl LimitSearch<'_> {
         if let Some(unit) = unit {
             return Some((LimitKind::Unit, unit.name.clone(), unit.permille));
         }
-        // Of an occupied stage stalls are a part that counts.
+        // Stalls of an occupied stage must be a significant part of its time.
         let works = load.executing + load.aborted;
         let refusing = self.refusing_unit(stage, load);
         if let Some(unit) = refusing.filter(|_| share < OCCUPIED || load.stalled * 2 >= works) {
             return Some((LimitKind::Unit, unit.name.clone(), unit.permille));
         }
         if share >= OCCUPIED {
-            // Contexts that try for a token or a lock again and again compute nothing.
+            // Contexts that keep retrying for a token or a lock do no computation.
             let section = self.section(index, |section| !section.lets_sleep());
             return section.or_else(|| Some((LimitKind::Compute, stage.title(), share)));
         }
@@ -247,8 +249,8 @@ impl LimitSearch<'_> {
         section.or_else(|| Some((LimitKind::Latency, stage.title(), share)))
     }
 
-    /// The unit that takes no more commands, if a stage stands still because of one: that for which
-    /// microengines stalled most.
+    /// The unit that accepts no more commands, if it makes a stage stall: the one that microengines
+    /// stalled for most.
     fn refusing_unit(&self, stage: &Stage, load: &StageLoad) -> Option<&ResourceLoad> {
         let (before, after) = (&self.window.before.stats, &self.window.after.stats);
         let stalled = |unit: &UnitStats| {
@@ -266,7 +268,7 @@ impl LimitSearch<'_> {
         loads.find(|load| load.kind == LoadKind::Unit && load.name == most.name)
     }
 
-    /// Whether work stands in a place on average: half of what makes it full.
+    /// Whether a place holds work on average: at least half of what makes it full.
     fn holds_work(&self, place: usize) -> bool {
         let (fill, known) = (
             self.window.fills[place],
@@ -276,7 +278,7 @@ impl LimitSearch<'_> {
         full.is_some_and(|full| fill.sum * 2 >= full * fill.samples)
     }
 
-    /// The fullest of the sections that a stage goes through and that leave no time.
+    /// The most loaded of the saturated sections that a stage passes through.
     fn section(
         &self,
         stage: usize,
@@ -304,7 +306,7 @@ impl LimitSearch<'_> {
     }
 }
 
-/// The stages from which packets come to one, near and far, without itself.
+/// All stages upstream of one, directly or indirectly, excluding itself.
 fn in_front_of(stages: &[StageLoad], index: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut ahead = vec![index];
@@ -322,7 +324,7 @@ fn in_front_of(stages: &[StageLoad], index: usize) -> BTreeSet<usize> {
     found
 }
 
-/// The fullest line that a stage feeds, if it is used so much.
+/// The most loaded line that a stage feeds, if its load is at least `enough`.
 fn full_line(
     observed: &Observed<'_>,
     loads: &[ResourceLoad],
@@ -341,8 +343,8 @@ fn full_line(
     })
 }
 
-/// Lines that are full while frames are lost in queues of the microcode's own,
-/// which never let much of that come to the transmit stage.
+/// Adds lines that are full while frames are lost in queues kept by the microcode, so that few of
+/// them reach the transmit stage.
 fn full_queues(window: &AnalysisWindow, loads: &[ResourceLoad], limits: &mut Vec<Limit>) {
     let lost = window.lost_in_queues();
     let known = |limit: &Limit| matches!(limit.kind, LimitKind::Line(_));
@@ -393,7 +395,7 @@ fn is_used_by(observed: &Observed<'_>, stage: &Stage, unit: &str) -> bool {
     microengines.any(|&me| observed.flow.commands_to(me, unit) > 0)
 }
 
-/// A ring that no microengine takes from and that is full: the core's.
+/// Adds the core if a ring that no microengine takes from is full.
 fn slow_path(
     observed: &Observed<'_>,
     window: &AnalysisWindow,

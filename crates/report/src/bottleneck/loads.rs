@@ -1,4 +1,4 @@
-//! How much of its time everything was used.
+//! Loads of all resources.
 
 use npsim_chip::kernel::row::permille;
 use npsim_inspect::stats::PortStats;
@@ -6,19 +6,19 @@ use serde::Serialize;
 
 use super::window::AnalysisWindow;
 
-/// Bytes that a frame takes on an Ethernet line beside its own: preamble, gap
-/// and frame check sequence.
+/// Bytes that a frame takes on an Ethernet line beyond its own: preamble,
+/// interframe gap and frame check sequence.
 const LINE_OVERHEAD: u64 = 8 + 12 + 4;
 
-/// What was used.
+/// Kinds of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadKind {
-    /// A microengine: executing, aborted or stalled.
+    /// A microengine, in use while executing, aborted or stalled.
     Microengine(u8),
     /// A memory or hash unit, or a channel of one.
     Unit,
-    /// All instances of a bus.
+    /// All instances of a bus together.
     Bus,
     /// The line into a port.
     LineIn(u8),
@@ -28,31 +28,31 @@ pub enum LoadKind {
     Core,
 }
 
-/// How much of a time something was used.
+/// The share of the window in which a resource was in use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResourceLoad {
-    /// What.
+    /// The kind of resource.
     pub kind: LoadKind,
-    /// The name for people.
+    /// The name in sentences.
     pub name: String,
-    /// Thousandths of the time.
+    /// Thousandths of the window.
     pub permille: u64,
 }
 
-/// What a microengine did with a time, in thousandths of it.
+/// The activity of a microengine, in thousandths of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MicroengineShare {
-    /// Index on the chip.
+    /// Its index on the chip.
     pub index: u64,
-    /// The microengine executed.
+    /// Executing instructions.
     pub executing: u64,
-    /// The microengine lost slots to taken branches and context swaps.
+    /// Slots lost to taken branches and context swaps.
     pub aborted: u64,
-    /// The microengine waited for room in its command FIFO.
+    /// Waiting for room in the command FIFO.
     pub stalled: u64,
 }
 
-/// What every microengine did.
+/// The activity of every microengine.
 pub(super) fn shares(window: &AnalysisWindow) -> Vec<MicroengineShare> {
     let (before, after) = (&window.before.stats, &window.after.stats);
     let pairs = before.microengines.iter().zip(&after.microengines);
@@ -67,7 +67,8 @@ pub(super) fn shares(window: &AnalysisWindow) -> Vec<MicroengineShare> {
         .collect()
 }
 
-/// Everything that was used at all, most used first; equals in a fixed order.
+/// The loads of all resources that were in use, highest first; ties are in a
+/// fixed order.
 pub(super) fn loads(window: &AnalysisWindow, clusters: u64) -> Vec<ResourceLoad> {
     let (before, after) = (&window.before.stats, &window.after.stats);
     let cycles = window.cycles();
@@ -94,7 +95,7 @@ pub(super) fn loads(window: &AnalysisWindow, clusters: u64) -> Vec<ResourceLoad>
         add(LoadKind::Unit, b.name.clone(), used);
     }
     for (a, b) in before.buses.iter().zip(&after.buses) {
-        // Each cluster has a command bus and S buses of its own.
+        // Each cluster has its own command bus and S buses.
         let instances = if b.name.starts_with("d_") {
             1
         } else {

@@ -1,8 +1,8 @@
 //! Locks that are held or handed over all the time.
 //!
-//! A section under a lock is done once in the time that it is held and then handed
-//! over, however many contexts want it. Where these times fill a lock's time there
-//! is no room for another section, though every microengine has time: it spins.
+//! However many contexts want a lock, its section runs once per hold and handover. If these times
+//! fill the lock's time, no further section fits in, although no microengine is short of time:
+//! they spin.
 
 use npsim_chip::kernel::row::permille;
 use npsim_inspect::stats::LockStats;
@@ -14,25 +14,24 @@ use super::serial;
 use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
-/// A lock that is held or handed over so much of the time has no room for more
-/// sections worth speaking of.
+/// Thousandths of the time held or handed over at which a lock is at its limit.
 const TAKEN: u64 = 900;
 
-/// A lock that is at its limit: what happened to it in the time analysed.
+/// A lock at its limit, with its activity in the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LockLoad {
-    /// The index in the project.
+    /// Its index in the project.
     pub index: u16,
     pub name: String,
-    /// One hold lasts for nearly all of the time, and is not over.
+    /// Whether a single hold lasts nearly the whole window and has not ended.
     pub stuck: bool,
     /// Indices of the stages that take it.
     pub takers: Vec<usize>,
-    /// What its holders' commands showed.
+    /// The section observed from its holders' commands.
     section: Option<SerialSection>,
-    /// The general-purpose core takes it as well.
+    /// Whether the general-purpose core takes it too.
     core: bool,
-    /// The length of the time.
+    /// The length of the window in cycles.
     cycles: u64,
     held: u64,
     handover: u64,
@@ -41,7 +40,7 @@ pub(super) struct LockLoad {
     failed: u64,
 }
 
-/// The locks that are at their limit, the fullest first.
+/// The locks at their limit, most loaded first.
 pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec<LockLoad> {
     let (before, after) = (&window.before.stats.locks, &window.after.stats.locks);
     let pairs = before.iter().zip(after).enumerate();
@@ -94,13 +93,13 @@ impl LockLoad {
         permille(self.held + self.handover, self.cycles).min(1000)
     }
 
-    /// The turn that waits for its holders and those that try, and for how much of the time, if it
-    /// is that by which it limits.
+    /// The turn that waits for contexts holding or trying to get the lock, and the share of time,
+    /// if this is how the lock limits.
     pub fn delayed(&self) -> Option<(&str, u64)> {
         serial::delayed_turn(self.section.as_ref()?, (self.permille(), self.cycles))
     }
 
-    /// What there is to say of it, a sentence each.
+    /// The evidence, one sentence each.
     pub fn evidence(&self, stages: &[Stage], window: &AnalysisWindow) -> Vec<String> {
         let share = |cycles| percent(permille(cycles, self.cycles).min(1000));
         let mut lines = vec![format!(
@@ -131,8 +130,8 @@ impl LockLoad {
         lines
     }
 
-    /// Sections a second if one follows the other: the inverse of
-    /// `held / acquired + handover / handovers` cycles.
+    /// Maximum sections per second, one directly after the other: the inverse of `held / acquired
+    /// + handover / handovers` cycles.
     fn most(&self, window: &AnalysisWindow) -> u64 {
         let hertz = u128::from(window.after.stats.mhz) * 1_000_000;
         let (held, handover) = (u128::from(self.held), u128::from(self.handover));
@@ -145,7 +144,7 @@ impl LockLoad {
         most.unwrap_or(0) as u64
     }
 
-    /// The stages that take it.
+    /// A sentence on the stages that take it.
     fn takers_text(&self, stages: &[Stage]) -> Option<String> {
         let mut names: Vec<String> = self
             .takers
@@ -163,7 +162,7 @@ impl LockLoad {
         (!names.is_empty()).then(|| subject.say("{Name} take{s} it.", &[]))
     }
 
-    /// What would help, a sentence each.
+    /// Suggested improvements, one sentence each.
     pub fn advice(&self) -> Vec<String> {
         if self.stuck {
             return vec![format!(

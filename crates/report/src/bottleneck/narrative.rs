@@ -13,16 +13,16 @@ use super::serial::SectionLoad;
 use super::window::AnalysisWindow;
 use super::wording::{Subject, percent};
 
-/// A stage that is occupied less may do little but poll for work, and what a
-/// frame costs it then says nothing.
+/// Occupation in thousandths below which a stage may do little but poll for work, so that its
+/// cycles per frame mean nothing.
 const MOSTLY_WORK: u64 = 300;
 
-/// A stage that is used so much cannot be said to have time to spare.
+/// Load in thousandths above which a stage has no time to spare.
 const CLOSE: u64 = 700;
-/// Aborted slots are worth saving from here on.
+/// Thousandths of aborted slots that are worth saving.
 const MANY_ABORTED: u64 = 100;
 
-/// What there is to say about a run that was never sampled.
+/// The analysis of a run that was never sampled.
 pub(super) fn nothing_seen() -> Analysis {
     Analysis {
         headline: "Nothing was seen of the run, so nothing can be said about it.".into(),
@@ -37,14 +37,14 @@ pub(super) fn nothing_seen() -> Analysis {
     }
 }
 
-/// The headline of an analysis and the sentences below it.
+/// The headline of an analysis and its sentences.
 pub(super) struct Finding {
     pub headline: String,
     pub evidence: Vec<String>,
     pub advice: Vec<String>,
 }
 
-/// What the sentences are made from.
+/// The data that the sentences are made from.
 pub(super) struct Narrative<'a> {
     pub observed: &'a Observed<'a>,
     pub window: &'a AnalysisWindow,
@@ -52,7 +52,7 @@ pub(super) struct Narrative<'a> {
     pub reasons: LimitCauses<'a>,
 }
 
-/// The analysis of a run by what limits it.
+/// Describes a run by what limits it.
 pub(super) fn analysis(
     observed: &Observed<'_>,
     window: &AnalysisWindow,
@@ -85,7 +85,7 @@ pub(super) fn analysis(
 }
 
 impl Narrative<'_> {
-    /// Frames that found a place full in the time analysed.
+    /// Frames that found a place full in the window.
     pub(super) fn lost(&self) -> u64 {
         let places = 0..self.observed.series.places().len();
         places
@@ -175,14 +175,13 @@ impl Narrative<'_> {
         )
     }
 
-    /// The turn that a lock or section delays, and for how much of the time, where that is why it
-    /// limits.
+    /// The turn that a lock or section delays, and the share of time, if this is how it limits.
     fn delayed(&self, limit: &Limit) -> Option<(&str, u64)> {
         let lock = self.lock(limit).and_then(LockLoad::delayed);
         lock.or_else(|| self.section(limit)?.delayed())
     }
 
-    /// What is known of a lock that limits.
+    /// The data of a limiting lock.
     fn lock(&self, limit: &Limit) -> Option<&LockLoad> {
         let LimitKind::Lock(index) = limit.kind else {
             return None;
@@ -190,7 +189,7 @@ impl Narrative<'_> {
         self.reasons.locks.iter().find(|lock| lock.index == index)
     }
 
-    /// What is known of a section that limits.
+    /// The data of a limiting section.
     fn section(&self, limit: &Limit) -> Option<&SectionLoad> {
         let LimitKind::Serial(index) = limit.kind else {
             return None;
@@ -198,7 +197,7 @@ impl Narrative<'_> {
         self.reasons.sections.get(index)
     }
 
-    /// Frames in, out and lost, in the time analysed.
+    /// The rates of frames that arrived, left and were lost in the window.
     pub(super) fn rates(&self) -> String {
         let window = self.window;
         let rate = |frames| grouped(window.per_second(frames));
@@ -252,7 +251,7 @@ impl Narrative<'_> {
         lines
     }
 
-    /// The stages that wait for one to take what they hand over.
+    /// Sentences on the stages that wait for this one to accept work.
     fn waits_for(&self, stage: usize) -> Vec<String> {
         let waits = self
             .reasons
@@ -273,7 +272,7 @@ impl Narrative<'_> {
         waits.map(one).collect()
     }
 
-    /// How many packets wait in a stage while there are no buffers for others.
+    /// A sentence on the packets held in a stage while there are no free buffers.
     fn kept_by(&self, stage: usize) -> Option<String> {
         let backlog = self
             .reasons
@@ -287,7 +286,7 @@ impl Narrative<'_> {
         ))
     }
 
-    /// How full places were, and how many frames found no room in them.
+    /// Sentences on the fill of places, and on frames that found no room in them.
     pub(super) fn places(&self, side: &str, places: &[usize]) -> Vec<String> {
         let known = self.observed.series.places();
         let fifos: Vec<(u8, u64)> = places
@@ -314,7 +313,7 @@ impl Narrative<'_> {
         lines
     }
 
-    /// How full a place was; nothing for one without new information.
+    /// A sentence on the fill of a place; `None` if it adds no information.
     pub(super) fn place(&self, side: &str, index: usize) -> Option<String> {
         let place = &self.observed.series.places()[index];
         let fill = self.window.fills[index];
@@ -348,7 +347,7 @@ impl Narrative<'_> {
         ))
     }
 
-    /// What else is used, and how much.
+    /// The next most used resources.
     fn room(&self, first: &Limit) -> Option<String> {
         let others = self
             .loads
@@ -423,7 +422,7 @@ impl Narrative<'_> {
         advice
     }
 
-    /// Microengines without a program.
+    /// A remark on microengines without a program.
     fn unused(&self) -> Option<String> {
         let taken: Vec<u8> = self
             .observed
@@ -439,7 +438,7 @@ impl Narrative<'_> {
         }
     }
 
-    /// A limit that is not the first.
+    /// A sentence on a limit other than the first.
     fn other_limit(&self, limit: &Limit) -> String {
         let delayed = self.delayed(limit);
         let (template, front) = match limit.kind {
@@ -476,7 +475,7 @@ impl Narrative<'_> {
     }
 }
 
-/// Loads with their shares; `None` of none.
+/// Lists loads with their shares; `None` if there are none.
 pub(super) fn listed<'a>(loads: impl Iterator<Item = &'a ResourceLoad>) -> Option<String> {
     let named: Vec<_> = loads
         .map(|load| format!("{} {}", load.name, percent(load.permille)))

@@ -1,4 +1,4 @@
-//! What the analysis takes in.
+//! Input of the analysis.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct Stage {
     /// The source's file name.
     pub name: String,
-    /// Indices.
+    /// Their indices.
     pub microengines: Vec<u8>,
 }
 
@@ -42,7 +42,7 @@ impl Stage {
         stages.into_iter().map(|(_, stage)| stage).collect()
     }
 
-    /// The microengines and its source: `microengine 0 (forward.uc)`.
+    /// Its microengines and source: `microengine 0 (forward.uc)`.
     pub(super) fn title(&self) -> String {
         let ids: Vec<_> = self.microengines.iter().map(u8::to_string).collect();
         match ids.as_slice() {
@@ -52,18 +52,18 @@ impl Stage {
     }
 }
 
-/// Everything that the analysis takes in.
+/// Input of the analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Observed<'a> {
-    /// What the run came to.
+    /// The report of the run.
     pub report: &'a NodeReport,
     /// Counters and depths over time.
     pub series: &'a Series,
-    /// Which microengine takes from where and gives to where.
+    /// Where each microengine takes work from and gives it to.
     pub flow: &'a TrafficFlow,
-    /// What one context at a time went through.
+    /// The serial sections, each passed by one context at a time.
     pub sections: &'a SerialSections,
-    /// Which microengines run which source.
+    /// The microengines that run each source.
     pub stages: &'a [Stage],
     /// The locks of the project.
     pub locks: &'a [LockSetup],

@@ -1,9 +1,9 @@
-//! Sections that one context at a time goes through and that leave no time: turns, tokens of
-//! rings and locks that the project does not name.
+//! Saturated serial sections, which one context at a time passes through: turns, tokens of rings,
+//! and locks that the project does not name.
 //!
-//! As with a [lock](super::locks), however many contexts there are, a section is done once in the
-//! time that it is held and handed over. While it is, the others sleep or try again, so that the
-//! stage looks as if it waited for memory or computed.
+//! As with a [lock](super::locks), a section runs once per hold and handover, however many contexts
+//! there are. Meanwhile the others sleep or retry, so the stage looks as if it waited for memory or
+//! computed.
 
 use npsim_chip::gpp::boot::{LockSetup, Space};
 use npsim_chip::kernel::row::permille;
@@ -15,27 +15,26 @@ use super::observed::{Observed, Stage};
 use super::window::AnalysisWindow;
 use super::wording::{capital, percent};
 
-/// What is held or handed over so much of the time leaves room for no more sections worth
-/// speaking of.
+/// Thousandths of the time held or handed over at which a section is at its limit.
 const TAKEN: u64 = 900;
 
-/// A turn that waits so much of the time for contexts at something else waits for that more than
-/// for all else.
+/// Thousandths of the time that a turn waits for contexts at something else, above which this is its
+/// main delay.
 const DELAYS: u64 = 500;
 
-/// A section that is gone through all the time.
+/// A section that is always occupied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SectionLoad {
     pub section: SerialSection,
-    /// What is held, as text: the turn with its name.
+    /// The name of what is held, such as the turn with its name.
     pub name: String,
-    /// Indices of the stages that go through it.
+    /// Indices of the stages that pass through it.
     pub stages: Vec<usize>,
-    /// The length of the time.
+    /// The length of the window in cycles.
     cycles: u64,
 }
 
-/// The sections that leave no time, the fullest first.
+/// The sections at their limit, most loaded first.
 pub(super) fn saturated(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec<SectionLoad> {
     let (from, to) = (window.before.cycle, window.after.cycle);
     let named: Vec<_> = observed.locks.iter().filter_map(address_of).collect();
@@ -66,7 +65,7 @@ fn load(observed: &Observed<'_>, window: &AnalysisWindow, section: SerialSection
     }
 }
 
-/// What is held, for people.
+/// The name of what is held, for sentences.
 fn name(observed: &Observed<'_>, section: &SerialSection) -> String {
     match section.held_by {
         Exclusive::Turn { signal, .. } => match &section.signal {
@@ -87,7 +86,7 @@ fn name(observed: &Observed<'_>, section: &SerialSection) -> String {
     }
 }
 
-/// What is observed of a lock that the project names.
+/// The section observed for a lock that the project names.
 pub(super) fn section_of_lock(
     observed: &Observed<'_>,
     window: &AnalysisWindow,
@@ -99,8 +98,8 @@ pub(super) fn section_of_lock(
     sections.find(|section| section.held_by == own)
 }
 
-/// The turn that waits for a section's contexts, and for how many thousandths of some cycles, if
-/// the section leaves time and that turn little.
+/// The turn that waits for a section's contexts, with thousandths of the given cycles, if the
+/// section is not saturated itself and that wait is long.
 pub(super) fn delayed_turn(
     section: &SerialSection,
     (permille_used, cycles): (u64, u64),
@@ -110,14 +109,14 @@ pub(super) fn delayed_turn(
     (permille_used < TAKEN && waited >= DELAYS).then_some((turn.as_str(), waited))
 }
 
-/// What would help contexts that take something in any order and go on in that of a turn.
+/// Advice for contexts that acquire something in any order and continue in the order of a turn.
 pub(super) fn order_advice(name: &str, turn: &str) -> String {
     format!(
         "Let contexts take {name} in the order of the turn {turn}, say in a turn of its own: those that got it early now wait behind it for those that get it late."
     )
 }
 
-/// A lock of the project as commands name it.
+/// The address of a project's lock, in the form used by commands.
 fn address_of(lock: &LockSetup) -> Option<Exclusive> {
     let (sram, base) = match lock.space {
         Space::Scratch => (false, 0),
@@ -137,23 +136,23 @@ impl SectionLoad {
         permille(used, self.cycles).min(1000)
     }
 
-    /// The turn that waits for its contexts, and for how much of the time, if it is that by which it
+    /// The turn that waits for its contexts, and the share of time, if this is how the section
     /// limits.
     pub fn delayed(&self) -> Option<(&str, u64)> {
         delayed_turn(&self.section, (self.permille(), self.cycles))
     }
 
-    /// Whether contexts wait for it: for a turn that is never idle one does always.
+    /// Whether contexts wait for it. A turn always has one waiting.
     fn is_wanted(&self) -> bool {
         matches!(self.section.held_by, Exclusive::Turn { .. }) || self.section.failed > 0
     }
 
-    /// Whether those who wait for it sleep; else they try again.
+    /// Whether waiting contexts sleep rather than retry.
     pub fn lets_sleep(&self) -> bool {
         matches!(self.section.held_by, Exclusive::Turn { .. })
     }
 
-    /// What there is to say of it, a sentence each.
+    /// The evidence, one sentence each.
     pub fn evidence(&self, stages: &[Stage], window: &AnalysisWindow) -> Vec<String> {
         let section = &self.section;
         let each = |cycles: u64| cycles / section.sections.max(1);
@@ -195,7 +194,7 @@ impl SectionLoad {
         lines
     }
 
-    /// What would help, a sentence each.
+    /// Suggested improvements, one sentence each.
     pub fn advice(&self) -> Vec<String> {
         let (name, section) = (&self.name, &self.section);
         let place = match &section.lines {

@@ -1,4 +1,4 @@
-//! Findings where nothing limits: what was lost all the same, and what comes nearest.
+//! Findings for runs without a limit: losses in bursts, and the most used resource.
 
 use npsim_chip::kernel::row::permille;
 use npsim_observe::series::ProbeKind;
@@ -9,12 +9,11 @@ use super::loads::{LoadKind, ResourceLoad};
 use super::narrative::{Finding, Narrative, listed};
 use super::wording::{Subject, percent};
 
-/// From here on a share is near enough to all that no more than a remark is
-/// worth making about what is left.
+/// Thousandths above which the remaining share deserves no more than a remark.
 const NEARLY_ALL: u64 = 970;
 
 impl Narrative<'_> {
-    /// Frames were lost, and yet nothing is full for long.
+    /// The finding that frames were lost although nothing is full for long.
     pub(super) fn bursts(&self) -> Finding {
         let mut evidence = vec![self.rates()];
         for place in 0..self.observed.series.places().len() {
@@ -36,7 +35,7 @@ impl Narrative<'_> {
         }
     }
 
-    /// The finding without a limit: how much more would pass?
+    /// The finding that nothing limits, and how much more traffic would pass.
     pub(super) fn slack(&self) -> Finding {
         let nearest = self.loads.iter().find(|load| Self::is_inside(load));
         let Some(nearest) = nearest else {
@@ -110,7 +109,7 @@ impl Narrative<'_> {
         }
     }
 
-    /// The place that was nearest to full.
+    /// A sentence on the place that came nearest to full.
     fn deepest(&self) -> Option<String> {
         let places = self.observed.series.places().iter().enumerate();
         let shares = places.filter_map(|(index, place)| {
@@ -124,7 +123,7 @@ impl Narrative<'_> {
         self.place("Deepest of all", index)
     }
 
-    /// A load's name with the source it runs, for a microengine.
+    /// A load's name, with its source for a microengine.
     fn owner(&self, load: &ResourceLoad) -> String {
         match (load.kind, self.stage_of(load)) {
             (LoadKind::Microengine(_), Some(index)) => {

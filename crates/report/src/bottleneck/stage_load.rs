@@ -1,4 +1,4 @@
-//! How much the stages have to do, and the places between them.
+//! Loads of the stages, and the places between them.
 
 use npsim_chip::kernel::row::permille;
 use npsim_observe::flow::WorkDirection;
@@ -7,22 +7,22 @@ use npsim_observe::series::{ProbeKind, Sample};
 use super::observed::{Observed, Stage};
 use super::window::AnalysisWindow;
 
-/// A microengine that is occupied so much of the time is at its limit: what is
-/// left is lost in waking contexts.
+/// Occupation in thousandths at which a microengine is at its limit: the rest is lost
+/// in waking contexts.
 pub(super) const OCCUPIED: u64 = 900;
 
-/// Where the cycles of a stage went, and what it takes from and gives to.
+/// The cycles of a stage, and the places that it takes from and gives to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StageLoad {
-    /// Cycles of all its microengines by state.
+    /// Cycles of all its microengines, by state.
     pub executing: u64,
     pub aborted: u64,
     pub stalled: u64,
     pub idle: u64,
-    /// Indices of the places it takes from and gives to.
+    /// Indices of the places that it takes from and gives to.
     pub takes: Vec<usize>,
     pub gives: Vec<usize>,
-    /// Frames that it handled, where that is known.
+    /// Frames that it handled, if known.
     pub frames: Option<u64>,
 }
 
@@ -35,13 +35,13 @@ impl StageLoad {
         permille(cycles, self.all())
     }
 
-    /// Cycles in which it did something.
+    /// Cycles in which it was not idle.
     pub fn occupied(&self) -> u64 {
         self.executing + self.aborted + self.stalled
     }
 }
 
-/// The loads of all stages, in their order.
+/// The loads of all stages, in order.
 pub(super) fn stage_loads(observed: &Observed<'_>, window: &AnalysisWindow) -> Vec<StageLoad> {
     let places = observed.series.places();
     let seen = |stage: &Stage, direction| -> Vec<usize> {
@@ -89,8 +89,8 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &AnalysisWindow) -> V
     loads
 }
 
-/// What comes to the stages that take from a ring behind the receive stage: all
-/// that it takes in, without what finds no room in the ring.
+/// Determines the frames that reach stages taking from a ring behind the receive stage:
+/// all that the receive stage takes in, minus those that find no room in the ring.
 fn behind_the_first(observed: &Observed<'_>, window: &AnalysisWindow, loads: &mut [StageLoad]) {
     let places = observed.series.places();
     let ring = |&place: &usize| matches!(places[place].kind, ProbeKind::Ring { .. });
@@ -115,12 +115,12 @@ fn behind_the_first(observed: &Observed<'_>, window: &AnalysisWindow, loads: &mu
     }
 }
 
-/// Whether work piles up in a place: it was full at half of the samples, or
-/// frames found no room.
+/// Whether work piles up in a place: it was full in half of the samples, or frames
+/// found no room.
 pub(super) fn pressed(observed: &Observed<'_>, window: &AnalysisWindow, place: usize) -> bool {
     let fill = window.fills[place];
     let kind = observed.series.places()[place].kind;
-    // The frame's bytes may be on the line still; only frames that found no room count.
+    // Bytes of a frame may still be on the line; only frames that found no room count.
     let line = matches!(kind, ProbeKind::ReceiveFifo { .. });
     (!line && fill.samples > 0 && fill.full * 2 >= fill.samples)
         || window.lost_at(observed.series, place) > 0

@@ -1,4 +1,4 @@
-//! The analysis on runs that are made up, so that every kind of limit occurs.
+//! The analysis of synthetic runs that cover every kind of limit.
 
 use npsim_inspect::stats::{
     CounterStats, HoldStats, LockStats, MicroengineStats, PortStats, Stats, UnitStats,
@@ -12,8 +12,8 @@ use super::{Analysis, LimitKind, Observed, Stage, analyse, as_text};
 use npsim_observe::flow::{MemoryAccess, TrafficFlow, WorkDirection, WorkEnd};
 use npsim_observe::sections::SerialSections;
 
-/// A forwarder on two microengines, as it stands after each of ten intervals
-/// of a thousand cycles. All numbers are for one interval.
+/// A forwarder on two microengines, sampled after each of ten intervals of a
+/// thousand cycles. All numbers are per interval.
 #[derive(Clone, Copy)]
 struct Made {
     /// Cycles in which microengines 0 and 1 execute.
@@ -24,14 +24,14 @@ struct Made {
     sram: u64,
     received: u64,
     sent: u64,
-    /// Frames that the receive FIFO had no room for, and the ring.
+    /// Frames that found the receive FIFO full, and the ring.
     lost: [u64; 2],
-    /// Frames that the microcode dropped from a queue of its own.
+    /// Frames that the microcode dropped from its own queue.
     lost_in_queue: u64,
     /// Elements of RBUF, longwords of the ring, elements of TBUF.
     fills: [u64; 3],
-    /// Of a lock: cycles held and handed over, how often it was taken, handed over
-    /// to a waiting context, and not taken.
+    /// Of a lock: cycles held, cycles handed over, acquisitions, handovers to a
+    /// waiting context, and failed tries.
     lock: [u64; 5],
 }
 
@@ -116,7 +116,7 @@ fn sample(made: Made, n: u64) -> Sample {
             counters: vec![
                 counter("DROP_TX_RING_FULL", made.lost[1] * n),
                 counter("DROP_QUEUE", made.lost_in_queue * n),
-                // Not for lack of room: it must not count as such.
+                // Not a lack of room: it must not count as one.
                 counter("DROP_CHECKSUM", 50 * n),
             ],
             locks: vec![LockStats {
@@ -243,8 +243,8 @@ fn the_second_stage_holds_the_first_up() {
 
 #[test]
 fn a_full_line_limits_what_stands_before_it() {
-    // 2.4 frames of 84 bytes in a thousand cycles are 967 Mb/s; three are more
-    // than a line carries and are cut to all of it.
+    // 2.4 frames of 84 bytes in a thousand cycles are 967 Mb/s; three exceed the
+    // line rate and are capped at 100 %.
     let analysis = analysed(Made {
         received: 4,
         sent: 3,
@@ -257,7 +257,7 @@ fn a_full_line_limits_what_stands_before_it() {
     says(&analysis, "Nothing on the chip helps");
 }
 
-/// The first microengine, with work in front of it, hands over through memory.
+/// The first microengine has work waiting and hands over through memory.
 const HANDS_OVER: Made = Made {
     executing: [950, 990],
     received: 4,
@@ -266,7 +266,7 @@ const HANDS_OVER: Made = Made {
     ..EASY
 };
 
-/// Slots that microengine 0 writes and 1 reads, and how far 1 has come.
+/// Slots that microengine 0 writes and 1 reads, and the progress of 1.
 fn slots(flow: &mut TrafficFlow, polls: u64) {
     flow.note_accesses(0, "SLOTS", MemoryAccess::Writes, 100);
     flow.note_accesses(1, "SLOTS", MemoryAccess::Reads, 130);
@@ -289,7 +289,8 @@ fn stage_that_polls_for_room_is_not_the_limit_although_occupied() {
 
 #[test]
 fn stage_that_sleeps_until_a_busy_one_makes_room_is_not_the_limit() {
-    // One context polls for all of its microengine, and pauses in between.
+    // One context polls for all contexts of its microengine, with pauses in
+    // between.
     let asleep = Made {
         executing: [800, 990],
         ..HANDS_OVER
@@ -309,7 +310,7 @@ fn sleeping_stage_is_the_limit_if_polls_found_room_or_the_other_rests() {
         executing: [800, 990],
         ..HANDS_OVER
     };
-    // A poll for each write, which found room.
+    // One poll per write, each of which found room.
     let polls = analysed_with(asleep, |flow| slots(flow, 100));
     let rests = Made {
         executing: [800, 700],
@@ -332,7 +333,7 @@ fn stage_that_finds_room_at_once_is_the_limit() {
 
 #[test]
 fn stage_without_work_is_no_limit_by_polling_for_it() {
-    // Microengine 1 polls the slots; nothing is full anywhere.
+    // Microengine 1 polls the slots; nothing is full.
     let analysis = analysed_with(EASY, |flow| {
         slots(flow, 10);
         flow.note_accesses(1, "SLOTS", MemoryAccess::Reads, 9000);
@@ -351,7 +352,7 @@ fn a_full_line_limits_although_queues_keep_it_from_the_transmit_stage() {
     assert_eq!(analysis.limits[0].kind, LimitKind::Line(0));
     says(&analysis, "The line out of port 0 is the limit");
     says(&analysis, "10 frames were lost in the microcode's queues");
-    // Early detection alone is no sign of a full line.
+    // Drops by early detection alone do not mean that a line is full.
     let analysis = analysed(Made {
         lost_in_queue: 1,
         ..EASY
@@ -380,13 +381,13 @@ fn losses_without_a_full_place_are_bursts() {
     made.lost = [0, 0];
     let quiet = analysed(made);
     assert!(!as_text(&quiet).contains("bursts"));
-    // The ring drops some, but holds little work on average.
+    // The ring drops some frames, but holds little work on average.
     made.lost = [0, 1];
     made.received = 3;
     let burst = analysed(made);
     assert!(burst.limits.is_empty(), "{:?}", burst.limits);
     says(&burst, "Frames are lost in bursts: 10 found a place full");
-    // Where work stands in it all the time, its taker is slow.
+    // If work is always waiting in it, the stage that takes from it is slow.
     made.fills = [4, 340, 1];
     let slow = analysed(made);
     assert_eq!(slow.limits[0].stage, Some(1));

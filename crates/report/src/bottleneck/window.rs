@@ -1,24 +1,24 @@
-//! The part of a run that shows what limits it.
+//! The part of a run that is analysed.
 
 use npsim_inspect::stats::{BusInstanceStats, BusStats, LockStats, PortStats, UnitStats};
 use npsim_observe::series::{Fill, ProbeKind, Sample, Series};
 
-/// A part of a run: what was counted in it and what stood where.
+/// A part of a run, with counters and fill levels.
 #[derive(Clone, Debug)]
 pub struct AnalysisWindow {
-    /// What time it is.
+    /// How it was chosen.
     pub when: &'static str,
-    /// At its start.
+    /// The sample at its start.
     pub before: Sample,
-    /// At its end.
+    /// The sample at its end.
     pub after: Sample,
-    /// What was found in each place during it.
+    /// The fill of each place during it.
     pub fills: Vec<Fill>,
 }
 
 impl AnalysisWindow {
-    /// While frames were lost because something was full; else while frames
-    /// arrived; else the whole run. Nothing without samples.
+    /// The time in which frames were lost because something was full; otherwise the
+    /// time in which frames arrived; otherwise the whole run. `None` without samples.
     #[must_use]
     pub fn of(series: &Series) -> Option<Self> {
         let samples = series.samples();
@@ -28,12 +28,13 @@ impl AnalysisWindow {
         let lossy = growth(&lost);
         let arriving = growth(&came);
         let (when, (from, to)) = match (lossy, arriving) {
-            // Less than a few samples says little.
+            // A few samples are not enough.
             (Some((from, to)), _) if to >= from + 4 => ("while frames were lost", (from, to)),
             (_, Some((from, to))) if to > from => ("while frames arrived", (from, to)),
             _ => ("over the whole run", (0, last)),
         };
-        // Sample 0 stands at the end of the first interval: the start is empty.
+        // Sample 0 is taken at the end of the first interval: at the start everything
+        // is empty.
         let whole = from == 0;
         let before = if whole {
             let mut start = samples[0].clone();
@@ -59,13 +60,13 @@ impl AnalysisWindow {
         })
     }
 
-    /// The length.
+    /// The length in cycles.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.after.cycle.saturating_sub(self.before.cycle)
     }
 
-    /// Frames per second for a number of frames in this time.
+    /// Frames per second for a number of frames in this window.
     #[must_use]
     pub fn per_second(&self, frames: u64) -> u64 {
         let hertz = u128::from(self.after.stats.mhz) * 1_000_000;
@@ -94,8 +95,8 @@ impl AnalysisWindow {
         sum(&self.after) - sum(&self.before)
     }
 
-    /// Frames that were lost in queues that the microcode keeps: those of drop
-    /// counters with the word `QUEUE` in their name.
+    /// Frames lost in queues kept by the microcode: those counted by drop counters
+    /// with the word `QUEUE` in their names.
     #[must_use]
     pub fn lost_in_queues(&self) -> u64 {
         let sum = |sample: &Sample| -> u64 {
@@ -108,16 +109,16 @@ impl AnalysisWindow {
         sum(&self.after) - sum(&self.before)
     }
 
-    /// Frames that found no room in a place. The media interface reports them; of the
-    /// microcode's counters those count whose name has the place's in it, or
-    /// ends like `PROCESSING_FULL` for `PROCESSING_RING`.
+    /// Frames that found no room in a place: those reported by the media interface,
+    /// and those in the microcode's drop counters whose name contains the place's, or
+    /// matches like `PROCESSING_FULL` for `PROCESSING_RING`.
     #[must_use]
     pub fn lost_at(&self, series: &Series, place: usize) -> u64 {
         lost_at(series, &self.after, place) - lost_at(series, &self.before, place)
     }
 }
 
-/// Makes a sample that of a chip at cycle 0.
+/// Resets a sample to cycle 0.
 fn clear(sample: &mut Sample) {
     sample.cycle = 0;
     let stats = &mut sample.stats;
@@ -180,7 +181,7 @@ fn lost_at(series: &Series, sample: &Sample, place: usize) -> u64 {
     }
 }
 
-/// Whether a drop counter counts what finds no room in a ring or queue.
+/// Whether a drop counter counts frames that found no room in a ring or queue.
 fn tells_of(counter: &str, place: &str) -> bool {
     let stem = ["_RING", "_QUEUE"]
         .iter()
@@ -189,7 +190,7 @@ fn tells_of(counter: &str, place: &str) -> bool {
     counter.contains(place) || full.is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
 }
 
-/// Frames lost until a sample because a place was full.
+/// Frames lost up to a sample because a place was full.
 fn congested(series: &Series, sample: &Sample) -> u64 {
     (0..series.places().len())
         .map(|place| lost_at(series, sample, place))

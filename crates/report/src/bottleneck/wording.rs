@@ -1,16 +1,16 @@
-//! Sentences from templates: numbers as people read them, verbs that agree with their subject.
+//! Sentences from templates: readable numbers, and verbs that agree with their subject.
 
-/// What a sentence is about.
+/// The subject of a sentence.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject<'a> {
     /// The name: `microengine 0 (forward.uc)`.
     pub name: &'a str,
-    /// The subject is plural.
+    /// Whether it is plural.
     pub plural: bool,
 }
 
 impl<'a> Subject<'a> {
-    /// Several microengines or lines are plural.
+    /// Creates the subject; names of several microengines or lines are plural.
     pub fn named(name: &'a str) -> Self {
         let plural = ["microengines", "the lines"];
         Self {
@@ -19,9 +19,9 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A template with its words in braces filled in: `{name}`, `{Name}` at the start of a
-    /// sentence, `{is}`, `{it}`, `{them}` and the ending `{s}` of a verb by the subject, all others
-    /// from `values`.
+    /// Fills in the words in braces of a template: `{name}`, `{Name}` at the start of a sentence,
+    /// `{is}`, `{it}`, `{them}` and the verb ending `{s}` from the subject, all others from
+    /// `values`.
     pub fn say(&self, template: &str, values: &[(&str, &str)]) -> String {
         let mut parts = template.split('{');
         let mut text = parts.next().unwrap_or_default().to_owned();
@@ -46,12 +46,12 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// `58.3%` of thousandths.
+/// Formats thousandths as `58.3%`.
 pub(super) fn percent(permille: u64) -> String {
     format!("{}.{}%", permille / 10, permille % 10)
 }
 
-/// The text with a capital letter in front.
+/// Capitalises the first letter.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {

@@ -1,4 +1,4 @@
-//! Curves over a plane with axes and a legend: the figures of a study.
+//! Curves with axes and a legend: the figures of studies.
 
 use std::fmt::Write as _;
 
@@ -8,56 +8,56 @@ use super::svg::{Drawing, block, through};
 /// A curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// What the legend says.
+    /// The legend text.
     pub label: String,
-    /// The points from left to right.
+    /// The points, from left to right.
     pub points: Vec<(f64, f64)>,
-    /// How far around its points the true values may be: where, from and to.
+    /// Error bars: position, lower and upper end.
     pub bars: Vec<(f64, f64, f64)>,
-    /// Not measured: drawn dashed, without a disc at each point.
+    /// Whether it is computed rather than measured: drawn dashed, without a disc at each point.
     pub computed: bool,
 }
 
 /// A figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
-    /// What the axes show, across and up.
+    /// The axis labels, horizontal and vertical.
     pub labels: (String, String),
-    /// The least and the most of both axes, across and up.
+    /// Minimum and maximum of both axes, horizontal and vertical.
     pub ranges: ((f64, f64), (f64, f64)),
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Single values with their names, drawn as crosses.
+    /// Single named values, drawn as crosses.
     pub marks: Vec<(String, f64, f64)>,
-    /// What crosses are, in the legend.
+    /// The legend text for crosses.
     pub marks_are: String,
-    /// What is to be said of the bars of curves, or why they have none; below the legend.
+    /// Notes below the legend, on the error bars or why there are none.
     pub notes: Vec<String>,
-    /// Whether the line is drawn on which both axes have the same value.
+    /// Whether to draw the line on which both axes have the same value.
     pub diagonal: bool,
 }
 
 const WIDTH: f64 = 760.0;
-/// Of what stands above the legend.
+/// Height of the part above the legend.
 const HEIGHT: f64 = 470.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 46.0;
 const BOTTOM: f64 = 54.0;
-/// A line of the legend, which stands below the chart and hides nothing.
+/// Height of a line of the legend, which is below the chart and hides nothing.
 const LEGEND_LINE: f64 = 20.0;
-/// Entries side by side.
+/// Legend entries per line.
 const LEGEND_COLUMNS: usize = 2;
 
-/// Colours that differ in print and for those who see few of them.
+/// Colours that remain distinguishable in print and with colour blindness.
 const COLOURS: [&str; 7] = [
     "#005aa0", "#c85000", "#00825a", "#963282", "#6e6e6e", "#be8c00", "#0096be",
 ];
 
 impl Figure {
-    /// The figure as a file of its own.
+    /// Draws the figure as a file of its own.
     #[must_use]
     pub fn draw(&self) -> String {
         let entries = self.curves.len() + usize::from(!self.marks.is_empty());
@@ -147,7 +147,7 @@ impl Figure {
         drawing.turned_text("label middle", x, y, beside);
     }
 
-    /// What each line is, and the crosses if there are some.
+    /// Draws the legend: an entry per curve, and one for the crosses if there are any.
     fn legend(&self, drawing: &mut Drawing) {
         let column = (WIDTH - LEFT - RIGHT) / LEGEND_COLUMNS as f64;
         let place = |entry: usize| {
@@ -171,7 +171,7 @@ impl Figure {
     }
 }
 
-/// An interval, with a short line at each end.
+/// Draws an error bar with a short line at each end.
 fn bar(drawing: &mut Drawing, class: &str, x: f64, ends: [f64; 2]) {
     let [from, to] = ends;
     drawing.line(class, (x, from), (x, to));
@@ -185,8 +185,8 @@ fn cross(drawing: &mut Drawing, x: f64, y: f64, arm: f64) {
     drawing.line("cross", (x - arm, y + arm), (x + arm, y - arm));
 }
 
-/// A number of an axis with as many decimals as its range needs, and as all its neighbours need to
-/// be what their labels say.
+/// Formats a number of an axis, with the decimals that suit its range and that all ticks need for
+/// their labels to be exact.
 fn decimal(value: f64, (from, to): (f64, f64), ticks: &[f64]) -> String {
     let usual = match to - from {
         range if range < 1.0 => 2,
@@ -202,8 +202,8 @@ fn decimal(value: f64, (from, to): (f64, f64), ticks: &[f64]) -> String {
     }
 }
 
-/// Of the drawing, and of the rules of its style sheet, which a page that holds the
-/// drawing must not take for its own.
+/// The class of the drawing and of its style rules, so that a page that embeds the drawing does
+/// not apply them elsewhere.
 const CLASS: &str = "npsim-figure";
 
 fn style() -> String {
@@ -277,7 +277,7 @@ mod tests {
             assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
         }
         assert_eq!(svg.matches("computed\"").count(), 2, "{svg}");
-        // An interval is a line and one at each end.
+        // An error bar is a line with a cap at each end.
         assert_eq!(svg.matches("\"bar c0\"").count(), 3, "{svg}");
     }
 

@@ -1,4 +1,4 @@
-//! Contexts as lanes over time, coloured by what they do.
+//! Contexts as lanes over time, coloured by activity.
 
 use npsim_isa::CONTEXTS;
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use super::scale::{Scale, ticks};
 use super::svg::{Drawing, block};
 use npsim_observe::lanes::{Activity, ContextLanes, FrameMark};
 
-/// A lane's height, and the gap below it.
+/// The height of a lane, and the gap below it.
 const LANE: f64 = 9.0;
 const GAP: f64 = 2.0;
 /// Room above each microengine's lanes.
 const HEAD: f64 = 18.0;
 
-/// The class that gives an activity its colour.
+/// The class with the colour of an activity.
 #[must_use]
 pub const fn class(activity: Activity) -> &'static str {
     match activity {
@@ -28,7 +28,7 @@ pub const fn class(activity: Activity) -> &'static str {
     }
 }
 
-/// The lanes of some microengines, with their names, between two cycles.
+/// Draws the named lanes of some microengines between two cycles.
 #[must_use]
 pub fn draw(
     lanes: &ContextLanes,
@@ -80,7 +80,7 @@ pub fn draw(
                 block(shape, start, y, end - start, LANE);
             }
         }
-        // What lies over other things comes last.
+        // Activities drawn on top come last.
         for activity in [
             Activity::Inactive,
             Activity::Waiting,
@@ -99,7 +99,7 @@ pub fn draw(
     for tick in ticks(from as f64, until as f64, (width / 130.0) as usize) {
         let at = x.at(tick);
         drawing.line("axis", (at, base), (at, base + 4.0));
-        // A number in the corner would leave the drawing.
+        // A number in the corner would extend beyond the drawing.
         if at > left + 24.0 && at < width - right - 24.0 {
             let text = npsim_project::quantity::grouped(tick as u64);
             drawing.text("tick middle", at, base + 16.0, &text);

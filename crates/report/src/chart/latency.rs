@@ -1,27 +1,27 @@
-//! How latencies are distributed.
+//! Latency distributions.
 
 use npsim_session::histogram::Histogram;
 
 use super::scale::{Scale, short, steps, tick_label, ticks, time_unit};
 use super::svg::Drawing;
 
-/// Latencies in bins of even width, or of even ratio when they differ much.
+/// A histogram with bins of equal width, or of equal ratio if latencies differ widely.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LatencyChart {
-    /// Edges of the bins in nanoseconds, one more than bins.
+    /// Edges of the bins in nanoseconds, one more than there are bins.
     pub edges: Vec<f64>,
     /// Packets in each bin.
     pub counts: Vec<u64>,
-    /// Whether the bins are of even ratio.
+    /// Whether the bins are of equal ratio.
     pub ratio: bool,
 }
 
 impl LatencyChart {
-    /// Sorts latencies in cycles into at most `bins`; nothing without latencies.
+    /// Sorts latencies in cycles into at most `bins` bins; `None` without latencies.
     ///
-    /// Bins are equally wide, or in equal ratios if the largest latency is far above the median:
-    /// else all but a few packets would be in the first one. The last edge is one beyond the
-    /// largest, so that it lies inside.
+    /// Bins have equal widths, or equal ratios if the largest latency is far above the median:
+    /// otherwise nearly all packets would be in the first bin. The last edge is one beyond the
+    /// largest latency, so that it lies inside.
     #[must_use]
     pub fn of(latencies: &Histogram, mhz: u64, bins: usize) -> Option<Self> {
         let (least, most) = (latencies.least()?, latencies.most()?);
@@ -33,8 +33,7 @@ impl LatencyChart {
         } else {
             (least as f64, (most + 1) as f64)
         };
-        // Bins narrower than what the latencies were sorted into before would be
-        // empty now and then.
+        // Bins narrower than those of the histogram would sometimes be empty.
         let known = (most / 128).max(1);
         let bins = if ratio {
             bins
@@ -62,7 +61,7 @@ impl LatencyChart {
         })
     }
 
-    /// The chart, with the percentiles (name and nanoseconds) marked.
+    /// Draws the chart, with the percentiles (name and nanoseconds) marked.
     #[must_use]
     pub fn draw(&self, width: f64, height: f64, marks: &[(&str, u64)]) -> String {
         let rows = 15.0 * marks.len() as f64;
@@ -135,8 +134,8 @@ impl LatencyChart {
             (left, height - bottom),
             (width - right, height - bottom),
         );
-        // Names to the left of their lines, the first one lowest, so that no line
-        // goes through a name.
+        // Names are to the left of their lines, the first one lowest, so that no line crosses a
+        // name.
         let at = |ns: u64| x.at(place(ns as f64)).clamp(left, width - right);
         let rows = (0..marks.len()).rev().map(|row| 30.0 + 15.0 * row as f64);
         let rows: Vec<_> = rows.zip(marks).collect();

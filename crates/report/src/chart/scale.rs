@@ -1,6 +1,6 @@
-//! From values to places, and round numbers for axes and people.
+//! Linear scales, and round numbers for axes and text.
 
-/// From values to places.
+/// A linear mapping from values to coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     from: f64,
@@ -10,7 +10,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Puts `from` at `start` and `to` at `end`.
+    /// Creates a scale that maps `from` to `start` and `to` to `end`.
     #[must_use]
     pub fn new(from: f64, to: f64, start: f64, end: f64) -> Self {
         Self {
@@ -21,15 +21,15 @@ impl Scale {
         }
     }
 
-    /// The place of a value.
+    /// The coordinate of a value.
     #[must_use]
     pub fn at(&self, value: f64) -> f64 {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
 }
 
-/// Round numbers from 0 to at least `most`, about `count` steps: the step, and
-/// how many.
+/// Divides the range from 0 to at least `most` into about `count` round steps; returns
+/// the step and their number.
 #[must_use]
 pub fn steps(most: f64, count: usize) -> (f64, usize) {
     if most <= 0.0 {
@@ -45,7 +45,7 @@ pub fn steps(most: f64, count: usize) -> (f64, usize) {
     (step, (most / step - 1e-9).ceil().max(1.0) as usize)
 }
 
-/// Round numbers between two values.
+/// Round numbers between two values, in about `count` steps.
 #[must_use]
 pub fn ticks(from: f64, to: f64, count: usize) -> Vec<f64> {
     let (step, _) = steps(to - from, count);
@@ -54,10 +54,10 @@ pub fn ticks(from: f64, to: f64, count: usize) -> Vec<f64> {
     (first..=last).map(|n| n as f64 * step).collect()
 }
 
-/// Most decimals of a label.
+/// Maximum number of decimals of a label.
 const MOST_DECIMALS: usize = 12;
 
-/// The fewest decimals with which each of these numbers is what it is, but for rounding.
+/// The fewest decimals that represent all these numbers exactly, up to rounding.
 #[must_use]
 pub fn decimals(numbers: &[f64]) -> usize {
     let step = { numbers.windows(2) }.map(|pair| pair[1] - pair[0]);
@@ -72,7 +72,7 @@ pub fn decimals(numbers: &[f64]) -> usize {
     (0..MOST_DECIMALS).find(whole).unwrap_or(MOST_DECIMALS)
 }
 
-/// A prefix for a number of this size, and what it is divided by.
+/// Scales a number and returns it with its prefix.
 fn prefixed(value: f64) -> (f64, &'static str) {
     match value.abs() {
         v if v >= 1e9 => (value / 1e9, " G"),
@@ -82,7 +82,7 @@ fn prefixed(value: f64) -> (f64, &'static str) {
     }
 }
 
-/// A number without the zeros at the end of its decimals.
+/// Removes trailing zeros of the decimals.
 fn trimmed(text: &str) -> &str {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.')
@@ -91,7 +91,7 @@ fn trimmed(text: &str) -> &str {
     }
 }
 
-/// A round number of an axis, with all its digits and a prefix: `1.025 M`.
+/// Formats a round number of an axis with all its digits and a prefix: `1.025 M`.
 #[must_use]
 pub fn tick_label(value: f64) -> String {
     let (scaled, prefix) = prefixed(value);
@@ -99,7 +99,7 @@ pub fn tick_label(value: f64) -> String {
     trimmed(&text).to_owned() + prefix
 }
 
-/// Three significant digits and a prefix: `4.46 M`, `250 k`, `12`.
+/// Formats a number with three significant digits and a prefix: `4.46 M`, `250 k`, `12`.
 #[must_use]
 pub fn short(value: f64) -> String {
     let (scaled, prefix) = prefixed(value);
@@ -112,7 +112,7 @@ pub fn short(value: f64) -> String {
     trimmed(&text).to_owned() + prefix
 }
 
-/// A unit of time that suits a range of nanoseconds, and how many ns it has.
+/// A unit of time that suits a range in nanoseconds, and the nanoseconds per unit.
 #[must_use]
 pub(crate) fn time_unit(range_ns: f64) -> (&'static str, f64) {
     match range_ns {

@@ -1,22 +1,23 @@
-//! Shares of a time as horizontal bars with their names and numbers.
+//! Shares of time as horizontal bars with names and numbers.
 
 use super::scale::Scale;
 use super::svg::Drawing;
 
-/// One bar.
+/// A bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareBar {
-    /// What it is about.
+    /// The name beside it.
     pub name: String,
-    /// It is what limits, and marked as such.
+    /// Whether it is the limit and marked as such.
     pub limits: bool,
     /// Parts: class, name and thousandths.
     pub parts: Vec<(&'static str, &'static str, u64)>,
-    /// Thousandths that stand beside it as its number.
+    /// The thousandths shown as its number.
     pub total: u64,
 }
 
-/// Bars below one another; the width of a letter decides how much of a name fits.
+/// Draws bars one below the other; the space for names follows from an assumed
+/// letter width.
 #[must_use]
 pub fn draw(bars: &[ShareBar], width: f64, label: &str) -> String {
     const ROW: f64 = 24.0;
@@ -70,7 +71,7 @@ pub fn draw(bars: &[ShareBar], width: f64, label: &str) -> String {
     drawing.finish()
 }
 
-/// The text, shortened in the middle if it has more letters than fit.
+/// Shortens a text in the middle if it has more letters than fit.
 fn fitting(text: &str, letters: usize) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= letters || letters < 5 {

@@ -1,6 +1,5 @@
-//! SVG: the few shapes that charts are made of, and text made safe for markup.
-//! Colours are classes, so that a style sheet chooses them, for a page for screen,
-//! dark screen and paper.
+//! SVG output: the few shapes that charts need, and escaped text. Colours are
+//! classes, so that a style sheet can set them for screens, dark screens and paper.
 
 use std::fmt::Write as _;
 
@@ -11,7 +10,7 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// An empty drawing; `label` says to those who cannot see what it shows.
+    /// Creates an empty drawing; `label` describes it for screen readers.
     #[must_use]
     pub fn new(class: &str, width: f64, height: f64, label: &str) -> Self {
         Self {
@@ -24,8 +23,8 @@ impl Drawing {
         }
     }
 
-    /// An empty drawing that is a file of its own, with its style sheet, whose rules
-    /// should name the class: a page may have the drawing within it.
+    /// Creates an empty drawing that is a file of its own, with its style sheet. Its
+    /// rules should name the class, since a page may embed the drawing.
     #[must_use]
     pub fn document(class: &str, (width, height): (f64, f64), label: &str, style: &str) -> Self {
         let (width, height) = (number(width), number(height));
@@ -37,7 +36,7 @@ impl Drawing {
         }
     }
 
-    /// A disc.
+    /// Adds a disc.
     pub(crate) fn disc(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
         let _ = write!(
             self.text,
@@ -48,14 +47,14 @@ impl Drawing {
         );
     }
 
-    /// The markup.
+    /// Returns the markup.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.text += "</svg>";
         self.text
     }
 
-    /// A filled rectangle.
+    /// Adds a filled rectangle.
     pub fn bar(&mut self, class: &str, x: f64, y: f64, width: f64, height: f64, title: &str) {
         let _ = write!(
             self.text,
@@ -72,7 +71,7 @@ impl Drawing {
         }
     }
 
-    /// A straight line.
+    /// Adds a straight line.
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let _ = write!(
             self.text,
@@ -84,14 +83,14 @@ impl Drawing {
         );
     }
 
-    /// A path as it is.
+    /// Adds a path unless its data is empty.
     pub fn path(&mut self, class: &str, shape: &str) {
         if !shape.is_empty() {
             let _ = write!(self.text, "<path class=\"{class}\" d=\"{shape}\"/>");
         }
     }
 
-    /// Text; `class` has its anchor: `start`, `middle` or `end`.
+    /// Adds text; `class` includes its anchor: `start`, `middle` or `end`.
     pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let _ = write!(
             self.text,
@@ -102,7 +101,7 @@ impl Drawing {
         );
     }
 
-    /// Text that reads from below to above, around its place.
+    /// Adds text that reads upwards, rotated about its position.
     pub(crate) fn turned_text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let (x, y) = (number(x), number(y));
         let _ = write!(
@@ -112,13 +111,13 @@ impl Drawing {
         );
     }
 
-    /// Markup as it is.
+    /// Adds raw markup.
     pub fn raw(&mut self, markup: &str) {
         self.text += markup;
     }
 }
 
-/// A line through points.
+/// The path of a line through points.
 #[must_use]
 pub fn through(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut shape = String::new();
@@ -129,7 +128,7 @@ pub fn through(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     shape
 }
 
-/// The area between points and a base line.
+/// The path of the area between points and a base line.
 #[must_use]
 pub(crate) fn area(points: &[(f64, f64)], base: f64) -> String {
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
@@ -139,7 +138,7 @@ pub(crate) fn area(points: &[(f64, f64)], base: f64) -> String {
     through(points.iter().copied().chain(down)) + "Z"
 }
 
-/// A rectangle as a part of a path.
+/// Adds a rectangle to a path.
 pub fn block(shape: &mut String, x: f64, y: f64, width: f64, height: f64) {
     let _ = write!(
         shape,
@@ -152,7 +151,7 @@ pub fn block(shape: &mut String, x: f64, y: f64, width: f64, height: f64) {
     );
 }
 
-/// A coordinate: one decimal is finer than any screen shows.
+/// Formats a coordinate: one decimal is finer than any screen.
 #[must_use]
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
@@ -164,7 +163,8 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Text as markup. Control characters, which XML has no way to write, become `?`.
+/// Escapes text for markup. Control characters, which XML cannot represent, become
+/// `?`.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -14,38 +14,38 @@ pub enum Stroke {
     Area,
 }
 
-/// One curve.
+/// A curve.
 #[derive(Clone, Debug)]
 pub struct TimeCurve {
     /// The name in the legend.
     pub name: String,
-    /// Class that gives its colour.
+    /// The class with its colour.
     pub class: &'static str,
     /// How it is drawn.
     pub stroke: Stroke,
-    /// One value for each time.
+    /// One value per time.
     pub values: Vec<f64>,
 }
 
 /// A chart of curves.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeChart {
-    /// What it shows, for those who cannot see it.
+    /// A description for screen readers.
     pub label: String,
     /// Unit of the values, written above the axis.
     pub unit: String,
-    /// Nanoseconds of the ends of the intervals.
+    /// Ends of the intervals, in nanoseconds.
     pub times: Vec<f64>,
-    /// The curves; the first is at the back.
+    /// The curves, back to front.
     pub curves: Vec<TimeCurve>,
-    /// A level to be drawn with its name, if it is near what was reached.
+    /// A level to draw with its name, if the values come near it.
     pub level: Option<(f64, String)>,
-    /// Whether values are whole things, so that the axis has no fractions.
+    /// Whether values are integers, so that the axis needs no fractions.
     pub whole: bool,
 }
 
 impl TimeChart {
-    /// The chart at a width and height.
+    /// Draws the chart at a width and height.
     #[must_use]
     pub fn draw(&self, width: f64, height: f64) -> String {
         let (left, right, top, bottom) = (48.0, 12.0, 22.0, 34.0);
@@ -104,7 +104,7 @@ impl TimeChart {
         drawing.finish()
     }
 
-    /// The values for the pointer to read off.
+    /// The values that the script shows under the pointer.
     fn readings(&self, x: &Scale, scale: f64, unit: &str, bottom: f64, top: f64) -> String {
         let list = |values: &mut dyn Iterator<Item = String>| {
             let all: Vec<_> = values.collect();

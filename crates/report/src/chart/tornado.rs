@@ -1,33 +1,34 @@
-//! A tornado: how far each value goes when what it depends on is moved, as bars around
-//! where it was.
+//! Tornado figures: the range of each value when its inputs are varied, as bars around
+//! the base value.
 
 use std::fmt::Write as _;
 
 use super::scale::{Scale, decimals, ticks};
 use super::svg::{Drawing, block};
 
-/// A value and how far it went.
+/// A value and its range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// What it is.
+    /// The label.
     pub label: String,
-    /// The lowest and the highest that one thing moved alone brought it to, in percent
-    /// of what it was, and what that was.
+    /// The lowest and the highest value with a single input moved, in percent relative to
+    /// the base value, and which input it was.
     pub alone: [(f64, String); 2],
-    /// The lowest and the highest with all moved together, if they were.
+    /// The lowest and the highest value with all inputs moved together, if this was done.
     pub together: Option<[f64; 2]>,
-    /// Between what it counts as reproduced, in the same percent, where there is a bound.
+    /// The bounds within which it counts as reproduced, in the same percent, if there are
+    /// any.
     pub accepted: [Option<f64>; 2],
 }
 
 /// A figure of bars, one below the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tornado {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
-    /// What the axis shows.
+    /// The axis label.
     pub axis: String,
-    /// The bars from above to below.
+    /// The bars, from top to bottom.
     pub bars: Vec<Bar>,
 }
 
@@ -37,11 +38,11 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 64.0;
 const ROW: f64 = 26.0;
-/// Beyond this, in percent, a bar is cut: how far it would reach says no more.
+/// Length in percent at which a bar is cut: how far it would extend adds nothing.
 const FARTHEST: f64 = 100.0;
 
 impl Tornado {
-    /// The figure as a file of its own.
+    /// Draws the figure as a file of its own.
     #[must_use]
     pub fn draw(&self) -> String {
         let base = TOP + ROW * self.bars.len() as f64;
@@ -114,7 +115,7 @@ impl Tornado {
     }
 }
 
-/// Of the drawing, and of the rules of its style sheet.
+/// The class of the drawing and of its style rules.
 const CLASS: &str = "npsim-tornado";
 
 fn style() -> String {

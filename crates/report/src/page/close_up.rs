@@ -1,22 +1,22 @@
-//! Which short stretch of a run is worth a close look.
+//! Chooses a short stretch of a run for a close-up.
 
 use npsim_observe::lanes::{CapturePoints, ContextLanes};
 use npsim_observe::series::Series;
 use npsim_session::report::NodeReport;
 
-/// A stretch of a run and why it was chosen.
+/// A stretch of a run, and why it was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseUp<'a> {
-    /// What every context did in it.
+    /// The activity of every context in it.
     pub lanes: &'a ContextLanes,
-    /// For people: `when the first frame is lost`.
+    /// The reason in words: `when the first frame is lost`.
     pub why: String,
 }
 
 impl<'a> CloseUp<'a> {
-    /// The moment of a run: before a fault, the first loss, where most had piled
-    /// up, in the middle of the traffic, or at the start. `None` if nothing was
-    /// recorded.
+    /// Chooses a stretch of a run: before a fault, at the first loss, at the
+    /// largest backlog, in the middle of the traffic, or at the start. `None` if
+    /// nothing was recorded.
     #[must_use]
     pub fn of(report: &NodeReport, series: &Series, moments: &'a CapturePoints) -> Option<Self> {
         if let (Some(_), Some(lanes)) = (&report.fault, &moments.end) {

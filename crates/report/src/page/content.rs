@@ -1,4 +1,4 @@
-//! What stands on the page: numbers made into words and charts.
+//! The content of the page: numbers as text and charts.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ use crate::chart::time::{Stroke, TimeChart, TimeCurve};
 use crate::chart::{HALF, NARROW, WIDE, lanes as lanes_chart};
 use npsim_observe::lanes::Activity;
 
-/// Points of a curve: more could not be distinguished.
+/// Maximum points per curve; more could not be distinguished.
 const POINTS: usize = 110;
 
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ struct LaneChart {
     keys: Vec<LegendEntry>,
 }
 
-/// Everything that the template names.
+/// All variables of the template.
 #[derive(Serialize)]
 pub(super) struct PageContent<'a> {
     style: &'static str,
@@ -53,9 +53,9 @@ pub(super) struct PageContent<'a> {
     tiles: Vec<Tile>,
     analysis: &'a Analysis,
     limited: bool,
-    /// Whether there were any.
+    /// Whether there were any frames.
     frames: bool,
-    /// Of the bars: those of microengines, then those of units.
+    /// Whether the limit is among the bars of microengines, and among those of units.
     limit_in: [bool; 2],
     rates: Option<ResponsiveChart>,
     rate_keys: Vec<LegendEntry>,
@@ -156,7 +156,7 @@ pub(super) fn content<'a>(run: &Run<'a>) -> PageContent<'a> {
     }
 }
 
-/// Whether any came or left.
+/// Whether any frames arrived or left.
 fn has_frames(report: &NodeReport) -> bool {
     report.packets.offered > 0 || report.packets.sent > 0
 }
@@ -165,7 +165,7 @@ fn nanoseconds(run: &Run<'_>, cycles: u64) -> f64 {
     cycles as f64 * 1000.0 / run.report.chip.mhz.max(1) as f64
 }
 
-/// Nanoseconds as `5 µs`.
+/// Formats nanoseconds as `5 µs`.
 fn duration(ns: f64) -> String {
     let (unit, scale) = time_unit(ns);
     format!("{} {unit}", short(ns / scale))
@@ -280,13 +280,13 @@ fn tiles(report: &NodeReport) -> Vec<Tile> {
     tiles
 }
 
-/// Neighbouring samples joined so that a curve has few enough points.
+/// Adjacent samples joined, so that a curve has few enough points.
 struct Bins {
-    /// Nanoseconds of the ends.
+    /// Ends of the bins in nanoseconds.
     times: Vec<f64>,
-    /// The sample at each end.
+    /// The last sample of each bin.
     ends: Vec<Sample>,
-    /// What stood where in each.
+    /// The fill of each place in each bin.
     fills: Vec<Vec<Fill>>,
 }
 
@@ -399,7 +399,7 @@ fn microengine_shares(run: &Run<'_>) -> Vec<ShareBar> {
         .collect()
 }
 
-/// Units, buses and lines, behind what limits if that is none of them: a turn or a lock.
+/// The bars of units, buses and lines, preceded by the limit if it is a turn or a lock.
 fn unit_shares(run: &Run<'_>) -> Vec<ShareBar> {
     let limit = run.analysis.limits.first();
     let bar = |name: &str, limits, permille| ShareBar {
@@ -432,7 +432,7 @@ fn bars(bars: &[ShareBar], label: &str) -> ResponsiveChart {
     }
 }
 
-/// A chart for each place where something stood, and the names of the others.
+/// A chart for each place that was ever occupied, and the names of the others.
 fn depths(run: &Run<'_>, bins: &Bins) -> (Vec<DepthChart>, String) {
     let mut charts = Vec::new();
     let mut still = Vec::new();

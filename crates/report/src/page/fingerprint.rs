@@ -1,7 +1,8 @@
-//! Short names for long data: equal data have equal ones, on any machine.
+//! Short fingerprints of long data: equal data give equal fingerprints on any
+//! machine.
 
-/// 64 bits of FNV-1a as sixteen hexadecimal digits. It distinguishes versions; it
-/// does not resist someone who wants two to be equal.
+/// 64 bits of FNV-1a as sixteen hexadecimal digits. It distinguishes versions,
+/// but is not collision-resistant against an attacker.
 #[must_use]
 pub fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {
     let hash = bytes

@@ -1,13 +1,13 @@
-//! What all pages are put together from.
+//! Parts shared by all pages.
 
 use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
 use serde::Serialize;
 
-/// What stands for a value that there is not.
+/// The text for a missing value.
 pub(crate) const NO_VALUE: &str = "–";
 
-/// A chart for a wide page and for a telephone.
+/// A chart in a wide and a narrow version.
 #[derive(Serialize)]
 pub(crate) struct ResponsiveChart {
     pub wide: String,
@@ -32,7 +32,7 @@ pub(crate) struct LegendEntry {
 }
 
 impl LegendEntry {
-    /// An entry with a colour of the style sheet.
+    /// Creates an entry with a colour class of the style sheet.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self {
             class,
@@ -41,10 +41,11 @@ impl LegendEntry {
     }
 }
 
-/// A page from its template, in which the parts that all pages share can be named.
+/// Renders a page from its template, which can use the parts shared by all pages.
 ///
 /// # Errors
-/// Only if the template does not fit the content, which a test excludes.
+/// Returns an error only if the template does not fit the content, which a test
+/// excludes.
 pub(crate) fn render(
     template: &'static str,
     content: impl Serialize,
@@ -64,7 +65,7 @@ pub(crate) fn render(
         .render(minijinja::value::Serde(content))
 }
 
-/// Text as markup, with what stands between backquotes set as code.
+/// Escapes text for markup, with text between backquotes set as code.
 fn code(text: &str) -> minijinja::Value {
     let parts = text.split('`').enumerate().map(|(index, part)| {
         let part = crate::chart::svg::escaped(part);

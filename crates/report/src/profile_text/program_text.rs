@@ -1,4 +1,4 @@
-//! The part of a profile that is of a program of the core.
+//! The profile of a program of the core.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -9,7 +9,8 @@ use npsim_session::text_table::TextTable;
 
 use super::{Shown, percent};
 
-/// What the program did, and its functions, in tables of at most `width` columns.
+/// Formats the cycles of the program and of its functions, in tables of at most
+/// `width` columns.
 pub(super) fn overview(
     profile: &Profile,
     program: &ProgramProfile,
