@@ -3,7 +3,7 @@
 //! All sums are ones' complement sums of 16-bit words in network byte order.
 
 /// Adds the carries back until 16 bits are left.
-// All of this file that a packet of a host goes through is inline, so that it is compiled in the crates that call it:
+// Everything in this file that packets of hosts pass through is inline, so that it is compiled in the calling crates:
 // hosts sum every payload, and this crate is compiled without optimisation.
 #[inline]
 #[must_use]
@@ -14,11 +14,11 @@ pub fn fold(mut sum: u32) -> u16 {
     sum as u16
 }
 
-/// Most bytes whose words are added before carries are: the sum of 32,768 words fits in 32 bits.
+/// Maximum number of bytes summed before carries are folded: the sum of 32,768 words fits in 32 bits.
 const BLOCK: usize = 1 << 16;
 
-/// The folded sum of the 16-bit words of `bytes`; an odd last byte counts as the upper half of a
-/// word. 0xffff over a header whose checksum is right.
+/// Returns the folded sum of the 16-bit words of `bytes`; an odd last byte counts as the upper half of a word. It is
+/// 0xffff over a header with a correct checksum.
 #[inline]
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u16 {
@@ -37,8 +37,7 @@ fn sum_of_block(block: &[u8]) -> u16 {
     fold(words.sum::<u32>() + last)
 }
 
-/// The checksum of an IPv4 header from scratch; the word in its checksum field (bytes 10 and 11) does
-/// not count.
+/// Computes the checksum of an IPv4 header from scratch; the word in its checksum field (bytes 10 and 11) is ignored.
 #[inline]
 #[must_use]
 pub fn of_ipv4(header: &[u8]) -> u16 {
@@ -47,14 +46,14 @@ pub fn of_ipv4(header: &[u8]) -> u16 {
     !fold(u32::from(before) + u32::from(after))
 }
 
-/// The checksum after one word changed from `old` to `new`: equation 3 of RFC 1624.
+/// Returns the checksum after one word changed from `old` to `new`: equation 3 of RFC 1624.
 #[must_use]
 pub fn update(checksum: u16, old: u16, new: u16) -> u16 {
     !fold(u32::from(!checksum) + u32::from(!old) + u32::from(new))
 }
 
-/// The checksum after the TTL went down by one: the word of TTL and protocol becomes 0x100 less, so
-/// the checksum 0x100 more, with the end-around carry. The sum 0xffff stands for 0.
+/// Returns the checksum after the TTL was decremented: the word of TTL and protocol decreases by 0x100, so the
+/// checksum increases by 0x100, with the end-around carry. The sum 0xffff stands for 0.
 #[must_use]
 pub fn ttl_step(checksum: u16) -> u16 {
     match fold(u32::from(checksum) + 0x100) {
@@ -63,8 +62,8 @@ pub fn ttl_step(checksum: u16) -> u16 {
     }
 }
 
-/// Brings the checksum field of an IPv4 header up to date, word by word, for the bytes in which
-/// `header` now differs from `before`, which must be as long.
+/// Updates the checksum field of an IPv4 header, word by word, for the bytes in which `header` differs from `before`,
+/// which must have the same length.
 pub fn update_ipv4(header: &mut [u8], before: &[u8]) {
     let word = |bytes: &[u8], at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     let mut checksum = word(before, 10);
@@ -83,7 +82,7 @@ mod tests {
     use crate::quick_start::tests::bytes;
     use proptest::prelude::*;
 
-    /// Identifier, checksum before, old and new word, checksum after.
+    /// Identifier, old checksum, old and new word, new checksum.
     const UPDATES: [(&str, u16, u16, u16, u16); 10] = [
         ("C1", 0x9c5d, 0x4006, 0x3f06, 0x9d5d),
         ("C2", 0x9c5d, 0x4500, 0x45b8, 0x9ba5),
@@ -105,7 +104,7 @@ mod tests {
                 let words = bytes.chunks(2).map(|word| {
                     u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0))
                 });
-                // Ones' complement: modulo 0xffff, where only a sum of nothing is 0.
+                // Ones' complement: modulo 0xffff, where only an empty sum is 0.
                 let total: u64 = words.sum();
                 let folded = total.checked_sub(1).map_or(0, |less| less % 0xffff + 1);
                 assert_eq!(u64::from(sum(&bytes)), folded, "{length} bytes {byte}");

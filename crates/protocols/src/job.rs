@@ -1,16 +1,16 @@
-//! What jobs of slow-path tasks have in common.
+//! Helpers shared by jobs of slow-path tasks.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::{LoadError, NextAction, Start};
 use npsim_chip::kernel::trace_event::Level;
 
-/// A quantity that observers follow.
+/// A quantity reported to observers.
 pub(crate) const fn level(name: &'static str, unit: &'static str) -> Level {
     Level { name, unit }
 }
 
-/// What follows an access that takes `cost` cycles: the job's next one, or the job that is due at
-/// `due` if this one is done.
+/// The action after an access that takes `cost` cycles: the next access of the job or, if it is
+/// done, the job that is due at `due`.
 pub(crate) const fn after_access(cost: Cycle, due: Option<Cycle>) -> NextAction {
     match due {
         Some(due) => NextAction::Done { cost, due },
@@ -18,11 +18,11 @@ pub(crate) const fn after_access(cost: Cycle, due: Option<Cycle>) -> NextAction 
     }
 }
 
-/// The address of each port on the router that `task` is on. A port has one address, or one for
-/// each router of a chain.
+/// Returns the address of each port on the router that runs `task`. A port has one address, or
+/// one per router of a chain.
 ///
 /// # Errors
-/// A port has none for this router.
+/// Returns an error if a port has none for this router.
 pub(crate) fn own_addresses<'a, A: Copy + 'a>(
     task: &'static str,
     ports: impl Iterator<Item = &'a Vec<A>>,

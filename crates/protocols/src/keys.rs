@@ -1,4 +1,4 @@
-//! What the protocols' keys and words have in common.
+//! Helpers shared by the protocols' keys and texts.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use npsim_project::resolve::{PortAddress, PortGroups, Resolver};
 
 use crate::ParameterError;
 
-/// `port 1: ` where each of several ports is a group.
+/// The prefix `port 1: ` if there are several groups of ports.
 pub(crate) fn of_group(group: usize, groups: usize) -> String {
     if groups > 1 {
         format!("port {group}: ")
@@ -17,7 +17,7 @@ pub(crate) fn of_group(group: usize, groups: usize) -> String {
     }
 }
 
-/// Where keys of a section stand, by name, as far as they are given.
+/// The spans of a section's keys, by name; `None` for keys that are absent.
 macro_rules! places {
     ($keys:ident: $($key:ident),+) => {
         [$((stringify!($key), $keys.$key.as_ref().map(npsim_project::keys::Spanned::span))),+]
@@ -26,10 +26,9 @@ macro_rules! places {
 
 pub(crate) use places;
 
-/// The law of each group of ports, what `law` makes of its capacity in bytes per second, with the
-/// places of its queues' counters; nothing if there was a mistake since there were `before`. A
-/// parameter that `law` refuses is reported where its key stands, or at the section if it was left
-/// out.
+/// Creates the law of each group of ports from its capacity in bytes per second, paired with the
+/// addresses of its queues' counters. `None` if there have been mistakes since there were `before`.
+/// A parameter that `law` refuses is reported at its key, or at the section if the key is absent.
 pub(crate) fn group_laws<Law>(
     resolver: &mut Resolver<'_>,
     before: usize,
@@ -55,7 +54,7 @@ pub(crate) fn group_laws<Law>(
     }
 }
 
-/// What happened at all, of counts and their names, as parts of a summary.
+/// Formats the counts that are not zero, with their names, as parts of a summary.
 pub(crate) fn occurred(counts: &[(u64, &str)]) -> Vec<String> {
     let occurred = counts.iter().filter(|(count, _)| *count > 0);
     occurred
@@ -63,8 +62,8 @@ pub(crate) fn occurred(counts: &[(u64, &str)]) -> Vec<String> {
         .collect()
 }
 
-/// The router's own addresses of each port. A port without one is a mistake of the `section`: there
-/// is none `purpose`.
+/// The router's own addresses on each port. A port without one is reported as a mistake in the
+/// `section`; `purpose` completes the message.
 pub(crate) fn port_addresses(
     resolver: &mut Resolver<'_>,
     section: &Range<usize>,

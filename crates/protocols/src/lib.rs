@@ -1,16 +1,16 @@
-//! Explicit congestion control: Quick-Start ([`quick_start`]), XCP ([`xcp`]) and RCP ([`rcp`]); and
-//! TCP paced at a computed rate, SRP ([`srp`]). And what a router says itself: ICMP ([`icmp`]) and
+//! Explicit congestion control: Quick-Start ([`quick_start`]), XCP ([`xcp`]) and RCP ([`rcp`]); TCP
+//! paced at a computed rate, SRP ([`srp`]); and the messages of a router itself: ICMP ([`icmp`]) and
 //! ARP ([`arp`]).
 //!
-//! Each protocol is one folder: the reference model (what a router does to a packet, and what its
+//! Each protocol has a folder with its reference model (what a router does to a packet, and what its
 //! slow path computes between packets), the slow-path task that runs it on the chip's core, the
-//! module of the [feedback coprocessor](feedback), the keys of project files, and its words in
-//! summaries. [`registry`] has all of them, for loading projects. Another protocol is another
-//! folder, its `pub mod` and a line of [`registry`].
+//! module of the [feedback coprocessor](feedback), the keys of project files, and its text in
+//! summaries. [`registry`] lists all of them, for loading projects. To add a protocol, add a folder,
+//! its `pub mod` and a line in [`registry`].
 //!
-//! The models know no chip, and everything in them is integers, so results are the same on every
-//! machine; microcode, tasks and the coprocessor are held against them. Where a law has fractions,
-//! they are carried exactly and rounded down once, at the end.
+//! The models do not depend on a chip and use only integers, so results are the same on every
+//! machine; microcode, tasks and the coprocessor are tested against them. Fractions are carried
+//! exactly and rounded down once, at the end.
 //!
 //! ```
 //! use npsim_protocols::quick_start::{GrantPool, RequestOutcome, process};
@@ -46,7 +46,8 @@ use npsim_project::registry::Registry;
 
 pub use parameter::ParameterError;
 
-/// Everything that this crate brings to projects, with what projects have without it.
+/// Returns the registry with everything that this crate adds to projects, and what projects have
+/// without it.
 #[must_use]
 pub fn registry() -> Registry {
     let registry = Registry::default()

@@ -1,16 +1,16 @@
-//! Parameters that an operator sets, and what they may be.
+//! Operator-set parameters and their ranges.
 
-/// A parameter out of its range.
+/// A parameter outside its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParameterError {
     /// Name of the parameter.
     pub name: &'static str,
-    /// What it may be.
+    /// The allowed range, in words.
     pub allowed: &'static str,
 }
 
 impl ParameterError {
-    /// An error about the parameter `name` unless it is `good`.
+    /// Returns an error about the parameter `name` unless it is `good`.
     pub(crate) fn unless(
         good: bool,
         name: &'static str,

@@ -1,4 +1,5 @@
-//! Lengths of packet queues, from what the microcode counts into and out of them.
+//! Lengths of packet queues, computed from the microcode's counts of bytes in and
+//! out.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Start};
@@ -7,14 +8,14 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a queue's counters.
 const QUEUE_BYTES: u32 = 32;
 
-/// Where the low longword of the bytes that came in stands among the eight that
-/// are read; before it packets and bytes in, after it packets and bytes out, all 64
-/// bits with the high half first.
+/// Index of the low longword of the bytes in, among the eight longwords read. The
+/// order is packets in, bytes in, packets out, bytes out, each 64 bits with the
+/// high half first.
 const BYTES_IN: usize = 3;
-/// Where the low longword of the bytes that went out stands.
+/// Index of the low longword of the bytes out.
 const BYTES_OUT: usize = 7;
 
-/// The queues of one group, read one after the other: an access each.
+/// The queues of one group, read one after the other with one access each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QueueLengths {
     /// The counters of each queue.
@@ -32,7 +33,7 @@ impl QueueLengths {
         }
     }
 
-    /// Checks that the counters are in memory.
+    /// Checks that the counters are within memory.
     pub fn check(&self, start: &Start<'_>) -> Result<(), LoadError> {
         let mut queues = self.queues.iter();
         queues.try_for_each(|queue| start.check(*queue, QUEUE_BYTES))
@@ -43,14 +44,15 @@ impl QueueLengths {
         self.queues.is_empty()
     }
 
-    /// Reads the next queue: how long that takes, and after the last the bytes in
-    /// all of them. A group without queues has none waiting.
+    /// Reads the next queue: returns the cycles that it takes and, after the last
+    /// queue, the total bytes in all of them. The total of a group without queues
+    /// is 0.
     pub fn step(&mut self, access: &mut Access<'_>) -> (Cycle, Option<u32>) {
         let mut cost = 0;
         if let Some(&place) = self.queues.get(self.next) {
             let (words, lasts) = access.read::<8>(place);
-            // Packets that leave while it is read may be counted out only: the two
-            // halves of a difference are as old as their access.
+            // A packet that leaves during the read may be counted as out only: the
+            // two operands of a difference are not read at the same time.
             let length = words[BYTES_IN].wrapping_sub(words[BYTES_OUT]);
             self.bytes = self
                 .bytes

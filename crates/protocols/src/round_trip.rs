@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::{MILLISECOND, SECOND, Time};
 
-/// The retransmission timer (RFC 6298).
+/// Parameters of the retransmission timer (RFC 6298).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RtoParameters {
-    /// Before the first sample.
+    /// Timeout before the first sample.
     pub initial: Time,
-    /// Where data starts if the SYN had to be sent again and there is no sample yet.
+    /// Timeout for data if the SYN had to be retransmitted and there is no sample yet.
     pub after_lost_syn: Time,
-    /// Least timeout.
+    /// Minimum timeout.
     pub floor: Time,
-    /// Greatest timeout, and the end of doubling.
+    /// Maximum timeout, which also limits doubling.
     pub ceiling: Time,
-    /// Granularity of the host's clock: the least that the variance adds.
+    /// Granularity of the host's clock: the minimum of the variance term.
     pub granularity: Time,
 }
 
 impl RtoParameters {
-    /// RFC 6298: 1 s at first and at least, 60 s at most; a clock of 1 ms.
+    /// RFC 6298: 1 s initially and at least, 60 s at most; a clock of 1 ms.
     pub const RFC: Self = Self {
         initial: SECOND,
         after_lost_syn: 3 * SECOND,
@@ -36,14 +36,15 @@ impl RtoParameters {
     };
 }
 
-/// Doublings beyond which every timeout is at its ceiling.
+/// Number of doublings after which every timeout is at its ceiling.
 const MOST_DOUBLINGS: u32 = 40;
 
-/// The estimate of a sender.
+/// The round-trip estimate of a sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTrip {
     parameters: RtoParameters,
-    /// Smoothed round-trip time x 8 and mean deviation x 4: the gains of 1/8 and 1/4 lose nothing.
+    /// Smoothed round-trip time x 8 and mean deviation x 4, so that the gains of 1/8 and 1/4 lose no
+    /// precision.
     estimate: Option<(Time, Time)>,
     /// Timeout without back-off.
     timeout: Time,
@@ -62,7 +63,7 @@ impl RoundTrip {
         }
     }
 
-    /// A sample: of a segment that was sent once (Karn). Ends a back-off.
+    /// Adds a sample, from a segment that was sent once (Karn). Ends a back-off.
     pub fn sample(&mut self, rtt: Time) {
         let (srtt, var) = match self.estimate {
             None => (rtt * 8, rtt * 2),
@@ -82,7 +83,7 @@ impl RoundTrip {
         self.doublings = 0;
     }
 
-    /// The smoothed round-trip time; none before the first sample.
+    /// The smoothed round-trip time; `None` before the first sample.
     #[must_use]
     pub fn smoothed(&self) -> Option<Time> {
         self.estimate.map(|(srtt, _)| srtt / 8)
@@ -95,13 +96,13 @@ impl RoundTrip {
         doubled.min(self.parameters.ceiling)
     }
 
-    /// The timer expired: the timeout doubles.
+    /// Doubles the timeout after the timer expired.
     pub fn back_off(&mut self) {
         self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
     }
 
-    /// The handshake is done though its SYN had to be sent again: without a sample, data starts with a
-    /// timeout of its own (RFC 6298, 5.7).
+    /// Records that the handshake is done but its SYN had to be retransmitted: without a sample, data
+    /// starts with its own timeout (RFC 6298, 5.7).
     pub fn after_lost_syn(&mut self) {
         if self.estimate.is_none() {
             self.timeout = self.timeout.max(self.parameters.after_lost_syn);
@@ -109,7 +110,7 @@ impl RoundTrip {
         }
     }
 
-    /// Another timeout before the first sample.
+    /// Sets another initial timeout, before the first sample.
     pub fn begin_with(&mut self, timeout: Time) {
         if self.estimate.is_none() {
             self.timeout = timeout;

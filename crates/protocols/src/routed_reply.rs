@@ -1,5 +1,5 @@
-//! The answer to a packet that came to the core: it leaves in that packet's buffer, by the way that
-//! the routing table has for its destination.
+//! A reply to a packet that came to the core: it leaves in that packet's buffer, by the route to
+//! its destination.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::Access;
@@ -10,47 +10,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::icmp::{IPV4, LINK_HEADER};
 
-/// Bytes of the least frame, without its check sequence.
+/// Bytes of a minimum-size frame, without its frame check sequence.
 const LEAST_FRAME: usize = 60;
 
-/// An answer on its way out, an access after the other.
+/// A reply on its way out, one access at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoutedReply {
-    /// The packet that is answered.
+    /// The packet being answered.
     packet: Exception,
-    /// The frame that answers. Its Ethernet addresses come from the way.
+    /// The frame of the reply. Its Ethernet addresses come from the route.
     frame: Vec<u8>,
-    /// How many of its bytes are written; those behind them stand in the buffer already.
+    /// Number of its bytes to write; the rest is already in the buffer.
     written: usize,
     out: Option<Outgoing>,
     step: ReplyStep,
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum ReplyStep {
     Find(Lookup),
     Send,
-    /// The next hop is not known: the answer is written, and another task sends it.
+    /// The next hop is unknown: the reply is written, and another task sends it.
     HandOn,
     GiveBack,
 }
 
-/// The stage that an answer has reached.
+/// The stage that a reply has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyOutcome {
-    /// There is more to do.
+    /// More accesses are needed.
     UnderWay,
-    /// A microengine will find it.
+    /// It was put on the ring to a microengine.
     Sent,
-    /// Another task sends it, as soon as its next hop is known.
+    /// Another task sends it once its next hop is known.
     HandedOn,
-    /// It found no way or no room; the buffer was given back.
+    /// There was no route or no room; the buffer was freed.
     GivenUp,
 }
 
 impl RoutedReply {
-    /// A datagram of IPv4 that answers a packet and goes to an address.
+    /// Creates a reply to a packet: an IPv4 datagram to an address.
     #[must_use]
     pub fn new(packet: Exception, datagram: &[u8], to: u32, table: TablePlace) -> Self {
         let mut frame = vec![0; LINK_HEADER];
@@ -65,7 +65,7 @@ impl RoutedReply {
         }
     }
 
-    /// No answer: the packet's buffer is given back.
+    /// Creates an empty reply, which only frees the packet's buffer.
     #[must_use]
     pub const fn none(packet: Exception) -> Self {
         Self {
@@ -77,14 +77,14 @@ impl RoutedReply {
         }
     }
 
-    /// Of the frame only so many bytes are written: those behind them stand in the buffer already.
+    /// Limits writing to the first bytes of the frame; the rest is already in the buffer.
     #[must_use]
     pub const fn writing(mut self, bytes: usize) -> Self {
         self.written = bytes;
         self
     }
 
-    /// Makes the next access: its purpose, the stage that is reached, and how long it takes.
+    /// Makes the next access; returns its purpose, the stage reached, and the cycles that it takes.
     pub fn step(
         &mut self,
         sender: &PacketSender,
@@ -109,7 +109,7 @@ impl RoutedReply {
         }
     }
 
-    /// The way is known, and the answer can leave if it leads out.
+    /// Continues with the route: the reply can leave if the route leads out.
     fn found(&mut self, way: RouteEntry) -> ReplyStep {
         let fits = self.frame.len() - LINK_HEADER <= usize::from(way.mtu());
         if !(way.leads_out() || way.is_unresolved()) || !fits {
@@ -166,7 +166,7 @@ impl RoutedReply {
         (doing, outcome, cost)
     }
 
-    /// Writes the answer, and offers it to the task that knows how to resolve its next hop.
+    /// Writes the reply and offers it to the task that resolves next hops.
     fn hand_on(
         &mut self,
         sender: &PacketSender,

@@ -1,19 +1,19 @@
-//! Counters that threads of the fast path keep in memory: a record for each thread and group of
-//! ports. The slow path reads one record after the other and takes differences.
+//! Counters that fast-path threads keep in memory: a record per thread and group of ports. The slow
+//! path reads one record after the other and takes differences.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::{Access, LoadError, LongwordAddress, Start};
 use serde::{Deserialize, Serialize};
 
-/// What a thread counts of one group. Each counter only grows, modulo its width.
+/// Counters of one thread for one group. Each counter only grows, modulo its width.
 pub trait ThreadRecord<const WORDS: usize>: Copy + Default {
     /// Bytes from one record to the next.
     const STRIDE: u32 = 4 * WORDS.next_power_of_two() as u32;
 
-    /// A record as it stands in memory. Counters of 64 bits have their low half first.
+    /// Reads a record from memory. 64-bit counters have their low half first.
     fn from_words(words: [u32; WORDS]) -> Self;
 
-    /// What has come since `earlier`.
+    /// Returns the increase since `earlier`.
     #[must_use]
     fn since(&self, earlier: &Self) -> Self;
 
@@ -21,17 +21,17 @@ pub trait ThreadRecord<const WORDS: usize>: Copy + Default {
     fn add(&mut self, other: &Self);
 }
 
-/// Where the records are.
+/// The location of the records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadCounters {
-    /// The record of thread 0 and the first group.
+    /// The record of thread 0 for the first group.
     pub place: LongwordAddress,
-    /// The threads that count; those that are left out have room as well.
+    /// The threads that count; the layout has room for those in between as well.
     pub threads: Vec<u16>,
 }
 
 impl ThreadCounters {
-    /// Checks that the records of `groups` groups, `stride` bytes each, are in memory.
+    /// Checks that the records of `groups` groups, `stride` bytes each, are within memory.
     pub(crate) fn check(
         &self,
         groups: usize,
@@ -44,19 +44,19 @@ impl ThreadCounters {
     }
 }
 
-/// What the threads counted of one group, as far as their records were read.
+/// Counts of all threads for one group, as far as their records have been read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GroupCounters<C, const WORDS: usize> {
-    /// The group, and out of how many.
+    /// The group, and the number of groups.
     group: (usize, usize),
-    /// Each thread's record when it was read last.
+    /// Each thread's record as last read.
     seen: Vec<C>,
-    /// The differences that were not [taken](Self::take).
+    /// The differences not yet [taken](Self::take).
     arrived: C,
 }
 
 impl<C: ThreadRecord<WORDS>, const WORDS: usize> GroupCounters<C, WORDS> {
-    /// Counters of `group`, one of `groups`, of which none has been read.
+    /// Creates the counters of `group`, one of `groups`, before any is read.
     pub fn new(threads: usize, group: usize, groups: usize) -> Self {
         Self {
             group: (group, groups),
@@ -65,7 +65,7 @@ impl<C: ThreadRecord<WORDS>, const WORDS: usize> GroupCounters<C, WORDS> {
         }
     }
 
-    /// The sum of the records that were read last.
+    /// The sum of the records as last read.
     pub fn counted(&self) -> C {
         let mut all = C::default();
         for thread in &self.seen {
@@ -74,7 +74,7 @@ impl<C: ThreadRecord<WORDS>, const WORDS: usize> GroupCounters<C, WORDS> {
         all
     }
 
-    /// Takes what stands in the records before the first cycle as counted earlier.
+    /// Takes the contents of the records before the first cycle as already counted.
     pub fn prepare(&mut self, of: &ThreadCounters, start: &Start<'_>) {
         let (group, groups) = self.group;
         for (seen, thread) in self.seen.iter_mut().zip(&of.threads) {
@@ -84,8 +84,8 @@ impl<C: ThreadRecord<WORDS>, const WORDS: usize> GroupCounters<C, WORDS> {
         }
     }
 
-    /// Reads the record of the thread at `index`, if there is one: how long that takes, and whether
-    /// it was the last.
+    /// Reads the record of the thread at `index`, if there is one; returns the cycles that this
+    /// takes, and whether it was the last.
     pub fn read(
         &mut self,
         index: usize,
@@ -104,7 +104,7 @@ impl<C: ThreadRecord<WORDS>, const WORDS: usize> GroupCounters<C, WORDS> {
         (cost, index + 1 == of.threads.len())
     }
 
-    /// What has come since this was called last.
+    /// Returns what was counted since the last call.
     pub fn take(&mut self) -> C {
         std::mem::take(&mut self.arrived)
     }

@@ -1,17 +1,18 @@
 //! Simulated time.
 
-/// A time, or a length of time, in picoseconds: the unit of lines in this repository. A `u64` holds
-/// 213 days.
+/// A time or duration in picoseconds, the unit used for lines in this repository. A `u64` holds 213
+/// days.
 pub type Time = u64;
 
-/// A microsecond.
+/// One microsecond.
 pub const MICROSECOND: Time = 1_000_000;
-/// A millisecond.
+/// One millisecond.
 pub const MILLISECOND: Time = 1_000_000_000;
-/// A second.
+/// One second.
 pub const SECOND: Time = 1_000_000_000_000;
 
-/// The time that `bytes` take at `rate` bytes per second, rounded up; the longest time for a rate of 0.
+/// Returns the time that `bytes` take at `rate` bytes per second, rounded up; the maximum for a rate of
+/// 0.
 #[must_use]
 pub fn of_bytes(bytes: u64, rate: u64) -> Time {
     if rate == 0 {
@@ -21,14 +22,14 @@ pub fn of_bytes(bytes: u64, rate: u64) -> Time {
     Time::try_from(time).unwrap_or(Time::MAX)
 }
 
-/// The bytes that `rate` bytes per second come to in `time`, rounded down.
+/// Returns the bytes transferred in `time` at `rate` bytes per second, rounded down.
 #[must_use]
 pub fn bytes_in(time: Time, rate: u64) -> u64 {
     let bytes = u128::from(time) * u128::from(rate) / u128::from(SECOND);
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// The rate in bytes per second of `bytes` in `time`, rounded down; 0 for a time of 0.
+/// Returns the rate in bytes per second of `bytes` in `time`, rounded down; 0 for a time of 0.
 #[must_use]
 pub fn rate_of(bytes: u64, time: Time) -> u64 {
     let rate = (u128::from(bytes) * u128::from(SECOND)).checked_div(u128::from(time));

@@ -1,4 +1,5 @@
-//! `[gpp.arp]`: by which ring frames leave, which reasons concern ARP, how often is asked.
+//! `[gpp.arp]`: the ring that frames leave by, the reason codes that concern ARP, and the
+//! timing of requests.
 
 use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
@@ -9,9 +10,9 @@ use serde::Deserialize;
 use super::task::{Arp, ArpEntry, ArpPort, ArpSetup};
 use crate::keys::port_addresses;
 
-/// Time from one request to the next if not given.
+/// Default time from one request to the next.
 const RETRY: &str = "1s";
-/// Requests after which a next hop is silent, if not given.
+/// Default number of requests after which a next hop counts as silent.
 const TRIES: u32 = 3;
 
 /// `[gpp.arp]`.

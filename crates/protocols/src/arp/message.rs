@@ -7,38 +7,39 @@ use serde::{Deserialize, Serialize};
 /// An Ethernet address.
 pub type Mac = [u8; 6];
 
-/// Bytes of a frame with a message, filled up to the least that Ethernet has.
+/// Bytes of a frame with a message, padded to the Ethernet minimum.
 pub const FRAME: usize = 60;
-/// Everybody on the link.
+/// The broadcast address.
 pub const BROADCAST: Mac = [0xff; 6];
-/// Ethernet's type of ARP; hardware, protocol and lengths of what follows.
+/// The Ethernet type of ARP, followed by the hardware type, protocol and address lengths.
 const FIXED: [u8; 8] = [8, 6, 0, 1, 8, 0, 6, 4];
-/// Where what [`FIXED`] says begins in a frame.
+/// Offset of [`FIXED`] in a frame.
 const TYPE: usize = 12;
 
-/// What a message is for.
+/// The operation of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// Who has the target's address?
+    /// Asks for the hardware address of the target.
     Request,
-    /// The sender has.
+    /// Gives the hardware address of the sender.
     Reply,
 }
 
-/// A message.
+/// An ARP message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpMessage {
-    /// What it is for.
+    /// The operation.
     pub operation: Operation,
     /// The sender's addresses.
     pub sender: (Mac, Ipv4Addr),
-    /// The target's addresses; a request does not know the first.
+    /// The target's addresses; the first is unknown in a request.
     pub target: (Mac, Ipv4Addr),
 }
 
 impl ArpMessage {
-    /// The message in a frame; `None` if there is none, or none that can be used: it is of
-    /// another link or protocol, or its sender has no address of a single station.
+    /// Reads the message in a frame. `None` if there is none or it cannot be used: it
+    /// belongs to another link type or protocol, or its sender's hardware address is not
+    /// that of a single station.
     #[must_use]
     pub fn in_frame(frame: &[u8]) -> Option<Self> {
         let rest = frame.get(TYPE..)?.strip_prefix(&FIXED)?;
@@ -60,7 +61,7 @@ impl ArpMessage {
         })
     }
 
-    /// The sender's request to all for an address.
+    /// Creates a request for an address, to be broadcast.
     #[must_use]
     pub const fn request(sender: (Mac, Ipv4Addr), wanted: Ipv4Addr) -> Self {
         Self {
@@ -70,7 +71,7 @@ impl ArpMessage {
         }
     }
 
-    /// The answer to a request by the station that has the address asked for.
+    /// Creates the reply to a request, from the station that has the requested address.
     #[must_use]
     pub const fn reply(&self, mac: Mac) -> Self {
         Self {
@@ -80,7 +81,7 @@ impl ArpMessage {
         }
     }
 
-    /// The frame: a request goes to everybody, a reply to its target.
+    /// Builds the frame: a request is broadcast, a reply goes to its target.
     #[must_use]
     pub fn to_frame(&self) -> Vec<u8> {
         let (to, operation) = match self.operation {
@@ -144,7 +145,7 @@ mod tests {
     #[test]
     fn other_frames_are_not_read_as_messages() {
         let good = ArpMessage::request(HOST, ADDRESS).to_frame();
-        // Type, hardware, protocol, lengths, operation, a group as sender.
+        // Type, hardware, protocol, lengths, operation, a group address as sender.
         for (at, byte) in [
             (13, 0),
             (15, 6),

@@ -1,8 +1,9 @@
-//! ARP (RFC 826) as a router speaks it: it answers for its ports' addresses, learns from what it
-//! hears, and asks for next hops of which the project knows the IPv4 address alone.
+//! ARP (RFC 826) in a router: it answers requests for its ports' addresses, learns from the messages
+//! that it receives, and resolves next hops for which the project gives only the IPv4 address.
 //!
-//! [`message`] reads and makes frames; [`Neighbours`] is what is known of next hops, which packet
-//! waits for which, and when a request is due. Neither knows a chip. [`task`] is the slow-path task.
+//! [`message`] reads and makes frames; [`Neighbours`] holds the state of the next hops, the packets
+//! waiting for them, and the times of requests. Neither depends on a chip. [`task`] is the slow-path
+//! task.
 
 pub(crate) mod keys;
 pub mod message;

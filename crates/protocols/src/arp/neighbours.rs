@@ -1,4 +1,5 @@
-//! Next hops: what is known of them, what waits for them, and when to ask.
+//! The state of next hops: their addresses, the packets waiting for them, and the times of
+//! requests.
 
 use std::net::Ipv4Addr;
 
@@ -7,42 +8,42 @@ use serde::{Deserialize, Serialize};
 
 use super::message::Mac;
 
-/// A next hop of which the IPv4 address is given.
+/// A next hop given by its IPv4 address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbour<P> {
-    /// The port behind which it is.
+    /// The port that it is reached by.
     pub port: u8,
-    /// The address.
+    /// Its IPv4 address.
     pub address: Ipv4Addr,
-    /// The address on the link, once it is known.
+    /// Its hardware address, once known.
     pub mac: Option<Mac>,
-    /// Since when it is asked for: requests sent, and the packet that waits.
+    /// While it is being resolved: the number of requests sent, and the waiting packet.
     asking: Option<(u32, P)>,
-    /// No request before this cycle.
+    /// Earliest cycle of the next request.
     quiet_until: Cycle,
 }
 
-/// What is due.
+/// Work that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DueWork<P> {
-    /// A request for a next hop, by its number.
+    /// Send a request for the next hop with this index.
     Request(usize),
-    /// A packet's next hop has not answered.
+    /// Give up a packet whose next hop has not answered.
     GiveUp(P),
 }
 
-/// All next hops; a packet that waits is a `P`.
+/// All next hops; `P` is the type of a waiting packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Neighbours<P> {
     all: Vec<Neighbour<P>>,
     /// Cycles from one request to the next.
     retry: Cycle,
-    /// Requests after which a next hop is taken to be silent.
+    /// Requests after which a next hop counts as silent.
     tries: u32,
 }
 
 impl<P> Neighbours<P> {
-    /// Next hops by port and address, of which nothing is known.
+    /// Creates next hops, given by port and address, with unknown hardware addresses.
     #[must_use]
     pub fn new(all: impl IntoIterator<Item = (u8, Ipv4Addr)>, retry: Cycle, tries: u32) -> Self {
         let neighbour = |(port, address)| Neighbour {
@@ -65,29 +66,29 @@ impl<P> Neighbours<P> {
         &self.all
     }
 
-    /// The packets that wait.
+    /// The waiting packets.
     pub fn waiting(&self) -> impl Iterator<Item = &P> {
         let asking = self.all.iter().filter_map(|it| it.asking.as_ref());
         asking.map(|(_, packet)| packet)
     }
 
-    /// The number of the next hop with this address.
+    /// The index of the next hop with this port and address.
     #[must_use]
     pub fn find(&self, port: u8, address: Ipv4Addr) -> Option<usize> {
         let is = |it: &Neighbour<P>| it.port == port && it.address == address;
         self.all.iter().position(is)
     }
 
-    /// A packet waits for a next hop. Gives the one that has waited before it, which has to
-    /// make room: the latest is kept (RFC 1122, 2.3.2.2).
+    /// Lets a packet wait for a next hop. Returns the packet that was waiting before, which
+    /// is displaced: the latest is kept (RFC 1122, 2.3.2.2).
     pub fn wait(&mut self, number: usize, packet: P) -> Option<P> {
         let asking = &mut self.all[number].asking;
         let tries = asking.as_ref().map_or(0, |asking| asking.0);
         asking.replace((tries, packet)).map(|before| before.1)
     }
 
-    /// A station has been heard. Gives the number of the next hop that it is, with the packet
-    /// that waited for it, if it is one and its address is news.
+    /// Records the addresses of a station that was heard. If it is a next hop and its address
+    /// is new or a packet was waiting, returns its index and that packet.
     pub fn hear(&mut self, port: u8, address: Ipv4Addr, mac: Mac) -> Option<(usize, Option<P>)> {
         let number = self.find(port, address)?;
         let neighbour = &mut self.all[number];
@@ -97,15 +98,15 @@ impl<P> Neighbours<P> {
         (news || waited.is_some()).then_some((number, waited))
     }
 
-    /// The cycle at which something is due; `None` if nothing waits.
+    /// The cycle at which the next work is due; `None` if no packet waits.
     #[must_use]
     pub fn next_due(&self) -> Option<Cycle> {
         let waiting = self.all.iter().filter(|it| it.asking.is_some());
         waiting.map(|it| it.quiet_until).min()
     }
 
-    /// Takes what is due at a cycle, the first of the list. A request counts as sent, and the
-    /// next one is due a while later.
+    /// Takes the first item of work that is due. A request counts as sent, and delays the
+    /// next one by the retry time.
     pub fn take_due(&mut self, now: Cycle) -> Option<DueWork<P>> {
         let is_due = |it: &Neighbour<P>| it.asking.is_some() && it.quiet_until <= now;
         let number = self.all.iter().position(is_due)?;
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(hops.next_due(), None);
     }
 
-    /// Whatever comes, requests are a second apart and one packet waits.
+    /// Whatever happens, requests are a second apart and at most one packet waits.
     #[test]
     fn many_packets_make_no_more_requests() {
         let mut hops = one();

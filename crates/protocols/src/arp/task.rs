@@ -1,13 +1,13 @@
 //! ARP on the slow path.
 //!
-//! A next hop of which the project knows the IPv4 address stands in the table of next hops as the
-//! router itself, with that address in place of the one on the link: the fast path hands packets
-//! that go there to the core. The first makes the task ask; the latest waits. When the next hop
-//! has been heard its entry is written, in one access, and the packet that waited leaves. From
-//! then on the fast path forwards by itself.
+//! A next hop for which the project gives only the IPv4 address is in the next-hop table with the
+//! router itself as next hop, and with that address in place of the hardware address: the fast
+//! path hands packets for it to the core. The first one makes the task send a request; the latest
+//! one waits. When the next hop is heard, its entry is written in a single access and the waiting
+//! packet leaves. From then on the fast path forwards on its own.
 //!
-//! What comes off the ring `exceptions` is offered to this task before others: ARP messages, and
-//! packets for the router itself that are for none of its addresses.
+//! Packets taken from the ring `exceptions` are offered to this task before others: ARP messages,
+//! and packets for the router itself that are for none of its addresses.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -27,7 +27,7 @@ use crate::checksum;
 use crate::icmp::{Datagram, LINK_HEADER};
 use crate::job::own_addresses;
 
-/// Packets that may wait for the task; more are not taken.
+/// Maximum number of packets waiting for the task; more are refused.
 const MOST_WAITING: usize = 64;
 /// Bytes of an IPv4 header without options.
 const HEADER: usize = 20;
@@ -35,90 +35,90 @@ const HEADER: usize = 20;
 /// A port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpPort {
-    /// The address on the link.
+    /// The hardware address.
     pub mac: Mac,
-    /// The IPv4 addresses: one, or one for each router of a chain.
+    /// The IPv4 addresses: one, or one per router of a chain.
     pub addresses: Vec<Ipv4Addr>,
 }
 
-/// An entry of the table of next hops that stands for a neighbour.
+/// An entry of the next-hop table that belongs to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpEntry {
-    /// The index.
+    /// The index in the table.
     pub index: u32,
     /// The neighbour: its port and address.
     pub neighbour: (u8, Ipv4Addr),
-    /// Largest IP packet, in bytes.
+    /// The MTU in bytes of IP.
     pub mtu: u16,
 }
 
-/// What the task works with.
+/// Configuration of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpSetup {
     /// Buffers and the ring to the microengines.
     pub sender: PacketSender,
-    /// The microcode's reason code of frames that are not IPv4.
+    /// The microcode's reason code for frames that are not IPv4.
     pub arp_reason: u8,
-    /// The reason code of packets for the router itself.
+    /// The reason code for packets for the router itself.
     pub local_reason: Option<u8>,
-    /// By number.
+    /// The ports, by number.
     pub ports: Vec<ArpPort>,
-    /// Entries of next hops that are to be found.
+    /// The entries to resolve.
     pub entries: Vec<ArpEntry>,
-    /// Where routes are looked up.
+    /// The routing table.
     pub table: TablePlace,
     /// Cycles from one request for a next hop to the next.
     pub retry: Cycle,
-    /// Requests after which a next hop is silent.
+    /// Requests after which a next hop counts as silent.
     pub tries: u32,
 }
 
-/// What the task has done.
+/// Counters of the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArpCounts {
     /// Requests sent.
     pub requests: u64,
     /// Replies sent.
     pub replies: u64,
-    /// Next hops heard whose address was news.
+    /// Times that a next hop was learnt, or an address of one changed.
     pub learnt: u64,
-    /// Packets sent that had waited.
+    /// Waiting packets that were sent.
     pub forwarded: u64,
-    /// Packets that made room for a later one.
+    /// Packets that were displaced by a later one.
     pub displaced: u64,
-    /// Packets whose next hop did not answer.
+    /// Packets dropped because their next hop did not answer.
     pub unanswered: u64,
-    /// What found no way or no room.
+    /// Work abandoned for lack of a route or of room.
     pub given_up: u64,
 }
 
-/// A packet that goes to a next hop.
+/// A packet on its way to a next hop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct WaitingPacket {
     packet: Exception,
     way: RouteEntry,
 }
 
-/// What there is to do.
+/// Work of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum ArpWork {
-    /// A message came.
+    /// Process a received message.
     Heard(Exception, ArpMessage),
-    /// A packet has no way on the link.
+    /// Resolve the next hop of a packet.
     Unresolved(Exception),
-    /// A packet has one now.
+    /// Send a packet whose next hop is now known.
     Forward(WaitingPacket),
-    /// A request is due.
+    /// Send a request.
     Ask(usize),
-    /// A packet's next hop is silent.
+    /// Give up a packet whose next hop is silent.
     GiveUp(Exception),
 }
 
-/// What comes next.
+/// The next step of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum ArpStep {
     Begin,
-    /// The entries of a next hop that are to be written, and what follows.
+    /// Write the remaining entries of a next hop, then continue with the boxed step.
     Publish(Vec<u32>, usize, Box<ArpStep>),
     Find(Lookup, Exception),
     Take(usize),
@@ -127,7 +127,7 @@ enum ArpStep {
     Over,
 }
 
-/// What is sent.
+/// Kinds of frames that the task sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum OutgoingKind {
     Request,
@@ -135,11 +135,11 @@ enum OutgoingKind {
     Packet,
 }
 
-/// The task.
+/// The ARP task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Arp {
     setup: ArpSetup,
-    /// Of this router, by port.
+    /// The addresses of this router, by port.
     addresses: Vec<Ipv4Addr>,
     neighbours: Neighbours<WaitingPacket>,
     work: VecDeque<ArpWork>,
@@ -148,7 +148,7 @@ pub struct Arp {
 }
 
 impl Arp {
-    /// A task to which no next hop is known.
+    /// Creates the task, with all next hops unknown.
     #[must_use]
     pub fn new(setup: ArpSetup) -> Self {
         let mut all: Vec<_> = setup.entries.iter().map(|entry| entry.neighbour).collect();
@@ -164,26 +164,27 @@ impl Arp {
         }
     }
 
-    /// What it will do, for people.
+    /// The plan of the task, for `npsim project`.
     pub(super) fn plan(&self) -> String {
         let (ports, hops) = (self.setup.ports.len(), self.neighbours.all().len());
         format!("answers for {ports} ports, finds {hops} next hops")
     }
 
-    /// What it has done.
+    /// The counters.
     #[must_use]
     pub const fn counts(&self) -> &ArpCounts {
         &self.counts
     }
 
-    /// Next hops whose address on the link is known.
+    /// The number of next hops with a known hardware address.
     #[must_use]
     pub fn known(&self) -> usize {
         let all = self.neighbours.all().iter();
         all.filter(|it| it.mac.is_some()).count()
     }
 
-    /// Whether a message is worth a job: the router is asked, or hears of a next hop.
+    /// Whether a message is worth a job: it is a request for the router's address, or it comes
+    /// from a next hop.
     fn concerns(&self, packet: &Exception, message: &ArpMessage) -> bool {
         let port = Descriptor::of(packet).input;
         let own = self.addresses.get(port as usize) == Some(&message.target.1);
@@ -193,7 +194,7 @@ impl Arp {
                 .is_ok_and(|port| self.neighbours.find(port, message.sender.1).is_some())
     }
 
-    /// The entry of a next hop as it stands in the table once its address is known.
+    /// The table entry of a next hop once its address is known.
     fn words(&self, entry: &ArpEntry) -> Option<[u32; NEXT_HOP_LONGWORDS]> {
         let (port, address) = entry.neighbour;
         let number = self.neighbours.find(port, address)?;
@@ -211,7 +212,7 @@ impl Arp {
         self.setup.entries.iter().find(|entry| entry.index == index)
     }
 
-    /// A message came: what is learnt from it, and whether it is answered.
+    /// Processes a received message: learns from it, and decides whether to reply.
     fn heard(&mut self, packet: &Exception, message: &ArpMessage) -> ArpStep {
         let handle = packet.buffer;
         let port = Descriptor::of(packet).input as u8;
@@ -239,10 +240,10 @@ impl Arp {
         ArpStep::Publish(entries, number, Box::new(then))
     }
 
-    /// A packet's entry has been read.
+    /// Continues with the entry that a packet's lookup found.
     fn found(&mut self, way: RouteEntry, packet: Exception, access: &mut Access<'_>) -> ArpStep {
         if way.leads_out() {
-            // The address has come since the fast path looked.
+            // The address was learnt after the fast path looked.
             self.work
                 .push_front(ArpWork::Forward(WaitingPacket { packet, way }));
             return ArpStep::Over;
@@ -250,7 +251,7 @@ impl Arp {
         let neighbour = self.entry(way.index).map(|entry| entry.neighbour);
         let number = neighbour.and_then(|(port, address)| self.neighbours.find(port, address));
         let Some(number) = number else {
-            // A prefix that is the router's own, or what has no way any more.
+            // The router's own prefix, or a destination without a route by now.
             return hand_on(&packet, packet.reason, access);
         };
         match self.neighbours.wait(number, WaitingPacket { packet, way }) {
@@ -265,11 +266,10 @@ impl Arp {
     /// Sends a packet as the fast path would, or offers it to the other tasks with the reason why
     /// it cannot leave.
     ///
-    /// What the fast path does before it hands a packet over for ARP, and what is left to do
-    /// here, is laid down in `microcode/router/processing/ipv4.uc`: the TTL has not been
-    /// decremented, so it is checked and decremented here, with the header checksum. A packet
-    /// that the router itself made (`NO_WAY`: a message of `icmp/task.rs` that found no entry)
-    /// leaves as it is.
+    /// `microcode/router/processing/ipv4.uc` defines what the fast path does before it hands a
+    /// packet over for ARP, and what is left to do here: the TTL has not been decremented, so it
+    /// is checked and decremented here, together with the header checksum. A packet made by the
+    /// router itself (`NO_WAY`: a message of `icmp/task.rs` that found no entry) leaves as it is.
     fn forward(&mut self, waiting: &WaitingPacket, access: &mut Access<'_>) -> ArpStep {
         let WaitingPacket { packet, way } = waiting;
         let handle = packet.buffer;
@@ -313,7 +313,7 @@ impl Arp {
         )
     }
 
-    /// The job is over.
+    /// Ends the job.
     fn ends(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         self.step = ArpStep::Begin;
         let due = now + cost;
@@ -324,7 +324,7 @@ impl Arp {
         NextAction::Wait { cost, due }
     }
 
-    /// Begins with what came first, or with what is due.
+    /// Begins the oldest job, or work that is due.
     fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let work = self.work.pop_front().or_else(|| {
@@ -357,9 +357,9 @@ impl Arp {
     }
 }
 
-/// Offers a packet to the other tasks, for another reason than the microcode's.
+/// Offers a packet to the other tasks, with a reason that replaces the microcode's.
 fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> ArpStep {
-    // There is no message about what the router itself has sent.
+    // No error message is sent about the router's own packets.
     let own = packet.reason == reason::NO_WAY;
     let packet = Exception {
         reason,
@@ -372,7 +372,7 @@ fn hand_on(packet: &Exception, reason: u8, access: &mut Access<'_>) -> ArpStep {
     }
 }
 
-/// A frame of the core's own that leaves by a port.
+/// A frame made by the core that leaves by a port.
 fn outgoing(handle: u32, frame: Vec<u8>, port: u8) -> Outgoing {
     let descriptor = Descriptor {
         length: frame.len() as u32,
@@ -434,8 +434,8 @@ impl Task for Arp {
             if datagram.is_none_or(|datagram| self.addresses.contains(&datagram.destination())) {
                 return false;
             }
-            // No other task may take it for the router's own, however many wait: each has a
-            // buffer, and so there is an end to them.
+            // It is taken even if many packets wait, so that no other task mistakes it for the
+            // router's own. The number of buffers limits how many there can be.
             ArpWork::Unresolved(packet.clone())
         } else {
             return false;
@@ -486,7 +486,7 @@ impl Task for Arp {
                     self.step = ArpStep::Send(outgoing(handle, frame, port), OutgoingKind::Request);
                     ("take a buffer", NextAction::After(cost))
                 } else {
-                    // The next request will be made when it is due.
+                    // Another request is made when it is due.
                     self.counts.given_up += 1;
                     ("find no buffer", self.ends(now, cost))
                 }

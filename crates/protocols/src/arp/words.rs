@@ -1,4 +1,4 @@
-//! Rows and summary of the task.
+//! Statistics and summary of the task.
 
 use npsim_chip::kernel::row::Row;
 
@@ -6,7 +6,7 @@ use super::task::ArpCounts;
 use crate::keys::occurred;
 
 impl ArpCounts {
-    /// What statistics show, with how many next hops there are and of how many the address is known.
+    /// The statistics, with the number of next hops and of those whose address is known.
     pub(super) fn row(&self, next_hops: usize, known: usize) -> Row {
         Row::default()
             .with("next_hops", next_hops as u64)
@@ -20,7 +20,7 @@ impl ArpCounts {
             .with("given_up", self.given_up)
     }
 
-    /// The line of the summary.
+    /// The summary line.
     pub(super) fn summary(&self, next_hops: usize, known: usize) -> String {
         let mut parts = vec![format!("{known} of {next_hops} next hops known")];
         parts.extend(occurred(&[

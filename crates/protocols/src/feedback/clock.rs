@@ -1,9 +1,9 @@
-//! The clock of a module: edges at the multiples of its period, of which each
+//! The clock of a module: it has edges at multiples of its period, and each edge
 //! takes at most one request.
 //!
-//! A period is given in picoseconds, time on the chip in ME cycles, and a cycle
-//! is in general no whole number of picoseconds. Both are whole numbers of
-//! ticks: a cycle is a million of them, a picosecond as many as the clock has
+//! A period is given in picoseconds and time on the chip in ME cycles, and a cycle
+//! is in general not a whole number of picoseconds. Both are whole numbers of
+//! ticks: a cycle is a million ticks, a picosecond as many as the clock has
 //! megahertz.
 
 use std::num::NonZeroU64;
@@ -12,10 +12,10 @@ use npsim_chip::Cycle;
 use npsim_chip::kernel::row::{Row, permille};
 use serde::{Deserialize, Serialize};
 
-/// Ticks of an ME cycle.
+/// Ticks per ME cycle.
 const CYCLE: u128 = 1_000_000;
 
-/// ME cycles in ticks.
+/// Converts ME cycles to ticks.
 const fn ticks(cycles: Cycle) -> u128 {
     cycles as u128 * CYCLE
 }
@@ -25,23 +25,23 @@ const fn ticks(cycles: Cycle) -> u128 {
 struct Taken {
     /// Ticks from the request to the edge that took it.
     pub waited: u128,
-    /// The first ME cycle at which its answer is there: one clock after the
+    /// First ME cycle at which its answer is available: one clock period after the
     /// edge that took it, rounded up.
     pub answered: Cycle,
 }
 
-/// A module's clock and how far its edges are taken.
+/// A module's clock, with the edges already used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ModuleClock {
     /// Ticks from edge to edge.
     period: NonZeroU64,
-    /// Number of the first edge that is free.
+    /// Number of the first free edge.
     free: u64,
 }
 
 impl ModuleClock {
-    /// A clock of so many picoseconds beside microengines of so many megahertz,
-    /// with its first edge at cycle 0. A period of 0 counts as one tick.
+    /// Creates a clock with this period, for microengines of this frequency, with
+    /// its first edge at cycle 0. A period of 0 counts as one tick.
     pub fn new(picoseconds: u64, mhz: u64) -> Self {
         let ticks = picoseconds.saturating_mul(mhz);
         Self {
@@ -54,8 +54,8 @@ impl ModuleClock {
         u128::from(self.period.get())
     }
 
-    /// The first cycle at which a request can be handed over: the module holds
-    /// one until its edge, so it is that after the last edge that is taken.
+    /// The first cycle at which a request can be handed over: the module holds a
+    /// request until its edge, so it is the cycle after the last used edge.
     pub fn free_at(&self) -> Cycle {
         match u128::from(self.free) {
             0 => 0,
@@ -63,8 +63,8 @@ impl ModuleClock {
         }
     }
 
-    /// Hands a request over at `now`; the first free edge takes it that does
-    /// not come before it.
+    /// Hands over a request at `now`; it is taken by the first free edge that is
+    /// not earlier.
     pub fn take(&mut self, now: Cycle) -> Taken {
         let now = ticks(now);
         let edge = now.div_ceil(self.period()).max(u128::from(self.free));
@@ -75,12 +75,12 @@ impl ModuleClock {
         }
     }
 
-    /// The cycles of the module's requests in ME cycles, rounded down.
+    /// Converts the clock cycles of this many requests to ME cycles, rounded down.
     pub fn busy(&self, requests: u64) -> Cycle {
         (u128::from(requests) * self.period() / CYCLE) as Cycle
     }
 
-    /// Ticks in ME cycles, rounded down.
+    /// Converts ticks to ME cycles, rounded down.
     pub fn cycles(ticks: u128) -> Cycle {
         (ticks / CYCLE) as Cycle
     }
@@ -91,18 +91,17 @@ impl ModuleClock {
     }
 }
 
-/// A module's clock and the time that its requests waited.
+/// A module's clock, and the total time that its requests waited.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Module {
     picoseconds: u64,
     clock: ModuleClock,
-    /// In ticks of the clock.
+    /// In ticks.
     waited: u128,
 }
 
 impl Module {
-    /// A module with a clock of so many picoseconds beside microengines of so many
-    /// megahertz.
+    /// Creates a module with this clock period, for microengines of this frequency.
     pub fn new(picoseconds: u64, mhz: u64) -> Self {
         Self {
             picoseconds,
@@ -116,25 +115,26 @@ impl Module {
         self.clock.free_at()
     }
 
-    /// Takes a request that has been there `since`; gives when the answer is.
+    /// Takes a request that has been waiting `since`; returns the cycle at which
+    /// its answer is available.
     pub fn take(&mut self, now: Cycle, since: Cycle) -> Cycle {
         let taken = self.clock.take(now);
         self.waited += taken.waited + ticks(now.saturating_sub(since));
         taken.answered
     }
 
-    /// Cycles of the clocks that took so many requests.
+    /// The time in ME cycles of the clock edges used by this many requests.
     pub fn busy(&self, requests: u64) -> Cycle {
         self.clock.busy(requests)
     }
 
-    /// Sum over requests of the cycles from when the channel had all of them to the
-    /// clock edge that took them.
+    /// Total cycles from when the channel had a complete request to the clock edge
+    /// that took it.
     pub fn waiting(&self) -> Cycle {
         ModuleClock::cycles(self.waited)
     }
 
-    /// How the module was used, by so many requests in so many cycles.
+    /// The utilisation of the module by this many requests over a number of cycles.
     pub fn row(&self, requests: u64, cycles: Cycle) -> Row {
         let busy = self.busy(requests);
         Row::default()
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_edge_takes_one_request_and_answers_it_a_clock_later() {
-        // 6 ns at 600 MHz: 3.6 cycles.
+        // 6 ns at 600 MHz are 3.6 cycles.
         let mut clock = ModuleClock::new(6000, 600);
         assert_eq!(clock.free_at(), 0);
         assert_eq!(
@@ -166,7 +166,8 @@ mod tests {
                 answered: 4
             }
         );
-        // The edge at 3.6 takes what comes at 1; it is over at 7.2.
+        // The edge at 3.6 takes a request from cycle 1; its answer is available at
+        // 7.2.
         assert_eq!(clock.free_at(), 1);
         assert_eq!(
             clock.take(1),
@@ -175,7 +176,7 @@ mod tests {
                 answered: 8
             }
         );
-        // The next that comes at 1 waits for the edge at 7.2.
+        // Another request at cycle 1 waits for the edge at 7.2.
         assert_eq!(clock.free_at(), 4);
         assert_eq!(
             clock.take(1),
@@ -184,7 +185,7 @@ mod tests {
                 answered: 11
             }
         );
-        // After a pause the edges are still at multiples of the period.
+        // After a pause, edges are still at multiples of the period.
         assert_eq!(
             clock.take(100),
             Taken {

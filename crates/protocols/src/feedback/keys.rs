@@ -1,4 +1,4 @@
-//! `[coprocessor]`: where the device is attached.
+//! `[coprocessor]`: the attachment of the device.
 
 use npsim_project::keys::Spanned;
 use npsim_project::registry::DeviceKind;

@@ -1,19 +1,17 @@
-//! The feedback coprocessor: programmable logic beside an SRAM channel that
-//! answers Quick-Start and XCP requests, one a clock of its module.
+//! The feedback coprocessor: programmable logic on an SRAM channel that answers Quick-Start
+//! and XCP requests, one per clock of the module.
 //!
 //! The coprocessor is a look-aside device, as content-addressable memories and classifiers
-//! are: it shares the channel's pins with the memory and answers commands to a
-//! window of addresses behind it. Of its two modules each has a clock of its
-//! own; the shared variables of a scheme are registers that only the
-//! module and the general-purpose core change, so that nothing has to be
-//! locked. The figures are of an implementation on an Altera Stratix II:
-//! Hauger et al., "Evaluation of Router Implementations for Explicit Congestion
-//! Control Schemes", section V.
+//! are: it shares the channel's pins with the memory and responds to commands in a window of
+//! addresses beyond it. Each of its two modules has its own clock. The shared variables of a
+//! scheme are registers that only the module and the general-purpose core change, so no
+//! locking is needed. The figures are those of an implementation on an Altera Stratix II:
+//! Hauger et al., "Evaluation of Router Implementations for Explicit Congestion Control
+//! Schemes", section V.
 //!
-//! A request is handed over when the channel starts its command. The module
-//! holds one until its next edge, so the channel starts the next only after
-//! that edge; meanwhile it waits in the channel's FIFO and commands to the memory
-//! pass it.
+//! A request is handed over when the channel starts its command. The module holds it until
+//! its next edge, so the channel starts the next request only after that edge; meanwhile that
+//! request waits in the channel's FIFO, and commands to the memory pass it.
 
 pub(crate) mod clock;
 pub(crate) mod keys;
@@ -37,7 +35,7 @@ pub use window::{GROUPS, MAILBOXES, QUICK_START, REQUEST_WORDS, REQUESTS, WINDOW
 pub(crate) use window::{QUICK_START_WORDS, XCP_WORDS};
 use window::{Register, WindowAccess};
 
-/// Contexts of a microengine; each has a mailbox.
+/// Contexts per microengine; each has a mailbox.
 const CONTEXTS: usize = 8;
 
 /// The device.
@@ -51,8 +49,8 @@ pub struct Coprocessor {
 }
 
 impl Coprocessor {
-    /// A device with all registers zero: it grants nothing. [`Device::prepare`] gives
-    /// it its clocks and mailboxes.
+    /// Creates a device with all registers zero, which grants nothing. [`Device::prepare`]
+    /// sets up its clocks and mailboxes.
     #[must_use]
     pub fn new(attachment: Attachment) -> Self {
         Self {
@@ -112,7 +110,7 @@ impl Device for Coprocessor {
         Ok(access.concerns(request.place, request.count))
     }
 
-    /// The answer to an XCP request is not there before it is known.
+    /// The answer to an XCP request cannot be read before it is available.
     fn free_at(&self, request: WindowRequest) -> Cycle {
         match self.access(request) {
             Ok(WindowAccess::QuickStart { .. }) => self.quick_start.module.free_at(),
@@ -122,12 +120,13 @@ impl Device for Coprocessor {
         }
     }
 
-    /// Executes a command that the channel hands over; gives the cycle at which it has its
-    /// answer, from which on the channel moves data (`Device::serve`).
+    /// Executes a command that the channel hands over; returns the cycle at which its answer
+    /// is available and the channel can move data (`Device::serve`).
     ///
-    /// Registers and finished answers are there at once. A Quick-Start request is answered by
-    /// the same command, at the module's next edge. An XCP request is a write that is done
-    /// when the module has it; its answer is another command, a read of the mailbox.
+    /// Registers and finished answers are available at once. A Quick-Start request is
+    /// answered by the same command, at the module's next edge. An XCP request is a write
+    /// that is done when the module has it; a separate command, a read of the mailbox, gets
+    /// the answer.
     fn serve(
         &mut self,
         request: WindowRequest,

@@ -14,7 +14,7 @@ fn device() -> Coprocessor {
     device
 }
 
-/// Longwords without an end, the same each time.
+/// An endless reproducible sequence of longwords.
 fn numbers() -> impl FnMut() -> u32 {
     let mut state = 1u32;
     move || {
@@ -69,7 +69,7 @@ fn a_limit_below_zero_denies_all() {
     let mut device = device();
     device.set_register(0, (-5i32) as u32);
     assert_eq!(device.quick_start.request(0, 0, 0, 1).0, 0);
-    // More was given back than granted: there is room again.
+    // More was returned than granted: there is room again.
     device.set_register(2, (-100i32) as u32);
     assert_eq!(
         device.quick_start.request(0, 0, 0, 15).0,
@@ -130,7 +130,7 @@ fn registers_of_any_content_are_safe() {
     for at in XCP / 4..XCP / 4 + 5 {
         device.set_register(at, u32::MAX);
     }
-    // Both pools are below zero and count as empty.
+    // Both pools are negative and count as empty.
     let request = [0, u32::MAX, u32::MAX, 1000];
     device.xcp.request(0, 0, 0, request).unwrap();
     assert_eq!(device.xcp.answer(0), Ok(0));
@@ -145,7 +145,8 @@ fn registers_of_any_content_are_safe() {
 fn modules_have_clocks_of_their_own() {
     let mut device = device();
     device.set_register(0, 1 << 20);
-    // At cycle 10 the edges after are 10.8 and 12, 3.6 and 12 cycles apart.
+    // After cycle 10, the next edges are at 10.8 and 12, with periods of 3.6
+    // and 12 cycles.
     assert_eq!(device.quick_start.request(10, 10, 0, 1), (1, 15), "14.4");
     assert_eq!(device.xcp.request(10, 4, 5, [0; 4]), Ok(24));
     let free_at = |writes, byte: u32, count| {

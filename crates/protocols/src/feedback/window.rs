@@ -1,11 +1,12 @@
-//! The coprocessor's window of addresses: what stands where in it, and what a
-//! command there means.
+//! The coprocessor's window of addresses: its layout, and the meaning of
+//! commands.
 
 use std::ops::Range;
 
-/// Bytes of the window, and what its address is a multiple of.
+/// Bytes of the window; its address is a multiple of this.
 pub const WINDOW_BYTES: u32 = 8192;
-/// Groups of registers: ports, or whatever has a capacity of its own.
+/// Groups of registers: one per port, or per other entity with its own
+/// capacity.
 pub const GROUPS: u8 = 16;
 /// Byte offset of the Quick-Start registers.
 pub const QUICK_START: u32 = 0;
@@ -23,24 +24,24 @@ const QUICK_START_STRIDE: u32 = 8;
 const XCP_STRIDE: u32 = 16;
 const CODES: u32 = 16;
 
-/// Longwords of a group that are registers of Quick-Start.
+/// Longwords per group that are Quick-Start registers.
 pub(crate) const QUICK_START_WORDS: usize = 5;
-/// Longwords of a group that are registers of XCP.
+/// Longwords per group that are XCP registers.
 pub(crate) const XCP_WORDS: usize = 5;
 
-/// What a command in the window is for.
+/// The purpose of a command in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WindowAccess {
-    /// Registers, by the first longword in the window.
+    /// Registers, starting at this longword of the window.
     Registers(u16),
     /// A Quick-Start request.
     QuickStart {
-        /// Of which group.
+        /// The group.
         group: u8,
-        /// What it asks for.
+        /// The requested rate code.
         code: u8,
     },
-    /// An XCP request into the mailbox of this number.
+    /// An XCP request, written to the mailbox of this number.
     XcpRequest(u8),
     /// The answer in the mailbox of this number.
     XcpAnswer(u8),
@@ -57,12 +58,12 @@ pub(super) enum Register {
         group: usize,
         word: usize,
     },
-    /// Between registers: reads as 0.
+    /// A gap between registers, which reads as 0.
     Gap,
 }
 
 impl Register {
-    /// What is at a longword of the window; `None` where no registers are.
+    /// The register at a longword of the window; `None` beyond the registers.
     pub fn at(word: u32) -> Option<Self> {
         let split = |first: u32, stride: u32| {
             let at = word - first / 4;
@@ -93,11 +94,11 @@ impl Register {
 }
 
 impl WindowAccess {
-    /// What a read of `count` longwords from longword `word` of the window on
-    /// is for.
+    /// Determines the purpose of a read of `count` longwords from longword
+    /// `word` of the window.
     ///
     /// # Errors
-    /// No such read is possible; says why, to follow the command.
+    /// Returns why no such read is possible, worded to follow the command.
     pub fn read(word: u32, count: u32, mailboxes: u32) -> Result<Self, String> {
         let requests = REQUESTS / 4..REQUESTS / 4 + u32::from(GROUPS) * CODES;
         if word + count <= REQUESTS / 4 {
@@ -125,11 +126,11 @@ impl WindowAccess {
         Ok(Self::XcpAnswer(number))
     }
 
-    /// What a write of `count` longwords from longword `word` of the window on
-    /// is for.
+    /// Determines the purpose of a write of `count` longwords from longword
+    /// `word` of the window.
     ///
     /// # Errors
-    /// No such write is possible; says why, to follow the command.
+    /// Returns why no such write is possible, worded to follow the command.
     pub fn write(word: u32, count: u32, mailboxes: u32) -> Result<Self, String> {
         if word < REQUESTS / 4 {
             let mut words = word..word + count;
@@ -156,8 +157,9 @@ impl WindowAccess {
         Ok(Self::XcpRequest(number))
     }
 
-    /// The longwords of the window that the command must not pass or be passed
-    /// at by a write: a Quick-Start request is about its group's registers.
+    /// The longwords of the window across which the command must not be
+    /// reordered with writes: a Quick-Start request depends on its group's
+    /// registers.
     pub fn concerns(self, word: u32, count: u32) -> Range<u32> {
         match self {
             Self::QuickStart { group, .. } => {
@@ -169,8 +171,7 @@ impl WindowAccess {
     }
 }
 
-/// Which mailbox is at a longword of the window, and how far behind its
-/// beginning.
+/// The mailbox at a longword of the window, and the offset from its beginning.
 fn mailbox(word: u32, mailboxes: u32) -> Result<(u8, u32), String> {
     let nothing = || {
         format!(

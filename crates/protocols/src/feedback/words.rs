@@ -1,4 +1,4 @@
-//! What the summary of a run says of the coprocessor.
+//! The coprocessor in the summary of a run.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::row::permille;
@@ -8,7 +8,8 @@ use npsim_project::quantity::grouped;
 use super::Coprocessor;
 use super::clock::Module;
 
-/// A line for each module that was asked anything, or one that says that none was.
+/// One line per module that received requests, or one line saying that there were
+/// none.
 pub(super) fn summary(device: &Coprocessor, cycles: Cycle) -> Vec<String> {
     let (quick_start, xcp) = (&device.quick_start, &device.xcp);
     let own = device.attachment();

@@ -1,10 +1,10 @@
-//! An IPv4 packet in an Ethernet frame, as far as its bytes are known.
+//! An IPv4 packet in an Ethernet frame of which only the first bytes may be known.
 
 use std::net::Ipv4Addr;
 
 /// Bytes of an Ethernet header.
 pub const LINK_HEADER: usize = 14;
-/// Ethernet's type of IPv4.
+/// The Ethernet type of IPv4.
 pub const IPV4: [u8; 2] = [8, 0];
 /// Bytes of an IPv4 header without options.
 pub(super) const HEADER: usize = 20;
@@ -21,7 +21,7 @@ pub struct Datagram<'a> {
 }
 
 impl<'a> Datagram<'a> {
-    /// The packet in a frame; `None` if it is not IPv4 or its header says what cannot be.
+    /// Returns the packet in a frame; `None` if it is not IPv4 or its header is invalid.
     #[must_use]
     pub fn in_frame(frame: &'a [u8]) -> Option<Self> {
         let (link, packet) = frame.split_at_checked(LINK_HEADER)?;
@@ -29,8 +29,8 @@ impl<'a> Datagram<'a> {
         Some(Self { link, ..datagram })
     }
 
-    /// A packet from its IPv4 header on, such as an error message quotes; `None` if its header
-    /// says what cannot be.
+    /// Returns a packet that begins with its IPv4 header, such as one quoted by an error
+    /// message; `None` if its header is invalid.
     #[must_use]
     pub fn of(packet: &'a [u8]) -> Option<Self> {
         let datagram = Self { link: &[], packet };
@@ -50,13 +50,13 @@ impl<'a> Datagram<'a> {
         Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3])
     }
 
-    /// Bytes of the IPv4 header.
+    /// Length of the IPv4 header in bytes.
     #[must_use]
     pub fn header_length(&self) -> usize {
         usize::from(self.packet[0] & 0xf) * 4
     }
 
-    /// Bytes of the packet.
+    /// Length of the packet in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         usize::from(self.half(2))
@@ -74,7 +74,7 @@ impl<'a> Datagram<'a> {
         self.half(6) & 0x4000 != 0
     }
 
-    /// Whether it is a fragment but the first.
+    /// Whether it is a fragment other than the first.
     #[must_use]
     pub fn is_later_fragment(&self) -> bool {
         self.half(6) & 0x1fff != 0
@@ -86,7 +86,7 @@ impl<'a> Datagram<'a> {
         self.half(6) & 0x3fff != 0
     }
 
-    /// Identification.
+    /// Identification field.
     #[must_use]
     pub fn identification(&self) -> u16 {
         self.half(4)
@@ -110,19 +110,19 @@ impl<'a> Datagram<'a> {
         self.address(16)
     }
 
-    /// Whether the frame came to a group of stations.
+    /// Whether the frame was addressed to a group of stations.
     #[must_use]
     pub fn came_to_group(&self) -> bool {
         self.link.first().is_some_and(|first| first & 1 != 0)
     }
 
-    /// The bytes of the packet that are known, without what pads the frame.
+    /// The known bytes of the packet, without padding of the frame.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         &self.packet[..self.packet.len().min(self.length())]
     }
 
-    /// The bytes behind the header that are known.
+    /// The known bytes after the header.
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {
         self.bytes().get(self.header_length()..).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! `[gpp.icmp]`: by which ring messages leave, which reasons are answered, how often.
+//! `[gpp.icmp]`: the ring that messages leave by, the reason codes that are answered,
+//! and the rate limit.
 
 use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
@@ -10,10 +11,10 @@ use super::rules::RouterInterface;
 use super::task::{Icmp, IcmpSetup, ReasonCodes};
 use crate::keys::port_addresses;
 
-/// Error messages a second, and so many at once, if not given.
+/// Default limit: error messages per second, and the burst.
 const RATE: u32 = 1000;
 const BURST: u32 = 50;
-/// Time to live if not given.
+/// Default time to live.
 const TTL: u8 = 64;
 
 /// `[gpp.icmp]`.

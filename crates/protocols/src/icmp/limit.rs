@@ -1,24 +1,24 @@
-//! How often messages may be sent (RFC 1812, 4.3.2.8): a token bucket.
+//! The rate limit of messages (RFC 1812, 4.3.2.8): a token bucket.
 
 use npsim_chip::Cycle;
 use serde::{Deserialize, Serialize};
 
-/// A bucket that fills with time and from which each message takes a token.
+/// A bucket that fills over time; each message takes a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenBucket {
-    /// Cycles in which a token comes.
+    /// Cycles per token.
     interval: Cycle,
     /// Cycles that fill it.
     full: Cycle,
-    /// What is in it, in cycles.
+    /// Its level, in cycles.
     level: Cycle,
-    /// When that was.
+    /// The cycle of that level.
     at: Cycle,
 }
 
 impl TokenBucket {
-    /// A full bucket of `burst` tokens, into which one comes every `interval` cycles; both at
-    /// least 1.
+    /// Creates a full bucket of `burst` tokens that gains one every `interval` cycles; both
+    /// are at least 1.
     #[must_use]
     pub fn new(interval: Cycle, burst: u32) -> Self {
         let interval = interval.max(1);
@@ -31,7 +31,7 @@ impl TokenBucket {
         }
     }
 
-    /// Takes a token at a cycle, which is not before the last one; false if there is none.
+    /// Takes a token at a cycle not before the previous one; returns false if there is none.
     pub fn take(&mut self, now: Cycle) -> bool {
         let since = now.saturating_sub(self.at);
         self.level = self.level.saturating_add(since).min(self.full);
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(taken, [true, true, true, false, false]);
         assert!(!limit.take(1_099));
         assert!(limit.take(1_100));
-        // Parts of a token are kept.
+        // Fractions of a token are kept.
         assert!(!limit.take(1_150));
         assert!(limit.take(1_200));
     }

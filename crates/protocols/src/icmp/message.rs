@@ -1,4 +1,4 @@
-//! ICMP messages that a router makes (RFC 792, RFC 1191, RFC 1812).
+//! ICMP messages made by a router (RFC 792, RFC 1191, RFC 1812).
 
 use std::net::Ipv4Addr;
 
@@ -9,7 +9,7 @@ use crate::checksum;
 
 /// Bytes of the header of an ICMP message.
 pub const MESSAGE_HEADER: usize = 8;
-/// Bytes that an error message quotes behind the packet's header.
+/// Bytes after the packet's header that an error message quotes.
 const QUOTED: usize = 8;
 /// Type of service of error messages: precedence 6, internetwork control (RFC 1812, 4.3.2.5).
 const CONTROL: u8 = 0xc0;
@@ -20,28 +20,28 @@ pub const ECHO_REQUEST: u8 = 8;
 /// Types of error messages: unreachable, source quench, redirect, time exceeded, parameter problem.
 pub const ERRORS: [u8; 5] = [3, 4, 5, 11, 12];
 
-/// What is wrong with a packet.
+/// The problem with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
     /// There is no route to its destination.
     NetUnreachable,
-    /// The last hop does not answer.
+    /// Its next hop does not answer.
     HostUnreachable,
-    /// The router itself is to have it and does not speak the protocol.
+    /// It is for the router itself, which does not implement the protocol.
     ProtocolUnreachable,
-    /// The router itself is to have it and nothing listens at the port.
+    /// It is for the router itself, and nothing listens at the port.
     PortUnreachable,
-    /// The packet is larger than a link takes, and must not be fragmented.
+    /// It is larger than the MTU of a link and must not be fragmented.
     TooBig {
-        /// Largest packet of the link, in bytes.
+        /// MTU of the link in bytes.
         mtu: u16,
     },
-    /// The time to live is over.
+    /// Its time to live has expired.
     TimeExceeded,
 }
 
 impl Trouble {
-    /// Type and code, and the longword behind the checksum.
+    /// Type and code, and the longword after the checksum.
     #[must_use]
     pub const fn code(self) -> (u8, u8, u32) {
         match self {
@@ -55,18 +55,18 @@ impl Trouble {
     }
 }
 
-/// What a message says to the host that it comes to.
+/// What a message means to the host that receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpContent {
-    /// Something is wrong with a packet that the host has sent.
+    /// There is a problem with a packet that the host sent.
     Trouble(Trouble),
-    /// An echo request is answered.
+    /// The answer to an echo request.
     EchoReply,
 }
 
 impl IcmpContent {
-    /// What a message says to a host with this address; `None` if it is none of these, is broken,
-    /// or quotes a packet that the host has not sent (RFC 1122, 3.2.2).
+    /// Interprets a message received by the host with this address. `None` if it is of another
+    /// type, is broken, or quotes a packet that the host did not send (RFC 1122, 3.2.2).
     #[must_use]
     pub fn of(packet: &Datagram<'_>, host: Ipv4Addr) -> Option<Self> {
         let message = packet.payload();
@@ -92,8 +92,8 @@ impl IcmpContent {
     }
 }
 
-/// What an error message quotes of the packet that it is about, from the IPv4 header on; `None` if
-/// it is no error message.
+/// The part of the original packet that an error message quotes, from its IPv4 header on; `None` if
+/// it is not an error message.
 #[must_use]
 pub fn quote<'a>(message: &Datagram<'a>) -> Option<&'a [u8]> {
     let payload = message.payload();
@@ -101,7 +101,7 @@ pub fn quote<'a>(message: &Datagram<'a>) -> Option<&'a [u8]> {
     payload.get(MESSAGE_HEADER..).filter(|_| error)
 }
 
-/// What all packets of the router's own have.
+/// Header fields common to all packets made by the router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpHeaderFields {
     /// Source address.
@@ -112,8 +112,8 @@ pub struct IpHeaderFields {
     pub identification: u16,
 }
 
-/// An error message about a packet, from its IPv4 header on: it quotes the packet's header and
-/// the eight bytes behind that, as far as they are known.
+/// Creates an error message about a packet, from the message's IPv4 header on. It quotes the
+/// packet's header and the eight bytes after it, as far as they are known.
 #[must_use]
 pub fn error(trouble: Trouble, about: &Datagram<'_>, sending: IpHeaderFields) -> Vec<u8> {
     let known = about.bytes();
@@ -125,14 +125,14 @@ pub fn error(trouble: Trouble, about: &Datagram<'_>, sending: IpHeaderFields) ->
     packet(sending, about.source(), CONTROL, message)
 }
 
-/// Bytes of a packet that an error message about it needs.
+/// The number of bytes of a packet that an error message about it needs.
 #[must_use]
 pub fn quoted(about: &Datagram<'_>) -> usize {
     about.length().min(about.header_length() + QUOTED)
 }
 
-/// The answer to an echo request that is known whole, from its IPv4 header on; `None` if it is
-/// none, or broken. Its source is the address that was asked.
+/// Creates the answer to an echo request, from its IPv4 header on; `None` if it is not a complete
+/// and valid request. The source is the address that the request was sent to.
 #[must_use]
 pub fn echo_reply(request: &Datagram<'_>, ttl: u8, identification: u16) -> Option<Vec<u8>> {
     let message = request.payload();
@@ -151,7 +151,7 @@ pub fn echo_reply(request: &Datagram<'_>, ttl: u8, identification: u16) -> Optio
     Some(packet(sending, request.source(), request.service(), reply))
 }
 
-/// An IPv4 packet of a message whose checksum is still to come.
+/// Wraps a message in an IPv4 packet, filling in both checksums.
 fn packet(sending: IpHeaderFields, to: Ipv4Addr, service: u8, mut message: Vec<u8>) -> Vec<u8> {
     message[2..4].fill(0);
     let sum = !checksum::sum(&message);
@@ -183,7 +183,7 @@ pub(super) mod tests {
         identification: 7,
     };
 
-    /// A frame with a UDP datagram to traceroute's first port.
+    /// A frame with a UDP datagram to the first port used by traceroute.
     pub fn udp(from: [u8; 4], to: [u8; 4]) -> Vec<u8> {
         let builder = PacketBuilder::ethernet2([2; 6], [4; 6])
             .ipv4(from, to, 1)
@@ -202,8 +202,8 @@ pub(super) mod tests {
         frame
     }
 
-    /// What another reader of packets says: addresses, type, and the bytes behind the message's
-    /// header. It checks both checksums.
+    /// Reads a packet with an independent parser that checks both checksums: addresses, type, and
+    /// the bytes after the message's header.
     fn read(packet: &[u8]) -> ([u8; 4], [u8; 4], Icmpv4Type, Vec<u8>) {
         let sliced = SlicedPacket::from_ip(packet).unwrap();
         let Some(NetSlice::Ipv4(ip)) = sliced.net else {
@@ -279,7 +279,7 @@ pub(super) mod tests {
         assert_eq!(quoted(&about), 36);
         let message = error(Trouble::TimeExceeded, &about, SENDING);
         assert_eq!(message[28..], frame[14..14 + 36]);
-        // Four bytes behind the header, and then what fills the frame.
+        // Four bytes after the header, followed by padding.
         let mut frame = udp([192, 0, 2, 9], [10, 9, 9, 9]);
         frame[16..18].copy_from_slice(&24_u16.to_be_bytes());
         let about = Datagram::in_frame(&frame).unwrap();

@@ -1,9 +1,9 @@
-//! ICMP (RFC 792) as a router sends it: what is said about packets that are not forwarded, and
-//! answers to echo requests for the router's own addresses.
+//! ICMP (RFC 792) in a router: error messages about packets that are not forwarded, and answers to echo
+//! requests for the router's own addresses.
 //!
-//! [`rules`] decides whether anything may be said about a packet (RFC 1812, 4.3.2.7), [`TokenBucket`] how
-//! often (4.3.2.8), [`message`] makes messages. None of them knows a chip. [`task`] is the slow-path
-//! task that does it at the core's cost.
+//! [`rules`] decides whether an error message about a packet is permitted (RFC 1812, 4.3.2.7),
+//! [`TokenBucket`] limits their rate (4.3.2.8), [`message`] makes messages. None of them depends on a
+//! chip. [`task`] is the slow-path task that does this at the core's cost.
 
 mod datagram;
 pub(crate) mod keys;

@@ -1,4 +1,4 @@
-//! What a router must not say anything about: RFC 1812, 4.3.2.7.
+//! Packets about which a router must not send error messages: RFC 1812, 4.3.2.7.
 
 use std::net::Ipv4Addr;
 
@@ -10,15 +10,15 @@ use super::message::ERRORS;
 /// An address of the router and the network that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouterInterface {
-    /// The router's own address.
+    /// The address.
     pub address: Ipv4Addr,
-    /// Bits of the network's prefix; 31 and 32 have no broadcast address.
+    /// Prefix length of the network; with 31 and 32 there is no broadcast address.
     pub length: u8,
 }
 
 impl RouterInterface {
-    /// Whether an address is a broadcast in the network: all bits of the host are ones, or, as
-    /// was once the use, zeros.
+    /// Whether an address is a broadcast in the network: all host bits are ones or, as in an
+    /// old convention, zeros.
     #[must_use]
     pub fn is_broadcast(&self, address: Ipv4Addr) -> bool {
         if self.length >= 31 {
@@ -30,23 +30,23 @@ impl RouterInterface {
     }
 }
 
-/// Why nothing is said about a packet.
+/// The reason why no error message may be sent about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// The packet came as a broadcast or multicast of the link layer.
+    /// It arrived as a link-layer broadcast or multicast.
     LinkGroup,
-    /// The packet is for an IP broadcast or multicast address.
+    /// It is for an IP broadcast or multicast address.
     Group,
-    /// The source is no single host.
+    /// Its source is not a single host.
     Source,
-    /// The packet is a fragment but the first.
+    /// It is a fragment other than the first.
     Fragment,
-    /// The packet is an ICMP error message, or could be one.
+    /// It is an ICMP error message, or could be one.
     Error,
 }
 
-/// Why no error message is sent about a packet; `None` if one may be. `networks` are those of
-/// the router's ports.
+/// Returns why no error message may be sent about a packet; `None` if one may. `networks` are
+/// those of the router's ports.
 #[must_use]
 pub fn silence(packet: &Datagram<'_>, networks: &[RouterInterface]) -> Option<Silence> {
     if packet.came_to_group() {
@@ -64,21 +64,21 @@ pub fn silence(packet: &Datagram<'_>, networks: &[RouterInterface]) -> Option<Si
     }
 }
 
-/// Whether an address is that of a broadcast or of a group.
+/// Whether an address is a broadcast or multicast address.
 fn is_group(address: Ipv4Addr, networks: &[RouterInterface]) -> bool {
     address.is_broadcast()
         || address.is_multicast()
         || networks.iter().any(|network| network.is_broadcast(address))
 }
 
-/// Whether an address may be that of a single host: not of network 0, no loopback, of no
-/// group, not of class E, no broadcast.
+/// Whether an address may belong to a single host: not in network 0, no loopback, no
+/// multicast, not class E, no broadcast.
 #[must_use]
 pub fn is_host(address: Ipv4Addr, networks: &[RouterInterface]) -> bool {
     npsim_project::resolve::is_host(address) && !is_group(address, networks)
 }
 
-/// Where the type is not known it could be that of an error.
+/// Whether a message may be an error: if its type is unknown, it may.
 fn could_be_error(packet: &Datagram<'_>) -> bool {
     packet
         .payload()
@@ -101,7 +101,7 @@ mod tests {
         silence(&Datagram::in_frame(frame).unwrap(), &[NETWORK])
     }
 
-    /// A datagram with some of its bytes changed: frame offsets and what stands there.
+    /// A datagram with some of its bytes changed, given as frame offsets and new bytes.
     fn changed(bytes: &[(usize, &[u8])]) -> Vec<u8> {
         let mut frame = udp([10, 1, 0, 9], [192, 0, 2, 1]);
         for (at, new) in bytes {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     proptest! {
-        /// The rules told in another way, over packets of all kinds.
+        /// An independent formulation of the rules, over packets of all kinds.
         #[test]
         fn rules_of_silence_hold_for_all_packets(
             link: u8,

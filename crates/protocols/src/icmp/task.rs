@@ -1,11 +1,12 @@
 //! ICMP on the slow path: packets that the task `exceptions` takes off its ring are answered in
-//! the buffers in which they came.
+//! their own buffers.
 //!
-//! A packet that nothing may be said about, or for which no message is left in the bucket, is
-//! not taken and ends as without the task. For one that is, the core decides and makes the
-//! message (`reply_work`), reads what it needs of the packet, looks up the way in the routing
-//! table, writes message and descriptor and sends it. An echo request is read whole for its
-//! checksum; of the reply the headers are written, since the rest is there already.
+//! A packet about which no message may be sent, or for which no token is left in the bucket, is
+//! refused and handled as if there were no such task. For others, the core decides and makes
+//! the message (`reply_work`), reads the part of the packet that it needs, looks up the route,
+//! and writes and sends the message and its descriptor. An echo request is read completely for
+//! its checksum; only the headers of the reply are written, since the rest is already in the
+//! buffer.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -25,52 +26,52 @@ use super::rules::{self, RouterInterface};
 use crate::job::own_addresses;
 use crate::routed_reply::{ReplyOutcome, RoutedReply};
 
-/// Packets that may wait for the task; more are not taken.
+/// Maximum number of packets waiting for the task; more are refused.
 const MOST_WAITING: usize = 64;
 
-/// The reason codes of the microcode that the task answers.
+/// The microcode's reason codes that the task answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReasonCodes {
-    /// Time to live is over.
+    /// The time to live has expired.
     pub ttl: Option<u8>,
-    /// For the router itself.
+    /// The packet is for the router itself.
     pub local: Option<u8>,
-    /// No route.
+    /// There is no route.
     pub no_route: Option<u8>,
-    /// Larger than the next hop's MTU.
+    /// The packet is larger than the next hop's MTU.
     pub too_big: Option<u8>,
 }
 
-/// What the task works with.
+/// Configuration of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IcmpSetup {
     /// Buffers and the ring to the microengines.
     pub sender: PacketSender,
-    /// Which packets are answered.
+    /// The reasons for which packets are answered.
     pub reasons: ReasonCodes,
-    /// By port its address: one, or one for each router of a chain.
+    /// The interfaces of each port: one, or one per router of a chain.
     pub ports: Vec<Vec<RouterInterface>>,
-    /// Where routes are looked up.
+    /// The routing table.
     pub table: TablePlace,
-    /// Time to live of what the router makes.
+    /// Time to live of the router's messages.
     pub ttl: u8,
-    /// Cycles from one error message to the next, on average.
+    /// Average cycles between error messages.
     pub interval: Cycle,
-    /// Error messages that may follow one another at once.
+    /// Maximum burst of error messages.
     pub burst: u32,
 }
 
-/// What a packet is answered with.
+/// The kind of answer to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum IcmpAnswer {
     Error(Trouble),
-    /// An error message that needs the link's limit, which is to be looked up.
+    /// An error message that includes the link's MTU, which must be looked up first.
     TooBig,
     Echo,
 }
 
 impl IcmpAnswer {
-    /// Bytes of the packet from which it is made.
+    /// Number of bytes of the packet that are needed to make it.
     fn needs(self, about: &Datagram<'_>) -> usize {
         match self {
             Self::Echo => about.length(),
@@ -79,22 +80,22 @@ impl IcmpAnswer {
     }
 }
 
-/// What the task has done.
+/// Counters of the task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IcmpCounts {
-    /// Messages that a packet's time to live is over.
+    /// Messages that a time to live expired.
     pub time_exceeded: u64,
-    /// Messages that a destination is unreachable, but for those that follow.
+    /// Messages that a destination is unreachable, other than `too_big`.
     pub unreachable: u64,
     /// Messages that a packet is too big and must not be fragmented.
     pub too_big: u64,
     /// Answers to echo requests.
     pub echo_replies: u64,
-    /// Packets about which nothing may be said.
+    /// Packets that must not be answered.
     pub silent: u64,
-    /// Packets about which nothing was said as there was too much to say.
+    /// Packets not answered because of the rate limit or a full queue.
     pub limited: u64,
-    /// Answers that found no way, no room, or a request that was broken.
+    /// Answers abandoned for lack of a route or of room, or because the request was broken.
     pub given_up: u64,
 }
 
@@ -111,12 +112,12 @@ impl IcmpCounts {
 struct IcmpJob {
     packet: Exception,
     answer: IcmpAnswer,
-    /// The packet's bytes, all that its answer needs.
+    /// The bytes of the packet that its answer needs.
     frame: Vec<u8>,
     reply: Option<RoutedReply>,
 }
 
-/// What comes next.
+/// The next step of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum IcmpStep {
     Begin,
@@ -125,11 +126,11 @@ enum IcmpStep {
     Reply,
 }
 
-/// The task.
+/// The ICMP task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Icmp {
     setup: IcmpSetup,
-    /// By port, of this router.
+    /// The networks of this router, by port.
     networks: Vec<RouterInterface>,
     limit: TokenBucket,
     waiting: VecDeque<(Exception, IcmpAnswer)>,
@@ -137,12 +138,12 @@ pub struct Icmp {
     step: IcmpStep,
     identification: u16,
     counts: IcmpCounts,
-    /// Messages that another task sends.
+    /// Messages handed on to another task.
     handed_on: u64,
 }
 
 impl Icmp {
-    /// A task that has answered nothing yet.
+    /// Creates the task.
     #[must_use]
     pub fn new(setup: IcmpSetup) -> Self {
         Self {
@@ -158,19 +159,19 @@ impl Icmp {
         }
     }
 
-    /// What it works with.
+    /// The configuration.
     #[must_use]
     pub const fn setup(&self) -> &IcmpSetup {
         &self.setup
     }
 
-    /// What it has done.
+    /// The counters.
     #[must_use]
     pub const fn counts(&self) -> &IcmpCounts {
         &self.counts
     }
 
-    /// What a packet calls for, if it calls for anything.
+    /// The answer that a packet calls for, if any.
     fn answer(&self, code: u8, packet: &Datagram<'_>) -> Option<IcmpAnswer> {
         let is = |wanted: Option<u8>| wanted == Some(code);
         let reasons = &self.setup.reasons;
@@ -181,8 +182,8 @@ impl Icmp {
         } else if code == reason::NO_HOST {
             Trouble::HostUnreachable
         } else if is(reasons.too_big) || code == reason::TOO_BIG {
-            // The MTU is looked up later. What may be fragmented ends here: the router does
-            // not do it.
+            // The MTU is looked up later. A packet that may be fragmented ends here, since the
+            // router does not fragment.
             return packet.keeps_whole().then_some(IcmpAnswer::TooBig);
         } else if is(reasons.local) {
             match packet.protocol() {
@@ -199,7 +200,7 @@ impl Icmp {
         Some(IcmpAnswer::Error(trouble))
     }
 
-    /// The address of the port on which a packet came.
+    /// The address of the port on which a packet arrived.
     fn address(&self, packet: &Exception) -> Option<Ipv4Addr> {
         let port = Descriptor::of(packet).input as usize;
         self.networks.get(port).map(|network| network.address)
@@ -214,7 +215,7 @@ impl Icmp {
         }
     }
 
-    /// Makes the answer of the packet's bytes, all that it needs of them.
+    /// Makes the answer from the packet's bytes, which include all that it needs.
     fn make(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         let job = self.job.as_ref()?;
         let packet = Datagram::in_frame(frame)?;
@@ -235,7 +236,8 @@ impl Icmp {
         }
     }
 
-    /// Makes the message of the packet's bytes, all that are needed, and says what follows.
+    /// Makes the message from the packet's bytes, which include all that it needs, and returns
+    /// the next step.
     fn resume(&mut self, frame: Vec<u8>) -> IcmpStep {
         let table = self.setup.table;
         let ends = Datagram::in_frame(&frame)
@@ -250,7 +252,7 @@ impl Icmp {
         let made = ends.and_then(|(from, _)| Some((self.make(&frame)?, from)));
         if let Some(job) = &mut self.job {
             let packet = job.packet.clone();
-            // Behind a header without options the rest of an echo stays where it is.
+            // After a header without options, the rest of an echo message stays in place.
             let in_place = job.answer == IcmpAnswer::Echo && packet.header[LINK_HEADER] & 0xf == 5;
             job.reply = Some(match made {
                 None => RoutedReply::none(packet),
@@ -262,7 +264,7 @@ impl Icmp {
         IcmpStep::Reply
     }
 
-    /// There is no limit to tell: the packet ends.
+    /// The MTU was not found: ends the packet.
     fn give_up(&mut self) -> IcmpStep {
         if let Some(job) = &mut self.job {
             job.reply = Some(RoutedReply::none(job.packet.clone()));
@@ -270,7 +272,7 @@ impl Icmp {
         IcmpStep::Reply
     }
 
-    /// The link's limit is known, and the message can be made.
+    /// Makes the message now that the link's MTU is known.
     fn limited_to(&mut self, mtu: u16) -> IcmpStep {
         let Some(job) = &mut self.job else {
             return IcmpStep::Reply;
@@ -285,7 +287,7 @@ impl Icmp {
         self.job.as_ref().map_or(0, |job| job.packet.buffer)
     }
 
-    /// Begins with the packet that has waited for longest.
+    /// Begins with the packet that has waited longest.
     fn begin(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let Some((packet, answer)) = self.waiting.pop_front() else {
             let next = NextAction::Wait { cost: 0, due: None };
@@ -308,14 +310,14 @@ impl Icmp {
         ("make the message", NextAction::After(access.costs().reply))
     }
 
-    /// Reads what the message needs of the packet beyond its first bytes.
+    /// Reads the part of the packet that the message needs beyond its first bytes.
     fn read_rest(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let handle = self.handle();
         let Some(job) = &self.job else {
             return ("nothing", self.ends(now, 0));
         };
-        // The first bytes have been read.
+        // The first bytes have already been read.
         let known = job.packet.header.len();
         let mut frame = job.packet.header.clone();
         let about = Datagram::in_frame(&frame);
@@ -327,7 +329,7 @@ impl Icmp {
         ("read the rest of the packet", NextAction::After(cost))
     }
 
-    /// Makes the next access of answering.
+    /// Makes the next access of the reply.
     fn reply(&mut self, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let now = access.now();
         let Some(IcmpJob {
@@ -362,7 +364,7 @@ impl Icmp {
         } += 1;
     }
 
-    /// The job is over.
+    /// Ends the job.
     fn ends(&mut self, now: Cycle, cost: Cycle) -> NextAction {
         self.job = None;
         self.step = IcmpStep::Begin;

@@ -1,4 +1,4 @@
-//! Rows and summary of the task.
+//! Statistics and summary of the task.
 
 use npsim_chip::kernel::row::Row;
 
@@ -6,7 +6,7 @@ use super::task::IcmpCounts;
 use crate::keys::occurred;
 
 impl IcmpCounts {
-    /// What statistics show.
+    /// The statistics.
     pub(super) fn row(&self) -> Row {
         Row::default()
             .with("time_exceeded", self.time_exceeded)
@@ -18,7 +18,7 @@ impl IcmpCounts {
             .with("given_up", self.given_up)
     }
 
-    /// The line of the summary: what happened at all.
+    /// The summary line: counters that are not zero.
     pub(super) fn summary(&self) -> String {
         let shown = occurred(&[
             (self.time_exceeded, "time exceeded"),

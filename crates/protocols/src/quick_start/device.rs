@@ -1,5 +1,5 @@
-//! The Quick-Start module of the feedback coprocessor: registers of each group of
-//! ports, and the rate that a request gets.
+//! The Quick-Start module of the feedback coprocessor: the registers of each group of
+//! ports, and the computation of grants.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
@@ -9,37 +9,36 @@ use super::{GrantPool, rate_units};
 use crate::feedback::clock::Module;
 use crate::feedback::{GROUPS, QUICK_START_WORDS};
 
-/// The registers of a group: limit, phase, what is granted in the windows of phase 0,
-/// nothing (a lock, where groups are in memory), what is granted in the windows
-/// of phase 8.
+/// The registers of a group: limit, phase, the grants in windows of phase 0, an
+/// unused one (a lock if groups are in memory), and the grants in windows of phase 8.
 type QuickStartRegisters = [u32; QUICK_START_WORDS];
 
-/// What the module has done.
+/// Counters of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartCounts {
     /// Requests answered.
     pub requests: u64,
-    /// Of these, with what they asked for.
+    /// Requests granted in full.
     pub granted: u64,
-    /// With less, but something.
+    /// Requests granted in part.
     pub reduced: u64,
-    /// With nothing.
+    /// Requests denied.
     pub denied: u64,
     /// Sum of all grants in units of 40 kbit/s.
     pub granted_units: u64,
 }
 
-/// What a request gets.
+/// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Grant {
-    /// The rate code, 0 for nothing.
+    /// The granted rate code, 0 if denied.
     code: u8,
-    /// The rate, in units of 40 kbit/s.
+    /// The rate in units of 40 kbit/s.
     units: u32,
 }
 
-/// Grants what the window in use has left, and books it: the reference model between
-/// registers and answer.
+/// Grants what the current window has left and records it; connects the registers to
+/// the reference model.
 fn grant(registers: &mut QuickStartRegisters, code: u8) -> Grant {
     let [limit, phase, granted @ ..] = registers;
     let granted = &mut granted[(*phase & 8) as usize / 4];
@@ -60,13 +59,13 @@ fn grant(registers: &mut QuickStartRegisters, code: u8) -> Grant {
 pub struct QuickStartModule {
     pub(crate) module: Module,
     groups: [QuickStartRegisters; GROUPS as usize],
-    /// What it has done.
+    /// Counters of the module.
     pub counts: QuickStartCounts,
 }
 
 impl QuickStartModule {
-    /// A module with all registers zero, which grants nothing, and a clock of so many
-    /// picoseconds beside microengines of so many megahertz.
+    /// Creates a module with all registers zero, which grants nothing, and with a
+    /// clock of this period for microengines of this frequency.
     #[must_use]
     pub fn new(picoseconds: u64, mhz: u64) -> Self {
         Self {
@@ -76,18 +75,18 @@ impl QuickStartModule {
         }
     }
 
-    /// A register; there are five in each group.
+    /// A register, mutable; there are five in each group.
     pub(crate) fn register(&mut self, group: usize, word: usize) -> &mut u32 {
         &mut self.groups[group][word]
     }
 
-    /// What is in it.
+    /// The value of a register.
     pub(crate) const fn read(&self, group: usize, word: usize) -> u32 {
         self.groups[group][word]
     }
 
-    /// Answers a request that is handed over now and has been there `since`: the
-    /// granted rate code, and the cycle at which it is there.
+    /// Answers a request that is handed over now and has been waiting `since`:
+    /// returns the granted rate code, and the cycle at which it is available.
     pub fn request(&mut self, now: Cycle, since: Cycle, group: u8, code: u8) -> (u32, Cycle) {
         let answered = self.module.take(now, since);
         let Some(registers) = self.groups.get_mut(usize::from(group)) else {
@@ -105,9 +104,9 @@ impl QuickStartModule {
         (u32::from(grant.code), answered)
     }
 
-    /// Hands the module a request of group 0 whenever it can take one, as a bench
-    /// does that has it alone: no channel, no bus. Gives how many are answered in so
-    /// many cycles.
+    /// Hands the module a request of group 0 whenever it can take one, as on a test
+    /// bench without channel and bus. Returns the number of requests answered within
+    /// this many cycles.
     pub fn drive(&mut self, cycles: Cycle, code: u8) -> u64 {
         let mut answers = 0;
         loop {
@@ -120,7 +119,7 @@ impl QuickStartModule {
         }
     }
 
-    /// What statistics show of it.
+    /// Statistics of the module.
     pub(crate) fn row(&self, cycles: Cycle) -> Row {
         let counts = &self.counts;
         Row::default()

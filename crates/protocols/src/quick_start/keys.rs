@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::task::{QuickStartGroup, QuickStartSetup, QuickStartTask, STATE_STRIDE};
 use super::window::units_of_rate;
 
-/// Bytes from one port's counters to the next, and where the low half of the bytes
-/// that it sent stands.
+/// Bytes from one port's counters to the next, and the offset of the low half of its
+/// sent bytes.
 const PORT_STRIDE: u32 = 32;
 const PORT_BYTES_OUT_LOW: u32 = 28;
 
@@ -147,12 +147,12 @@ impl TaskKind for QuickStartKind {
     }
 }
 
-/// A rate, or a share of the capacity, in units of 40 kbit/s.
+/// Parses a rate or a share of the capacity, in units of 40 kbit/s.
 fn threshold(resolver: &mut Resolver<'_>, typed: &Spanned<Decimal>, capacity: i64) -> Option<i64> {
     const SHARE: &str =
         "write a rate such as \"1Gbps\", or a share of the capacity such as 0.9 or \"90%\"";
     let text = typed.get_ref().text();
-    // `1` is all of the capacity, in quotes too, and not one bit per second.
+    // `1` is all of the capacity, even in quotes, and not one bit per second.
     let plain = decimal(&text, 1_000_000);
     let share = match (typed.get_ref(), text.strip_suffix('%')) {
         (_, Some(percent)) => decimal(percent.trim(), 10_000),

@@ -1,8 +1,9 @@
-//! Quick-Start (RFC 4782): a sender asks the routers of a path for a rate, in an IPv4 option.
+//! Quick-Start (RFC 4782): a sender requests a rate from the routers of a path, in an IPv4
+//! option.
 //!
-//! [`process`] is what a router does to a packet; [`GrantPool`] is the room that it grants from;
-//! [`window`] is how that room is kept up to date. Rates are in units of 40 kbit/s, in which rate
-//! code N (1 to 15) is 2^N and code 0 is nothing.
+//! [`process`] is what a router does to a packet; [`GrantPool`] is the capacity that it grants
+//! from; [`window`] keeps that capacity up to date. Rates are in units of 40 kbit/s, in which
+//! rate code N (1 to 15) is 2^N and code 0 is nothing.
 
 pub mod device;
 pub mod keys;
@@ -17,12 +18,12 @@ pub use option::{Malformed, QuickStartOption, find, nonce_mask, rate_units};
 pub use pool::{GrantPool, PendingRequest, grant};
 pub use router::{RequestOutcome, SlowPathReason, process};
 
-/// Bits per second of one unit of rate.
+/// Bits per second per unit of rate.
 pub(crate) const UNIT_BITS_PER_SECOND: u64 = 40_000;
 
 #[cfg(test)]
 pub(crate) mod tests {
-    /// Bytes from hex digits.
+    /// Decodes hex digits.
     pub fn bytes(hex: &str) -> Vec<u8> {
         (0..hex.len())
             .step_by(2)

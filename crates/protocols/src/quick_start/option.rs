@@ -1,4 +1,4 @@
-//! The Quick-Start option of IPv4: where it stands in a header, and its fields.
+//! The Quick-Start option of IPv4: finding it in a header, and its fields.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub const APPROVED_RATE: u8 = 8;
 const END_OF_OPTIONS: u8 = 0;
 const NO_OPERATION: u8 = 1;
 
-/// The rate of a code (its lower four bits) in units of 40 kbit/s.
+/// Returns the rate of a code (its lower four bits) in units of 40 kbit/s.
 #[must_use]
 pub const fn rate_units(code: u8) -> i32 {
     match code & 0xf {
@@ -24,8 +24,8 @@ pub const fn rate_units(code: u8) -> i32 {
     }
 }
 
-/// The bits of the option's second longword that a router makes random when it lowers a request
-/// from code `asked` to code `granted`: the pairs of nonce bits granted + 1 to asked.
+/// The bits of the option's second longword that a router randomises when it lowers a request from
+/// code `asked` to code `granted`: the pairs of nonce bits granted + 1 to asked.
 #[must_use]
 pub const fn nonce_mask(asked: u8, granted: u8) -> u32 {
     above_pair(asked).wrapping_sub(above_pair(granted)) as u32
@@ -43,11 +43,11 @@ pub struct QuickStartOption {
     pub function: u8,
     /// Rate code (4 bits).
     pub rate: u8,
-    /// TTL that every router which takes part lowers together with the TTL of the header.
+    /// QS TTL, which every participating router decrements together with the TTL of the header.
     pub ttl: u8,
     /// The sender's nonce (30 bits).
     pub nonce: u32,
-    /// The two bits after the nonce, sent as 0 and passed on as they came.
+    /// The two bits after the nonce, sent as 0 and forwarded unchanged.
     pub reserved: u8,
 }
 
@@ -69,7 +69,7 @@ impl QuickStartOption {
         })
     }
 
-    /// The option as it stands in a header.
+    /// Encodes the option as it appears in a header.
     #[must_use]
     pub fn to_bytes(self) -> [u8; LENGTH] {
         let [a, b, c, d] = self.word().to_be_bytes();
@@ -83,7 +83,7 @@ impl QuickStartOption {
         self.nonce << 2 | u32::from(self.reserved & 3)
     }
 
-    /// A request denied: rate, TTL and nonce zero.
+    /// A denied request: rate, TTL and nonce are zero.
     #[must_use]
     pub fn denied() -> Self {
         Self {
@@ -95,8 +95,8 @@ impl QuickStartOption {
         }
     }
 
-    /// A request granted at code `granted`, not above the code that it asks for. The parts of the
-    /// nonce that would prove a higher rate are taken from `random`.
+    /// A request granted at code `granted`, which must not exceed the requested code. The parts of
+    /// the nonce that would prove a higher rate are replaced by bits of `random`.
     #[must_use]
     pub fn granted(self, granted: u8, random: u32) -> Self {
         let mask = nonce_mask(self.rate, granted);
@@ -111,16 +111,16 @@ impl QuickStartOption {
     }
 }
 
-/// Options that cannot be walked: a length below two or past the end of the header.
+/// Options that cannot be parsed: a length is below two or extends past the end of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed;
 
-/// Where the first option of kind 25 stands in a whole IPv4 header, by its own length, whatever that
-/// is; `None` without one.
+/// The range of the first option of kind 25 in a complete IPv4 header, by the option's own length,
+/// whether that is valid or not; `None` without one.
 ///
 /// # Errors
 ///
-/// When an option before it or its own length is malformed.
+/// Returns an error if an option before it, or its own length, is malformed.
 pub fn find(header: &[u8]) -> Result<Option<Range<usize>>, Malformed> {
     let mut at = 20;
     while at < header.len() {

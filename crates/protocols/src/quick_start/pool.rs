@@ -1,4 +1,4 @@
-//! The room that a router grants rates from, under a lock or with atomic additions.
+//! The capacity that a router grants rates from, under a lock or with atomic additions.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,31 +14,32 @@ pub fn grant(limit: i32, granted: i32, code: u8) -> u8 {
         .unwrap_or(0)
 }
 
-/// What may be granted in a window and what has been, both in units of 40 kbit/s.
+/// The limit of a window and what has been granted, both in units of 40 kbit/s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GrantPool {
-    /// The most that `granted` may come to; below zero when the line carries more than it should.
+    /// The maximum of `granted`; negative when the line carries more than it should.
     pub limit: i32,
     /// The rates granted in the window.
     pub granted: i32,
 }
 
 impl GrantPool {
-    /// Grants a request for `code` as far as there is room: the code granted, 0 if denied.
+    /// Grants a request for `code` as far as there is room; returns the granted code, 0 if denied.
     pub fn grant(&mut self, code: u8) -> u8 {
         let code = grant(self.limit, self.granted, code);
         self.granted = self.granted.wrapping_add(rate_units(code));
         code
     }
 
-    /// The first step without a lock: the whole request is added at once.
+    /// First step without a lock: adds the whole request at once.
     pub fn add(&mut self, code: u8) -> PendingRequest {
         let before = self.granted;
         self.granted = self.granted.wrapping_add(rate_units(code));
         PendingRequest { code, before }
     }
 
-    /// The second step: what the request does not get is taken back. The code granted, 0 if denied.
+    /// Second step without a lock: takes back what is not granted. Returns the granted code, 0 if
+    /// denied.
     pub fn settle(&mut self, request: PendingRequest) -> u8 {
         let code = grant(self.limit, request.before, request.code);
         self.granted = self
@@ -48,7 +49,7 @@ impl GrantPool {
     }
 }
 
-/// A request that has been added to a pool and not settled yet.
+/// A request that was added to a pool and not yet settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PendingRequest {
     code: u8,
@@ -130,8 +131,8 @@ mod tests {
             }
         }
 
-        /// Threads add and settle in any order: the grants never pass the limit, and what is left in
-        /// the pool is what was granted.
+        /// Threads add and settle in any order: grants never exceed the limit, and the pool ends up
+        /// with exactly what was granted.
         #[test]
         fn any_interleaving_keeps_the_limit(
             limit in 0_i32..40_000,

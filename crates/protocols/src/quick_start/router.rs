@@ -1,41 +1,41 @@
-//! What a router that takes part in Quick-Start does to an IPv4 packet.
+//! Processing of an IPv4 packet by a router that takes part in Quick-Start.
 
 use super::option::{LENGTH, QuickStartOption, RATE_REQUEST, find};
 use super::pool::GrantPool;
 use crate::checksum;
 
-/// The outcome of a packet.
+/// The outcome for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RequestOutcome {
-    /// The request is granted as asked; TTL, QS TTL and checksum are brought up to date.
+    /// The request is granted in full; TTL, QS TTL and checksum are updated.
     Approve,
-    /// The request is granted at a lower rate; part of the nonce is random now.
+    /// The request is granted at a lower rate; part of the nonce is randomised.
     Reduce,
-    /// Rate, QS TTL and nonce are zero now.
+    /// The request is denied: rate, QS TTL and nonce are set to zero.
     Deny,
-    /// Forwarded with only the TTL and the checksum changed: nothing was asked of this router.
+    /// Nothing is requested from this router: only the TTL and the checksum are updated.
     Forward,
-    /// Not for the fast path; untouched, nothing granted.
+    /// The packet goes to the slow path, unchanged; nothing is granted.
     SlowPath(SlowPathReason),
-    /// Has no Quick-Start option; untouched. It may have other options.
+    /// The packet has no Quick-Start option and is unchanged. It may have other options.
     NoOption,
 }
 
 /// Why a packet goes to the slow path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SlowPathReason {
-    /// The TTL would become 0: ICMP time exceeded.
+    /// The TTL would become 0, which calls for ICMP time exceeded.
     Ttl,
-    /// Malformed options, or a Quick-Start option that is not eight bytes long: ICMP parameter
-    /// problem.
+    /// Options are malformed, or the Quick-Start option is not eight bytes long, which calls for
+    /// ICMP parameter problem.
     Option,
 }
 
-/// Processes a packet whose header is `header`: a whole IPv4 header with its options, of a packet
-/// that passed the checks of a router. `random` is what the router's source of randomness gives.
+/// Processes a packet whose header is `header`: a complete IPv4 header with its options, of a packet
+/// that passed a router's checks. `random` comes from the router's source of randomness.
 ///
-/// The options come first, then the TTL, then the request, so that nothing is granted to a packet
-/// that does not go on. A header that is shorter than its own length field says counts as malformed.
+/// Options are checked first, then the TTL, then the request, so that nothing is granted to a packet
+/// that is not forwarded. A header shorter than its own length field counts as malformed.
 pub fn process(header: &mut [u8], pool: &mut GrantPool, random: u32) -> RequestOutcome {
     let length = header.first().map_or(0, |byte| usize::from(byte & 0xf) * 4);
     let Some(header) = header.get_mut(..length).filter(|header| header.len() >= 20) else {
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Q3 seen from the ends: the sender's test of the response.
+    /// Q3 as the sender checks it in the response.
     #[test]
     fn a_sender_accepts_the_reduced_rate_and_no_higher_one() {
         let sent = QuickStartOption::from_bytes(&bytes("1908086456970f84")).unwrap();

@@ -1,11 +1,11 @@
-//! Quick-Start on the slow path: samples how busy the lines are, and renews what
-//! may be granted window by window.
+//! Quick-Start on the slow path: samples the lines' utilisation, and renews the
+//! limit window by window.
 //!
-//! Microengines and core share a [`GrantWindow`] in memory: limit, phase and two
+//! Microengines and the core share a [`GrantWindow`] in memory: limit, phase and two
 //! counters of grants. The counter of the next window is zeroed after it has been
-//! idle for a whole window; limit and phase change in one access; what threads give
-//! back late, to the counter of the window that is over, is in the exact sum that is
-//! read after the grace.
+//! idle for a whole window; limit and phase change in one access. What threads give
+//! back late, to the counter of the previous window, is included in the exact sum
+//! that is read after the grace period.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
@@ -18,12 +18,12 @@ use crate::job::after_access;
 
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 32;
-/// Where the counters of grants stand, from the state's beginning, and how far from
-/// one to the other: a lock, where one is used, stands between them.
+/// Offset of the first counter of grants in the state, and distance to the second;
+/// the lock, if one is used, is between them.
 const GRANTED: u32 = 8;
 const PHASE: u32 = 8;
 
-/// What observers see of the task, in units of 40 kbit/s.
+/// Quantities reported to observers, in units of 40 kbit/s.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
@@ -32,76 +32,76 @@ mod level {
         Level { name, unit }
     }
 
-    /// What may be granted.
+    /// The limit of the window.
     pub const LIMIT: Level = of("limit");
-    /// What was granted in the window before.
+    /// The grants of the previous window.
     pub const GRANTS: Level = of("grants of the last window");
-    /// The last sample of the lines' use.
+    /// The last sample of the lines' utilisation.
     pub const UTILISATION: Level = of("utilisation");
-    /// The largest of the last samples.
+    /// The largest of the recent samples.
     pub const PEAK_UTILISATION: Level = of("peak utilisation");
 }
 
-/// What the task works on, and how.
+/// Configuration of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartSetup {
-    /// The shared state of the first group; [`STATE_STRIDE`] bytes a group.
+    /// The shared state of the first group; each group has [`STATE_STRIDE`] bytes.
     pub state: LongwordAddress,
-    /// What each group of ports may grant.
+    /// The groups of ports.
     pub groups: Vec<QuickStartGroup>,
     /// Cycles of a window.
     pub window: Cycle,
-    /// Cycles from the end of a window until its grants are read for good; fewer
-    /// than a window has.
+    /// Cycles from the end of a window until its grants are final and read again;
+    /// fewer than a window has.
     pub grace: Cycle,
     /// Cycles from one sample of the ports' counters to the next.
     pub sample: Cycle,
-    /// Samples of which the largest counts.
+    /// Number of recent samples of which the largest counts.
     pub samples: u32,
 }
 
 /// Ports that share a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartGroup {
-    /// Rate of the lines together, in units of 40 kbit/s.
+    /// Total rate of the lines, in units of 40 kbit/s.
     pub capacity: i64,
-    /// What may be in use, grants included, in units of 40 kbit/s.
+    /// Maximum utilisation including grants, in units of 40 kbit/s.
     pub threshold: i64,
-    /// For each port the low longword of the bytes that it sent.
+    /// For each port, the low longword of its sent bytes.
     pub counters: Vec<LongwordAddress>,
 }
 
-/// What is known of a group.
+/// The state of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickStartState {
-    /// Limit and phase as they stand in memory; the counter of the window that is
-    /// over as it was read last.
+    /// Limit and phase as they are in memory; the counter of the previous window as
+    /// last read.
     pub window: GrantWindow,
-    /// The largest samples.
+    /// The recent samples.
     peak: PeakUtilisation,
-    /// The last sample in units of 40 kbit/s.
+    /// The last sample, in units of 40 kbit/s.
     pub utilisation: i64,
-    /// Exact grants of the last window that is over, in units of 40 kbit/s.
+    /// Exact grants of the previous window, in units of 40 kbit/s.
     pub grants: i32,
-    /// The sum of all windows' exact grants.
+    /// Sum of the exact grants of all windows.
     pub grants_total: i64,
-    /// The port's counters as they were read last.
+    /// The ports' counters as last read.
     last: Vec<u32>,
-    /// Bytes sent since the last sample, as far as they are read.
+    /// Bytes sent since the last sample, as far as counters have been read.
     bytes: u64,
-    /// When the last sample began.
+    /// Cycle of the last sample.
     sampled_at: Cycle,
 }
 
 impl QuickStartState {
-    /// The largest of the last samples in units of 40 kbit/s.
+    /// The largest of the recent samples, in units of 40 kbit/s.
     #[must_use]
     pub fn peak_utilisation(&self) -> i64 {
         self.peak.peak()
     }
 }
 
-/// What comes next, with the group that it is for.
+/// The next step, with the group that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum QuickStartStep {
     Idle,
@@ -113,7 +113,7 @@ enum QuickStartStep {
     Correct(usize),
 }
 
-/// A Quick-Start task.
+/// The Quick-Start task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QuickStartTask {
     setup: QuickStartSetup,
@@ -123,14 +123,14 @@ pub struct QuickStartTask {
     next_window: Cycle,
     next_sample: Cycle,
     next_correction: Option<Cycle>,
-    /// Windows that were ended.
+    /// Number of windows that ended.
     pub windows: u64,
-    /// Samples that were taken.
+    /// Number of samples taken.
     pub samples: u64,
 }
 
 impl QuickStartTask {
-    /// A task before the first cycle.
+    /// Creates the task before the first cycle.
     #[must_use]
     pub fn new(setup: QuickStartSetup) -> Self {
         let state = |group: &QuickStartGroup| QuickStartState {
@@ -159,19 +159,19 @@ impl QuickStartTask {
         }
     }
 
-    /// What the task works on, and how.
+    /// The configuration.
     #[must_use]
     pub const fn setup(&self) -> &QuickStartSetup {
         &self.setup
     }
 
-    /// The state of each group with what it is made of.
+    /// Each group with its state.
     #[must_use]
     pub fn groups(&self) -> impl ExactSizeIterator<Item = (&QuickStartGroup, &QuickStartState)> {
         self.setup.groups.iter().zip(&self.groups)
     }
 
-    /// The counter of grants of a group's current window as it stands in memory.
+    /// The counter of grants of a group's current window in memory.
     #[must_use]
     pub(crate) fn granted_now(&self, group: usize, memories: Memories<'_>) -> i32 {
         let phase = self.groups.get(group).map_or(0, |it| it.window.phase);
@@ -179,7 +179,7 @@ impl QuickStartTask {
         memories.look(place).unwrap_or(0).cast_signed()
     }
 
-    /// When its next job is due.
+    /// The cycle at which the next job is due.
     fn due(&self) -> Cycle {
         let correction = self.next_correction.unwrap_or(Cycle::MAX);
         self.next_window.min(self.next_sample).min(correction)
@@ -193,8 +193,8 @@ impl QuickStartTask {
         self.state(group).after(GRANTED + PHASE * phase as u32)
     }
 
-    /// The first step of the job that has been due for longest; a sample before
-    /// what it is for.
+    /// The first step of the job that has been due longest; a sample comes before
+    /// the window that uses it.
     fn begin(&self) -> QuickStartStep {
         let due = self.due();
         if self.next_sample == due {
@@ -206,7 +206,7 @@ impl QuickStartTask {
         }
     }
 
-    /// Reads one port's counter; with the last of its group the sample is whole.
+    /// Reads one port's counter; the last one of a group completes its sample.
     fn sample(&mut self, group: usize, port: usize, access: &mut Access<'_>) -> Cycle {
         let now = access.now();
         let ports = &self.setup.groups[group].counters;
@@ -214,7 +214,8 @@ impl QuickStartTask {
         let mut cost = 0;
         if let Some(&place) = ports.get(port) {
             let ([bytes], lasts) = access.read(place);
-            // The low half alone: its carry may be on its way.
+            // Only the low half is read, since its carry may not have been written
+            // yet.
             it.bytes += u64::from(bytes.wrapping_sub(it.last[port]));
             it.last[port] = bytes;
             cost = lasts;
@@ -241,7 +242,7 @@ impl QuickStartTask {
         cost
     }
 
-    /// Ends the window of a group: the next begins with this access.
+    /// Ends the window of a group: the next one begins with this access.
     fn publish(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
         let now = access.now();
         let threshold = self.setup.groups[group].threshold;
@@ -262,7 +263,7 @@ impl QuickStartTask {
         cost
     }
 
-    /// The grants of the window that is over are exact now.
+    /// Corrects the limit now that the grants of the previous window are exact.
     fn correct(&mut self, group: usize, access: &mut Access<'_>) -> Cycle {
         let threshold = self.setup.groups[group].threshold;
         let it = &mut self.groups[group];
@@ -288,7 +289,7 @@ impl Task for QuickStartTask {
         "quick-start"
     }
 
-    /// The limit of the first window is there from the start.
+    /// Sets the limit of the first window before the start.
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
         let setup = &self.setup;
         start.check(setup.state, setup.groups.len() as u32 * STATE_STRIDE)?;

@@ -1,9 +1,9 @@
-//! The slow path of Quick-Start: how busy the line has been, and how the room is renewed.
+//! The slow path of Quick-Start: measuring utilisation and renewing the limit.
 //!
 //! Grants count for the window in which they were made and for the next. There are two counters of
 //! grants: fast-path threads add to the counter of the current window and give back to the one that
-//! they took from, so a counter is only read for good a while (the grace) after its window has ended,
-//! and zeroed after it has been idle for a whole window.
+//! they took from. A counter is therefore final only some time (the grace period) after its window
+//! has ended, and is zeroed after it has been idle for a whole window.
 
 use std::collections::VecDeque;
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::UNIT_BITS_PER_SECOND;
 
-/// Bits per second in units of 40 kbit/s, rounded down.
+/// Converts bits per second to units of 40 kbit/s, rounded down.
 #[must_use]
 pub fn units_of_rate(bits_per_second: u64) -> i64 {
     (bits_per_second / UNIT_BITS_PER_SECOND) as i64
 }
 
-/// The rate of `bytes` in `picoseconds` in units of 40 kbit/s, rounded down; 0 in no time.
+/// The rate of `bytes` in `picoseconds`, in units of 40 kbit/s, rounded down; 0 if the time is 0.
 #[must_use]
 pub fn units_of_bytes(bytes: u64, picoseconds: u64) -> i64 {
     let bits_per_unit = u128::from(picoseconds) * u128::from(UNIT_BITS_PER_SECOND);
@@ -27,7 +27,7 @@ pub fn units_of_bytes(bytes: u64, picoseconds: u64) -> i64 {
     i64::try_from(units).unwrap_or(i64::MAX)
 }
 
-/// The peak of the last samples of the line's utilisation.
+/// The peak of recent samples of the line's utilisation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeakUtilisation {
     samples: VecDeque<i64>,
@@ -35,7 +35,7 @@ pub struct PeakUtilisation {
 }
 
 impl PeakUtilisation {
-    /// Keeps `kept` samples, at least one.
+    /// Creates it; it keeps `kept` samples, at least one.
     #[must_use]
     pub fn new(kept: usize) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl PeakUtilisation {
         }
     }
 
-    /// Takes note of a sample, in units of 40 kbit/s.
+    /// Records a sample, in units of 40 kbit/s.
     pub fn record(&mut self, units: i64) {
         if self.samples.len() == self.kept {
             self.samples.pop_front();
@@ -59,12 +59,12 @@ impl PeakUtilisation {
     }
 }
 
-/// The largest limit, and the lowest below zero, in units of 40 kbit/s: 43 Tbit/s.
+/// The largest limit, and the lowest one below zero, in units of 40 kbit/s: 43 Tbit/s.
 pub const FARTHEST_LIMIT: i64 = 1 << 30;
 
-/// What may be granted from now on, in units of 40 kbit/s: what the threshold leaves above the peak
-/// utilisation and the grants of the window before. Kept within [`FARTHEST_LIMIT`], so that no
-/// difference of a limit and a counter of grants passes 32 bits.
+/// Returns the limit of the next window, in units of 40 kbit/s: what the threshold leaves above the
+/// peak utilisation and the grants of the previous window. It is clamped to [`FARTHEST_LIMIT`], so
+/// that the difference of a limit and a counter of grants fits in 32 bits.
 #[must_use]
 pub fn limit(threshold: i64, peak: i64, previous_grants: i64) -> i32 {
     threshold
@@ -76,9 +76,9 @@ pub fn limit(threshold: i64, peak: i64, previous_grants: i64) -> i32 {
 /// Limit, phase and the two counters of grants: the state that the fast path shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GrantWindow {
-    /// What may be granted in this window, in units of 40 kbit/s.
+    /// The limit of this window, in units of 40 kbit/s.
     pub limit: i32,
-    /// Which counter is this window's: 0 or 1.
+    /// Index of this window's counter: 0 or 1.
     pub phase: u8,
     /// The counters of grants.
     pub granted: [i32; 2],
@@ -86,7 +86,7 @@ pub struct GrantWindow {
 
 impl GrantWindow {
     /// Ends a window: the other counter is zeroed and becomes the current one. The grants of the
-    /// window that ended count as they stand, an upper bound while requests are being settled.
+    /// ended window are taken as they are, an upper bound while requests are being settled.
     pub fn rotate(&mut self, threshold: i64, peak: i64) {
         let ended = usize::from(self.phase & 1);
         self.granted[1 - ended] = 0;
@@ -94,7 +94,7 @@ impl GrantWindow {
         self.limit = limit(threshold, peak, i64::from(self.granted[ended]));
     }
 
-    /// After the grace: the grants of the window before are exact now.
+    /// Recomputes the limit after the grace period, when the grants of the previous window are exact.
     pub fn settle(&mut self, threshold: i64, peak: i64) {
         let ended = 1 - usize::from(self.phase & 1);
         self.limit = limit(threshold, peak, i64::from(self.granted[ended]));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     proptest! {
-        /// In any two windows after one another no more is granted than the threshold leaves.
+        /// In any two consecutive windows, no more is granted than the threshold leaves.
         #[test]
         fn two_windows_together_keep_the_threshold(
             threshold in 0_i64..100_000,

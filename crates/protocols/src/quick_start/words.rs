@@ -1,21 +1,21 @@
-//! What the summary of a run and `npsim project` say of the task.
+//! The task in the summary of a run and in `npsim project`.
 
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
 use super::task::{QuickStartSetup, QuickStartTask};
 use crate::keys::of_group;
 
-/// Bits per second of a unit of Quick-Start's rates.
+/// Bits per second per unit of Quick-Start's rates.
 const UNIT: f64 = 40_000.0;
 
-/// A rate in units of Quick-Start; limits may be below zero.
+/// Formats a rate in Quick-Start units; limits may be negative.
 fn rate(units: i64) -> String {
     let sign = if units < 0 { "-" } else { "" };
     format!("{sign}{}", show_rate(units.unsigned_abs() as f64 * UNIT))
 }
 
 impl QuickStartTask {
-    /// The summary line of group `number`, of whose present window `granted` units are granted.
+    /// The summary line of group `number`, with `granted` units granted in its current window.
     pub(super) fn group_summary(&self, number: usize, granted: i32) -> String {
         let mut groups = self.groups();
         let count = groups.len();
@@ -36,7 +36,7 @@ impl QuickStartTask {
 }
 
 impl QuickStartSetup {
-    /// What the task will do, on microengines of so many hertz.
+    /// The plan of the task, for microengines of this frequency.
     pub(super) fn plan(&self, hertz: u64) -> String {
         let time = |cycles: u64| show_nanoseconds(cycles as f64 * 1e9 / hertz as f64);
         format!(

@@ -1,4 +1,4 @@
-//! What a thread of the fast path counts for the slow path.
+//! Counters that a fast-path thread keeps for the slow path.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ pub struct Counters {
     pub bytes: u32,
     /// Bytes of packets that carry a round-trip time.
     pub rtt_bytes: u32,
-    /// Sum of round-trip time (2^-14 s) x bytes over those.
+    /// Sum of round-trip time (2^-14 s) x bytes over those packets.
     pub rtt_sum: u64,
 }
 
 impl Counters {
-    /// Counts a packet of `size` bytes (IP total length) with round-trip time `rtt` in 2^-14 s, 0 if
-    /// it carries none.
+    /// Counts a packet of `size` bytes (IP total length) with round-trip time `rtt` in 2^-14 s, or 0
+    /// if it carries none.
     pub fn arrive(&mut self, size: u16, rtt: u16) {
         let size = u32::from(size);
         self.bytes = self.bytes.wrapping_add(size);

@@ -1,4 +1,4 @@
-//! The congestion header of RCP: twelve bytes between the headers of IPv4 and transport.
+//! The congestion header of RCP: twelve bytes between the IPv4 and transport headers.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub const UNLIMITED: u32 = u32::MAX;
 pub const SYN: u8 = 1;
 /// Type of the answer to [`SYN`].
 pub const SYN_ACK: u8 = 2;
-/// Type of a packet that only asks for the rate.
+/// Type of a packet that only requests the rate.
 pub const REF: u8 = 3;
 /// Type of the answer to [`REF`].
 pub const REF_ACK: u8 = 4;
@@ -27,15 +27,15 @@ pub const FIN_ACK: u8 = 8;
 /// The fields of a congestion header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpHeader {
-    /// The rate that the flow may have, bytes per second; [`UNLIMITED`] at first.
+    /// The rate allowed to the flow, in bytes per second; initially [`UNLIMITED`].
     pub rate: u32,
     /// A rate on its way back to the sender.
     pub reverse_rate: u32,
     /// The sender's round-trip time in 2^-14 s, 0 if unknown.
     pub rtt: u16,
-    /// Protocol of what follows.
+    /// The protocol of the next header.
     pub protocol: u8,
-    /// What the packet is.
+    /// The packet's type.
     pub kind: u8,
 }
 
@@ -54,7 +54,7 @@ impl RcpHeader {
         })
     }
 
-    /// The header as it stands in a packet.
+    /// Encodes the header as it appears in a packet.
     #[must_use]
     pub fn to_bytes(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
@@ -72,14 +72,14 @@ impl RcpHeader {
     }
 }
 
-/// The rate in a packet behind a router whose rate is `rate`.
+/// The rate field of a packet after a router with rate `rate`.
 #[must_use]
 pub fn stamp(field: u32, rate: u32) -> u32 {
     field.min(rate)
 }
 
-/// The departure of a packet whose congestion header is `header`: lowers its rate in place. Whether
-/// the rate was lowered; `None` for a packet whose rate routers leave alone.
+/// Processes the departure of a packet with congestion header `header`: lowers its rate in place.
+/// Returns whether the rate was lowered; `None` for a packet whose rate routers do not change.
 pub fn process(header: &mut [u8], rate: u32) -> Option<bool> {
     let fields = RcpHeader::from_bytes(header).filter(|fields| fields.takes_rate())?;
     header[..4].copy_from_slice(&stamp(fields.rate, rate).to_be_bytes());

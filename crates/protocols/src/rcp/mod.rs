@@ -1,9 +1,9 @@
-//! RCP: routers write the rate that every flow may have into packets.
+//! RCP: routers write the rate allowed to every flow into packets.
 //!
 //! A packet carries a congestion [`RcpHeader`]. The fast path counts it ([`Counters::arrive`]) and lowers
 //! its rate to the link's ([`header::process`]); the slow path computes that rate ([`LinkRate`]).
 //!
-//! Rates are in bytes per second; times are in nanoseconds, but in 2^-14 s in the header.
+//! Rates are in bytes per second; times are in nanoseconds, except in the header (2^-14 s).
 
 pub mod counters;
 pub mod header;

@@ -1,4 +1,4 @@
-//! The rate of a link: what the slow path of RCP computes once an interval.
+//! The rate of a link, which the slow path of RCP computes once per interval.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +8,18 @@ use crate::ParameterError;
 const NANOSECONDS: i128 = 1_000_000_000;
 const MILLION: i128 = 1_000_000;
 
-/// Units of the header's round-trip times in a second.
+/// Units of the header's round-trip times per second.
 const RTT_UNITS: u128 = 1 << 14;
 
-/// The longest interval and round-trip time: 4 s, the most that the header can carry.
+/// Longest interval and round-trip time: 4 s, the most that the header can carry.
 pub const LONGEST: u64 = 4_000_000_000;
 
-/// What an operator sets. Times are in nanoseconds.
+/// Parameters set by the operator. Times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpSettings {
     /// Capacity of the link in bytes per second.
     pub capacity: u64,
-    /// The part of the capacity that is to be used, in bytes per second: eta x capacity.
+    /// The part of the capacity to use, in bytes per second: eta x capacity.
     pub target: u64,
     /// Gain for the spare capacity in parts per million.
     pub alpha: u32,
@@ -34,8 +34,8 @@ pub struct RcpSettings {
 }
 
 impl RcpSettings {
-    /// The customary parameters for a link of `capacity` bytes per second: alpha and beta 0.4, all of
-    /// the capacity, an update every 10 ms, and at first a rate of 5 % and a round-trip time of 200 ms.
+    /// The usual parameters for a link of `capacity` bytes per second: alpha and beta 0.4, all of the
+    /// capacity, an update every 10 ms, an initial rate of 5 % and an initial round-trip time of 200 ms.
     #[must_use]
     pub fn for_capacity(capacity: u64) -> Self {
         Self {
@@ -50,12 +50,13 @@ impl RcpSettings {
     }
 }
 
-/// The rate after an interval of `length` ns in which `arrived` bytes came and at whose end `queue`
-/// bytes waited, with an average round-trip time of `rtt` ns:
+/// Returns the rate after an interval of `length` ns in which `arrived` bytes arrived and at whose end
+/// `queue` bytes were waiting, with an average round-trip time of `rtt` ns:
 ///
 /// rate x (1 + length / rtt x (alpha x (target - input) - beta x queue / rtt) / target)
 ///
-/// exactly, then rounded down, at least ten bytes a round-trip time and at most the target.
+/// It is computed exactly, then rounded down; it is at least ten bytes per round-trip time and at most
+/// the target.
 #[must_use]
 pub fn update(
     parameters: &RcpSettings,
@@ -80,10 +81,10 @@ pub fn update(
         .min(u64::from(u32::MAX)) as u32
 }
 
-/// value x numerator / denominator, rounded down; saturates.
+/// Returns value x numerator / denominator, rounded down; saturates.
 fn times_ratio(value: u32, numerator: u128, denominator: u128) -> u64 {
     let (whole, rest) = (numerator / denominator, numerator % denominator);
-    // value x rest may not fit 128 bits: long division, a bit of the value at a time.
+    // value x rest may not fit in 128 bits: long division, one bit of the value at a time.
     let (mut quotient, mut remainder) = (0_u64, 0_u128);
     for bit in (0..32).rev() {
         quotient *= 2;
@@ -100,11 +101,11 @@ fn times_ratio(value: u32, numerator: u128, denominator: u128) -> u64 {
         .saturating_add(quotient)
 }
 
-/// The average round-trip time in ns after an interval of `length` ns in which packets of
-/// `counters.rtt_bytes` bytes carried theirs, rounded down; unchanged if none did.
+/// Returns the average round-trip time in ns after an interval of `length` ns in which packets of
+/// `counters.rtt_bytes` bytes carried one, rounded down; unchanged if none did.
 ///
-/// The samples' mean s (rounded down to a nanosecond) moves the average d by the gain length / d
-/// if it is longer, and by the smaller gain (rate / capacity) x (s / d) x (length / d) if it is shorter.
+/// The samples' mean s (rounded down to a nanosecond) moves the average d by the gain length / d if it
+/// is longer, and by the smaller gain (rate / capacity) x (s / d) x (length / d) if it is shorter.
 #[must_use]
 pub(crate) fn average_rtt(
     parameters: &RcpSettings,
@@ -145,11 +146,11 @@ pub struct LinkRate {
 }
 
 impl LinkRate {
-    /// The state before the first packet.
+    /// Creates the state before the first packet.
     ///
     /// # Errors
     ///
-    /// When a parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     pub fn new(parameters: RcpSettings) -> Result<Self, ParameterError> {
         ParameterError::unless(
             (1..=1 << 34).contains(&parameters.capacity),
@@ -199,14 +200,14 @@ impl LinkRate {
         self.rtt
     }
 
-    /// How long the interval that runs should be, in ns: the period, or the average round-trip time
-    /// if that is shorter.
+    /// The intended length of the current interval in ns: the period, or the average round-trip time if
+    /// that is shorter.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.parameters.period.min(self.rtt)
     }
 
-    /// Ends an interval of `length` ns in which `counters` arrived, with `queue` bytes waiting: moves
+    /// Ends an interval of `length` ns in which `counters` arrived, with `queue` bytes waiting: updates
     /// the average round-trip time, then the rate.
     pub fn fire(&mut self, length: u64, counters: &Counters, queue: u32) {
         let length = length.min(LONGEST);
@@ -306,7 +307,7 @@ mod tests {
             average_rtt(&parameters, 1, 10 * MS, 100 * MS, &counters),
             100 * MS
         );
-        // A whole interval of d: the average becomes the mean, 0.25 x 1/4 + 0.5 x 3/4 s.
+        // A complete interval of d: the average becomes the mean, 0.25 x 1/4 + 0.5 x 3/4 s.
         counters.arrive(100, 4_096);
         counters.arrive(300, 8_192);
         counters.arrive(40, 0);

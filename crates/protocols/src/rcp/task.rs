@@ -1,5 +1,5 @@
-//! RCP on the slow path: once a period the rate of every flow is computed from what
-//! the threads counted, and published.
+//! RCP on the slow path: once per period, the rate of every flow is computed from the threads'
+//! counters, and published.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
@@ -12,7 +12,7 @@ use crate::job::after_access;
 use crate::queue_lengths::QueueLengths;
 use crate::thread_counters::{GroupCounters, ThreadCounters, ThreadRecord};
 
-/// What observers see of the task.
+/// Quantities reported to observers.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
@@ -22,18 +22,18 @@ mod level {
     pub const RATE: Level = of("rate", "byte/s");
     /// Average round-trip time.
     pub const AVERAGE_RTT: Level = of("average round-trip time", "ns");
-    /// Rate of the input in an interval.
+    /// Input rate in an interval.
     pub const INPUT: Level = of("input", "byte/s");
-    /// The queue that counts.
+    /// The queue that enters the computation.
     pub const QUEUE: Level = of("queue", "bytes");
 }
 
-/// What the task works on, and how.
+/// Configuration of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpSetup {
-    /// The rate of the first group; a longword a group.
+    /// The rate of the first group; each group has one longword.
     pub rate: LongwordAddress,
-    /// What threads count.
+    /// The threads' counters.
     pub counters: ThreadCounters,
     /// The groups of ports.
     pub groups: Vec<RcpGroup>,
@@ -42,37 +42,37 @@ pub struct RcpSetup {
 /// Ports that share a rate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpGroup {
-    /// The law before the first packet, checked.
+    /// The validated law, before the first packet.
     pub rate: LinkRate,
     /// The counters of each queue.
     pub queues: Vec<LongwordAddress>,
 }
 
-/// What is known of a group.
+/// The state of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RcpState {
     /// The law.
     pub rate: LinkRate,
     lengths: QueueLengths,
-    /// Times that the rate was computed.
+    /// Number of times that the rate was computed.
     pub updates: u64,
-    /// Rate of the input in the last interval, in bytes per second.
+    /// Input rate in the last interval, in bytes per second.
     pub input: u64,
-    /// Bytes that waited at its end.
+    /// Bytes waiting at the end of that interval.
     pub queue: u32,
-    /// Bytes counted since the beginning.
+    /// Bytes counted since the start.
     pub bytes: u64,
     due: Cycle,
     /// When the last interval ended.
     began: Cycle,
-    /// When the one that is being ended does.
+    /// When the interval that is being ended ends.
     ends: Cycle,
     arrivals: GroupCounters<Counters, 4>,
 }
 
 impl RcpState {
-    /// What had come, modulo 2^32 and 2^64, when threads' counters were read last: an interval had
-    /// what came since it was this at the end of the one before.
+    /// The totals, modulo 2^32 and 2^64, when the threads' counters were last read. What arrived
+    /// in an interval is the difference to the totals of the interval before.
     #[must_use]
     pub fn counted(&self) -> Counters {
         self.arrivals.counted()
@@ -85,7 +85,7 @@ impl RcpState {
     }
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum RcpStep {
     Idle,
@@ -94,25 +94,25 @@ enum RcpStep {
     Publish,
 }
 
-/// An RCP task.
+/// The RCP task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RcpTask {
     setup: RcpSetup,
     mhz: u64,
     step: RcpStep,
-    /// The group that the job is for.
+    /// The group of the current job.
     group: usize,
     groups: Vec<RcpState>,
 }
 
 impl RcpTask {
-    /// A task before the first cycle.
+    /// Creates the task before the first cycle.
     #[must_use]
     pub fn new(setup: RcpSetup) -> Self {
         Self::at(setup, 1)
     }
 
-    /// A task before the first cycle, beside microengines of so many megahertz.
+    /// Creates the task before the first cycle, for microengines of this frequency.
     fn at(setup: RcpSetup, mhz: u64) -> Self {
         let threads = setup.counters.threads.len();
         let count = setup.groups.len();
@@ -143,13 +143,13 @@ impl RcpTask {
         self.groups.iter()
     }
 
-    /// What the task works on, and how.
+    /// The configuration.
     #[must_use]
     pub const fn setup(&self) -> &RcpSetup {
         &self.setup
     }
 
-    /// When its next job is due.
+    /// The cycle at which the next job is due.
     fn due(&self) -> Cycle {
         let due = self.groups.iter().map(|group| group.due);
         due.min().unwrap_or(Cycle::MAX)
@@ -169,7 +169,7 @@ impl RcpTask {
         cost
     }
 
-    /// Reads a queue; with the last the law is computed.
+    /// Reads a queue; the law is computed after the last one.
     fn queues(&mut self, access: &mut Access<'_>) -> Cycle {
         let (cost, bytes) = self.groups[self.group].lengths.step(access);
         match bytes {
@@ -178,7 +178,7 @@ impl RcpTask {
         }
     }
 
-    /// The rate for what has come and what waits; gives what computing it takes.
+    /// Computes the rate from arrivals and queue; returns the cycles that this takes.
     fn law(&mut self, queue: u32, access: &mut Access<'_>) -> Cycle {
         let (mhz, group) = (self.mhz, self.group);
         let it = &mut self.groups[group];
@@ -217,8 +217,7 @@ impl Task for RcpTask {
         "rcp"
     }
 
-    /// The first rate is there from the start; what counters begin with does not
-    /// count.
+    /// Publishes the first rate before the start; initial values of counters are not counted.
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
         *self = Self::at(self.setup.clone(), start.mhz());
         let setup = &self.setup;
@@ -280,7 +279,7 @@ impl Task for RcpTask {
     }
 }
 
-/// Nanoseconds in cycles, rounded up; at least 1.
+/// Converts nanoseconds to cycles, rounded up; at least 1.
 fn cycles(nanoseconds: u64, mhz: u64) -> Cycle {
     let cycles = (u128::from(nanoseconds) * u128::from(mhz)).div_ceil(1000);
     u64::try_from(cycles).unwrap_or(u64::MAX).max(1)

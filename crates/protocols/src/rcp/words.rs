@@ -1,4 +1,4 @@
-//! What the summary of a run and `npsim project` say of the task.
+//! The task in the summary of a run and in `npsim project`.
 
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
@@ -6,7 +6,7 @@ use super::task::{RcpSetup, RcpState};
 use crate::keys::of_group;
 
 impl RcpState {
-    /// The summary line of group `number` out of `count`.
+    /// The summary line of group `number` of `count`.
     pub(super) fn summary(&self, number: usize, count: usize) -> String {
         format!(
             "{}rate {}   input {}   average RTT {}   queue {} bytes   {} updates",
@@ -21,7 +21,7 @@ impl RcpState {
 }
 
 impl RcpSetup {
-    /// What the task will do.
+    /// The plan of the task.
     pub(super) fn plan(&self) -> String {
         format!(
             "{} groups of ports, counters of {} threads",

@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Sub};
 /// Bits of the fraction.
 const BITS: u32 = 32;
 
-/// A number in units of 2^-32. The laws stay far inside the range of 95 bits before the point.
+/// A number in units of 2^-32. The laws stay far within the range of 95 integer bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fixed(i128);
 
@@ -26,16 +26,16 @@ impl Fixed {
         (self.0 * i128::from(value)) >> BITS
     }
 
-    /// The square root of a number that is not below 0.
+    /// The square root of a non-negative number.
     pub fn sqrt(self) -> Self {
         Self((self.0.unsigned_abs() << BITS).isqrt() as i128)
     }
 
-    /// The base-2 logarithm of a number above 0: squaring doubles it, and each time the square passes 2
-    /// the next bit of it is one.
+    /// The base-2 logarithm of a positive number: squaring doubles it, and each time the square exceeds
+    /// 2 the next bit is one.
     pub fn log2(self) -> Self {
         let exponent = 127 - i64::from(self.0.leading_zeros()) - i64::from(BITS);
-        // In 1..2, with 62 bits of fraction, so that its square fits.
+        // In 1..2, with 62 fraction bits, so that its square fits.
         let mut square = if exponent + i64::from(BITS) <= 62 {
             (self.0 as u128) << (62 - i64::from(BITS) - exponent)
         } else {
@@ -51,7 +51,7 @@ impl Fixed {
         Self(i128::from(exponent) << BITS | fraction)
     }
 
-    /// 2 to this power: a factor 2^(1/2), 2^(1/4) and so on for each bit of the fraction.
+    /// 2 to this power: a factor of 2^(1/2), 2^(1/4) and so on for each fraction bit.
     pub fn exp2(self) -> Self {
         let whole = self.0 >> BITS;
         let fraction = self.0 - (whole << BITS);
@@ -70,7 +70,7 @@ impl Fixed {
         }
     }
 
-    /// A number above 0 to a power.
+    /// A positive number raised to a power.
     pub fn power(self, exponent: Self) -> Self {
         (self.log2() * exponent).exp2()
     }
@@ -112,7 +112,7 @@ impl Div for Fixed {
 mod tests {
     use super::*;
 
-    /// Parts of a thousand million, of a number below 2^63.
+    /// Converts a number below 2^63 to billionths.
     fn billionths(number: Fixed) -> i128 {
         (number.0 * 1_000_000_000 + (1 << 31)) >> BITS
     }

@@ -1,4 +1,4 @@
-//! `[gpp.srp]`: the records of flows, and what classes of them are paced by.
+//! `[gpp.srp]`: the records of flows, and the pacing of their classes.
 
 use npsim_project::keys::Spanned;
 use npsim_project::registry::{PlannedTask, TaskKind};
@@ -11,12 +11,12 @@ use super::task::{PacedBy, SrpClass, SrpSetup, SrpTask};
 use crate::round_trip::RtoParameters;
 use crate::time::Time;
 
-/// The rate of a class whose rates are computed.
+/// The rate of a class with computed rates.
 const COMPUTED: &str = "srp";
-/// Bytes of IP of a packet, if nothing else is said, and what they may be.
+/// Default size of a packet in bytes of IP, and the allowed range.
 const PACKET: u16 = 1500;
 const PACKETS: std::ops::RangeInclusive<u16> = 41..=9216;
-/// Segments of the first round-trip time.
+/// Default number of segments in the first round-trip time.
 const FIRST: u8 = 3;
 
 /// `[gpp.srp]`.
@@ -155,7 +155,7 @@ fn of_class(
     })
 }
 
-/// A rate of at least a byte per second.
+/// Reads a rate of at least one byte per second.
 fn bytes_per_second(typed: &Spanned<String>, resolver: &mut Resolver<'_>) -> Option<u64> {
     let rate = resolver.rate(typed)? / 8;
     if rate == 0 {

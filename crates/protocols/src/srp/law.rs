@@ -1,10 +1,11 @@
 //! SRP's law: packets leave at a rate that follows from the loss event rate (Shang et al., TCP-SRP).
 //!
 //! The paper's formula R(p) is used with the time of slow start weighted as its packets are. The paper
-//! gives neither the mean window W(p) nor the number of fast recoveries for a timeout: both are
-//! Padhye's, for an ACK a packet. It does not say how p is measured: by [`LossIntervals`]. Nor does it
-//! say how a flow begins: the rate doubles each round-trip time until the first loss, which then counts
-//! as if it had come at the interval that gives half of that rate, as in TFRC (RFC 5348, section 6.3.1).
+//! gives neither the mean window W(p) nor the number of fast recoveries per timeout: both are Padhye's,
+//! for one ACK per packet. Nor does it specify how p is measured: [`LossIntervals`] does this. Nor does
+//! it specify how a flow begins: the rate doubles each round-trip time until the first loss, which then
+//! counts as if it had come at the interval that gives half of that rate, as in TFRC (RFC 5348, section
+//! 6.3.1).
 
 use serde::{Deserialize, Serialize};
 
@@ -12,17 +13,17 @@ use super::fixed::Fixed;
 use super::loss_interval::{LossIntervals, MEAN_BITS};
 use crate::time::{SECOND, Time, rate_of};
 
-/// The shortest interval that p can express, packets: the formula's rate goes to 0 as p goes to 1.
+/// Shortest interval that p can express, in packets: the formula's rate goes to 0 as p goes to 1.
 const SHORTEST_INTERVAL: u64 = 2;
-/// The longest interval that p can express, packets.
+/// Longest interval that p can express, in packets.
 const LONGEST_INTERVAL: u64 = 1 << 30;
-/// Most doublings of the sending timer.
+/// Maximum number of doublings of the sending timer.
 const MOST_DOUBLINGS: u32 = 6;
 
-/// What the law may know when something happens.
+/// Inputs of the law at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LawInputs {
-    /// Now.
+    /// The current time.
     pub now: Time,
     /// Payload of a full segment, bytes.
     pub mss: u64,
@@ -30,18 +31,18 @@ pub struct LawInputs {
     pub packet: u64,
     /// Smoothed round-trip time.
     pub srtt: Option<Time>,
-    /// The timeout as it is.
+    /// The current timeout.
     pub timeout: Time,
 }
 
-/// The rate of a paced sender. It has no window.
+/// The rate of a paced sender, which has no window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacingLaw {
-    /// The most that the sender paces at, bytes of IP per second.
+    /// Maximum pacing rate, in bytes of IP per second.
     most: Option<u64>,
-    /// Segments of the first round-trip time.
+    /// Number of segments in the first round-trip time.
     first: u64,
-    /// Bytes of IP per second.
+    /// The rate, in bytes of IP per second.
     rate: u64,
     intervals: LossIntervals,
     last_event: Option<Time>,
@@ -50,8 +51,8 @@ pub struct PacingLaw {
 }
 
 impl PacingLaw {
-    /// The state before the first round-trip time: `first` segments are sent in that one; `most` is
-    /// the greatest rate in bytes of IP per second.
+    /// Creates the state before the first round-trip time, in which `first` segments are sent; `most` is
+    /// the maximum rate in bytes of IP per second.
     #[must_use]
     pub fn new(first: u64, most: Option<u64>) -> Self {
         Self {
@@ -65,19 +66,19 @@ impl PacingLaw {
         }
     }
 
-    /// Bytes of IP per second, 1 or more.
+    /// The rate in bytes of IP per second, at least 1.
     #[must_use]
     pub fn rate(&self) -> u64 {
         (self.rate >> self.doublings).max(1)
     }
 
-    /// The mean interval between loss events in packets x 2^8; none before the first.
+    /// The mean interval between loss events in packets x 2^8; `None` before the first.
     #[must_use]
     pub fn interval(&self, mss: u64) -> Option<u64> {
         self.intervals.mean(mss)
     }
 
-    /// Sending begins; with one segment in a round-trip time if the handshake was `lost`.
+    /// Begins sending; with one segment per round-trip time if a packet of the handshake was `lost`.
     pub fn opened(&mut self, moment: &LawInputs, lost: bool) {
         let segments = if lost { 1 } else { self.first };
         let srtt = moment.srtt.unwrap_or(moment.timeout);
@@ -85,18 +86,18 @@ impl PacingLaw {
         self.last_update = moment.now;
     }
 
-    /// `bytes` of new data were acknowledged.
+    /// Processes the acknowledgement of `bytes` of new data.
     pub fn acknowledged(&mut self, moment: &LawInputs, bytes: u64) {
         self.progressed();
         self.arrived(moment, bytes);
     }
 
-    /// The acknowledgement moves on: the sending timer is not backed off any more.
+    /// Ends the back-off of the sending timer, since the acknowledgement advanced.
     pub fn progressed(&mut self) {
         self.doublings = 0;
     }
 
-    /// `bytes` of data were found to have arrived, in order or not.
+    /// Processes the news that `bytes` of data have arrived, in order or not.
     pub fn arrived(&mut self, moment: &LawInputs, bytes: u64) {
         let Some(srtt) = moment.srtt else { return };
         if self.intervals.mean(moment.mss).is_none() {
@@ -110,12 +111,12 @@ impl PacingLaw {
         }
     }
 
-    /// A loss was reported.
+    /// Processes a reported loss.
     pub fn lost(&mut self, moment: &LawInputs) {
         self.event(moment);
     }
 
-    /// The retransmission timer expired.
+    /// Processes the expiry of the retransmission timer.
     pub fn timed_out(&mut self, moment: &LawInputs) {
         self.event(moment);
         self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
@@ -152,8 +153,8 @@ impl PacingLaw {
     }
 }
 
-/// The rate at which a path with this round-trip time and timeout loses a packet in every `mean`
-/// packets x 2^8.
+/// The rate at which a path with this round-trip time and timeout loses one packet in every `mean` /
+/// 2^8.
 fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> PacketRate {
     let mean = mean.clamp(
         SHORTEST_INTERVAL << MEAN_BITS,
@@ -163,7 +164,7 @@ fn rate_of_mean(mean: u64, srtt: Time, timeout: Time) -> PacketRate {
     packets_in_time(p, srtt, timeout)
 }
 
-/// Packets and the time that they take.
+/// A number of packets and the time that they take.
 #[derive(Debug, Clone, Copy)]
 struct PacketRate {
     packets: Fixed,
@@ -172,12 +173,12 @@ struct PacketRate {
 
 fn bytes_per_second(rate: PacketRate, packet: u64) -> u64 {
     let bytes = rate.packets.times(packet).max(1).unsigned_abs();
-    // Packets of a cycle times a second stay far below 2^127.
+    // The bytes of a cycle times a second stay far below 2^127.
     let rate = bytes * u128::from(SECOND) / rate.time.max(1).unsigned_abs();
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
-/// The shortest interval in packets whose rate is at least `rate`.
+/// The shortest interval in packets with a rate of at least `rate`.
 fn interval_for(rate: u64, srtt: Time, moment: &LawInputs) -> u64 {
     let gives = |packets: u64| {
         let found = rate_of_mean(packets << MEAN_BITS, srtt, moment.timeout);
@@ -195,14 +196,15 @@ fn interval_for(rate: u64, srtt: Time, moment: &LawInputs) -> u64 {
     enough
 }
 
-/// Mean window when a loss event comes (Padhye, b = 1): 1 + sqrt(8 (1 - p) / 3 p + 1).
+/// Mean window at a loss event (Padhye, b = 1): 1 + sqrt(8 (1 - p) / 3 p + 1).
 fn window(p: Fixed) -> Fixed {
     let one = Fixed::ONE;
     let ratio = Fixed::integer(8) * (one - p) / (Fixed::integer(3) * p);
     one + (ratio + one).sqrt()
 }
 
-/// Probability that a loss event ends in a timeout (Padhye): one over the fast recoveries for each.
+/// Probability that a loss event ends in a timeout (Padhye): the inverse of the number of fast
+/// recoveries per timeout.
 fn timeout_share(p: Fixed, window: Fixed) -> Fixed {
     let one = Fixed::ONE;
     let q = one - p;
@@ -216,7 +218,7 @@ fn timeout_share(p: Fixed, window: Fixed) -> Fixed {
     ((one - cube) * (one + cube * last) / whole).min(one)
 }
 
-/// Mean length of a sequence of timeouts in timeouts, times 1 - p: doubling up to 64.
+/// Mean length of a sequence of timeouts, in timeouts, times 1 - p; each doubles, up to 64.
 fn backed_off(p: Fixed) -> Fixed {
     // 1 + p (1 + 2 p (1 + 2 p (1 + ...))).
     let double = p + p;
@@ -224,7 +226,7 @@ fn backed_off(p: Fixed) -> Fixed {
     Fixed::ONE + p * series
 }
 
-/// R(p): packets of a cycle and its time in picoseconds.
+/// R(p): the packets of a cycle, and its length in picoseconds.
 fn packets_in_time(p: Fixed, srtt: Time, timeout: Time) -> PacketRate {
     let (one, two) = (Fixed::ONE, Fixed::integer(2));
     let window = window(p);
@@ -245,8 +247,8 @@ fn packets_in_time(p: Fixed, srtt: Time, timeout: Time) -> PacketRate {
 mod tests {
     use super::*;
 
-    /// 1 / p, W, Q and R(p) in packets a second x 10^4, for a round-trip time of 100 ms and a timeout
-    /// of 400 ms; worked out apart in floating point.
+    /// 1 / p, W, Q and R(p) in packets per second x 10^4, for a round-trip time of 100 ms and a timeout
+    /// of 400 ms; computed independently in floating point.
     const TABLE: [(i64, i128, i128, i128); 6] = [
         (1_000, 526_236, 613, 3_466_031),
         (200, 240_579, 1_443, 1_323_264),

@@ -1,16 +1,16 @@
-//! The loss event rate as TFRC measures it (RFC 5348, section 5): one over the weighted mean of the last
-//! eight intervals between loss events.
+//! The loss event rate measured as in TFRC (RFC 5348, section 5): the inverse of the weighted mean of
+//! the last eight intervals between loss events.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// Weights in fifths, of the latest interval first: 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
+/// Weights in fifths, for the latest interval first: 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
 const WEIGHTS: [u64; 8] = [5, 5, 5, 5, 4, 3, 2, 1];
-/// Bits of the fraction of a mean.
+/// Fraction bits of a mean.
 pub(super) const MEAN_BITS: u32 = 8;
 
-/// Intervals in packets.
+/// Intervals between loss events, in packets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct LossIntervals {
     /// Closed intervals, the latest first.
@@ -24,19 +24,19 @@ impl LossIntervals {
         self.open += bytes;
     }
 
-    /// A loss event ends the interval.
+    /// Ends the open interval at a loss event.
     pub fn close(&mut self, mss: u64) {
         self.begin_with((self.open / mss).max(1));
     }
 
-    /// An interval that was not measured, in packets.
+    /// Adds an interval in packets that was not measured.
     pub fn begin_with(&mut self, packets: u64) {
         self.closed.push_front(packets);
         self.closed.truncate(WEIGHTS.len());
         self.open = 0;
     }
 
-    /// The mean interval in packets x 2^8; the open interval counts if it makes the mean longer. None
+    /// The mean interval in packets x 2^8; the open interval counts if it makes the mean longer. `None`
     /// before the first loss.
     pub fn mean(&self, mss: u64) -> Option<u64> {
         if self.closed.is_empty() {

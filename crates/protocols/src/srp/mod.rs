@@ -1,7 +1,7 @@
 //! SRP (Shang et al., TCP-SRP): TCP paced at a rate that follows from the loss event rate.
 //!
-//! [`PacingLaw`] is what a sender does; hosts (`npsim-transport`) and the [`task`] of a network processor
-//! that paces for hosts follow the same one. The microcode gives packets their due times and counts
+//! [`PacingLaw`] is the behaviour of a sender; it is shared by hosts (`npsim-transport`) and the [`task`]
+//! of a network processor that paces for hosts. The microcode gives packets their due times and counts
 //! acknowledgements and losses (`microcode/pacing`); the task computes rates and writes the gaps.
 
 mod fixed;

@@ -1,35 +1,35 @@
-//! A flow's record, which the microcode of `microcode/pacing` and the task share.
+//! A flow's record, shared by the microcode of `microcode/pacing` and the task.
 
 use crate::time::Time;
 
 /// Bytes of a flow's record.
 pub const RECORD_BYTES: u32 = 64;
-/// Where what the task reads of a record begins, in bytes.
+/// Offset of the part of a record that the task reads, in bytes.
 pub(crate) const READ_FROM: u32 = 8;
-/// Where the gap stands in a record, in bytes.
+/// Offset of the gap in a record, in bytes.
 pub(crate) const GAP: u32 = 12;
-/// Cycles of a step of the timestamp.
+/// Cycles per timestamp step.
 const STEP: u64 = 16;
-/// Parts of a step in which a gap is written.
+/// Units of a gap per timestamp step.
 const PARTS: u64 = 256;
 
-/// What the microcode counts of a flow, modulo 2^32.
+/// The microcode's counters of a flow, modulo 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct FlowRecord {
-    /// Packets that were given a due time.
+    /// Packets that got a due time.
     pub packets: u32,
-    /// Bytes of data that were acknowledged.
+    /// Bytes of acknowledged data.
     pub bytes: u32,
-    /// Third repetitions of an acknowledgement.
+    /// Third duplicate acknowledgements.
     pub losses: u32,
-    /// The last round-trip time in steps of the timestamp.
+    /// The last round-trip time, in timestamp steps.
     pub rtt: u32,
-    /// How many of them there were.
+    /// Number of round-trip times measured.
     pub rtts: u32,
 }
 
 impl FlowRecord {
-    /// Of the eight longwords from [`READ_FROM`] on.
+    /// Reads it from the eight longwords at [`READ_FROM`].
     pub fn of(words: [u32; 8]) -> Self {
         let [packets, _gap, _acked, _repeated, bytes, losses, rtt, rtts] = words;
         Self {
@@ -42,8 +42,8 @@ impl FlowRecord {
     }
 }
 
-/// The gap between packets of `packet` bytes at `rate` bytes per second beside microengines of `mhz`
-/// megahertz: in 2^-8 steps of 16 cycles, rounded up; the longest one is 2^32 - 256.
+/// The gap between packets of `packet` bytes at `rate` bytes per second, for microengines of `mhz`
+/// megahertz: in 2^-8 steps of 16 cycles, rounded up, at most 2^32 - 256.
 #[must_use]
 pub fn gap(packet: u64, rate: u64, mhz: u64) -> u32 {
     let parts = u128::from(packet) * u128::from(mhz) * u128::from(1_000_000 / STEP * PARTS);
@@ -51,13 +51,13 @@ pub fn gap(packet: u64, rate: u64, mhz: u64) -> u32 {
     u32::try_from(gap).map_or(u32::MAX - 0xff, |gap| gap.min(u32::MAX - 0xff))
 }
 
-/// The time of cycles at `mhz` megahertz, rounded down.
+/// Converts cycles at `mhz` megahertz to time, rounded down.
 pub(crate) fn time_of(cycles: u64, mhz: u64) -> Time {
     let time = u128::from(cycles) * 1_000_000 / u128::from(mhz);
     Time::try_from(time).unwrap_or(Time::MAX)
 }
 
-/// The time of steps of the timestamp.
+/// Converts timestamp steps to time.
 pub(crate) fn time_of_steps(steps: u32, mhz: u64) -> Time {
     time_of(u64::from(steps) * STEP, mhz)
 }

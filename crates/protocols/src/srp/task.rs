@@ -1,9 +1,9 @@
-//! Pacing on the slow path: gaps of flows with a given rate are there from the start; those of flows
-//! that follow SRP are computed from what the microcode counts.
+//! Pacing on the slow path: gaps of flows with a fixed rate are set from the start; those of flows that
+//! follow SRP are computed from the microcode's counters.
 //!
-//! Flows are looked at one after the other, all of them once a period. The flow's [`PacingLaw`] receives what
-//! changed since the last look in this order: a round-trip time, what was acknowledged, a loss. If
-//! packets were given due times and nothing was acknowledged for a timeout, the flow has timed out.
+//! Flows are visited one after the other, each once per period. The flow's [`PacingLaw`] receives the changes
+//! since the last visit in this order: a round-trip time, acknowledgements, a loss. If packets got due times
+//! but nothing was acknowledged for the length of a timeout, the flow has timed out.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
@@ -16,19 +16,19 @@ use super::{LawInputs, PacingLaw};
 use crate::round_trip::{RoundTrip, RtoParameters};
 use crate::time::Time;
 
-/// Bytes of the headers of IP and TCP without options.
+/// Bytes of the IP and TCP headers without options.
 const HEADERS: u64 = 40;
 
-/// What a class of flows is paced by.
+/// How a class of flows is paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PacedBy {
-    /// Bytes of IP per second.
+    /// At a fixed rate, in bytes of IP per second.
     Fixed(u64),
-    /// The loss event rate.
+    /// By the loss event rate.
     Srp {
-        /// Segments of the first round-trip time.
+        /// Number of segments in the first round-trip time.
         first: u64,
-        /// The greatest rate, bytes of IP per second.
+        /// Maximum rate, in bytes of IP per second.
         most: Option<u64>,
     },
 }
@@ -36,71 +36,71 @@ pub enum PacedBy {
 /// A class of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SrpClass {
-    /// The number.
+    /// The number of the class.
     pub class: u8,
-    /// Bytes of IP of a packet, more than those of the headers: a rate is that of such packets.
+    /// Bytes of IP per packet, more than the headers have; rates refer to packets of this size.
     pub packet: u64,
-    /// What it is paced by.
+    /// How the class is paced.
     pub pace: PacedBy,
 }
 
-/// What the task works on, and how.
+/// Configuration of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SrpSetup {
-    /// The records; that of flow number n is n * 64 bytes behind it.
+    /// The records; the record of flow n is n * 64 bytes after this address.
     pub records: LongwordAddress,
     /// The class of each flow, from number 1 on.
     pub flows: Vec<u8>,
-    /// What classes are paced by; flows of others leave at once.
+    /// The classes that are paced; flows of other classes leave at once.
     pub classes: Vec<SrpClass>,
-    /// Time in which each flow is looked at once.
+    /// Period in which each flow is visited once.
     pub period: Cycle,
     /// The retransmission timer.
     pub rto: RtoParameters,
 }
 
-/// What is known of a flow that follows the law.
+/// The state of a flow that follows the law.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SrpFlow {
-    /// The number.
+    /// Its number.
     pub number: u32,
-    /// Place of its class in the setup.
+    /// Index of its class in the setup.
     pub class: usize,
     /// The law.
     pub law: PacingLaw,
-    /// The gap that was written last.
+    /// The gap last written.
     pub gap: u32,
-    /// Losses that were passed to the law, and timeouts.
+    /// Number of losses passed to the law, and of timeouts.
     pub events: u64,
     round_trip: RoundTrip,
-    /// Whether the law has begun: there was a round-trip time.
+    /// Whether the law has begun, which needs a round-trip time.
     opened: bool,
     seen: FlowRecord,
-    /// When something was acknowledged last, and the packets of that moment.
+    /// Time of the last acknowledgement, and the packet count at that time.
     progress: (Time, u32),
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum SrpStep {
     Look,
     Publish,
 }
 
-/// A pacing task.
+/// The pacing task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SrpTask {
     setup: SrpSetup,
     mhz: u64,
     step: SrpStep,
     due: Cycle,
-    /// The flow that the job is for.
+    /// Index of the flow of the current job.
     at: usize,
     flows: Vec<SrpFlow>,
 }
 
 impl SrpTask {
-    /// A task before the first cycle.
+    /// Creates the task before the first cycle.
     #[must_use]
     pub fn new(setup: SrpSetup) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl SrpTask {
         self.flows.iter()
     }
 
-    /// What the task works on, and how.
+    /// The configuration.
     #[must_use]
     pub const fn setup(&self) -> &SrpSetup {
         &self.setup
@@ -129,12 +129,12 @@ impl SrpTask {
         self.setup.records.after(number * RECORD_BYTES)
     }
 
-    /// Time between two jobs.
+    /// Cycles between two jobs.
     fn interval(&self) -> Cycle {
         (self.setup.period / self.flows.len().max(1) as Cycle).max(1)
     }
 
-    /// Passes what came to the flow's law; gives whether its rate may be another one.
+    /// Passes the changes to the flow's law; returns whether its rate may have changed.
     fn look(&mut self, counted: FlowRecord, cycle: Cycle) -> bool {
         let (mhz, classes) = (self.mhz, &self.setup.classes);
         let flow = &mut self.flows[self.at];
@@ -160,7 +160,7 @@ impl SrpFlow {
         })
     }
 
-    /// Smoothed round-trip time.
+    /// The smoothed round-trip time.
     #[must_use]
     pub fn srtt(&self) -> Option<Time> {
         self.round_trip.smoothed()
@@ -221,8 +221,8 @@ impl Task for SrpTask {
         "srp"
     }
 
-    /// Gaps of given rates are there from the start; so is the one of the greatest rate until a flow's
-    /// first round-trip time is known.
+    /// Sets the gaps of fixed rates before the start. Other flows get the gap of their maximum rate until
+    /// their first round-trip time is known.
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
         let mhz = start.mhz();
         self.mhz = mhz;
@@ -279,7 +279,7 @@ impl Task for SrpTask {
         (doing, NextAction::Done { cost, due })
     }
 
-    /// A row for each class; rates are in bytes of IP per second.
+    /// One row per class; rates are in bytes of IP per second.
     fn rows(&self, _memories: Memories<'_>) -> Vec<Row> {
         let classes = self.setup.classes.iter().enumerate();
         classes

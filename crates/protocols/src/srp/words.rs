@@ -1,4 +1,4 @@
-//! What the summary of a run and `npsim project` say of the task.
+//! The task in the summary of a run and in `npsim project`.
 
 use npsim_chip::kernel::row::Row;
 use npsim_project::quantity::{grouped, show_rate};
@@ -6,7 +6,7 @@ use npsim_project::quantity::{grouped, show_rate};
 use super::task::{PacedBy, SrpClass, SrpSetup};
 
 impl SrpClass {
-    /// The summary line of the class, of its row in the statistics.
+    /// The summary line of the class, from its row in the statistics.
     pub(super) fn summary(&self, row: &Row) -> String {
         let of = |name| u64::try_from(row.get(name).unwrap_or(0)).unwrap_or(0);
         let rate = |bytes: u64| show_rate(bytes as f64 * 8.0);
@@ -25,7 +25,7 @@ impl SrpClass {
 }
 
 impl SrpSetup {
-    /// What the task will do.
+    /// The plan of the task.
     pub(super) fn plan(&self) -> String {
         let srp = |class: &&SrpClass| matches!(class.pace, PacedBy::Srp { .. });
         let computed = self.classes.iter().filter(srp).count();

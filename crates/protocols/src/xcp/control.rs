@@ -1,4 +1,4 @@
-//! The timers of XCP: what the slow path does between packets.
+//! The timers of XCP, which run on the slow path between packets.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,22 +9,22 @@ use crate::ParameterError;
 
 const MILLION: i128 = 1_000_000;
 
-/// What an operator sets. Fractions are in parts per million, times in 2^-28 s.
+/// Parameters set by the operator. Fractions are in parts per million, times in 2^-28 s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpSettings {
     /// Capacity of the link in bytes per second.
     pub capacity: u64,
-    /// Share of the spare capacity that is given out in an interval.
+    /// Share of the spare capacity that is handed out per interval.
     pub alpha: u32,
-    /// Share of the standing queue that is drained in an interval.
+    /// Share of the standing queue that is drained per interval.
     pub beta: u32,
-    /// Share of the traffic that is moved between flows even when the link is just full.
+    /// Share of the traffic that is redistributed between flows even when the link is exactly full.
     pub gamma: u32,
-    /// The interval, and the average round-trip time, before anything is known.
+    /// The interval and the average round-trip time before any are known.
     pub initial_interval: u32,
     /// The shortest control interval.
     pub min_interval: u32,
-    /// The longest round-trip time that counts.
+    /// The longest round-trip time considered.
     pub max_interval: u32,
     /// The shortest time between two samples of the queue.
     pub allowed_queue: u32,
@@ -32,7 +32,7 @@ pub struct XcpSettings {
 
 impl XcpSettings {
     /// The draft's parameters for a link of `capacity` bytes per second: alpha 0.4, beta 0.226, gamma
-    /// 0.1, intervals of 10 ms to 1 s, 50 ms at first, and 2 ms for the queue.
+    /// 0.1, intervals of 10 ms to 1 s, initially 50 ms, and 2 ms for the queue.
     #[must_use]
     pub const fn for_capacity(capacity: u64) -> Self {
         Self {
@@ -48,22 +48,22 @@ impl XcpSettings {
     }
 }
 
-/// What an interval came to.
+/// The result of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalResult {
-    /// Rate of the input in bytes per second, rounded down.
+    /// Input rate in bytes per second, rounded down.
     pub input_bandwidth: u64,
-    /// Feedback of the link as a whole in bytes per second, rounded down.
+    /// Aggregate feedback of the link in bytes per second, rounded down.
     pub aggregate: i64,
-    /// What is moved between flows in bytes per second, rounded down.
+    /// Throughput redistributed between flows in bytes per second, rounded down.
     pub shuffled: u64,
     /// The pools of the next interval.
     pub pools: FeedbackPools,
 }
 
-/// Steps 8 to 14: an interval of `length` in which `input_traffic` bytes and times between packets of
-/// `sum_x` came, with a standing queue of `queue` bytes and an average round-trip time of `avg_rtt`.
-/// Both times are above 0.
+/// Steps 8 to 14: computes the result of an interval of `length` in which `input_traffic` bytes and a
+/// sum `sum_x` of times between packets arrived, with a standing queue of `queue` bytes and an
+/// average round-trip time of `avg_rtt`. Both times must be positive.
 #[must_use]
 pub fn interval(
     parameters: &XcpSettings,
@@ -75,10 +75,10 @@ pub fn interval(
 ) -> IntervalResult {
     let (length, avg_rtt) = (i128::from(length.max(1)), i128::from(avg_rtt.max(1)));
     let second = i128::from(SECOND);
-    // Bytes in the interval x 2^28: over `length`, a rate.
+    // Bytes in the interval x 2^28; divided by `length`, this is a rate.
     let input = i128::from(input_traffic) * second;
     let spare = i128::from(parameters.capacity) * length - input;
-    // Everything over this denominator is in bytes per second.
+    // Everything divided by this denominator is in bytes per second.
     let denominator = MILLION * length * avg_rtt;
     let standing = i128::from(parameters.beta) * i128::from(queue) * second * length;
     let aggregate = i128::from(parameters.alpha) * spare * avg_rtt - standing;
@@ -103,22 +103,22 @@ pub fn interval(
     }
 }
 
-/// The control timer's own state.
+/// The state of the control timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlTimer {
     parameters: XcpSettings,
     /// Average round-trip time in 2^-28 s, never 0.
     avg_rtt: u32,
-    /// Length of the interval that runs, in 2^-28 s.
+    /// Length of the current interval in 2^-28 s.
     interval: u32,
 }
 
 impl ControlTimer {
-    /// The state before the first packet.
+    /// Creates the state before the first packet.
     ///
     /// # Errors
     ///
-    /// When a parameter is out of its range.
+    /// Returns an error if a parameter is out of its range.
     pub fn new(parameters: XcpSettings) -> Result<Self, ParameterError> {
         ParameterError::unless(
             (1..=1 << 34).contains(&parameters.capacity),
@@ -159,14 +159,15 @@ impl ControlTimer {
         self.avg_rtt
     }
 
-    /// Length of the interval that runs, in 2^-28 s: when the timer goes off next.
+    /// Length of the current interval in 2^-28 s, after which the timer fires.
     #[must_use]
     pub fn length(&self) -> u32 {
         self.interval
     }
 
-    /// Steps 7 to 18, at the end of an interval in which `sums` arrived; `queue` is what the queue
-    /// timer found last, in bytes. The average round-trip time stays when no packet told one.
+    /// Steps 7 to 18, at the end of an interval in which `sums` arrived; `queue` is the last result
+    /// of the queue timer in bytes. The average round-trip time is unchanged if no packet carried
+    /// one.
     pub fn fire(&mut self, sums: &Sums, queue: u32) -> IntervalResult {
         let average = (u128::from(sums.sum_xrtt) << RTT_SHIFT)
             .checked_div(u128::from(sums.sum_x))
@@ -188,7 +189,8 @@ impl ControlTimer {
     }
 }
 
-/// The queue timer: the shortest queue of a while is the queue that does not drain by itself.
+/// The queue timer: the minimum of the queue over some time is the standing queue, which does not
+/// drain by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct QueueTimer {
     min_queue: u32,
@@ -196,7 +198,7 @@ pub struct QueueTimer {
 }
 
 impl QueueTimer {
-    /// Step 32: the queue is `bytes` long now.
+    /// Step 32: records that the queue is now `bytes` long.
     pub fn observe(&mut self, bytes: u32) {
         self.min_queue = self.min_queue.min(bytes);
     }
@@ -207,7 +209,8 @@ impl QueueTimer {
         self.queue
     }
 
-    /// Steps 33 to 35, with `bytes` in the queue now: the time to the next look, in 2^-28 s.
+    /// Steps 33 to 35, with `bytes` in the queue now; returns the time until the next sample, in
+    /// 2^-28 s.
     pub fn fire(&mut self, bytes: u32, avg_rtt: u32, parameters: &XcpSettings) -> u32 {
         self.queue = self.min_queue.min(bytes);
         self.min_queue = bytes;

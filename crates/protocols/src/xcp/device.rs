@@ -1,5 +1,5 @@
-//! The XCP module of the feedback coprocessor: registers of each group of ports, a
-//! mailbox for each thread, and the feedback that a packet leaves with.
+//! The XCP module of the feedback coprocessor: the registers of each group of ports,
+//! a mailbox per thread, and the computation of feedback.
 
 use npsim_chip::Cycle;
 use npsim_chip::kernel::row::Row;
@@ -12,23 +12,23 @@ use crate::feedback::{GROUPS, REQUEST_WORDS, XCP_WORDS};
 /// The registers of a group: both residues, both mantissas, both shifts.
 type XcpRegisters = [u32; XCP_WORDS];
 
-/// Bits of a shift that the module looks at.
+/// Bits of a shift that the module uses.
 const SHIFT: u32 = 63;
 
-/// What the module has done.
+/// Counters of the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpCounts {
     /// Requests answered.
     pub requests: u64,
-    /// Of these, with the Delta that they came with.
+    /// Requests answered with an unchanged Delta.
     pub passed: u64,
-    /// With a smaller one.
+    /// Requests answered with a smaller Delta.
     pub reduced: u64,
 }
 
-/// The Delta with which a packet leaves; its feedback is taken from the pools. A pool
-/// that is below zero counts as empty. It is the reference model between registers
-/// and answer.
+/// Computes the Delta with which a packet leaves and takes its feedback from the
+/// pools; connects the registers to the reference model. A negative pool counts as
+/// empty.
 fn depart(registers: &mut XcpRegisters, x: u32, size: u16, delta: i32) -> i32 {
     let [residue_pos, residue_neg, cp, cn, shifts] = registers;
     let residue = |word: u32| (word as i32).max(0) as u32;
@@ -51,14 +51,14 @@ fn depart(registers: &mut XcpRegisters, x: u32, size: u16, delta: i32) -> i32 {
     departed.delta
 }
 
-/// The place of a thread's request and its answer.
+/// A thread's mailbox, for its request and the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Mailbox {
-    /// Whether a request was ever written to it.
+    /// Whether a request was ever written.
     asked: bool,
-    /// The answer to the last one.
+    /// The answer to the last request.
     delta: u32,
-    /// When that is there.
+    /// The cycle at which that answer is available.
     answered: Cycle,
 }
 
@@ -68,13 +68,13 @@ pub struct XcpModule {
     pub(crate) module: Module,
     groups: [XcpRegisters; GROUPS as usize],
     mailboxes: Vec<Mailbox>,
-    /// What it has done.
+    /// Counters of the module.
     pub counts: XcpCounts,
 }
 
 impl XcpModule {
-    /// A module with all registers zero and so many mailboxes, and a clock of so many
-    /// picoseconds beside microengines of so many megahertz.
+    /// Creates a module with all registers zero, this number of mailboxes, and a
+    /// clock of this period for microengines of this frequency.
     #[must_use]
     pub fn new(picoseconds: u64, mhz: u64, mailboxes: usize) -> Self {
         Self {
@@ -85,27 +85,27 @@ impl XcpModule {
         }
     }
 
-    /// How many mailboxes it has.
+    /// The number of mailboxes.
     pub(crate) fn mailboxes(&self) -> u32 {
         self.mailboxes.len() as u32
     }
 
-    /// A register; there are five in each group.
+    /// A register, mutable; there are five in each group.
     pub(crate) fn register(&mut self, group: usize, word: usize) -> &mut u32 {
         &mut self.groups[group][word]
     }
 
-    /// What is in it.
+    /// The value of a register.
     pub(crate) const fn read(&self, group: usize, word: usize) -> u32 {
         self.groups[group][word]
     }
 
     /// Takes a request (group, X, size, Delta) that is handed over now and has been
-    /// there `since`; gives the cycle at which its answer is there. Of the size, an
-    /// IP total length, 16 bits count.
+    /// waiting `since`; returns the cycle at which its answer is available. Only the
+    /// low 16 bits of the size, an IP total length, are used.
     ///
     /// # Errors
-    /// There is no such group; says so, to follow the command.
+    /// Returns that there is no such group, worded to follow the command.
     pub fn request(
         &mut self,
         now: Cycle,
@@ -138,10 +138,10 @@ impl XcpModule {
         Ok(answered)
     }
 
-    /// The answer in a mailbox.
+    /// Returns the answer in a mailbox.
     ///
     /// # Errors
-    /// Nothing was ever asked there; says so, to follow the command.
+    /// Returns that no request was ever written there, worded to follow the command.
     pub fn answer(&self, mailbox: u8) -> Result<u32, String> {
         self.mailboxes
             .get(usize::from(mailbox))
@@ -150,15 +150,15 @@ impl XcpModule {
             .ok_or_else(|| format!("no request was ever written to mailbox {mailbox}"))
     }
 
-    /// The cycle at which the answer in a mailbox is there.
+    /// The cycle at which the answer in a mailbox is available.
     pub(crate) fn answered(&self, mailbox: u8) -> Cycle {
         let mailbox = self.mailboxes.get(usize::from(mailbox));
         mailbox.map_or(0, |mailbox| mailbox.answered)
     }
 
-    /// Hands the module a request of group 0 whenever it can take one, as a bench
-    /// does that has it alone: no channel, no bus. Gives how many are answered in so
-    /// many cycles.
+    /// Hands the module a request of group 0 whenever it can take one, as on a test
+    /// bench without channel and bus. Returns the number of requests answered within
+    /// this many cycles.
     pub fn drive(&mut self, cycles: Cycle, x: u32, size: u32, delta: i32) -> u64 {
         let mut answers = 0;
         loop {
@@ -170,7 +170,7 @@ impl XcpModule {
         }
     }
 
-    /// What statistics show of it.
+    /// Statistics of the module.
     pub(crate) fn row(&self, cycles: Cycle) -> Row {
         let counts = &self.counts;
         Row::default()

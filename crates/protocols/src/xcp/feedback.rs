@@ -1,4 +1,5 @@
-//! What a packet adds to the sums of an interval, and what feedback it takes from the pools.
+//! The contribution of a packet to the sums of an interval, and the feedback that it takes from the
+//! pools.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +8,13 @@ use super::scale::Factor;
 use crate::thread_counters::ThreadRecord;
 
 /// Round-trip times are counted in units of 2^12 x 2^-28 s (15.3 us), so that a sum of products fits
-/// 64 bits.
+/// in 64 bits.
 pub const RTT_SHIFT: u32 = 12;
 
-/// The largest pool, and the largest feedback: what a signed longword holds.
+/// The largest pool and the largest feedback: the maximum of a signed longword.
 pub const LARGEST_POOL: u32 = i32::MAX as u32;
 
-/// What has arrived in an interval, modulo 2^32 and 2^64.
+/// What arrived in an interval, modulo 2^32 and 2^64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sums {
     /// Bytes of all packets (IP total lengths).
@@ -27,9 +28,9 @@ pub struct Sums {
 
 impl Sums {
     /// Steps 1 to 6: counts a packet of `size` bytes (IP total length). `header` is its congestion
-    /// header if it has one; times count only of those that take feedback. With a round-trip time of 0
-    /// (unknown) neither sum of times grows: their quotient is the mean of the round-trip times that
-    /// are known.
+    /// header, if it has one; only packets that take feedback contribute to the sums of times. A
+    /// round-trip time of 0 (unknown) contributes to neither sum, so that their quotient is the mean
+    /// of the known round-trip times.
     pub fn arrive(&mut self, size: u16, header: Option<&XcpHeader>, max_interval: u32) {
         self.input_traffic = self.input_traffic.wrapping_add(u32::from(size));
         let timed = |header: &&XcpHeader| header.takes_feedback() && header.rtt != 0;
@@ -68,25 +69,26 @@ impl ThreadRecord<5> for Sums {
     }
 }
 
-/// What is left to give in the interval, in bytes per second, and how it is shared out.
+/// The feedback left to hand out in the interval, in bytes per second, and the factors by which it is
+/// shared out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FeedbackPools {
     /// Positive feedback left, below 2^31.
     pub residue_pos: u32,
     /// Negative feedback left, below 2^31.
     pub residue_neg: u32,
-    /// Positive feedback for each 2^-28 s between packets.
+    /// Positive feedback per 2^-28 s between packets.
     pub cp: Factor,
-    /// Negative feedback for each byte.
+    /// Negative feedback per byte.
     pub cn: Factor,
 }
 
 /// The outcome of a packet's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feedback {
-    /// What was taken from the positive pool; below zero if something was added to it.
+    /// Amount taken from the positive pool; negative if something was added to it.
     pub positive: i64,
-    /// What was taken from the negative pool.
+    /// Amount taken from the negative pool.
     pub negative: u32,
     /// The feedback of this router alone.
     pub feedback: i32,
@@ -95,12 +97,12 @@ pub struct Feedback {
 }
 
 impl FeedbackPools {
-    /// Steps 20 to 31 for a packet in the standard format: its time between packets `x`, its size in
-    /// bytes (IP total length) and the `delta` that it brings.
+    /// Steps 20 to 31 for a packet in the standard format, given its time between packets `x`, its
+    /// size in bytes (IP total length) and its `delta` on arrival.
     ///
-    /// Both shares are limited to what is left in their pools. A packet that brings less than its
-    /// share keeps it; the difference is taken from the negative pool as far as that goes, and what
-    /// goes further is given back to the positive pool, which is held below 2^31.
+    /// Both shares are limited to what is left in their pools. A packet that arrives with less than
+    /// its share keeps its value; the difference is taken from the negative pool as far as possible,
+    /// and the rest is returned to the positive pool, which is kept below 2^31.
     pub fn depart(&mut self, x: u32, size: u16, delta: i32) -> Feedback {
         let mut positive = self.cp.times(x).min(u64::from(self.residue_pos)) as i64;
         let mut negative = self
@@ -133,8 +135,8 @@ impl FeedbackPools {
         }
     }
 
-    /// The departure of a packet of `size` bytes (IP total length) whose congestion header is
-    /// `header`: changes its `delta_throughput` in place. `None`, and nothing changed, for a packet
+    /// Processes the departure of a packet of `size` bytes (IP total length) with congestion header
+    /// `header`: updates its `delta_throughput` in place. `None`, with nothing changed, for a packet
     /// that takes no feedback.
     pub fn process(&mut self, header: &mut [u8], size: u16) -> Option<Feedback> {
         let fields = XcpHeader::from_bytes(header).filter(|fields| fields.takes_feedback())?;
@@ -255,7 +257,7 @@ mod tests {
         }
     }
 
-    /// A large cut upstream: what the negative pool cannot cover comes back to the positive pool.
+    /// A large cut upstream: what the negative pool cannot cover is returned to the positive pool.
     #[test]
     fn a_cut_that_the_negative_pool_cannot_cover_is_given_back() {
         let mut pools = FeedbackPools {
@@ -337,7 +339,7 @@ mod tests {
                 prop_assert!(done.negative <= before.residue_neg);
                 prop_assert!(pools.residue_pos <= LARGEST_POOL);
                 prop_assert_eq!(pools.residue_neg, before.residue_neg - done.negative);
-                // What leaves the pools is what the packet takes along.
+                // The amounts taken from the pools equal what the packet carries away.
                 prop_assert_eq!(done.positive - i64::from(done.negative), i64::from(done.delta));
             }
         }

@@ -1,4 +1,4 @@
-//! The fluid model with which XCP's authors show that it is stable: traffic as a rate that changes by a
+//! The fluid model with which XCP's authors prove its stability: traffic as a rate that changes by a
 //! delayed differential equation.
 //!
 //! ```text
@@ -6,65 +6,65 @@
 //! y'(t) = -(alpha / d) (y(t - d) - e) - (beta / d^2) q(t - d)
 //! ```
 //!
-//! c is what the link can carry, e what the router takes it for; the authors write c for both. They
-//! leave the queue without a bound below and above, and d without what packets wait in the queue; here
-//! queue and traffic are never below 0 unless asked for, the queue has a limit if one is given, and d
-//! can follow it.
+//! c is the capacity of the link, e the router's estimate of it; the authors write c for both. In their
+//! model the queue is unbounded in both directions, and d excludes the time in the queue. Here queue and
+//! traffic never fall below 0 unless configured to, the queue can have a limit, and d can include the
+//! time in the queue.
 
-/// What the model is set to.
+/// Parameters of the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fluid {
-    /// What the link carries, bytes per second.
+    /// Capacity of the link in bytes per second.
     pub capacity: f64,
-    /// What the router takes it for, bytes per second.
+    /// The router's estimate of the capacity in bytes per second.
     pub estimated: f64,
-    /// Share of the spare capacity that is given out in a round-trip time.
+    /// Share of the spare capacity that is handed out per round-trip time.
     pub alpha: f64,
-    /// Share of the queue that is drained in a round-trip time.
+    /// Share of the queue that is drained per round-trip time.
     pub beta: f64,
-    /// Round-trip time with an empty queue, seconds.
+    /// Round-trip time with an empty queue, in seconds.
     pub rtt: f64,
     /// Whether the time in the queue is part of d.
     pub waits: bool,
-    /// Whether queue and traffic may fall below 0, as the equations let them.
+    /// Whether queue and traffic may fall below 0, as in the equations.
     pub linear: bool,
-    /// The longest d that the router counts with, seconds.
+    /// The longest d that the router considers, in seconds.
     pub max_interval: f64,
-    /// The rate at the begin, bytes per second.
+    /// The initial rate in bytes per second.
     pub rate: f64,
-    /// Most bytes that can wait; none: without a bound.
+    /// Maximum number of bytes in the queue; unbounded if `None`.
     pub limit: Option<f64>,
 }
 
 /// Traffic and queue at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FluidState {
-    /// Traffic that comes to the router, bytes per second.
+    /// Traffic arriving at the router, in bytes per second.
     pub rate: f64,
-    /// Bytes that wait.
+    /// Bytes in the queue.
     pub queue: f64,
 }
 
-/// Steps of a round-trip time.
+/// Steps per round-trip time.
 const STEPS: f64 = 500.0;
-/// Steps after which a caller may stop the run: a millisecond of a host or so.
+/// Steps between two checks whether to stop: about a millisecond of host time.
 const PROGRESS_STEPS: usize = 1 << 16;
 
 impl Fluid {
-    /// Length of a step, seconds.
+    /// Length of a step in seconds.
     #[must_use]
     pub fn step(&self) -> f64 {
         self.rtt / STEPS
     }
 
-    /// The states at the ends of the steps until a time, in seconds.
+    /// Returns the states at the ends of the steps up to a time in seconds.
     #[must_use]
     pub fn run(&self, until: f64) -> Vec<FluidState> {
         self.run_while(until, &|| true).unwrap_or_default()
     }
 
-    /// The states as of [`run`](Self::run), for as long as `go_on`, which is called many times a second,
-    /// returns true; `None` if it was stopped.
+    /// Returns the states as [`run`](Self::run) does, for as long as `go_on`, which is called many times
+    /// per second, returns true; `None` if it was stopped.
     #[must_use]
     pub fn run_while(&self, until: f64, go_on: &dyn Fn() -> bool) -> Option<Vec<FluidState>> {
         let step = self.step();
@@ -84,7 +84,7 @@ impl Fluid {
                 0.0
             };
             let delay = self.rtt + waits;
-            // Before the begin nothing was known, and nothing is changed for a round-trip time.
+            // Nothing is known before the start, so nothing changes during the first round-trip time.
             let back = (delay / step) as usize;
             let change = match now.checked_sub(back).map(|then| states[then]) {
                 None => 0.0,
@@ -130,7 +130,7 @@ mod tests {
         assert!(end.queue < 1e3, "{end:?}");
     }
 
-    /// In the steady state the queue takes back what is given out too much.
+    /// In the steady state, the queue term cancels what is handed out in excess.
     #[test]
     fn a_wrong_capacity_leaves_a_queue() {
         for (part, waits) in [(1.1, false), (1.1, true), (1.2, true)] {
@@ -153,8 +153,8 @@ mod tests {
         }
     }
 
-    /// The authors' bound for alpha is pi / (4 sqrt 2) = 0.555 with beta = alpha^2 sqrt 2. It is that of
-    /// the linear equations: a queue that is never below 0 takes the energy out of what would swing.
+    /// The authors' bound for alpha is pi / (4 sqrt 2) = 0.555 with beta = alpha^2 sqrt 2. It holds for
+    /// the linear equations: a queue that cannot be negative damps the oscillation.
     #[test]
     fn the_linear_model_swings_beyond_its_bound_and_the_other_does_not() {
         let swing = |alpha: f64, linear| {

@@ -1,24 +1,24 @@
-//! The congestion header: twenty bytes between the headers of IPv4 and transport.
+//! The congestion header: twenty bytes between the IPv4 and transport headers.
 
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the header.
 pub const LENGTH: usize = 20;
-/// The version that this is.
+/// The supported version.
 pub const VERSION: u8 = 3;
 /// Format of packets that carry a request.
 pub const STANDARD: u8 = 1;
-/// Format of packets that only bring feedback back; routers leave them alone.
+/// Format of packets that only return feedback; routers do not change them.
 pub const MINIMAL: u8 = 2;
-/// Where `delta_throughput` stands in the header, in bytes.
+/// Offset of `delta_throughput` in the header, in bytes.
 pub const DELTA_OFFSET: usize = 16;
 
 /// The fields of a congestion header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpHeader {
-    /// Protocol of what follows (6: TCP).
+    /// The protocol of the next header (6: TCP).
     pub protocol: u8,
-    /// Length field, 20 in what senders make.
+    /// Length field; senders set it to 20.
     pub length: u8,
     /// Version, 3 (4 bits).
     pub version: u8,
@@ -32,7 +32,8 @@ pub struct XcpHeader {
     pub rtt: u32,
     /// Feedback on its way back to the sender, bytes per second.
     pub reverse_feedback: i32,
-    /// The change of throughput that the sender asks for and routers lower, bytes per second.
+    /// The change of throughput that the sender requests and routers reduce, in bytes per
+    /// second.
     pub delta_throughput: i32,
 }
 
@@ -57,7 +58,7 @@ impl XcpHeader {
         })
     }
 
-    /// The header as it stands in a packet.
+    /// Encodes the header as it appears in a packet.
     #[must_use]
     pub fn to_bytes(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
@@ -71,7 +72,7 @@ impl XcpHeader {
     }
 
     /// Whether a router gives feedback: version 3 in the standard format. All other packets are
-    /// counted as traffic and left alone.
+    /// counted as traffic and not changed.
     #[must_use]
     pub fn takes_feedback(self) -> bool {
         self.version == VERSION && self.format == STANDARD

@@ -155,7 +155,8 @@ impl TaskKind for XcpKind {
     }
 }
 
-/// A coprocessor has registers for the pools, and nothing for a lock or sums.
+/// Checks that a coprocessor's registers are used for the pools only, since it
+/// has none for a lock or sums.
 fn check_registers(resolver: &mut Resolver<'_>, keys: &XcpSection, span: &Range<usize>) {
     let name = keys.state.as_ref().map_or("XCP_STATE", |it| it.get_ref());
     let mut devices = resolver.boot().devices.iter();

@@ -1,12 +1,12 @@
-//! XCP (draft-falk-xcp-spec-03): routers signal to senders by how much to change their throughput.
+//! XCP (draft-falk-xcp-spec-03): routers signal to senders how much to change their throughput.
 //!
-//! A packet carries a congestion [`XcpHeader`]. On arrival it is counted ([`Sums::arrive`]); on
-//! departure it gets its share of what the link has to give or to take ([`FeedbackPools::depart`]). Between
-//! packets the control timer turns the counts of an interval into new pools ([`ControlTimer`]), and the
-//! queue timer finds the queue that does not drain ([`QueueTimer`]).
+//! A packet carries a congestion [`XcpHeader`]. On arrival it is counted ([`Sums::arrive`]); on departure
+//! it gets its share of the throughput that the link has to hand out or take back
+//! ([`FeedbackPools::depart`]). Between packets the control timer turns the counts of an interval into new
+//! pools ([`ControlTimer`]), and the queue timer determines the standing queue ([`QueueTimer`]).
 //!
-//! Times are in 2^-28 s as in the header (Q4.28), throughputs in bytes per second. The number of a
-//! step is that of the draft.
+//! Times are in 2^-28 s as in the header (Q4.28), throughputs in bytes per second. Step numbers are those
+//! of the draft.
 
 pub mod control;
 pub mod device;
@@ -26,15 +26,15 @@ pub use scale::Factor;
 /// One second in the unit of the header's times.
 pub const SECOND: u32 = 1 << 28;
 
-/// A time in nanoseconds in units of 2^-28 s, rounded down; the header's longest time, just under
-/// 16 s, for anything longer.
+/// Converts nanoseconds to units of 2^-28 s, rounded down; saturates at the header's longest time, just
+/// under 16 s.
 #[must_use]
 pub(crate) fn time_from_nanoseconds(nanoseconds: u64) -> u32 {
     let time = u128::from(nanoseconds) * u128::from(SECOND) / 1_000_000_000;
     u32::try_from(time).unwrap_or(u32::MAX)
 }
 
-/// A time in units of 2^-28 s in nanoseconds, rounded down.
+/// Converts units of 2^-28 s to nanoseconds, rounded down.
 #[must_use]
 pub(crate) fn time_to_nanoseconds(time: u32) -> u64 {
     u64::from(time) * 1_000_000_000 / u64::from(SECOND)

@@ -1,20 +1,20 @@
-//! Scale factors: a mantissa and a shift, so that a microengine multiplies and need not divide.
+//! Scale factors: a mantissa and a shift, so that a microengine multiplies and never divides.
 
 use serde::{Deserialize, Serialize};
 
-/// mantissa x 2^-shift, with 2^30 <= mantissa < 2^31 and shift <= 62; mantissa and shift are 0 for
-/// zero. Factors below 2^-32, which no shift can hold, keep the shift 62 and have a smaller mantissa;
-/// factors of 2^31 and more are held at the largest.
+/// mantissa x 2^-shift, with 2^30 <= mantissa < 2^31 and shift <= 62; both are 0 for zero. Factors
+/// below 2^-32, which would need a larger shift, keep the shift 62 and have a smaller mantissa;
+/// factors of 2^31 and more saturate at the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Factor {
     /// 0, or the first 31 bits of the factor.
     pub mantissa: u32,
-    /// How far a product is shifted right.
+    /// The right shift of a product.
     pub shift: u8,
 }
 
 impl Factor {
-    /// The factor that gives nothing.
+    /// The factor zero.
     pub const ZERO: Self = Self {
         mantissa: 0,
         shift: 0,
@@ -27,7 +27,7 @@ impl Factor {
     /// The largest shift.
     pub const MOST_SHIFT: u8 = 62;
 
-    /// numerator / denominator, rounded down; zero when the denominator is.
+    /// numerator / denominator, rounded down; zero if the denominator is zero.
     #[must_use]
     pub fn ratio(numerator: u32, denominator: u64) -> Self {
         if denominator == 0 || numerator == 0 {
@@ -100,7 +100,8 @@ mod tests {
             let exact = u128::from(numerator) * u128::from(value) / u128::from(denominator);
             let got = u128::from(scale.times(value));
             prop_assert!(got <= exact);
-            // 31 bits of mantissa, or the last of 62 places, and one for rounding the product.
+            // The error is that of 31 mantissa bits or of the last of 62 places, plus one for
+            // rounding the product.
             prop_assert!(exact - got <= (exact >> 30) + 1 + (u128::from(value) >> 62));
         }
     }

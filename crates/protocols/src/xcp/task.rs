@@ -1,10 +1,10 @@
-//! XCP on the slow path: the control timer turns what arrived in an interval into
-//! the feedback of the next, the queue timer finds the queue that does not drain.
+//! XCP on the slow path: the control timer turns what arrived in an interval into the feedback of
+//! the next one, and the queue timer determines the standing queue.
 //!
-//! Pools and sums are shared with microengines in one of three ways: all under a
-//! lock; pools under a lock and sums per thread; or pools in two banks without a
-//! lock and sums per thread. In the last the core writes the idle bank before it
-//! turns to it, so that what is taken late goes to the bank that it is from.
+//! Pools and sums are shared with microengines in one of three ways: all under a lock; pools under
+//! a lock and sums per thread; or pools in two banks without a lock and sums per thread. In the
+//! last case the core writes the idle bank before switching to it, so that feedback taken late is
+//! taken from the bank that it belongs to.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::task::next_time;
@@ -20,43 +20,43 @@ use crate::thread_counters::{GroupCounters, ThreadCounters, ThreadRecord};
 /// Bytes from one group's state to the next.
 pub const STATE_STRIDE: u32 = 64;
 
-/// Where things stand in a group's state, in bytes.
+/// Offsets in a group's state, in bytes.
 mod offset {
     /// The lock.
     pub const LOCK: u32 = 20;
     /// The sums of the locked layout.
     pub const SUMS: u32 = 32;
-    /// The scales of the first bank of the split layout; 12 bytes a bank.
+    /// The scales of the first bank of the split layout; 12 bytes per bank.
     pub const SCALES: u32 = 4;
-    /// The residues of the first bank of the split layout; 8 bytes a bank.
+    /// The residues of the first bank of the split layout; 8 bytes per bank.
     pub const RESIDUES: u32 = 32;
 }
 
-/// What observers see of the task.
+/// Quantities reported to observers.
 mod level {
     use npsim_chip::kernel::trace_event::Level;
 
     use crate::job::level as of;
 
-    /// Positive feedback given to an interval.
+    /// Positive feedback available in an interval.
     pub const POSITIVE_RESIDUE: Level = of("positive feedback", "byte/s");
-    /// Negative feedback given to an interval.
+    /// Negative feedback available in an interval.
     pub const NEGATIVE_RESIDUE: Level = of("negative feedback", "byte/s");
-    /// Rate of the input in an interval.
+    /// Input rate in an interval.
     pub const INPUT: Level = of("input", "byte/s");
     /// Average round-trip time.
     pub const AVERAGE_RTT: Level = of("average round-trip time", "ns");
     /// Length of the interval that begins.
     pub const INTERVAL: Level = of("interval", "ns");
-    /// The queue that counts.
+    /// The standing queue.
     pub const QUEUE: Level = of("queue", "bytes");
 }
 
 /// How the pools are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum XcpLayout {
-    /// Pools, and sums where there are none per thread, in one place; with a lock,
-    /// which the core takes, or without one.
+    /// Pools in one place, with the sums unless these are per thread; with a lock, which the core
+    /// takes, or without one.
     Locked {
         /// Whether the core takes the lock.
         lock: bool,
@@ -65,14 +65,14 @@ pub enum XcpLayout {
     Split,
 }
 
-/// What the task works on, and how.
+/// Configuration of the task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpSetup {
-    /// The shared state of the first group; [`STATE_STRIDE`] bytes a group.
+    /// The shared state of the first group; each group has [`STATE_STRIDE`] bytes.
     pub state: LongwordAddress,
-    /// How it is laid out.
+    /// The layout of the state.
     pub layout: XcpLayout,
-    /// The sums that each thread keeps for itself, if they are not in the state.
+    /// The sums of each thread, if they are not in the state.
     pub sums: Option<ThreadCounters>,
     /// The groups of ports.
     pub groups: Vec<XcpGroup>,
@@ -81,13 +81,13 @@ pub struct XcpSetup {
 /// Ports that share their feedback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpGroup {
-    /// The law, checked.
+    /// The validated law.
     pub control: ControlTimer,
     /// The counters of each queue.
     pub queues: Vec<LongwordAddress>,
 }
 
-/// What is known of a group.
+/// The state of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct XcpState {
     /// The control timer.
@@ -95,28 +95,28 @@ pub struct XcpState {
     /// The queue timer.
     pub queue: QueueTimer,
     lengths: QueueLengths,
-    /// What the last interval came to.
+    /// The result of the last interval.
     pub last: Option<IntervalResult>,
-    /// Intervals that are over.
+    /// Number of intervals that ended.
     pub intervals: u64,
     /// The bank that microengines use, in the split layout.
     bank: u32,
     due: Cycle,
     queue_due: Cycle,
-    /// What has come in the interval, as far as it is read from sums per thread.
+    /// What arrived in the interval, as far as it was read from sums per thread.
     arrivals: GroupCounters<Sums, 5>,
 }
 
 impl XcpState {
-    /// What had come, modulo 2^32 and 2^64, when threads' own sums were read last: an interval had
-    /// what came since it was this at the end of the one before.
+    /// The totals, modulo 2^32 and 2^64, when the threads' sums were last read. What arrived in an
+    /// interval is the difference to the totals of the interval before.
     #[must_use]
     pub fn counted(&self) -> Sums {
         self.arrivals.counted()
     }
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum XcpStep {
     Idle,
@@ -131,27 +131,27 @@ enum XcpStep {
     Release,
 }
 
-/// An XCP task.
+/// The XCP task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct XcpTask {
     setup: XcpSetup,
     mhz: u64,
     step: XcpStep,
-    /// The group that the job is for.
+    /// The group of the current job.
     group: usize,
     groups: Vec<XcpState>,
-    /// Tries to take the lock that failed.
+    /// Number of failed attempts to take the lock.
     pub failed_tries: u64,
 }
 
 impl XcpTask {
-    /// A task before the first cycle.
+    /// Creates the task before the first cycle.
     #[must_use]
     pub fn new(setup: XcpSetup) -> Self {
         Self::at(setup, 1)
     }
 
-    /// A task before the first cycle, beside microengines of so many megahertz.
+    /// Creates the task before the first cycle, for microengines of this frequency.
     fn at(setup: XcpSetup, mhz: u64) -> Self {
         let threads = setup.sums.as_ref().map_or(0, |sums| sums.threads.len());
         let count = setup.groups.len();
@@ -184,7 +184,7 @@ impl XcpTask {
         }
     }
 
-    /// What the task works on, and how.
+    /// The configuration.
     #[must_use]
     pub const fn setup(&self) -> &XcpSetup {
         &self.setup
@@ -196,7 +196,7 @@ impl XcpTask {
         self.groups.iter()
     }
 
-    /// When its next job is due.
+    /// The cycle at which the next job is due.
     fn due(&self) -> Cycle {
         let due = |group: &XcpState| group.due.min(group.queue_due);
         self.groups.iter().map(due).min().unwrap_or(Cycle::MAX)
@@ -206,8 +206,8 @@ impl XcpTask {
         self.setup.state.after(self.group as u32 * STATE_STRIDE)
     }
 
-    /// The first step of the job that is due first. The queue is sampled before
-    /// the interval that ends with it.
+    /// The first step of the job that is due first. The queue is sampled before an interval that
+    /// ends at the same time.
     fn begin(&mut self) -> XcpStep {
         let due = self.due();
         if let Some(group) = self.groups.iter().position(|it| it.queue_due == due) {
@@ -237,7 +237,7 @@ impl XcpTask {
         }
     }
 
-    /// Reads a queue; with the last the queue timer goes off.
+    /// Reads a queue; the queue timer fires after the last one.
     fn queues(&mut self, access: &mut Access<'_>) -> Cycle {
         let (now, mhz, group) = (access.now(), self.mhz, self.group);
         let it = &mut self.groups[group];
@@ -254,7 +254,7 @@ impl XcpTask {
         cost
     }
 
-    /// Reads the sums of one thread; after the last the law is computed.
+    /// Reads the sums of one thread; the law is computed after the last one.
     fn thread_sums(&mut self, index: usize, access: &mut Access<'_>) -> Cycle {
         let Some(sums) = &self.setup.sums else {
             self.step = self.after_thread_sums();
@@ -271,7 +271,7 @@ impl XcpTask {
         cost + self.law(&arrived, access)
     }
 
-    /// Steps 7 to 18 of the draft; gives what they take.
+    /// Steps 7 to 18 of the draft; returns the cycles that they take.
     fn law(&mut self, arrived: &Sums, access: &mut Access<'_>) -> Cycle {
         let group = self.group;
         let it = &mut self.groups[group];
@@ -291,7 +291,7 @@ impl XcpTask {
         access.costs().law
     }
 
-    /// The residues and the scales of the last interval as they stand in memory.
+    /// The residues and the scales of the last interval as they are in memory.
     fn words(&self) -> ([u32; 2], [u32; 3]) {
         let Some(last) = self.groups[self.group].last else {
             return ([0; 2], [0; 3]);
@@ -333,8 +333,8 @@ impl XcpTask {
         }
     }
 
-    /// The interval that begins is as long as the law says from when the one before
-    /// was due to end, if that is still to come.
+    /// Starts the next interval. Its length counts from when the previous one was due to end, if
+    /// the new end is still in the future.
     fn end(&mut self, now: Cycle) {
         let mhz = self.mhz;
         let it = &mut self.groups[self.group];
@@ -348,7 +348,7 @@ impl Task for XcpTask {
         "xcp"
     }
 
-    /// What sums per thread begin with does not count.
+    /// Initial values of sums per thread are not counted.
     fn prepare(&mut self, start: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
         *self = Self::at(self.setup.clone(), start.mhz());
         let setup = &self.setup;
@@ -459,7 +459,7 @@ impl Task for XcpTask {
     }
 }
 
-/// A time in 2^-28 s in cycles, rounded up; at least 1.
+/// Converts 2^-28 s to cycles, rounded up; at least 1.
 fn cycles(time: u32, mhz: u64) -> Cycle {
     (u64::from(time) * mhz * 1_000_000)
         .div_ceil(u64::from(SECOND))

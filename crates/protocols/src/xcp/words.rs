@@ -1,4 +1,4 @@
-//! What the summary of a run and `npsim project` say of the task.
+//! The task in the summary of a run and in `npsim project`.
 
 use npsim_project::quantity::{grouped, show_nanoseconds, show_rate};
 
@@ -7,7 +7,7 @@ use super::time_to_nanoseconds;
 use crate::keys::of_group;
 
 impl XcpState {
-    /// The summary line of group `number` out of `count`.
+    /// The summary line of group `number` of `count`.
     pub(super) fn summary(&self, number: usize, count: usize) -> String {
         let last = self.last.as_ref();
         let pools = last.map(|last| last.pools).unwrap_or_default();
@@ -25,7 +25,7 @@ impl XcpState {
 }
 
 impl XcpSetup {
-    /// What the task will do.
+    /// The plan of the task.
     pub(super) fn plan(&self) -> String {
         format!(
             "{} groups of ports, sums {}, {}",
