@@ -1,10 +1,12 @@
-//! Circles: files that take names from each other, directly or by way of others.
+//! Circles: sets of files that import names from each other, directly or
+//! indirectly.
 
 use std::collections::BTreeMap;
 
 use crate::imports::Imports;
 
-/// The sets of files that reach each other, each of at least two files, in order.
+/// Returns the sets of files that reach each other, each of at least two files,
+/// in order.
 #[must_use]
 pub fn circles(imports: &Imports) -> Vec<Vec<usize>> {
     let mut arrows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -1,15 +1,15 @@
-//! Which file of a crate takes names from which other one.
+//! Imports between the files of a crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::modules::ModuleTree;
 use crate::tokens::{ModuleFacts, Segments};
 
-/// Names that one file takes from another, by (from, to) as indices of files.
+/// Names that one file imports from another, by (from, to) as indices of files.
 pub type Imports = BTreeMap<(usize, usize), BTreeSet<String>>;
 
-/// All imports between two files of the tree, those between a parent and its own child
-/// included.
+/// Returns all imports between two files of the tree, including those between a parent and
+/// its own child.
 #[must_use]
 pub fn imports(tree: &ModuleTree) -> Imports {
     let names = ImportedNames::new(tree);
@@ -27,7 +27,7 @@ pub fn imports(tree: &ModuleTree) -> Imports {
     imports
 }
 
-/// [`imports`] without those between a parent and its own child.
+/// Returns the [`imports`] without those between a parent and its own child.
 #[must_use]
 pub fn imports_across(tree: &ModuleTree) -> Imports {
     let mut imports = imports(tree);
@@ -37,7 +37,7 @@ pub fn imports_across(tree: &ModuleTree) -> Imports {
     imports
 }
 
-/// Names looked up, each with the module in which.
+/// Names already looked up, each with the module of the lookup.
 type LookupTrail = BTreeSet<(Segments, String)>;
 
 struct ImportedNames<'a> {
@@ -56,14 +56,15 @@ impl<'a> ImportedNames<'a> {
         }
     }
 
-    /// The file that defines what `path`, written in `module`, names, and the name.
+    /// Resolves `path`, written in `module`: returns the file that defines the name, and the
+    /// name.
     fn find(&self, module: &ModuleFacts, path: &[String]) -> Option<(usize, String)> {
         let (defined_in, name) = self.resolve(&module.path, path, &mut BTreeSet::new())?;
         Some((*self.tree.file_of.get(&defined_in)?, name))
     }
 
-    /// The module that defines what `path`, written in `module`, names. `seen` has the names
-    /// that have been looked up on the way, by module: re-exports may lead in a circle.
+    /// Resolves `path`, written in `module`, to the module that defines the name. `seen`
+    /// holds the names looked up so far, by module, since re-exports may be circular.
     fn resolve(
         &self,
         module: &[String],
@@ -106,7 +107,7 @@ impl<'a> ImportedNames<'a> {
         Some((here, path.get(at).or(path.last())?.clone()))
     }
 
-    /// Follows `rest` from a name that `facts` brings in by `use`.
+    /// Follows `rest` from a name that `facts` imports by `use`.
     fn through_use(
         &self,
         facts: &ModuleFacts,
@@ -135,7 +136,7 @@ impl<'a> ImportedNames<'a> {
             .map(|path| (path, true))
             .chain(all.map(|path| (path, false)))
         {
-            // `use super::*` does not lead back to where the search came from.
+            // `use super::*` must not lead back to where the search came from.
             path.extend(after.iter().cloned());
             if let Some(found) = self.resolve(&facts.path, &path, seen)
                 && (by_name

@@ -1,14 +1,14 @@
-//! Lines of a crate by what they are.
+//! Lines of a crate by kind.
 
 use std::ops::AddAssign;
 
 use crate::modules::SourceFile;
 use crate::workspace::Crate;
 
-/// Lines of Rust; blank ones are not counted.
+/// Numbers of lines of Rust; blank lines are not counted.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
-    /// Code outside of tests, build scripts and examples included.
+    /// Code outside of tests, including build scripts and examples.
     pub code: usize,
     /// Documentation comments outside of tests.
     pub docs: usize,
@@ -28,7 +28,7 @@ impl AddAssign for Lines {
 }
 
 impl Lines {
-    /// Code, documentation and comments, without tests.
+    /// Code, documentation and comments outside of tests.
     #[must_use]
     pub fn outside_tests(self) -> usize {
         self.code + self.docs + self.comments
@@ -47,7 +47,7 @@ impl Lines {
     }
 }
 
-/// The lines of all Rust files of a crate.
+/// Counts the lines of all Rust files of a crate.
 #[must_use]
 pub fn of_crate(member: &Crate) -> Lines {
     let mut lines = Lines::default();
@@ -55,7 +55,8 @@ pub fn of_crate(member: &Crate) -> Lines {
         lines += of_file(file);
     }
     for (name, text) in &member.others {
-        // Outside of the module tree only build scripts, examples and benches are no tests.
+        // Of the files outside the module tree, all but build scripts, examples and benches
+        // are tests.
         let is_test = !["build", "examples/", "benches/"]
             .iter()
             .any(|start| name.starts_with(start));

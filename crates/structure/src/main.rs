@@ -1,11 +1,11 @@
-//! Prints what the source tree is made of.
+//! Prints the structure of the source tree.
 //!
 //! ```text
 //! cargo run -p npsim-structure                    sizes, long functions, shared names, circles
 //! cargo run -p npsim-structure -- circles         circles alone, with the names that close them
 //! cargo run -p npsim-structure -- sample SEED     40 functions of more than 30 lines, for a reader
 //! ```
-//! A folder as the last argument is the checkout that is read in place of this one.
+//! If the last argument is a folder, that checkout is read instead of this one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ use npsim_structure::modules::SourceFile;
 use npsim_structure::rules::circles_of;
 use npsim_structure::workspace::{self, Crate};
 
-/// Functions of more lines are listed.
+/// Functions with more lines are listed.
 const LONG_FUNCTION: usize = 100;
 
-/// Functions of more lines are drawn for readers.
+/// Functions with more lines may be sampled for review.
 const SAMPLED_FUNCTION: usize = 30;
 
-/// How many functions are drawn.
+/// Number of functions in a sample.
 const SAMPLE: usize = 40;
 
 fn main() -> ExitCode {
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Draws functions without putting one back: each seed is another sample.
+/// Samples functions without replacement; each seed gives another sample.
 fn print_sample(crates: &[Crate], seed: u64) {
     let mut places: Vec<String> = crates
         .iter()

@@ -1,7 +1,7 @@
-//! The shape that the workspace promises to keep, and what breaks it.
+//! The structure that the workspace must keep, and its violations.
 //!
-//! What must not be is listed in `rules.toml` as far as it is still there; the list may only
-//! shrink, and a line that no longer applies is an error as well.
+//! Existing violations are listed in `rules.toml`. The list may only shrink, and an entry
+//! that no longer applies is an error as well.
 
 use std::collections::BTreeSet;
 
@@ -12,42 +12,42 @@ use crate::imports::{Imports, imports_across};
 use crate::modules::ModuleTree;
 use crate::workspace::Crate;
 
-/// `rules.toml`.
+/// The contents of `rules.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// Files that are still in a circle, below the workspace's root.
+    /// Files that are still in a circle, relative to the workspace's root.
     #[serde(default)]
     pub in_circles: BTreeSet<String>,
-    /// Crates whose folders stand one above the other.
+    /// Crates with modules arranged in layers.
     #[serde(default)]
     pub floors: Vec<Floors>,
 }
 
-/// The floors of one crate.
+/// The layers ("floors") of one crate.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Floors {
-    /// The crate's folder below the workspace's root.
+    /// The crate's folder, relative to the workspace's root.
     #[serde(rename = "crate")]
     pub member: String,
-    /// Top-level modules by floor, the lowest floor first. A module may import from its own
+    /// Top-level modules by floor, lowest floor first. A module may import from its own
     /// floor and from those below.
     pub floors: Vec<Vec<String>>,
 }
 
 impl Rules {
-    /// The rules of this workspace.
+    /// Reads the rules of this workspace.
     ///
     /// # Panics
-    /// `rules.toml` is not what this structure says.
+    /// Panics if `rules.toml` does not match this structure.
     #[must_use]
     pub fn of_workspace() -> Self {
         toml::from_str(include_str!("../rules.toml")).expect("rules.toml has circles and floors")
     }
 
-    /// What the crates' circles break: each circle with a file that is not listed, and each
-    /// listed file that is in none. Empty if all is well.
+    /// Returns the violations by circles: each circle with a file that is not listed, and
+    /// each listed file that is in no circle. Empty if there are none.
     #[must_use]
     pub fn broken_by_circles(&self, crates: &[Crate]) -> Vec<String> {
         let found: Vec<(BTreeSet<String>, String)> = crates.iter().flat_map(circles_of).collect();
@@ -63,8 +63,8 @@ impl Rules {
         new.chain(gone).collect()
     }
 
-    /// What the crates' floors break: a line for each import that goes up, and for each
-    /// module that has no floor.
+    /// Returns the violations of the floors: one line per upward import, and per module
+    /// without a floor.
     #[must_use]
     pub fn broken_by_floors(&self, crates: &[Crate]) -> Vec<String> {
         let mut broken = Vec::new();
@@ -120,7 +120,7 @@ impl Floors {
     }
 }
 
-/// The top-level module that a file below `src/` belongs to.
+/// The top-level module of a file under `src/`.
 fn top_module(file: &str) -> &str {
     let below = file.strip_prefix("src/").unwrap_or(file);
     below
@@ -130,7 +130,7 @@ fn top_module(file: &str) -> &str {
         .trim_end_matches(".rs")
 }
 
-/// Each circle of a crate: its files, and the imports among them as text.
+/// Returns each circle of a crate: its files, and the imports among them as text.
 #[must_use]
 pub fn circles_of(member: &Crate) -> Vec<(BTreeSet<String>, String)> {
     let mut found = Vec::new();

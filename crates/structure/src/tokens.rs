@@ -1,25 +1,25 @@
-//! One file as tokens: the modules it declares, the names it defines, the paths it mentions,
-//! its functions and their lengths. Test code (`#[cfg(test)]`) is left out.
+//! Reads one file as tokens: the modules it declares, the names it defines, the paths it
+//! mentions, its functions and their lengths. Test code (`#[cfg(test)]`) is skipped.
 
 use std::ops::Range;
 
 use proc_macro2::{Delimiter, Group, Ident, Spacing, TokenStream, TokenTree};
 
-/// A path as it is written, from its first segment on.
+/// The segments of a path as written, first segment first.
 pub type Segments = Vec<String>;
 
-/// What one module says, without its child modules in other files.
+/// The contents of one module, without its child modules in other files.
 #[derive(Debug, Default)]
 pub struct ModuleFacts {
-    /// Segments from the crate's root.
+    /// Path from the crate's root.
     pub path: Segments,
-    /// Names that the module defines: types, traits, functions, constants, macros.
+    /// Names defined by the module: types, traits, functions, constants, macros.
     pub items: Vec<String>,
-    /// `use` declarations: the name that they bring in (`*` for all names) and its path.
+    /// `use` declarations: the imported name (`*` for all names) and its path.
     pub uses: Vec<(String, Segments)>,
-    /// Paths outside of `use` declarations, of at least two segments.
+    /// Paths outside of `use` declarations, with at least two segments.
     pub mentions: Vec<Segments>,
-    /// Child modules whose text is in another file, with the path that an attribute gives.
+    /// Child modules in other files, with the path given by an attribute, if any.
     pub children: Vec<(String, Option<String>)>,
 }
 
@@ -28,7 +28,7 @@ pub struct ModuleFacts {
 pub struct Definition {
     /// The name.
     pub name: String,
-    /// The line of its name, from 1.
+    /// The line of the name, from 1.
     pub line: usize,
 }
 
@@ -37,26 +37,26 @@ pub struct Definition {
 pub struct Function {
     /// The name.
     pub name: String,
-    /// The line of its name, from 1.
+    /// The line of the name, from 1.
     pub line: usize,
-    /// Lines from its name to its closing brace.
+    /// Number of lines from the name to the closing brace.
     pub lines: usize,
 }
 
-/// What one file says.
+/// The contents of one file.
 #[derive(Debug, Default)]
 pub struct FileFacts {
-    /// The file's module and the modules written within it.
+    /// The file's module and the modules nested in it.
     pub modules: Vec<ModuleFacts>,
     /// Structures, enumerations, unions, traits and aliases at module level.
     pub types: Vec<Definition>,
     /// Functions and methods.
     pub functions: Vec<Function>,
-    /// Lines, from 1, that only tests compile.
+    /// Line ranges, from 1, that are compiled for tests only.
     pub test_lines: Vec<Range<usize>>,
-    /// Attributes `#[inline(always)]`.
+    /// Number of `#[inline(always)]` attributes.
     pub inline_always: usize,
-    /// Attributes `#[inline(never)]`.
+    /// Number of `#[inline(never)]` attributes.
     pub inline_never: usize,
 }
 
@@ -64,7 +64,7 @@ impl FileFacts {
     /// Reads `text`, which is the module `path`.
     ///
     /// # Errors
-    /// The text has no Rust tokens.
+    /// Returns an error if the text cannot be split into Rust tokens.
     pub fn read(text: &str, path: Segments) -> Result<Self, String> {
         let stream: TokenStream = text.parse().map_err(|error| format!("{error}"))?;
         let mut facts = Self::default();
@@ -81,7 +81,7 @@ impl FileFacts {
         self.modules.push(module);
     }
 
-    /// Reads tokens of a module (`top`) or of a body in it.
+    /// Reads the tokens of a module (`top`) or of a body in it.
     fn items(&mut self, stream: TokenStream, module: &mut ModuleFacts, top: bool) {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         let mut file_of_child = None;
@@ -110,7 +110,8 @@ impl FileFacts {
         }
     }
 
-    /// Reads what begins with the word at `at`, and returns where to go on.
+    /// Reads the construct that begins with the word at `at`, and returns the index after
+    /// it.
     fn word(
         &mut self,
         tokens: &[TokenTree],
@@ -193,8 +194,8 @@ impl FileFacts {
         next
     }
 
-    /// Notes the lines of the item that the attribute at `at` belongs to, and returns where
-    /// the next one begins.
+    /// Records the lines of the item that the attribute at `at` belongs to, and returns the
+    /// index of the next item.
     fn skip_test_item(&mut self, tokens: &[TokenTree], at: usize) -> usize {
         let is_end = |token: &TokenTree| {
             is_punct(token, ';')
@@ -237,7 +238,7 @@ fn group_at(tokens: &[TokenTree], at: usize, delimiter: Delimiter) -> Option<&Gr
     }
 }
 
-/// Whether the attribute is a `cfg` that asks for tests.
+/// Whether an attribute is a `cfg` for tests.
 fn is_test(attribute: &Group) -> bool {
     let mut tokens = attribute.stream().into_iter();
     let is_cfg = matches!(tokens.next(), Some(TokenTree::Ident(name)) if name == "cfg");
@@ -247,7 +248,7 @@ fn is_test(attribute: &Group) -> bool {
                 || condition.stream().to_string().starts_with("all (test") )
 }
 
-/// The file that `#[path = "..."]` names.
+/// The file named by `#[path = "..."]`.
 fn path_attribute(attribute: &Group) -> Option<String> {
     let tokens: Vec<TokenTree> = attribute.stream().into_iter().collect();
     match tokens.as_slice() {
@@ -260,13 +261,13 @@ fn path_attribute(attribute: &Group) -> Option<String> {
     }
 }
 
-/// Whether `::` stands at `at`.
+/// Whether there is a `::` at `at`.
 fn is_double_colon(tokens: &[TokenTree], at: usize) -> bool {
     matches!((tokens.get(at), tokens.get(at + 1)), (Some(TokenTree::Punct(first)), Some(TokenTree::Punct(second)))
         if first.as_char() == ':' && first.spacing() == Spacing::Joint && second.as_char() == ':')
 }
 
-/// The path that begins at `at`, and where it ends.
+/// The path that begins at `at`, and the index after it.
 fn path_at(tokens: &[TokenTree], at: usize) -> (Segments, usize) {
     let mut segments = vec![tokens[at].to_string()];
     let mut next = at + 1;
@@ -280,7 +281,7 @@ fn path_at(tokens: &[TokenTree], at: usize) -> (Segments, usize) {
     (segments, next)
 }
 
-/// Adds what a `use` tree brings in.
+/// Adds the names imported by a `use` tree.
 fn read_use(tokens: &[TokenTree], prefix: &[String], uses: &mut Vec<(String, Segments)>) {
     for branch in tokens.split(|token| is_punct(token, ',')) {
         let mut path = prefix.to_vec();
@@ -304,7 +305,7 @@ fn read_use(tokens: &[TokenTree], prefix: &[String], uses: &mut Vec<(String, Seg
             at += 1;
         }
         if path.len() > prefix.len() || name.is_some() {
-            // `use a::b::{self}` brings in `b`.
+            // `use a::b::{self}` imports `b`.
             if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
                 path.pop();
             }

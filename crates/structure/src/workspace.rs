@@ -9,13 +9,14 @@ use crate::modules::ModuleTree;
 /// A crate of the workspace.
 #[derive(Debug)]
 pub struct Crate {
-    /// The folder below the workspace's root.
+    /// The folder, relative to the workspace's root.
     pub name: String,
     /// The package's name.
     pub package: String,
-    /// The trees of its library and of its program.
+    /// The module trees of its library and of its program.
     pub trees: Vec<ModuleTree>,
-    /// Rust files outside of these trees, their names below the crate's folder, and their texts.
+    /// Rust files outside of these trees, as paths relative to the crate's folder, with their
+    /// texts.
     pub others: Vec<(String, String)>,
 }
 
@@ -39,10 +40,10 @@ struct Members {
     members: Vec<String>,
 }
 
-/// Reads all crates of the workspace in `root`, in the order of their names.
+/// Reads all crates of the workspace in `root`, ordered by name.
 ///
 /// # Errors
-/// A file that cannot be read or understood; the message names it.
+/// Returns an error that names the file if one cannot be read or parsed.
 pub fn read(root: &Path) -> Result<Vec<Crate>, String> {
     let manifest = read_text(&root.join("Cargo.toml"))?;
     let manifest: Manifest =
@@ -61,7 +62,7 @@ pub fn read(root: &Path) -> Result<Vec<Crate>, String> {
         .collect()
 }
 
-/// The folders with a manifest in `folder`, below the root.
+/// The subfolders of `folder` with a manifest, relative to the root.
 fn members_in(root: &Path, folder: &str) -> Result<Vec<String>, String> {
     let path = root.join(folder);
     let entries =
@@ -74,7 +75,7 @@ fn members_in(root: &Path, folder: &str) -> Result<Vec<String>, String> {
         .collect())
 }
 
-/// The workspace that this crate is part of.
+/// The root of the workspace that this crate belongs to.
 #[must_use]
 pub fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -1,5 +1,5 @@
-//! What the tests of the systems in `microcode/` share: projects from their files to programs,
-//! what their names stand for, and runs without frames.
+//! Helpers shared by the tests of the systems in `microcode/`: loading and assembling
+//! projects, the values of their names, and runs without frames.
 
 pub mod names;
 pub mod project;

@@ -1,5 +1,5 @@
-//! The `npsim` command under a name of its own, for tests that run captures through it: cargo
-//! builds a command for the tests of its own package alone.
+//! The `npsim` command under its own name in this package, for tests that run captures
+//! through it: cargo builds binaries only for the tests of their own package.
 
 use std::process::ExitCode;
 

@@ -1,11 +1,11 @@
-//! What a project's names stand for.
+//! Values of a project's names.
 
 use npsim::project::Project;
 
-/// The number that sources see under a name.
+/// Returns the number that a name has in the sources.
 ///
 /// # Panics
-/// If there is no such name, or it is no number.
+/// Panics if there is no such name or it is not a number.
 #[must_use]
 pub fn value(project: &Project, name: &str) -> u32 {
     let mut defines = project.programs.iter().flat_map(|plan| &plan.defines);

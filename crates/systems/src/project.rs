@@ -1,24 +1,24 @@
-//! Projects from their files to programs. What is wrong with one ends the test.
+//! Loading and assembling of projects. A mistake in one fails the test.
 
 use std::path::Path;
 
 use npsim::assemble::{Program, assemble_project};
 use npsim::project::{Overrides, Project};
 
-/// A project as the command would load it.
+/// Loads a project as the command does.
 ///
 /// # Panics
-/// If it has a mistake.
+/// Panics if it has a mistake.
 #[must_use]
 pub fn load(path: &Path, overrides: &Overrides) -> Project {
     Project::load(path, overrides, &npsim::registry())
         .unwrap_or_else(|error| panic!("{overrides:?}: {error}"))
 }
 
-/// The programs of a project; warnings are passed over.
+/// Assembles the programs of a project; warnings are ignored.
 ///
 /// # Panics
-/// If a source has an error.
+/// Panics if a source has an error.
 #[must_use]
 pub fn assembled(project: &Project) -> Vec<Program> {
     let (programs, messages) = assemble_project(project);

@@ -1,8 +1,9 @@
-//! Chips for as many microengines as a program is to run on.
+//! Chips for a given number of microengines.
 
 use npsim::project::Overrides;
 
-/// Microengines 0 to `microengines` - 1, on an IXP2800 if they are more than eight.
+/// Overrides that select microengines 0 to `microengines` - 1, on an IXP2800 if
+/// there are more than eight.
 #[must_use]
 pub fn on_microengines(microengines: u32, defines: &[(&str, u32)]) -> Overrides {
     let chip = if microengines > 8 {

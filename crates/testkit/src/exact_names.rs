@@ -1,17 +1,18 @@
-//! Checks that an image names every register and signal of every word exactly.
+//! Checks that an image gives the exact name of every register and signal in every
+//! word.
 
 use npsim_asm::{Image, SourceMap};
 use npsim_image::Origin;
 
-/// What of an image is not named exactly, a line for each finding.
+/// Returns the inexact names of an image, one line per finding.
 ///
-/// Each register and signal that a word names must have one name at that point,
-/// and the statement, its macro calls or their arguments must mention it. Without
-/// a name are only those that the statement itself gives by number. Not mentioned
-/// are only names that the assembler makes (`_value_1`, `_copy_7`) and what a
-/// command moves beside the register it names. In words that control never
-/// reaches, where registers are not kept apart (`unreachable`), several names are
-/// right as long as the statement mentions them.
+/// Each register and signal in a word must have exactly one name at that point, and
+/// the statement, its macro calls or their arguments must mention it. Only those
+/// that the statement itself gives by number may have no name. Only names generated
+/// by the assembler (`_value_1`, `_copy_7`) and registers that a command moves
+/// besides the one it names may go unmentioned. In unreachable words, where
+/// registers are not kept apart (`unreachable`), there may be several names as long
+/// as the statement mentions them.
 #[must_use]
 pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<String> {
     let mut found = Vec::new();
@@ -50,7 +51,8 @@ pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<Str
             if !exact {
                 fail(&used.operand.to_string(), &names);
             }
-            // The other way round: by its name the source means this register here.
+            // The reverse: the name must denote this register at this point of the
+            // source.
             if let [name] = names[..]
                 && !used.implied
                 && !name.starts_with('_')
@@ -86,13 +88,13 @@ pub fn inexact(image: &Image, sources: &SourceMap, unreachable: bool) -> Vec<Str
     found
 }
 
-/// A name without its element.
+/// A name without its element index.
 fn stem(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }
 
-/// The statement of a word, with the macro calls that it came through and what
-/// their parameters stood for.
+/// The statement of a word, with the macro calls that produced it and their
+/// arguments.
 fn statement(image: &Image, sources: &SourceMap, address: u16) -> String {
     let mut text = String::new();
     let mut place = Some(image.origins[usize::from(address)]);
@@ -110,7 +112,7 @@ fn statement(image: &Image, sources: &SourceMap, address: u16) -> String {
     text
 }
 
-/// The line of an origin and those that it goes on in.
+/// The line of an origin and its continuation lines.
 fn lines(image: &Image, sources: &SourceMap, origin: &Origin) -> String {
     let path = &image.files[origin.file as usize];
     let file = sources.files().iter().find(|file| file.path == *path);
@@ -126,7 +128,7 @@ fn lines(image: &Image, sources: &SourceMap, origin: &Origin) -> String {
     text
 }
 
-/// Whether a text has a name that is not part of a longer one.
+/// Whether a text contains a name that is not part of a longer one.
 fn mentions(text: &str, name: &str) -> bool {
     let part = |letter: char| letter.is_alphanumeric() || "_$@".contains(letter);
     // Registers and signals given by number may be written in capitals.

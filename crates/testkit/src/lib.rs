@@ -1,7 +1,7 @@
-//! What the tests of several crates share. A dev-dependency, and nothing else.
+//! Helpers shared by the tests of several crates, for use as a dev-dependency only.
 //!
-//! Integration tests use it, not the unit tests of the crates that it depends on: a crate's unit tests are
-//! another build of the crate, whose types are not those of the testkit.
+//! They are for integration tests, not for the unit tests of the crates that the testkit depends on: unit
+//! tests use another build of their crate, whose types differ from the testkit's.
 
 #[cfg(feature = "assembler")]
 pub mod exact_names;

@@ -1,15 +1,15 @@
-//! The shipped microcode, copied to where it may be changed.
+//! Copies of the shipped microcode that tests can change.
 
 use std::path::{Path, PathBuf};
 
-/// A text in a file of `microcode` and what stands there instead, at every place.
+/// A replacement of a text in a file of `microcode`, applied wherever the text occurs.
 #[derive(Clone, Copy, Debug)]
 pub struct Edit {
-    /// The file, below `microcode`.
+    /// The file, relative to `microcode`.
     pub file: &'static str,
-    /// The text.
+    /// The text to replace.
     pub from: &'static str,
-    /// What stands there instead.
+    /// The replacement.
     pub to: &'static str,
 }
 
@@ -19,10 +19,10 @@ pub fn shipped() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../microcode")
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 ///
 /// # Panics
-/// If a file cannot be read or written.
+/// Panics if a file cannot be read or written.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -36,10 +36,11 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Copies the shipped microcode and changes it.
+/// Copies the shipped microcode and edits it.
 ///
 /// # Panics
-/// If a text is nowhere in its file: the microcode has moved on and the edit would prove nothing.
+/// Panics if a text does not occur in its file: the microcode has changed and the edit would
+/// prove nothing.
 pub fn changed(to: &Path, edits: &[Edit]) {
     copy(&shipped(), to);
     for edit in edits {

@@ -1,14 +1,14 @@
-//! Lists of mistakes and their messages: a line `=== what is wrong`, what is typed, a line `---`, the
-//! message.
+//! Lists of mistakes with their messages. Each case is a line `=== TITLE`, the input, a line `---`,
+//! and the message.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Compares a list with what `message` says now. With `NPSIM_UPDATE_MISTAKES` in the environment the
-/// file `path` below `folder` is written anew instead.
+/// Compares a list with the current output of `message`. If `NPSIM_UPDATE_MISTAKES` is set in the
+/// environment, the file `path` in `folder` is rewritten instead.
 ///
 /// # Panics
-/// If a message is another one, or the list has no such form.
+/// Panics if a message differs or the list is malformed.
 pub fn check(listed: &str, (folder, path): (&str, &str), message: &dyn Fn(&str) -> String) {
     let mut now = String::new();
     for case in listed.split("=== ").skip(1) {

@@ -1,5 +1,5 @@
-//! A chip without programs, for slow-path tasks: the test does to the shared memory what
-//! microengines would do.
+//! A chip without programs, for testing slow-path tasks: the test accesses the shared
+//! memory as microengines would.
 
 use npsim_chip::Cycle;
 use npsim_chip::gpp::boot::{BootPlan, ExceptionsSetup, QueueSetup, RingSetup, RingStatus};
@@ -22,7 +22,8 @@ const BUFFERS: BufferSetup = BufferSetup {
     shift: 9,
 };
 
-/// A free list, a ring for exception packets and the task that polls it.
+/// A boot plan with a free list, a ring for exception packets and the task that polls
+/// it.
 #[must_use]
 pub fn plan() -> BootPlan {
     BootPlan {
@@ -49,32 +50,32 @@ pub fn plan() -> BootPlan {
     }
 }
 
-/// The chip.
+/// The parts of the chip that tests use.
 #[derive(Debug)]
 pub struct Bench {
-    /// Events and buses.
+    /// The event queue and the buses.
     pub fabric: Fabric,
-    /// Memories and rings.
+    /// The memories and rings.
     pub units: Units,
     /// The core with its tasks.
     pub gpp: Gpp,
 }
 
-/// An IXP2400 with what `boot` asks for.
+/// Loads an IXP2400 as `boot` specifies.
 ///
 /// # Errors
-/// A task does not fit the chip.
+/// Returns an error if a task does not fit the chip.
 ///
 /// # Panics
-/// If the chip's profile cannot be read.
+/// Panics if the chip's profile cannot be read.
 pub fn load(boot: &BootPlan) -> Result<Bench, LoadError> {
     load_on(&Profile::load("ixp2400").unwrap(), boot)
 }
 
-/// A chip with what `boot` asks for.
+/// Loads a chip as `boot` specifies.
 ///
 /// # Errors
-/// A task does not fit the chip.
+/// Returns an error if a task does not fit the chip.
 pub fn load_on(profile: &Profile, boot: &BootPlan) -> Result<Bench, LoadError> {
     let mut bench = Bench {
         units: Units::new(profile, &MediaSetup::default()),
@@ -94,8 +95,8 @@ pub fn load_on(profile: &Profile, boot: &BootPlan) -> Result<Bench, LoadError> {
 }
 
 impl Bench {
-    /// Gives the core its turns. Timers go on although nothing else is pending, as
-    /// beside microengines.
+    /// Runs the core's events. Timers keep running even if nothing else is pending, as
+    /// they do beside microengines.
     pub fn run_until(&mut self, until: Cycle) {
         while self.fabric.events.next_time() < until {
             if let Some((time, Event::Gpp(task))) = self.fabric.events.pop() {
@@ -106,32 +107,32 @@ impl Bench {
         self.fabric.now = until;
     }
 
-    /// Longword number `word` from `place` on.
+    /// Returns longword number `word` after `place`.
     ///
     /// # Panics
-    /// If there is no memory.
+    /// Panics if there is no memory at this address.
     #[must_use]
     pub fn word(&self, place: LongwordAddress, word: u32) -> u32 {
         let place = place.after(4 * word);
         place.look(&self.units.scratch, &self.units.sram).unwrap()
     }
 
-    /// The longwords from `place` on.
+    /// Returns the longwords from `place` on.
     #[must_use]
     pub fn words<const N: usize>(&self, place: LongwordAddress) -> [u32; N] {
         std::array::from_fn(|word| self.word(place, word as u32))
     }
 
-    /// Writes longword number `word` from `place` on.
+    /// Writes longword number `word` after `place`.
     ///
     /// # Panics
-    /// If there is no memory.
+    /// Panics if there is no memory at this address.
     pub fn set(&mut self, place: LongwordAddress, word: u32, value: u32) {
         let (place, units) = (place.after(4 * word), &mut self.units);
         assert!(place.put(value, &mut units.scratch, &mut units.sram));
     }
 
-    /// Adds to longword number `word` from `place` on.
+    /// Adds to longword number `word` after `place`.
     pub fn add(&mut self, place: LongwordAddress, word: u32, value: i32) {
         let old = self.word(place, word);
         self.set(place, word, old.wrapping_add_signed(value));
