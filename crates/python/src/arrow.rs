@@ -1,6 +1,6 @@
 //! Columns and tables through Arrow's C data interface, in the form of its `PyCapsule` protocol:
-//! <https://arrow.apache.org/docs/format/CDataInterface.html>. No library is needed for three
-//! structures, and none of a reader's memory is copied.
+//! <https://arrow.apache.org/docs/format/CDataInterface.html>. Three structures do not justify a
+//! library, and readers share the memory without a copy.
 
 #![allow(unsafe_code, reason = "Arrow's C data interface")]
 
@@ -15,7 +15,7 @@ use pyo3::types::PyTuple;
 use crate::column_data::{ColumnData, Values};
 use crate::table_data::TableData;
 
-/// The flag of a field whose values may be missing.
+/// Flag of a field whose values may be missing.
 const NULLABLE: i64 = 2;
 
 #[repr(C)]
@@ -54,21 +54,21 @@ struct ArrowArrayStream {
     private_data: *mut c_void,
 }
 
-/// What a schema points to.
+/// The allocations that a schema points to.
 struct SchemaOwner {
     name: CString,
     children: Vec<*mut ArrowSchema>,
 }
 
-/// What an array points to.
+/// The allocations that an array points to.
 struct ArrayOwner {
     buffers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
-    /// Keeps the memory of the buffers.
+    /// Keeps the memory of the buffers alive.
     _column: Option<Arc<ColumnData>>,
 }
 
-/// What a stream gives: one batch.
+/// The state of a stream, which returns one batch.
 struct StreamOwner {
     table: Arc<TableData>,
     given: bool,
@@ -94,7 +94,7 @@ fn schema(format: &'static CStr, name: &str, children: Vec<ArrowSchema>) -> Arro
 }
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: the interface calls it once, with what `schema` made.
+    // SAFETY: called once by the interface, with a schema made by `schema`.
     unsafe {
         let owner = Box::from_raw((*schema).private_data.cast::<SchemaOwner>());
         for &child in &owner.children {
@@ -134,7 +134,7 @@ fn raw_array(
 }
 
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    // SAFETY: the interface calls it once, with what `raw_array` made.
+    // SAFETY: called once by the interface, with an array made by `raw_array`.
     unsafe {
         let owner = Box::from_raw((*array).private_data.cast::<ArrayOwner>());
         for &child in &owner.children {
@@ -184,7 +184,7 @@ fn table_array(table: &TableData) -> ArrowArray {
     raw_array((table.rows, 0), vec![ptr::null()], columns.collect(), None)
 }
 
-/// A capsule that owns a structure of the interface.
+/// Creates a capsule that owns a structure of the interface.
 fn capsule<'py, T>(
     py: Python<'py>,
     content: T,
@@ -192,7 +192,7 @@ fn capsule<'py, T>(
     destructor: unsafe extern "C" fn(*mut ffi::PyObject),
 ) -> PyResult<Bound<'py, PyAny>> {
     let content = Box::into_raw(Box::new(content));
-    // SAFETY: the pointer is not null, the name lives for ever, and the destructor frees the content.
+    // SAFETY: the pointer is not null, the name is static, and the destructor frees the content.
     unsafe {
         let made = ffi::PyCapsule_New(content.cast(), name.as_ptr(), Some(destructor));
         Bound::from_owned_ptr_or_err(py, made)
@@ -202,8 +202,8 @@ fn capsule<'py, T>(
 macro_rules! destructor {
     ($name:ident, $type:ty, $label:expr) => {
         unsafe extern "C" fn $name(capsule: *mut ffi::PyObject) {
-            // SAFETY: `capsule` made it with this name. A reader that took the content over has
-            // set its release to none.
+            // SAFETY: `capsule` made it with this name. A reader that took ownership of the content
+            // has set its release to none.
             unsafe {
                 let content = ffi::PyCapsule_GetPointer(capsule, $label.as_ptr()).cast::<$type>();
                 if content.is_null() {
@@ -221,19 +221,19 @@ destructor!(drop_schema, ArrowSchema, c"arrow_schema");
 destructor!(drop_array, ArrowArray, c"arrow_array");
 destructor!(drop_stream, ArrowArrayStream, c"arrow_array_stream");
 
-/// A column: the capsules of its schema and its array.
+/// Exports a column as the capsules of its schema and its array.
 pub fn array<'py>(py: Python<'py>, column: &Arc<ColumnData>) -> PyResult<Bound<'py, PyTuple>> {
     let schema = capsule(py, column_schema("", column), c"arrow_schema", drop_schema)?;
     let array = capsule(py, column_array(column), c"arrow_array", drop_array)?;
     PyTuple::new(py, [schema, array])
 }
 
-/// The schema of a table.
+/// Exports the schema of a table.
 pub fn schema_of<'py>(py: Python<'py>, table: &TableData) -> PyResult<Bound<'py, PyAny>> {
     capsule(py, table_schema(table), c"arrow_schema", drop_schema)
 }
 
-/// A table as a stream of one batch.
+/// Exports a table as a stream of one batch.
 pub fn stream<'py>(py: Python<'py>, table: &Arc<TableData>) -> PyResult<Bound<'py, PyAny>> {
     let owner = Box::new(StreamOwner {
         table: Arc::clone(table),
@@ -250,7 +250,7 @@ pub fn stream<'py>(py: Python<'py>, table: &Arc<TableData>) -> PyResult<Bound<'p
 }
 
 unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
-    // SAFETY: `stream` made the first, and the reader gives room for the second.
+    // SAFETY: the first was made by `stream`, and the reader provides room for the second.
     unsafe {
         let owner = &*(*stream).private_data.cast::<StreamOwner>();
         out.write(table_schema(&owner.table));
@@ -263,7 +263,7 @@ unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowA
     unsafe {
         let owner = &mut *(*stream).private_data.cast::<StreamOwner>();
         if owner.given {
-            // The end of a stream is an array that is released already.
+            // The end of a stream is an array that is already released.
             out.write_bytes(0, 1);
         } else {
             owner.given = true;
@@ -278,7 +278,7 @@ unsafe extern "C" fn stream_error(_: *mut ArrowArrayStream) -> *const c_char {
 }
 
 unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
-    // SAFETY: the interface calls it once, with what `stream` made.
+    // SAFETY: called once by the interface, with a stream made by `stream`.
     unsafe {
         drop(Box::from_raw((*stream).private_data.cast::<StreamOwner>()));
         (*stream).release = None;

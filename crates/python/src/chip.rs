@@ -1,4 +1,4 @@
-//! A chip that is fed frame by frame.
+//! Chips that are fed frame by frame.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ use crate::memory;
 use crate::project::{Project, frame_bytes, time};
 use crate::run::{checks, core};
 
-/// The least frame without its check sequence: what is shorter is padded on the line.
+/// Minimum frame length without the frame check sequence; shorter frames are padded on the line.
 const LEAST_FRAME: usize = 60;
-/// The longest that a frame may be.
+/// Maximum frame length in bytes.
 const LONGEST_FRAME: usize = 65_535;
 
 /// A chip with its lines.
 struct FedChip {
     node: Node,
-    /// From when on the line of each port takes a frame, ps.
+    /// When the line of each port is free for the next frame, in picoseconds.
     free: Vec<u128>,
 }
 
@@ -109,7 +109,7 @@ impl Project {
         };
         let project = self.system.project();
         let ports = &project.boot.ports;
-        // What answers a frame is fed when it is known, never before the chip's time.
+        // Frames may be fed in response to others, at any time not before the chip's current time.
         let answer = vec![Cycle::MAX; ports.len()];
         let stop = StopFlag::default();
         let node = detached(py, &stop, || {
@@ -130,7 +130,7 @@ impl Project {
 }
 
 impl Chip {
-    /// Tells chips apart that cannot go on from each other's states.
+    /// A digest that differs between chips that cannot continue from each other's states.
     fn digest(&self) -> [u8; 32] {
         let project = self.system.project();
         let mut all = Sha256::new();
@@ -342,7 +342,7 @@ impl Chip {
     }
 }
 
-/// Whether a chip can be shared, which Python's classes have to be.
+/// Checks that a chip can be shared between threads, as Python classes must be.
 const _: fn() = || {
     fn shared<T: Send + Sync>() {}
     shared::<Arc<Chip>>();

@@ -1,4 +1,4 @@
-//! Columns of tables, which share their memory with whatever reads them.
+//! Columns of tables, which share their memory with their readers.
 
 #![allow(unsafe_code, reason = "the buffer protocol")]
 
@@ -173,10 +173,10 @@ impl FilledColumn {
     }
 }
 
-/// Describes the numbers of a column in a view, which keeps `owner`, and with it the column.
+/// Describes the numbers of a column in a view that keeps `owner`, and thereby the column, alive.
 ///
 /// # Safety
-/// `view` is null or points to a view that may be written.
+/// `view` must be null or point to a writable view.
 unsafe fn fill_view(
     data: &ColumnData,
     owner: Bound<'_, PyAny>,
@@ -186,7 +186,7 @@ unsafe fn fill_view(
     if view.is_null() {
         return Err(PyBufferError::new_err("there is no view to fill"));
     }
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let view = unsafe { &mut *view };
     view.obj = ptr::null_mut();
     if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
@@ -198,7 +198,7 @@ unsafe fn fill_view(
         ));
     };
     let asked = |flag: c_int| flags & flag == flag;
-    // What the shape and the strides point to lives as long as the view: `release_view` frees it.
+    // The memory of shape and strides lives as long as the view; `release_view` frees it.
     let shape = Box::into_raw(Box::new([data.len as isize, size as isize])).cast::<isize>();
     view.buf = start.cast_mut();
     view.len = (data.len * size) as isize;
@@ -216,7 +216,7 @@ unsafe fn fill_view(
         ptr::null_mut()
     };
     view.strides = if asked(ffi::PyBUF_STRIDES) {
-        // SAFETY: the second of two numbers.
+        // SAFETY: it points to the second of two numbers.
         unsafe { shape.add(1) }
     } else {
         ptr::null_mut()
@@ -227,12 +227,12 @@ unsafe fn fill_view(
     Ok(())
 }
 
-/// Frees what [`fill_view`] made.
+/// Frees what [`fill_view`] allocated.
 ///
 /// # Safety
-/// `view` was filled by it, and is released once.
+/// `view` must have been filled by it, and is released once.
 unsafe fn release_view(view: *mut ffi::Py_buffer) {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let shape = (*view).internal.cast::<[isize; 2]>();
         if !shape.is_null() {

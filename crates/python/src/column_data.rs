@@ -5,44 +5,44 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-/// The values of a column, one after the other.
+/// The values of a column, stored contiguously.
 #[derive(Debug, PartialEq)]
 pub enum Values {
-    /// Unsigned, 64 bits.
+    /// Unsigned 64-bit integers.
     U64(Vec<u64>),
-    /// Unsigned, 32 bits.
+    /// Unsigned 32-bit integers.
     U32(Vec<u32>),
-    /// Unsigned, 8 bits.
+    /// Unsigned 8-bit integers.
     U8(Vec<u8>),
-    /// Floating point, 64 bits.
+    /// 64-bit floating-point numbers.
     F64(Vec<f64>),
-    /// Texts in UTF-8: where each begins, with the end of the last, and all bytes.
+    /// UTF-8 texts: the offset of each, followed by the end of the last one, and all bytes.
     Text(Vec<i64>, Vec<u8>),
 }
 
-/// A column that does not change any more.
+/// An immutable column.
 #[derive(Debug)]
 pub struct ColumnData {
     pub values: Values,
-    /// A bit for each value, the least significant first: whether it is there. None where all are.
+    /// One bit per value, least significant first, set if the value is present. `None` if all are.
     pub valid: Option<Vec<u8>>,
     pub len: usize,
 }
 
 impl ColumnData {
-    /// Whether a value is there.
+    /// Whether a value is present.
     pub fn has(&self, at: usize) -> bool {
         let valid = self.valid.as_ref();
         valid.is_none_or(|bits| bits[at / 8] >> (at % 8) & 1 == 1)
     }
 
-    /// How many values are missing.
+    /// The number of missing values.
     pub fn gaps(&self) -> usize {
         (0..self.len).filter(|&at| !self.has(at)).count()
     }
 
-    /// The bytes of the values and how the buffer protocol and Arrow call their type; none for
-    /// texts.
+    /// The start of the values, the size of each in bytes, and the format of their type in the
+    /// buffer protocol; `None` for texts.
     pub fn numbers(&self) -> Option<(*const c_void, usize, &'static CStr)> {
         Some(match &self.values {
             Values::U64(it) => (it.as_ptr().cast(), 8, c"Q"),
@@ -53,7 +53,7 @@ impl ColumnData {
         })
     }
 
-    /// A value as an object; `None` where there is none.
+    /// Returns a value as an object; Python's `None` if it is missing.
     pub fn get(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         if !self.has(at) {
             return Ok(py.None());
@@ -73,7 +73,7 @@ impl ColumnData {
 }
 
 impl ColumnData {
-    /// A column of numbers, of which some may be missing.
+    /// Creates a column of numbers, some of which may be missing.
     pub fn numbers_of<T: Number>(
         cells: impl ExactSizeIterator<Item = Option<T>> + Clone,
     ) -> Arc<Self> {
@@ -86,7 +86,7 @@ impl ColumnData {
         Arc::new(Self { values, valid, len })
     }
 
-    /// A column of texts, of which some may be missing.
+    /// Creates a column of texts, some of which may be missing.
     pub fn texts_of<'a>(
         cells: impl ExactSizeIterator<Item = Option<&'a str>> + Clone,
     ) -> Arc<Self> {
@@ -102,7 +102,7 @@ impl ColumnData {
     }
 }
 
-/// The bits of [`ColumnData::valid`]. Mostly all cells of a column are there, or none.
+/// Computes the bits of [`ColumnData::valid`]. In most columns, all cells are present or none is.
 fn validity<T>(mut cells: impl ExactSizeIterator<Item = Option<T>> + Clone) -> Option<Vec<u8>> {
     let mut bits = vec![0; cells.len().div_ceil(8)];
     if cells.clone().all(|cell| cell.is_some()) {
@@ -119,13 +119,13 @@ fn validity<T>(mut cells: impl ExactSizeIterator<Item = Option<T>> + Clone) -> O
     Some(bits)
 }
 
-/// What columns of numbers are of.
+/// Number types that columns can have.
 pub trait Number: Clone + Default {
-    /// These as values.
+    /// Wraps these numbers as the values of a column.
     fn values(all: Vec<Self>) -> Values;
 }
 
-/// A column that is being filled.
+/// A column under construction.
 #[derive(Debug)]
 pub struct ColumnBuilder {
     values: Values,
@@ -134,13 +134,13 @@ pub struct ColumnBuilder {
     len: usize,
 }
 
-/// What a column can be filled with.
+/// Types of values that can be put into a column.
 pub trait Cell: Default {
     /// Appends it.
     ///
     /// # Panics
-    /// The column is of another type: a column that was shorter than it says would be read beyond
-    /// its end.
+    /// Panics if the column has another type: a column with fewer values than its length would be
+    /// read beyond its end.
     fn push(self, values: &mut Values);
 }
 
@@ -178,7 +178,7 @@ impl Cell for &str {
 }
 
 impl ColumnBuilder {
-    /// A column without values of the type that these are of.
+    /// Creates an empty column with the type of these values.
     pub fn new(values: Values) -> Self {
         Self {
             values,
@@ -188,12 +188,12 @@ impl ColumnBuilder {
         }
     }
 
-    /// A column of texts without values.
+    /// Creates an empty column of texts.
     pub fn texts() -> Self {
         Self::new(Values::Text(vec![0], Vec::new()))
     }
 
-    /// One more value, or none.
+    /// Appends a value, or a missing one.
     pub fn put<T: Cell>(&mut self, value: Option<T>) {
         if self.len.is_multiple_of(8) {
             self.valid.push(0);
@@ -206,7 +206,7 @@ impl ColumnBuilder {
         self.len += 1;
     }
 
-    /// The column.
+    /// Returns the finished column.
     pub fn finish(self) -> Arc<ColumnData> {
         Arc::new(ColumnData {
             values: self.values,

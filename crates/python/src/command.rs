@@ -1,4 +1,4 @@
-//! The `npsim` command, which the package brings.
+//! The `npsim` command, which the package provides.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

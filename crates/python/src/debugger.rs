@@ -1,4 +1,4 @@
-//! The time machine.
+//! The debugger, which runs forwards and backwards.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,9 +26,9 @@ use crate::project::{Project, time};
 use crate::run::{checks, core};
 use crate::traffic::{CaptureArguments, traffic};
 
-/// Bytes of a megabyte.
+/// Bytes per megabyte.
 const MEGABYTE: usize = 1_000_000;
-/// Cycles before a stop whose packets and lanes a view shows.
+/// Cycles before a stop that a view covers with packets and lanes.
 const SHOWN: u64 = 2_000;
 
 /// A run through which one goes forward and back: what `Project.debug` makes.
@@ -146,7 +146,7 @@ fn open(
     })
 }
 
-/// A mistake in what was asked of the debugger.
+/// Converts an error of the debugger to an exception.
 fn complaint(complaint: &DebugError) -> PyErr {
     mistake(
         complaint.message.clone(),
@@ -154,7 +154,7 @@ fn complaint(complaint: &DebugError) -> PyErr {
     )
 }
 
-/// The text of a source, if it can be read.
+/// Returns the text of a source, if it can be read.
 fn source(files: &Overlay, file: &str) -> Option<String> {
     let bytes = files.read(std::path::Path::new(file)).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

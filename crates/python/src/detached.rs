@@ -1,4 +1,4 @@
-//! Work without the interpreter's lock, which Ctrl-C ends.
+//! Work without the interpreter's lock, interruptible by Ctrl-C.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,20 +13,21 @@ use pyo3::prelude::*;
 
 use crate::error::InternalError;
 
-/// Time between two looks for signals.
+/// Interval between checks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What asks work to stop.
+/// A flag that makes work stop.
 pub type StopFlag = Arc<AtomicBool>;
 
 thread_local! {
-    /// Of a thread that works for a call: what stops its work, and what a callback raised.
+    /// Of a thread that works for a call: the flag that stops its work, and an exception raised by a
+    /// callback.
     static WORK: RefCell<Option<(StopFlag, Option<PyErr>)>> = const { RefCell::new(None) };
 }
 
-/// What a callback raised, on the thread that works: the work is asked to stop, and the first such
-/// exception comes out of the call that the work is for. Elsewhere it is written to `stderr`, as
-/// by Python where an exception has no way out.
+/// Handles an exception raised by a callback on a worker thread: stops the work, and the first such
+/// exception is raised by the call that the work is for. On other threads it is written to `stderr`,
+/// as Python does with exceptions that cannot propagate.
 pub fn raise(py: Python<'_>, raised: PyErr) {
     WORK.with_borrow_mut(|work| match work {
         Some((flag, first)) => {
@@ -37,11 +38,11 @@ pub fn raise(py: Python<'_>, raised: PyErr) {
     });
 }
 
-/// Does work on another thread while this one waits for it without the interpreter's lock, so that
-/// threads of Python go on, and handles signals. After one whose handler raises, as Ctrl-C's does,
-/// the flag is set, and that exception comes out when the work has stopped.
+/// Runs work on another thread. This thread waits for it without the interpreter's lock, so that
+/// other Python threads continue, and handles signals. If a signal handler raises, as that of Ctrl-C
+/// does, the flag is set, and the exception is raised once the work has stopped.
 ///
-/// Python handles signals in its main thread alone: in another one nothing interrupts the work.
+/// Python handles signals in its main thread only: on other threads nothing interrupts the work.
 pub fn detached<T: Send>(
     py: Python<'_>,
     flag: &StopFlag,
@@ -50,8 +51,8 @@ pub fn detached<T: Send>(
     attended(py, flag, |_| Ok(()), work)
 }
 
-/// As [`detached`]; meanwhile `attend` is called on this thread again and again. What it raises ends
-/// the work as a signal does.
+/// As [`detached`], and calls `attend` on this thread repeatedly meanwhile. An exception that it
+/// raises ends the work as a signal does.
 pub fn attended<T: Send>(
     py: Python<'_>,
     flag: &StopFlag,
@@ -67,7 +68,7 @@ pub fn attended<T: Send>(
                 WORK.set(Some((own, None)));
                 let done = catch_unwind(AssertUnwindSafe(work));
                 let raised = WORK.take().and_then(|(_, raised)| raised);
-                // The other end waits for this alone.
+                // Nothing else is sent to the other end.
                 let _ = sender.send(());
                 (done, raised)
             });
@@ -77,7 +78,7 @@ pub fn attended<T: Send>(
                     let looked = |py: Python<'_>| py.check_signals().and_then(|()| attend(py));
                     raised = Python::attach(looked).err();
                 }
-                // A callback may have asked for the same.
+                // A callback may have set it as well.
                 if raised.is_some() {
                     flag.store(true, Ordering::Relaxed);
                 }

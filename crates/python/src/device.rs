@@ -1,4 +1,4 @@
-//! Look-aside devices in Python.
+//! Look-aside devices written in Python.
 
 use npsim::chip::kernel::row::Row;
 use npsim::project::look_aside::{KeyMistake, LookAside, LookAsideAnswer};
@@ -11,7 +11,7 @@ use crate::instance::Instance;
 use crate::keys::{Keys, without_class};
 use crate::kind_name::KindName;
 
-/// A device of Python's beside an SRAM channel.
+/// A Python device on an SRAM channel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PythonDevice {
     name: KindName,
@@ -21,7 +21,7 @@ pub struct PythonDevice {
 }
 
 impl PythonDevice {
-    /// A device of a section.
+    /// Creates the device of a section.
     pub fn of(name: KindName, class: &Py<PyAny>, keys: &Keys) -> Result<Self, KeyMistake> {
         let (instance, longwords) = Instance::sized(("device", name), class, keys, "longwords")?;
         Ok(Self {

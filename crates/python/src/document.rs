@@ -1,7 +1,7 @@
 //! Dictionaries in place of project, network and sweep files.
 //!
-//! A dictionary is written as the text of such a file, so that every mistake in it is found and told
-//! by what reads files; its place in the text is then told as the path of keys.
+//! A dictionary is converted to the text of such a file, so that the readers of files find and
+//! report all its mistakes; places in the text are then reported as paths of keys.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -13,24 +13,24 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::text::check_depth;
 
-/// The name of the file that a dictionary stands for: none that a real one has.
+/// The file name that stands for a dictionary; no real file has it.
 pub const DICTIONARY_FILE: &str = "dictionary.toml";
 
 /// A dictionary as text.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     text: String,
-    /// Which bytes of the text are of which path of keys, in the order of the text.
+    /// Byte ranges of the text with their paths of keys, in the order of the text.
     places: Vec<(Range<usize>, String)>,
-    /// How deep in containers the value stands that is being written.
+    /// Nesting depth of the value being written.
     depth: usize,
 }
 
 impl Document {
-    /// The text of a dictionary.
+    /// Converts a dictionary to text.
     ///
     /// # Errors
-    /// Something in it has no form in a file: with its path of keys.
+    /// Returns an error with the path of keys if a value cannot be represented in a file.
     pub fn of(dictionary: &Bound<'_, PyDict>) -> PyResult<Self> {
         let mut document = Self::default();
         document.table(dictionary, "", "")?;
@@ -42,7 +42,7 @@ impl Document {
         &self.text
     }
 
-    /// A problem with a place in the text, as one of the dictionary.
+    /// Converts a problem with a place in the text to one with a path of keys.
     pub fn relocated(&self, mut problem: Problem) -> Problem {
         let Some(excerpt) = &problem.excerpt else {
             return problem;
@@ -71,7 +71,7 @@ impl Document {
         self.places.push((start..self.text.len(), path.to_owned()));
     }
 
-    /// The lines of a table: first its values, then the tables in it, as the form asks.
+    /// Writes the lines of a table: first its values, then its subtables, as TOML requires.
     fn table(&mut self, table: &Bound<'_, PyDict>, header: &str, path: &str) -> PyResult<()> {
         self.depth += 1;
         check_depth(path, self.depth)?;
@@ -122,7 +122,7 @@ impl Document {
         self.note(start, path);
     }
 
-    /// A value on one line.
+    /// Writes a value on one line.
     fn value(&mut self, value: &Bound<'_, PyAny>, path: &str) -> PyResult<()> {
         self.depth += 1;
         check_depth(path, self.depth)?;
@@ -214,7 +214,7 @@ fn quoted_key(key: &str) -> String {
     }
 }
 
-/// A text in quotes, on one line.
+/// A quoted text on one line.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for it in text.chars() {

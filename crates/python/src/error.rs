@@ -1,4 +1,4 @@
-//! The exceptions: npsim's own messages, as the command prints them.
+//! The exceptions, with npsim's messages as the command prints them.
 
 use npsim::diagnostics::render_problem;
 use npsim::problem::{Problem, Problems};
@@ -26,16 +26,16 @@ create_exception!(
     "A defect of npsim itself."
 );
 
-/// A mistake as an exception.
+/// Converts a problem to an exception.
 pub fn problem(problem: &Problem) -> PyErr {
     Error::new_err(plain(&render_problem(problem)))
 }
 
-/// All mistakes as one exception.
+/// Converts several problems to one exception.
 pub fn problems(Problems(all): &Problems) -> PyErr {
     let all: Vec<_> = { all.iter() }
         .map(|it| {
-            // A message of the assembler is whole already.
+            // Messages of the assembler are already formatted.
             if it.message.contains('\n') {
                 it.message.trim_end().to_owned()
             } else {
@@ -46,7 +46,7 @@ pub fn problems(Problems(all): &Problems) -> PyErr {
     Error::new_err(all.join("\n"))
 }
 
-/// A mistake that needs no more than a line, and a remedy.
+/// Creates an exception with a one-line message and a remedy.
 pub fn mistake(message: impl Into<String>, help: &str) -> PyErr {
     let mistake = Problem::new(message);
     problem(&if help.is_empty() {
@@ -56,12 +56,12 @@ pub fn mistake(message: impl Into<String>, help: &str) -> PyErr {
     })
 }
 
-/// A text without the styles of a terminal.
+/// Removes terminal styles from a text.
 pub fn plain(text: &str) -> String {
     Problem::new(text).message.trim_end().to_owned()
 }
 
-/// A fault with the results until then.
+/// Creates a fault with the results up to it.
 pub fn fault_of<T>(py: Python<'_>, text: String, run: T) -> PyResult<PyErr>
 where
     T: PyClass + Into<PyClassInitializer<T>>,
@@ -71,17 +71,18 @@ where
     Ok(fault)
 }
 
-/// Why an object does not go to another process, and what does.
+/// Creates the exception for an object that cannot be pickled, naming what can
+/// be sent instead.
 pub fn not_pickled(what: &str, instead: &str) -> PyErr {
     PyTypeError::new_err(format!("{what} is not pickled: {instead} instead"))
 }
 
-/// The exceptions of the module.
+/// Adds the exceptions to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Error", py.get_type::<Error>())?;
     let fault = py.get_type::<Fault>();
-    // Its `run` does not go to another process, and the rest of it does.
+    // Its `run` is not pickled; the rest is.
     fault.setattr(
         "__reduce__",
         py.eval(c"lambda self: (type(self), self.args)", None, None)?,

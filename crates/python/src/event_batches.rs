@@ -1,4 +1,4 @@
-//! An observer of Python's, which gets trace events as tables of many.
+//! A Python observer, which receives trace events in batches as tables.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -17,10 +17,10 @@ use crate::error::mistake;
 use crate::table::Table;
 use crate::table_data::{MakeColumn, TableData};
 
-/// Events of a batch: large enough that a call into Python costs nothing beside them.
+/// Events per batch: enough to make the cost of a call into Python negligible.
 const BATCH: usize = 10_000;
 
-/// The kinds of events that can be asked for, by their names.
+/// The kinds of events that can be requested, by name.
 const KINDS: [(&str, Kind); 14] = [
     ("arrives", Kind::Arrives),
     ("departed", Kind::Departed),
@@ -38,7 +38,7 @@ const KINDS: [(&str, Kind); 14] = [
     ("core", Kind::Gpp),
 ];
 
-/// What an event is, as a row. What does not apply to its kind is missing.
+/// An event as a row. Fields that do not apply to its kind are missing.
 #[derive(Debug, Default)]
 struct EventRow {
     cycle: Cycle,
@@ -49,7 +49,7 @@ struct EventRow {
     port: Option<u8>,
     frame: Option<u64>,
     bytes: Option<u32>,
-    /// For what lasts: the cycle where it began or will end.
+    /// For events with a duration: the cycle in which it began or will end.
     other_cycle: Option<Cycle>,
     address: Option<u32>,
     value: Option<f64>,
@@ -215,7 +215,7 @@ impl EventRow {
     }
 }
 
-/// Events of a batch, and what they are as rows, which is found when a column is looked at.
+/// The events of a batch, and their rows, which are computed when a column is first used.
 #[derive(Debug, Default)]
 struct EventTable {
     events: Vec<(Cycle, TraceEvent)>,
@@ -231,7 +231,7 @@ impl EventTable {
     }
 }
 
-/// A column of numbers.
+/// Makes a column of numbers.
 fn numbers<T: Number>(
     table: &Arc<EventTable>,
     cell: impl Fn(&EventRow) -> Option<T> + Clone + Send + Sync + 'static,
@@ -240,7 +240,7 @@ fn numbers<T: Number>(
     Box::new(move || ColumnData::numbers_of(table.rows().iter().map(cell.clone())))
 }
 
-/// A column of texts.
+/// Makes a column of texts.
 fn texts(
     table: &Arc<EventTable>,
     cell: impl Fn(&EventRow) -> Option<&str> + Clone + Send + Sync + 'static,
@@ -249,7 +249,7 @@ fn texts(
     Box::new(move || ColumnData::texts_of(table.rows().iter().map(cell.clone())))
 }
 
-/// Events of one router as a table.
+/// Makes a table of one router's events.
 fn table(router: u8, events: Vec<(Cycle, TraceEvent)>) -> TableData {
     let rows = events.len();
     let table = Arc::new(EventTable {
@@ -277,28 +277,29 @@ fn table(router: u8, events: Vec<(Cycle, TraceEvent)>) -> TableData {
     )
 }
 
-/// An object with `wants`, the names of kinds of events, and `see_batch`.
+/// A Python object with `wants`, the names of kinds of events, and `see_batch`.
 #[derive(Debug)]
 pub struct EventObserver {
     object: Arc<Py<PyAny>>,
     wants: Kinds,
 }
 
-/// The events of a router in batches, each given to the method `see_batch` of the object.
+/// Collects the events of a router in batches and passes each to the object's method
+/// `see_batch`.
 #[derive(Debug)]
 pub struct EventBatches {
     object: Arc<Py<PyAny>>,
     wants: Kinds,
-    /// From 1.
+    /// Number of the router, from 1.
     router: u8,
-    /// Events that were wanted and seen.
+    /// Number of requested events seen.
     seen: u64,
     events: Vec<(Cycle, TraceEvent)>,
     failed: bool,
 }
 
 impl EventObserver {
-    /// The observer that such an object is.
+    /// Wraps such an object.
     pub fn new(observer: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut wants = Kinds::NONE;
         let asked = observer.getattr("wants")?;
@@ -333,7 +334,7 @@ impl EventObserver {
         })
     }
 
-    /// What gives it the events of a router, whose number is from 1.
+    /// Creates the collector for a router, numbered from 1.
     pub fn batches(&self, router: usize) -> EventBatches {
         EventBatches {
             object: Arc::clone(&self.object),
@@ -363,7 +364,7 @@ impl EventBatches {
         });
     }
 
-    /// Gives the last batch.
+    /// Passes the last batch.
     pub fn finish(mut self) {
         self.give();
     }
@@ -374,7 +375,7 @@ impl Observer for EventBatches {
         self.wants
     }
 
-    /// Time in which nothing wanted happens may be skipped.
+    /// Time in which no requested event occurs may be skipped.
     fn recur(&mut self, _: Cycle, state: &mut RecurringState<'_>) -> bool {
         state.value(self.seen);
         true

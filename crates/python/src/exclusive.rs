@@ -1,4 +1,4 @@
-//! What only one call at a time may use.
+//! Values that only one call at a time may use.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::detached::{StopFlag, detached};
 use crate::error::{InternalError, mistake};
 
-/// What one call at a time uses.
+/// A value that only one call at a time may use.
 #[derive(Debug)]
 pub struct Exclusive<T> {
     content: Mutex<T>,
@@ -18,7 +18,7 @@ pub struct Exclusive<T> {
 }
 
 impl<T> Exclusive<T> {
-    /// Content that no call uses yet.
+    /// Wraps a value that no call uses yet.
     pub fn new(content: T) -> Self {
         Self {
             content: Mutex::new(content),
@@ -26,8 +26,8 @@ impl<T> Exclusive<T> {
         }
     }
 
-    /// The content, for one call. A second one, from another thread or from a callback of the
-    /// first, is refused instead of waited for.
+    /// Claims the value for one call. A second call, from another thread or from a callback of
+    /// the first, is refused rather than made to wait.
     pub fn claim(&self, what: &str) -> PyResult<Claim<'_, T>> {
         let torn = || {
             InternalError::new_err(format!(
@@ -49,7 +49,7 @@ impl<T> Exclusive<T> {
     }
 }
 
-/// The content while a call uses it.
+/// A value in use by a call.
 #[derive(Debug)]
 pub struct Claim<'a, T> {
     content: MutexGuard<'a, T>,
@@ -57,8 +57,8 @@ pub struct Claim<'a, T> {
 }
 
 impl<T: Send> Claim<'_, T> {
-    /// Does work on the content as [`detached`] does. After work that panics no call gets it any
-    /// more: a panic on the thread that works does not poison the lock that this one holds.
+    /// Runs work on the value as [`detached`] does. After work that panicked, no call can claim
+    /// it again: a panic on the worker thread does not poison the lock held by this one.
     pub fn detached<R: Send>(
         &mut self,
         py: Python<'_>,

@@ -1,5 +1,4 @@
-//! Objects of Python's that are part of a chip: made anew for each chip, copied with it and saved
-//! with it.
+//! Python objects that are part of a chip: created with it, copied with it and saved with it.
 
 use npsim::project::keys::Spanned;
 use npsim::project::look_aside::KeyMistake;
@@ -14,17 +13,17 @@ use crate::detached::raise;
 use crate::keys::{self, Keys};
 use crate::kind_name::KindName;
 
-/// An object of a class of the user's, with the keys of its section.
+/// An object of a user's class, with the keys of its section.
 #[derive(Debug)]
 pub struct Instance {
     class: Option<Py<PyAny>>,
     keys: String,
-    /// The object; none before the chip begins, and none of a copy that could not be made.
+    /// The object; `None` before its first use, and in a copy that failed.
     object: Option<Py<PyAny>>,
 }
 
 impl Instance {
-    /// An object that is made when it is first used. `keys` are JSON.
+    /// Creates an instance whose object is made when it is first used. `keys` are JSON.
     pub fn new(class: Py<PyAny>, keys: String) -> Self {
         Self {
             class: Some(class),
@@ -33,8 +32,8 @@ impl Instance {
         }
     }
 
-    /// An object and a number that it has as an attribute, of a section with these keys. `kind` is what
-    /// it is, for messages.
+    /// Creates an instance from the keys of a section, and reads a number from an attribute of its
+    /// object. `kind` describes it in messages.
     pub fn sized(
         (kind, name): (&str, KindName),
         class: &Py<PyAny>,
@@ -51,7 +50,7 @@ impl Instance {
         Ok((made, number))
     }
 
-    /// The object, made of its class if there is none yet.
+    /// Returns the object, made from its class if there is none yet.
     pub fn object<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(object) = &self.object {
             return Ok(object.bind(py).clone());
@@ -65,7 +64,7 @@ impl Instance {
         Ok(object)
     }
 
-    /// Calls a method; what it raises ends the run, and comes out of it. None then.
+    /// Calls a method. `None` if it raises: the exception ends the run and is raised by it.
     pub fn call<T>(
         &mut self,
         method: &str,
@@ -79,8 +78,8 @@ impl Instance {
 }
 
 impl Clone for Instance {
-    /// A copy as by `copy.deepcopy`. Where that fails, the exception comes out of what asked for
-    /// the copy.
+    /// Copies it by `copy.deepcopy`. If that fails, the exception is raised by the call that needed the
+    /// copy.
     fn clone(&self) -> Self {
         let copied = self.object.as_ref().map(|object| {
             Python::attach(|py| {
@@ -106,7 +105,7 @@ impl Clone for Instance {
     }
 }
 
-/// Why a task or device does not go where states are kept.
+/// The exception for a task or device whose state cannot be copied or saved.
 fn not_saved(py: Python<'_>, why: &PyErr) -> PyErr {
     let refused = PyTypeError::new_err(format!(
         "a task or device of Python's cannot be copied or saved, which snapshots, steps back and checkpoints need: {why}"

@@ -1,19 +1,19 @@
-//! Names of kinds that are known when the program runs, where the library wants names for ever.
+//! Names of kinds defined at run time, for use where the library requires `'static` names.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The name of a kind of tasks or devices.
+/// The name of a kind of task or device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindName(pub &'static str);
 
-/// All names so far: each is kept once, whatever is loaded how often.
+/// All names so far: each is leaked only once, however often it is loaded.
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 impl KindName {
-    /// A name, kept as long as the process lives.
+    /// Returns a name that lives as long as the process.
     pub fn new(name: &str) -> Self {
         let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&known) = names.get(name) {

@@ -1,4 +1,4 @@
-//! Classes of Python's as kinds of tasks and devices of a project.
+//! Python classes as kinds of tasks and devices in a project.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::kind_name::KindName;
 use crate::packet_task::PacketTaskKind;
 use crate::timer_task::TimerTask;
 
-/// What the library brings, with these classes: tasks have `takes` and `answer`, or `step`; devices
-/// have `longwords` and `answer`.
+/// Returns the library's registry extended by these classes. Tasks have `takes` and `answer`, or
+/// `step`; devices have `longwords` and `answer`.
 pub fn registry(
     tasks: Option<&Bound<'_, PyAny>>,
     devices: Option<&Bound<'_, PyAny>>,
@@ -45,7 +45,7 @@ pub fn registry(
     Ok(registry)
 }
 
-/// The classes of a list.
+/// The classes in a list.
 fn classes<'py>(list: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match list {
         Some(list) => list.try_iter()?.collect(),
@@ -53,7 +53,7 @@ fn classes<'py>(list: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyA
     }
 }
 
-/// The name of a class's section.
+/// The name of the section of a class.
 fn name(class: &Bound<'_, PyAny>, known: &Registry) -> PyResult<KindName> {
     let name = class.getattr("name").map_err(|_| {
         PyTypeError::new_err(format!(

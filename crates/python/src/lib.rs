@@ -1,9 +1,9 @@
 //! The Python package `npsim`: projects, runs, the debugger, networks and sweeps for Python, with
 //! results as tables that NumPy, pandas, polars and Arrow read without a copy.
 //!
-//! Each module has one class or function of the package; its `.pyi` beside it
-//! (`python/npsim/__init__.pyi`) is held to what is here by `stubtest`. Work is done without the
-//! interpreter's lock (`detached.rs`).
+//! Each module has one class or function of the package; `stubtest` checks the type stubs
+//! (`python/npsim/__init__.pyi`) against it. Work is done without the interpreter's lock
+//! (`detached.rs`).
 
 mod arrow;
 mod chip;

@@ -9,7 +9,7 @@ use crate::column::Column;
 use crate::column_data::{ColumnBuilder, Values};
 use crate::error::{self, mistake};
 
-/// The longwords of a named memory, or of a range of one.
+/// Returns the longwords of a named memory, or of an address range.
 pub fn column(
     chip: &Chip,
     project: &Project,

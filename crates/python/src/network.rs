@@ -34,7 +34,7 @@ pub struct Network {
     path: PathBuf,
     document: Option<Document>,
     settings: Vec<Setting>,
-    /// What it was made of, to make it again in another process.
+    /// The arguments of `network`, used to recreate it in another process.
     source: (Py<PyAny>, Option<Py<PyDict>>, PathBuf),
 }
 
@@ -81,10 +81,10 @@ impl Network {
     }
 }
 
-/// Picoseconds in a second.
+/// Picoseconds per second.
 const SECOND: u64 = 1_000_000_000_000;
 
-/// A time of a network, ps.
+/// Reads a time of a network in picoseconds.
 fn picoseconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     match project::time(name, value)? {
         Time::Picoseconds(time) if time > 0 => Ok(time),
@@ -95,7 +95,7 @@ fn picoseconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
 }
 
-/// What came of a network's run.
+/// The results of a network's run.
 struct Done {
     json: String,
     series: Option<TableData>,
@@ -147,7 +147,7 @@ impl Network {
         let every = every.transpose()?.map(|it| (it / file.scale).max(1));
         let stop = StopFlag::default();
         let tally = RunTally::new();
-        // In times of the file, whatever its scale.
+        // In times of the file, independent of its scale.
         tally.ends(Some(file.until), SECOND as f64 / file.scale as f64);
         let done = followed(py, (progress, &stop), &tally, || {
             simulate(&file, threads.max(1), every, (&stop, &tally))
@@ -228,7 +228,7 @@ fn simulate(
     })
 }
 
-/// The table of a series.
+/// An empty table of samples.
 fn series() -> TableBuilder {
     let texts = || Values::Text(vec![0], Vec::new());
     TableBuilder::new([
@@ -257,7 +257,7 @@ fn sample(
         cells.put(Some(sample.value));
         Ok(())
     });
-    // Nothing that is put into memory fails.
+    // Writing to memory cannot fail.
     debug_assert!(sampled.is_ok());
 }
 

@@ -1,4 +1,5 @@
-//! What observes a run for Python: the observers of the library, and one of Python's.
+//! The observers of a run started from Python: those of the library, and a Python
+//! one.
 
 use npsim::chip::Cycle;
 use npsim::chip::chip::Chip;

@@ -1,4 +1,4 @@
-//! The fate of each packet, as a table.
+//! The fates of packets as a table.
 
 use std::io;
 
@@ -7,12 +7,12 @@ use npsim::observe::packets::{COLUMNS, PacketRow, PacketSink};
 use crate::column_data::Values;
 use crate::table_data::{TableBuilder, TableData};
 
-/// The table of packets while the run goes on; its columns are those of the command's CSV.
+/// The table of packets under construction; its columns are those of the command's CSV.
 #[derive(Debug)]
 pub struct PacketTable(TableBuilder);
 
 impl PacketTable {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new() -> Self {
         Self(TableBuilder::new(COLUMNS.split(',').map(|name| {
             let values = match name {
@@ -33,7 +33,7 @@ impl PacketSink for PacketTable {
     fn put(&mut self, row: &PacketRow<'_>) -> io::Result<()> {
         let mut cells = self.0.row();
         cells.put(row.packet);
-        // Behind the first router of a chain nothing says of flows.
+        // After the first router of a chain, flows are unknown.
         cells.put(row.flow.filter(|flow| !flow.is_empty()));
         cells.put(row.bytes);
         cells.put(row.port_in);

@@ -1,4 +1,4 @@
-//! Tasks of the core in Python that take packets and answer them.
+//! Python tasks of the core that answer packets.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::instance::Instance;
 use crate::keys::{Keys, as_json};
 use crate::kind_name::KindName;
 
-/// Packets that may wait for a task; more are not offered to it.
+/// Maximum number of packets waiting for a task; more are refused.
 const MOST_WAITING: usize = 64;
-/// Bytes of a header of Ethernet.
+/// Bytes of an Ethernet header.
 const LINK_HEADER: usize = 14;
-/// Where a datagram has the address that it goes to.
+/// Position of the destination address in an IPv4 datagram.
 const DESTINATION: std::ops::Range<usize> = 16..20;
 
 /// A packet that microcode has left to the core, as a task of Python's sees it.
@@ -57,7 +57,7 @@ impl SlowPathPacket {
     }
 }
 
-/// A class of Python's as a kind of task.
+/// A Python class as a kind of task.
 pub struct PacketTaskKind {
     pub name: KindName,
     pub class: Arc<Py<PyAny>>,
@@ -106,7 +106,7 @@ impl TaskKind for PacketTaskKind {
     }
 }
 
-/// What a task has done.
+/// Counters of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts {
     answered: u64,
@@ -115,14 +115,14 @@ struct Counts {
     given_up: u64,
 }
 
-/// A packet that is being answered.
+/// A packet being answered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Job {
     packet: Exception,
     /// The frame as far as it has been read.
     frame: Vec<u8>,
     reply: Option<RoutedReply>,
-    /// Whether the reply is one, and not only the buffer's way back.
+    /// Whether the reply is an answer, rather than only freeing the buffer.
     answers: bool,
 }
 
@@ -139,7 +139,7 @@ struct PacketTask {
 }
 
 impl PacketTask {
-    /// The answer to a frame that has been read whole, as Python makes it.
+    /// The answer to a completely read frame, as returned by Python.
     fn answer(&mut self, packet: Exception, frame: &[u8]) -> (RoutedReply, bool) {
         let answer = self.instance.call("answer", |answer| {
             let py = answer.py();
@@ -186,7 +186,7 @@ impl PacketTask {
         ("make the answer", NextAction::After(access.costs().reply))
     }
 
-    /// Reads what is not known of the packet, or answers it.
+    /// Reads the rest of the packet, or makes the next access of the answer.
     fn go_on(&mut self, mut job: Job, access: &mut Access<'_>) -> (&'static str, NextAction) {
         let length = Descriptor::of(&job.packet).length;
         let known = job.frame.len() as u32;
@@ -195,7 +195,7 @@ impl PacketTask {
                 .sender
                 .read(job.packet.buffer, known, length - known, access);
             job.frame.extend_from_slice(&bytes);
-            // A frame that is longer than its buffer is answered as far as it goes.
+            // A frame longer than its buffer is answered as if it ended there.
             job.packet.descriptor[1] = job.frame.len() as u32;
             self.job = Some(job);
             return ("read the rest of the packet", NextAction::After(cost));
@@ -234,7 +234,7 @@ impl Task for PacketTask {
     }
 
     fn prepare(&mut self, _: &mut Start<'_>) -> Result<Option<Cycle>, LoadError> {
-        // The object is made here, so that a class that cannot be made ends the run at once.
+        // The object is made here, so that a failing class ends the run at once.
         self.instance.call("answer", |_| Ok(()));
         Ok(Some(1))
     }

@@ -1,13 +1,14 @@
-//! How what was read from files or dictionaries goes to another process: by what it was made of,
-//! from which it is made again there.
+//! Pickling of objects read from files or dictionaries: their arguments are sent to the other
+//! process, and they are created again there.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What makes an object again: a function, and the name of another one with its arguments.
+/// The recreating function, with the name of the function that it calls and the arguments for
+/// it.
 pub type Pickled<'py> = (Bound<'py, PyAny>, (&'static str, Py<PyAny>, Py<PyDict>));
 
-/// An object that a function of the package has made of a target and options.
+/// Pickles an object that a function of the package made from a target and options.
 pub fn pickled<'py>(
     py: Python<'py>,
     function: &'static str,

@@ -1,4 +1,4 @@
-//! Assembled microcode, and words back to text.
+//! Assembled microcode, and its disassembly.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program for some microengines; for any where there are none.
+    /// Creates a program for some microengines; for any if the list is empty.
     pub fn new(image: Image, microengines: Vec<u8>, source: String) -> Self {
         let mut words = ColumnBuilder::new(Values::U64(Vec::new()));
         for word in &image.words {

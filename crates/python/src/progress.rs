@@ -1,4 +1,4 @@
-//! How far a sweep or a run is, for a callable of Python's.
+//! The progress of a sweep or a run, for a Python callable.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -58,17 +58,17 @@ impl Progress {
     }
 }
 
-/// Seconds as minutes and seconds.
+/// Formats seconds as minutes and seconds.
 fn clock(seconds: f64) -> String {
     let seconds = seconds as u64;
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
-/// Counts how far a campaign is, from any thread.
+/// Tracks the progress of a campaign, from any thread.
 #[derive(Debug)]
 pub struct Tally {
     begun: Instant,
-    /// Since when points run: which of them are to be run takes a while to see.
+    /// When points began to run, after the check which of them need to.
     running: OnceLock<Instant>,
     points: usize,
     to_run: AtomicUsize,
@@ -78,7 +78,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// For so many points, none of which is known to be done.
+    /// Creates a tally of this many points, none of them known to be done.
     pub fn new(points: usize) -> Self {
         Self {
             begun: Instant::now(),
@@ -91,7 +91,7 @@ impl Tally {
         }
     }
 
-    /// How far it is.
+    /// The current progress.
     pub fn progress(&self) -> Progress {
         let to_run = self.to_run.load(Ordering::Relaxed);
         let left = to_run.saturating_sub(self.finished.load(Ordering::Relaxed));
@@ -133,18 +133,18 @@ impl campaign::Progress for Tally {
     }
 }
 
-/// Counts how far a run is, from any thread.
+/// Tracks the progress of a run, from any thread.
 #[derive(Debug)]
 pub struct RunTally {
     begun: Instant,
-    /// Where it ends, if that is known, and how many units of its clock a second has.
+    /// The end of the run, if known, and the number of clock units per second.
     until: OnceLock<(Option<u64>, f64)>,
     now: AtomicU64,
     is_over: AtomicBool,
 }
 
 impl RunTally {
-    /// Of a run that begins.
+    /// Creates the tally of a run that begins.
     pub fn new() -> Self {
         Self {
             begun: Instant::now(),
@@ -154,12 +154,12 @@ impl RunTally {
         }
     }
 
-    /// It is known where the run ends, in units of a clock of which a second has so many.
+    /// Sets the end of the run, if known, in units of a clock with this many units per second.
     pub fn ends(&self, until: Option<u64>, second: f64) {
         self.until.get_or_init(|| (until, second));
     }
 
-    /// The run has come to a time.
+    /// Records the time that the run has reached.
     pub fn at(&self, now: u64) {
         self.now.store(now, Ordering::Relaxed);
     }
@@ -185,7 +185,7 @@ impl RunTally {
     }
 }
 
-/// Does a run's work as [`attended`], while what `progress` asks for shows how far it is.
+/// Runs work as [`attended`] does, while reporting its progress as `progress` requests.
 pub fn followed<T: Send>(
     py: Python<'_>,
     (progress, stop): (Option<Bound<'_, PyAny>>, &StopFlag),
@@ -205,7 +205,7 @@ pub fn followed<T: Send>(
     Ok(done)
 }
 
-/// What is called with the progress, and what it was called with last.
+/// The callable that receives the progress, and what it last received.
 #[derive(Default)]
 pub struct Shown {
     call: Option<Py<PyAny>>,
@@ -213,8 +213,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// What `progress` asks for: a callable; `False` for nothing; `True` for a line; without one of these
-    /// a line in a terminal or notebook.
+    /// Interprets `progress`: a callable; `False` for nothing; `True` for a line; by default, a line if
+    /// in a terminal or notebook.
     pub fn of(py: Python<'_>, progress: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
         let line = |always: bool| -> PyResult<Option<Py<PyAny>>> {
             let line = py
@@ -239,7 +239,7 @@ impl Shown {
         Ok(Self { call, last: None })
     }
 
-    /// Calls it if there is something new.
+    /// Calls it if there is news.
     pub fn show(&mut self, py: Python<'_>, progress: Progress) -> PyResult<()> {
         let Some(call) = &self.call else {
             return Ok(());
@@ -252,7 +252,7 @@ impl Shown {
         Ok(())
     }
 
-    /// Takes a line away, however the work has ended.
+    /// Removes a line, however the work ended.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         match &self.call {
             Some(call) if call.bind(py).get_type().module()? == "npsim._progress" => {

@@ -1,4 +1,4 @@
-//! Projects: what is assembled and run.
+//! Projects, which are assembled and run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,11 +26,11 @@ use crate::text::{is_path, pairs, read, text_of};
 pub struct Project {
     pub system: System,
     pub reading: Reading,
-    /// How it was asked for, to ask again in another process.
+    /// The arguments of `load`, used to recreate it in another process.
     source: Source,
 }
 
-/// What a project is read from.
+/// The inputs that a project is read from.
 pub struct Reading {
     pub files: Arc<Overlay>,
     path: PathBuf,
@@ -40,8 +40,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Reads and assembles the project, for runs that repeat a recording if one is given. The remarks
-    /// are about the recording.
+    /// Reads and assembles the project; if a recording is given, for runs that replay it, with remarks
+    /// about the recording.
     fn system(&self, recording: Option<&Recording>) -> Result<(System, Vec<String>), Problems> {
         let (files, path) = (self.files.as_ref(), &self.path);
         let (overrides, registry) = (&self.overrides, &self.registry);
@@ -59,14 +59,14 @@ impl Reading {
     }
 }
 
-/// What `load` was called with.
+/// The arguments of `load`.
 struct Source {
     target: Py<PyAny>,
     options: Py<PyDict>,
     has_python: bool,
 }
 
-/// Settings from a dictionary of paths of keys, as of `--set`.
+/// Reads settings from a dictionary of paths of keys, as for `--set`.
 pub fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Setting>> {
     let Some(set) = set else {
         return Ok(Vec::new());
@@ -218,8 +218,8 @@ pub fn load(
 }
 
 impl Project {
-    /// What runs with this traffic: what was read, or, where the traffic is a recording, what is read
-    /// for it, with remarks.
+    /// Returns the system that runs with this traffic, with remarks: the project's own, or one read for
+    /// a recording if the traffic is one.
     pub fn system_for(
         &self,
         traffic: &Traffic,
@@ -237,13 +237,13 @@ impl Project {
         Ok((system, remarks))
     }
 
-    /// Whether classes of Python's are part of the chip.
+    /// Whether Python classes are part of the chip.
     pub fn has_python(&self) -> bool {
         self.source.has_python
     }
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 fn file_text(path: &Path) -> PyResult<String> {
     let bytes = Disk.read(path);
     let bytes = bytes.map_err(|it| error::problem(&Problem::io("read", path, &it)))?;
@@ -330,7 +330,7 @@ impl Project {
     }
 }
 
-/// Bytes of a frame: `bytes`, or what gives them (a packet of scapy).
+/// The bytes of a frame, given as `bytes` or as an object that converts to them (a scapy packet).
 pub fn frame_bytes(frame: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(bytes) = frame.extract::<Vec<u8>>() {
         return Ok(bytes);
@@ -343,7 +343,7 @@ pub fn frame_bytes(frame: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     Ok(made.cast_into::<PyBytes>()?.as_bytes().to_vec())
 }
 
-/// A time: a text with a unit (`"2ms"`), or a number of cycles.
+/// Reads a time, given as a text with a unit (`"2ms"`) or a number of cycles.
 pub fn time(name: &str, value: &Bound<'_, PyAny>) -> PyResult<npsim::quantity::Time> {
     read(name, value)
 }

@@ -1,4 +1,4 @@
-//! Runs and what came of them.
+//! Runs and their results.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -41,10 +41,10 @@ use crate::table_data::TableData;
 use crate::text::{parsed, text_of};
 use crate::traffic::{CaptureArguments, traffic};
 
-/// Columns of texts.
+/// Width of texts in columns.
 const WIDTH: usize = 100;
 
-/// The core of this name.
+/// Returns the core with this name.
 pub fn core(name: &str) -> PyResult<CoreKind> {
     let cores = [ENGINE, REFERENCE];
     let found = cores.into_iter().find(|core| core.name == name);
@@ -54,7 +54,7 @@ pub fn core(name: &str) -> PyResult<CoreKind> {
     })
 }
 
-/// The checks of these names.
+/// Returns the checks with these names.
 pub fn checks(allow: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Check>> {
     let Some(allow) = allow else {
         return Ok(Vec::new());
@@ -64,7 +64,7 @@ pub fn checks(allow: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Check>> {
     names.map(|name| parsed("allow", name)).collect()
 }
 
-/// What is to be seen of a run.
+/// What to observe in a run.
 struct Wanted {
     packets: bool,
     series: bool,
@@ -72,7 +72,7 @@ struct Wanted {
     observer: Option<EventObserver>,
 }
 
-/// A run that has come to its end.
+/// A finished run.
 struct Done {
     report: Report,
     host_seconds: f64,
@@ -83,7 +83,7 @@ struct Done {
     routers: Vec<Seen>,
 }
 
-/// What was seen of one router.
+/// Observations of one router.
 struct Seen {
     packets: Option<Arc<TableData>>,
     series: Option<Arc<TableData>>,
@@ -165,7 +165,7 @@ impl Project {
             seed,
             ..RunSettings::new(crate::run::core(core)?)
         };
-        // What Python raises comes out of the thread that began the run.
+        // An exception raised by Python is reported through the thread that started the run.
         let alone = wanted.observer.is_some() || self.has_python();
         let chain = (hops, if alone { 1 } else { threads.max(1) });
         let tally = RunTally::new();
@@ -213,7 +213,7 @@ fn simulate(
             config = config.and_report();
         }
         config.series |= wanted.series;
-        // Behind the first router frames have other numbers.
+        // After the first router, frames are numbered differently.
         let flows = if index == 0 {
             flows.clone()
         } else {
@@ -251,7 +251,7 @@ fn simulate(
     })
 }
 
-/// What was seen of a router, whose number is from 0.
+/// Collects the observations of a router, numbered from 0.
 fn seen(session: &Session, report: &Report, number: usize, seen: RunObservers, page: bool) -> Seen {
     if let Some(events) = seen.events {
         events.finish();
@@ -282,7 +282,7 @@ fn seen(session: &Session, report: &Report, number: usize, seen: RunObservers, p
     }
 }
 
-/// What stands before a line about a router, where there are several.
+/// The prefix of a line about a router, if there are several.
 fn prefix(number: usize, of: usize) -> String {
     if of > 1 {
         format!("router {}: ", number + 1)
@@ -291,7 +291,7 @@ fn prefix(number: usize, of: usize) -> String {
     }
 }
 
-/// What came of a run.
+/// Collects the results of a run.
 fn done(session: &Session, observers: Vec<RunObservers>, page: bool, open_end: bool) -> Done {
     let report = session.stats();
     let routers = { observers.into_iter().enumerate() }
@@ -365,7 +365,7 @@ impl Run {
         }
     }
 
-    /// What was observed of the only router.
+    /// The observations of the only router.
     fn only(&self) -> PyResult<&Seen> {
         match self.routers.as_slice() {
             [only] => Ok(only),
@@ -399,7 +399,7 @@ impl Seen {
             .ok_or_else(|| unobserved("report"))
     }
 
-    /// The page in a frame, or, where there is none, these words.
+    /// The page in a frame or, if there is none, these words.
     fn html(&self, words: &str) -> String {
         match &self.page {
             Some(Ok(html)) => framed(html),
@@ -584,7 +584,7 @@ impl Page {
     }
 }
 
-/// A page in a frame of its own, so that its styles do not meet the notebook's.
+/// Wraps a page in an iframe, so that its styles do not mix with the notebook's.
 fn framed(html: &str) -> String {
     format!(
         "<iframe srcdoc=\"{}\" style=\"width:100%;height:700px;border:0\"></iframe>",

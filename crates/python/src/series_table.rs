@@ -1,12 +1,12 @@
-//! How a run went over time, as a table.
+//! The samples of a run over time, as a table.
 
 use npsim::observe::series::{Sample, Series};
 
 use crate::column_data::{ColumnBuilder, Values};
 use crate::table_data::TableData;
 
-/// The samples, oldest first: what was counted from the start of the run to each, and what was
-/// found in each place since the sample before.
+/// The samples, oldest first: counters from the start of the run up to each, and the fill of
+/// each place since the sample before.
 pub fn table(series: &Series) -> TableData {
     let samples = series.samples();
     let numbers = |of: &dyn Fn(&Sample) -> Option<u64>| {

@@ -1,4 +1,4 @@
-//! Sweeps: a run again and again, each time with something changed.
+//! Sweeps: repeated runs, each with something changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ struct Plan {
     points: Vec<points::Point>,
     places: SearchPath,
     quick: bool,
-    /// What it was made of, to make it again in another process.
+    /// The arguments of `sweep`, used to recreate it in another process.
     target: Py<PyAny>,
     options: Py<PyDict>,
 }
@@ -95,7 +95,7 @@ impl Plan {
         }
     }
 
-    /// Runs points; their outcomes are in `results`, or in no folder that stays.
+    /// Runs points, keeping their outcomes in `results` or, without it, in a temporary folder.
     fn run(
         &self,
         py: Python<'_>,
@@ -138,7 +138,7 @@ impl Plan {
     }
 }
 
-/// The points of one run share their outcome's folder; each has its values as columns.
+/// The table of outcomes: one row per point, with its axes and metrics as columns.
 fn table(outcomes: &[(CachedPoint, PointOutcome)]) -> TableData {
     let mut axes: Vec<&str> = Vec::new();
     let mut metrics: Vec<&str> = Vec::new();

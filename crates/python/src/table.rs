@@ -1,4 +1,4 @@
-//! Tables: columns of the same length with names.
+//! Tables: named columns of equal length.
 
 use std::sync::Arc;
 
@@ -246,7 +246,7 @@ impl Table {
     }
 }
 
-/// A module that npsim does not need, and a user may.
+/// Imports a module that npsim does not depend on but the user may have.
 fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
     PyModule::import(py, name).map_err(|error| {
         if error.is_instance_of::<PyModuleNotFoundError>(py) {
@@ -257,7 +257,7 @@ fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
     })
 }
 
-/// A text in HTML.
+/// Escapes a text for HTML.
 pub fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")

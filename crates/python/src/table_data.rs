@@ -5,13 +5,13 @@ use std::sync::{Arc, LazyLock};
 
 use crate::column_data::{Cell, ColumnBuilder, ColumnData, Values};
 
-/// A column, which may be made only when it is looked at.
+/// A column, which may be computed when it is first used.
 pub type TableColumn = LazyLock<Arc<ColumnData>, MakeColumn>;
 
-/// What makes a column.
+/// Computes a column.
 pub type MakeColumn = Box<dyn FnOnce() -> Arc<ColumnData> + Send>;
 
-/// The columns of a table, in their order.
+/// The columns of a table, in order.
 #[derive(Debug)]
 pub struct TableData {
     pub columns: Vec<(String, TableColumn)>,
@@ -19,10 +19,10 @@ pub struct TableData {
 }
 
 impl TableData {
-    /// A table of these columns.
+    /// Creates a table of these columns.
     ///
     /// # Panics
-    /// They are not all as long.
+    /// Panics if they differ in length.
     pub fn new(columns: Vec<(String, Arc<ColumnData>)>) -> Self {
         let rows = columns.first().map_or(0, |(_, column)| column.len);
         assert!(columns.iter().all(|(_, column)| column.len == rows));
@@ -36,8 +36,8 @@ impl TableData {
         }
     }
 
-    /// A table of so many rows with columns that are made when they are looked at, which panics
-    /// where a column is not as long.
+    /// Creates a table with columns that are computed when they are first used, which panics if
+    /// a column does not have this many rows.
     pub fn made_when_needed(
         rows: usize,
         columns: impl IntoIterator<Item = (&'static str, MakeColumn)>,
@@ -58,14 +58,14 @@ impl TableData {
     }
 }
 
-/// A table that is being filled.
+/// A table under construction.
 #[derive(Debug)]
 pub struct TableBuilder {
     columns: Vec<(String, ColumnBuilder)>,
 }
 
 impl TableBuilder {
-    /// A table with these columns and no rows.
+    /// Creates a table with these columns and no rows.
     pub fn new(columns: impl IntoIterator<Item = (&'static str, Values)>) -> Self {
         let columns = columns.into_iter();
         let columns = columns.map(|(name, values)| (name.to_owned(), ColumnBuilder::new(values)));
@@ -74,12 +74,12 @@ impl TableBuilder {
         }
     }
 
-    /// A new row, whose cells are filled one after the other.
+    /// Adds a row, whose cells are then filled one after the other.
     pub fn row(&mut self) -> Cells<'_> {
         Cells(self.columns.iter_mut())
     }
 
-    /// The table.
+    /// Returns the finished table.
     pub fn finish(self) -> TableData {
         let columns = self.columns.into_iter();
         let columns = columns.map(|(name, column)| (name, column.finish()));
@@ -91,7 +91,7 @@ impl TableBuilder {
 pub struct Cells<'a>(IterMut<'a, (String, ColumnBuilder)>);
 
 impl Cells<'_> {
-    /// The value of the next column, or none.
+    /// Puts a value, or a missing one, into the next column.
     pub fn put<T: Cell>(&mut self, value: Option<T>) {
         if let Some((_, column)) = self.0.next() {
             column.put(value);

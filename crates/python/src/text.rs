@@ -1,4 +1,4 @@
-//! Values as texts, which the library's own readers take.
+//! Conversion of values to texts for the library's parsers.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,10 +9,10 @@ use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 
 use crate::error::mistake;
 
-/// How deep values may be nested. Deeper ones contain themselves, or might as well.
+/// Maximum nesting depth of values. Deeper values contain themselves, or might as well.
 pub const DEEPEST: usize = 64;
 
-/// Refuses what is nested deeper than [`DEEPEST`].
+/// Refuses values nested deeper than [`DEEPEST`].
 pub fn check_depth(place: &str, depth: usize) -> PyResult<()> {
     if depth <= DEEPEST {
         return Ok(());
@@ -23,12 +23,13 @@ pub fn check_depth(place: &str, depth: usize) -> PyResult<()> {
     )))
 }
 
-/// A text, a path or a number as its text; of a list the texts, with commas between them.
+/// Converts a text, path or number to its text; a list to the texts of its items,
+/// separated by commas.
 pub fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     text_at(name, value, 0)
 }
 
-/// [`text_of`] of what stands `depth` lists deep.
+/// [`text_of`] for a value nested in `depth` lists.
 fn text_at(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
     check_depth(name, depth)?;
     if let Ok(text) = value.extract::<String>() {
@@ -60,7 +61,7 @@ pub fn is_path(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.hasattr("__fspath__")
 }
 
-/// A text read as the command reads it.
+/// Parses a text as the command does.
 pub fn parsed<T: FromStr>(name: &str, text: &str) -> PyResult<T>
 where
     T::Err: Display,
@@ -69,7 +70,7 @@ where
         .map_err(|error| mistake(format!("`{name}`: {error}"), ""))
 }
 
-/// A value, as [`text_of`] and [`parsed`] give it.
+/// Converts a value by [`text_of`] and parses it by [`parsed`].
 pub fn read<T: FromStr>(name: &str, value: &Bound<'_, PyAny>) -> PyResult<T>
 where
     T::Err: Display,
@@ -77,7 +78,7 @@ where
     parsed(name, &text_of(name, value)?)
 }
 
-/// Names with values, as of `-D`.
+/// Reads names with values, as for `-D`.
 pub fn pairs(name: &str, pairs: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
     let Some(pairs) = pairs else {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Tasks of the core in Python that work on a table by a timer.
+//! Python tasks of the core that work on a table, driven by a timer.
 
 use npsim::chip::kernel::row::Row;
 use npsim::project::timer_job::{AfterAccess, KeyMistake, TableAccess, TimerJob};
@@ -10,7 +10,7 @@ use crate::instance::Instance;
 use crate::keys::{Keys, without_class};
 use crate::kind_name::KindName;
 
-/// Longwords that one access reads or writes at most.
+/// Maximum number of longwords per access.
 const MOST_LONGWORDS: usize = 8;
 
 /// What a timer task reads: `count` longwords, 1 to 8, from a byte offset of its table on.
@@ -73,19 +73,19 @@ fn checked(offset: u32, count: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// A job of Python's.
+/// A job implemented in Python.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TimerTask {
     name: KindName,
     instance: Instance,
     bytes: u32,
     jobs: u64,
-    /// What the access before has read.
+    /// The longwords read by the previous access.
     read: Option<Vec<u32>>,
 }
 
 impl TimerTask {
-    /// A job of a section.
+    /// Creates the job of a section.
     pub fn of(name: KindName, class: &Py<PyAny>, keys: &Keys) -> Result<Self, KeyMistake> {
         let (instance, bytes) = Instance::sized(("task", name), class, keys, "bytes")?;
         Ok(Self {
@@ -97,7 +97,7 @@ impl TimerTask {
         })
     }
 
-    /// The access that Python asks for next; none if the job is done.
+    /// The next access that Python requests; `None` if the job is done.
     fn next(&mut self) -> Option<NextAccess> {
         let (read, bytes) = (self.read.take(), self.bytes);
         let next = self.instance.call("step", |step| {

@@ -1,4 +1,4 @@
-//! Traffic as Python's callers give it.
+//! Traffic as given by Python callers.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use pyo3::types::{PyBool, PyDict};
 use crate::error::mistake;
 use crate::text::{check_depth, parsed, text_of};
 
-/// `trace`, `pace`, `ports`, `link`, `pad`.
+/// The arguments about a capture: `trace`, `pace`, `ports`, `link` and `pad`.
 #[derive(Debug)]
 pub struct CaptureArguments {
     pub trace: PathBuf,
@@ -26,7 +26,7 @@ pub struct CaptureArguments {
 }
 
 impl CaptureArguments {
-    /// What is said of a capture, if there is one.
+    /// Collects the arguments about a capture, if there is one.
     pub fn of(
         trace: Option<PathBuf>,
         pace: Option<&Bound<'_, PyAny>>,
@@ -53,8 +53,8 @@ impl CaptureArguments {
     }
 }
 
-/// What comes in: a capture, a load, or what the project's `[load]` says. `load` is a rate
-/// (`0.5`, `"1Mpps"`), a dictionary with keys of `[load]`, or `False` for no traffic at all.
+/// Determines the traffic: a capture, a load, or the project's own `[load]`. `load` is a rate
+/// (`0.5`, `"1Mpps"`), a dictionary with keys of `[load]`, or `False` for no traffic.
 pub fn traffic(
     project: &Project,
     capture: Option<CaptureArguments>,
@@ -116,7 +116,7 @@ pub fn traffic(
     ))))
 }
 
-/// A load with some keys set.
+/// A load with some keys replaced.
 fn over(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
     let defect = |error: serde_json::Error| mistake(format!("`load`: {error}"), "");
     let mut all = serde_json::to_value(load).map_err(defect)?;
@@ -135,7 +135,8 @@ fn over(load: &Load, keys: &Bound<'_, PyDict>) -> PyResult<Load> {
     })
 }
 
-/// A value, `depth` containers deep, as the keys of a load take it. Rates and times are texts there.
+/// Converts a value, nested in `depth` containers, for the keys of a load. Rates and times become
+/// texts.
 fn json_of(place: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<serde_json::Value> {
     check_depth(place, depth)?;
     if let Ok(flag) = value.cast::<PyBool>() {
