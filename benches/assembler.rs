@@ -1,4 +1,4 @@
-//! How fast the assembler is: a program of 50 000 lines from text to image.
+//! Speed of the assembler: a program of 50 000 lines from text to image.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use npsim::asm::{Includes, Options, assemble};
@@ -7,7 +7,7 @@ use npsim_benches::large_source;
 /// Lines of the source.
 const LINES: usize = 50_000;
 
-/// The source and nothing else.
+/// A single source without includes.
 struct Only(String);
 
 impl Includes for Only {

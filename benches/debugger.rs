@@ -1,7 +1,7 @@
-//! What going through time costs, on the standard router at line rate: a jump to any
-//! cycle of the last millisecond of ten, a step back from there, and going back to a
-//! breakpoint a millisecond before, as multiples of simulating one stretch between two
-//! states of the past.
+//! Cost of moving through time, on the standard router at line rate: a jump to any cycle of
+//! the last millisecond of ten, a step back from there, and going back to a breakpoint a
+//! millisecond before, as multiples of the time to simulate one stretch between two saved
+//! states.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -15,12 +15,12 @@ use npsim_benches::{load, root};
 use npsim_net::Random;
 use npsim_net::load::Load;
 
-/// Bytes for states of the past.
+/// Memory budget for saved states, in bytes.
 const BUDGET: usize = 512 << 20;
-/// Jumps and steps that are timed.
+/// Number of jumps and steps that are timed.
 const TIMES: usize = 40;
 
-/// Seconds that each of some runs took, the shortest first.
+/// Durations of several runs in seconds, shortest first.
 struct Times(Vec<f64>);
 
 impl Times {
@@ -35,7 +35,7 @@ impl Times {
         Self(times)
     }
 
-    /// Within which time so many of a hundred were.
+    /// The time within which this percentage of them finished.
     fn within(&self, part: usize) -> f64 {
         self.0[(self.0.len() * part).div_ceil(100) - 1]
     }
@@ -102,8 +102,8 @@ fn travel(_: &mut Criterion) {
         steps.within(50) / stretch,
         steps.within(95) / stretch
     );
-    // The first instruction of a program is executed once, at the start: the way back to it
-    // is all of a millisecond.
+    // The first instruction of a program is executed once, at the start, so the way back to
+    // it is the whole millisecond.
     let millisecond = hertz / 1000;
     debugger.goto(millisecond);
     let thread = debugger.thread();

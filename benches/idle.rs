@@ -1,7 +1,7 @@
-//! What traffic at its own times costs: real captures, and a thousand packets over ten
-//! minutes, in which the chip polls nearly all the time. Time that recurs is skipped;
-//! the first capture is also simulated cycle by cycle, and the bench prints how
-//! much that makes.
+//! Cost of traffic at its own times: real captures, and a thousand packets over ten
+//! minutes in which the chip polls nearly all the time. Recurring time is skipped; the
+//! first capture is also simulated cycle by cycle, and the bench prints how much
+//! skipping gains.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use npsim_net::capture::Capture;
 use npsim_net::load::Load;
 use npsim_net::pace::{PortAssignment, PortLine, schedule};
 
-/// Rate and time of the generated packets.
+/// Rate and duration of the generated packets.
 const FEW: (&str, &str) = ("1.6666667pps", "600s");
 
-/// Whether time is skipped.
+/// Whether recurring time is skipped.
 #[derive(Clone, Copy)]
 enum Idle {
     Skipped,
@@ -35,7 +35,7 @@ fn settings(project: &Project, idle: Idle) -> RunSettings {
     }
 }
 
-/// Replays a capture; gives how many frames left.
+/// Replays a capture; returns the number of frames that left.
 fn replay(system: &(Project, Vec<Program>), capture: &Capture, idle: Idle) -> u64 {
     let (project, programs) = system;
     let ports = { project.boot.ports.iter() }.map(|port| PortLine {
@@ -54,7 +54,8 @@ fn replay(system: &(Project, Vec<Program>), capture: &Capture, idle: Idle) -> u6
     links.traffic.sent_frames
 }
 
-/// Sends a thousand packets over ten minutes, all of which leave; gives how many.
+/// Sends a thousand packets over ten minutes, all of which must leave; returns their
+/// number.
 fn few(system: &(Project, Vec<Program>)) -> u64 {
     let (project, programs) = system;
     let traffic = Load {

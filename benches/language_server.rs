@@ -1,6 +1,6 @@
-//! How soon the language server answers in a program of ten thousand lines that is being
-//! edited: each question comes right behind a change of the text, so that nothing is known
-//! of the text when it comes; the next change comes when the diagnostics have.
+//! Response times of the language server while a program of ten thousand lines is being
+//! edited: each request directly follows a change of the text, so that nothing about the
+//! text is cached; the next change follows when the diagnostics have arrived.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,15 @@ use npsim_benches::large_source;
 use serde_json::{Value, json};
 
 const LINES: usize = 10_000;
-/// How often each question is asked.
+/// Number of times that each request is sent.
 const ROUNDS: usize = 20;
-/// Changes in a row, as of a key that is held down.
+/// Number of changes in a row, as from a key that is held down.
 const BURST: usize = 30;
-/// Within this time an answer comes at once for who waits for it.
+/// Within this time a response appears immediate.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// Every question, with what is asked of the text beside its name. `|` is the place.
+/// Every request, with the text that it refers to and its additional parameter. `|` marks
+/// the position.
 const QUESTIONS: &[(&str, &str, &str)] = &[
     ("textDocument/hover", "+, ot|her]", ""),
     ("textDocument/definition", "cl|amp(total", ""),
@@ -41,7 +42,7 @@ const QUESTIONS: &[(&str, &str, &str)] = &[
     ("workspace/symbol", "", "query"),
 ];
 
-/// An editor in the same process, with a server on a thread of its own.
+/// An editor in the same process, with a server on its own thread.
 struct Editor {
     connection: Connection,
     uri: String,
@@ -84,8 +85,8 @@ impl Editor {
         sent.expect("the server listens");
     }
 
-    /// Waits until the diagnostics of the newest version have come; how many versions had
-    /// some.
+    /// Waits for the diagnostics of the newest version; returns the number of versions
+    /// that got any.
     fn settle(&self) -> usize {
         let mut published = 0;
         loop {
@@ -104,7 +105,8 @@ impl Editor {
         }
     }
 
-    /// Asks, and waits for the answer as it would stand on the line.
+    /// Sends a request, waits for the response and serialises it; returns the time that
+    /// this takes.
     fn ask(&mut self, method: &str, parameters: Value) -> Duration {
         self.asked += 1;
         let id = self.asked.into();
@@ -132,13 +134,13 @@ impl Editor {
         json!({ "line": before.matches('\n').count(), "character": at - start })
     }
 
-    /// Where a block's `nop` comes and goes.
+    /// The offset in a block where `nop` is inserted or removed.
     fn block(&self, number: usize) -> usize {
         let label = format!("\nblock_{number}#:\n");
         self.text.find(&label).expect("the block") + label.len()
     }
 
-    /// Types an instruction into a block, or takes the one away that is there.
+    /// Inserts an instruction into a block, or removes it again.
     fn edit(&mut self, block: usize) {
         const WORD: &str = "nop\n";
         let at = self.block(block);
@@ -159,7 +161,7 @@ impl Editor {
         );
     }
 
-    /// The parameters of a question about a block.
+    /// The parameters of a request about a block.
     fn parameters(&self, block: usize, (_, mark, more): (&str, &str, &str)) -> Value {
         let mut all = json!({ "textDocument": { "uri": self.uri } });
         let from = self.block(block);
@@ -184,7 +186,7 @@ impl Editor {
     }
 }
 
-/// The time within which so many of a hundred were.
+/// The given percentile of times, in milliseconds.
 fn percentile(times: &mut [Duration], part: usize) -> f64 {
     times.sort_unstable();
     let at = (times.len() * part).div_ceil(100).max(1) - 1;

@@ -7,7 +7,7 @@ use npsim::assemble::{Program, assemble_project};
 use npsim::project::{Overrides, Project};
 use npsim_net::Frame;
 
-/// The repository.
+/// The root of the repository.
 #[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -16,7 +16,7 @@ pub fn root() -> PathBuf {
 /// Loads and assembles a project or a source of the repository.
 ///
 /// # Panics
-/// It does not load or assemble: a bench cannot go on.
+/// Panics if it does not load or assemble, since a bench cannot continue.
 #[must_use]
 pub fn load(target: &Path, defines: &[(String, String)]) -> (Project, Vec<Program>) {
     let overrides = Overrides {
@@ -32,10 +32,10 @@ pub fn load(target: &Path, defines: &[(String, String)]) -> (Project, Vec<Progra
     )
 }
 
-/// UDP frames of 64 bytes with their check sequence, toward all the routes: Ethernet in bytes 0
-/// to 13 (type IPv4), IPv4 from 14 (identification n,
-/// TTL 64, protocol 17, checksum in 24 and 25), zeros from 34. The destinations alternate
-/// between the routes of `microcode/forward` and `microcode/router`.
+/// UDP frames of 64 bytes including the frame check sequence, to all routes: Ethernet in bytes
+/// 0 to 13 (type IPv4), IPv4 from 14 (identification n, TTL 64, protocol 17, checksum in 24 and
+/// 25), zeros from 34. The destinations alternate between the routes of `microcode/forward` and
+/// `microcode/router`.
 #[must_use]
 pub fn smallest_frames(count: usize) -> Vec<Frame> {
     (0..count)
@@ -74,16 +74,16 @@ pub fn smallest_frames(count: usize) -> Vec<Frame> {
         .collect()
 }
 
-/// Lines of one block of [`large_source`].
+/// Lines per block of [`large_source`].
 const BLOCK_LINES: usize = 50;
 
-/// Lines in front of the first block.
+/// Lines before the first block.
 const HEAD_LINES: usize = 50;
 
-/// A source of `lines` lines, a multiple of 50, as firmware is written: macros
-/// with loops and conditions in them, blocks with registers of their own,
-/// constant expressions, comments, code that a condition leaves out. About one
-/// line in seven becomes a word, for a control store ends at 8192 words.
+/// A source of `lines` lines, a multiple of 50, that resembles firmware: macros with loops and
+/// conditions in them, blocks with registers of their own, constant expressions, comments,
+/// conditionally excluded code. About one line in seven becomes a word, since a control store
+/// ends at 8192 words.
 #[must_use]
 pub fn large_source(lines: usize) -> String {
     let mut text = String::with_capacity(lines * 32);
@@ -95,7 +95,7 @@ pub fn large_source(lines: usize) -> String {
     text
 }
 
-/// Declarations and macros.
+/// Writes declarations and macros.
 fn head(text: &mut String) {
     text.push_str(
         "\
@@ -147,7 +147,7 @@ inside#:
     }
 }
 
-/// One piece of work in [`BLOCK_LINES`] lines.
+/// Writes one block of [`BLOCK_LINES`] lines.
 fn block(text: &mut String, n: usize) {
     let start = text.len();
     // Writing to a String cannot fail.

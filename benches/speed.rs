@@ -1,12 +1,11 @@
-//! How fast npsim runs, beside a plain interpreter in the same run.
+//! Speed of npsim, compared with a plain interpreter in the same run.
 //!
-//! `branches` is a kernel of ten or eleven operations a round, in a loop of two basic blocks; `alu`
-//! is one of ten operations in a loop of one. Each runs once as microcode on the engine, once as
-//! WebAssembly in `wasmi`, operation for operation, so their rates are comparable. `forwarder` sends 64-byte frames at line rate through
-//! the shipped IPv4 forwarder on three Gigabit ports: unobserved, profiled, and
-//! with a timeline. `router` is the standard router with 64-byte frames at line
-//! rate on all its ports, unobserved and profiled, each in turn with the kernel
-//! in `wasmi`, so that machine and load are the same for all three.
+//! `branches` is a kernel of ten or eleven operations per round, in a loop of two basic blocks; `alu` is one of ten
+//! operations in a loop of one. Each runs once as microcode on the engine, once as WebAssembly in `wasmi`, operation
+//! for operation, so their rates are comparable. `forwarder` sends 64-byte frames at line rate through the shipped IPv4
+//! forwarder on three Gigabit ports: unobserved, profiled, and with a timeline. `router` is the standard router with
+//! 64-byte frames at line rate on all its ports, unobserved and profiled, alternating with the kernel in `wasmi`, so
+//! that machine and load are the same for all three.
 
 use std::hint::black_box;
 use std::io::sink;
@@ -28,35 +27,35 @@ use npsim_net::load::Load;
 use npsim_net::pace::{Pace, PortAssignment, PortLine, schedule};
 use wasmi::{Engine, Linker, Module, Store, TypedFunc};
 
-/// The kernel of ten operations a round as `wasmi` runs it.
+/// The kernel of ten operations per round for `wasmi`.
 const KERNEL: &str = include_str!("alu.wat");
 
 /// Rounds of a kernel.
 const ROUNDS: u32 = 1_000_000;
 
-/// Frames of the forwarder's bench.
+/// Frames in the forwarder bench.
 const FRAMES: usize = 20_000;
 
-/// Line rate of three Gigabit ports in frames of 64 bytes.
+/// Line rate of three Gigabit ports with 64-byte frames.
 const SATURATION: &str = "4464kpps";
 
-/// Simulated time of the router's bench.
+/// Simulated time of the router bench.
 const ROUTER_TIME: &str = "4ms";
 
-/// Rounds over the three sides of the router's comparison.
+/// Number of times that the three sides of the router comparison are run.
 const COMPARISONS: usize = 7;
 
-/// What an observed run may cost, as a multiple of an unobserved one.
+/// Maximum cost of an observed run, as a multiple of an unobserved one.
 const WATCHING_LIMIT: f64 = 2.0;
 
-/// The kernel in `wasmi`, ready to run.
+/// A kernel in `wasmi`, ready to run.
 struct Yardstick {
     store: Store<()>,
     run: TypedFunc<i32, i32>,
 }
 
 impl Yardstick {
-    /// The kernel of this text.
+    /// Compiles the kernel with this text.
     fn new(kernel: &str) -> Self {
         let engine = Engine::default();
         let module = Module::new(&engine, kernel).expect("the kernel is valid");
@@ -77,7 +76,7 @@ impl Yardstick {
     }
 }
 
-/// A loop of two blocks: of two rounds one has an eleventh operation.
+/// A loop of two blocks: every other round has an eleventh operation.
 fn branches(criterion: &mut Criterion) {
     let operations = u64::from(ROUNDS) * 21 / 2;
     kernel(
@@ -94,7 +93,7 @@ fn alu(criterion: &mut Criterion) {
     kernel(criterion, "alu", operations, KERNEL);
 }
 
-/// Runs a kernel of so many operations on both sides: `benches/NAME.uc`, and this text.
+/// Runs a kernel with this many operations on both sides: `benches/NAME.uc`, and this text.
 fn kernel(criterion: &mut Criterion, name: &str, operations: u64, text: &str) {
     let mut group = criterion.benchmark_group(name);
     group.throughput(Throughput::Elements(operations));
@@ -103,7 +102,7 @@ fn kernel(criterion: &mut Criterion, name: &str, operations: u64, text: &str) {
     let source = root().join("benches").join(name).with_extension("uc");
     let (project, programs) = load(&source, &defines);
     let make = || {
-        // The yardstick computes for longer than a packet program ever would.
+        // The kernel computes for longer than any packet program would.
         let settings = RunSettings {
             allow: vec![Check::NeverYields],
             ..RunSettings::new(ENGINE)
@@ -117,7 +116,7 @@ fn kernel(criterion: &mut Criterion, name: &str, operations: u64, text: &str) {
         simulation.result()
     };
     let microcode = run_microcode(&mut make());
-    // On both sides what runs is made before the clock starts.
+    // Both sides are set up before the clock starts.
     group.bench_function("npsim", |bencher| {
         bencher.iter_batched_ref(make, run_microcode, BatchSize::PerIteration);
     });
@@ -132,7 +131,7 @@ fn kernel(criterion: &mut Criterion, name: &str, operations: u64, text: &str) {
     group.finish();
 }
 
-/// What the kernel left in local memory.
+/// The result that the kernel left in local memory.
 trait KernelResult {
     fn result(&self) -> u32;
 }
@@ -143,7 +142,7 @@ impl KernelResult for Simulation {
     }
 }
 
-/// A run without interruption.
+/// Continues a run without interruption.
 fn on() -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -174,8 +173,7 @@ fn forwarder(criterion: &mut Criterion) {
         links.traffic.sent_frames
     };
 
-    // One microengine receives less than three ports offer; what counts is what
-    // came out at the other end.
+    // One microengine receives less than three ports offer; the frames that leave are counted.
     let sent = run();
     println!("forwarder: {sent} of {FRAMES} frames leave");
     let mut group = criterion.benchmark_group("forwarder");
@@ -185,7 +183,7 @@ fn forwarder(criterion: &mut Criterion) {
         .measurement_time(Duration::from_secs(10));
     group.bench_function("64-byte frames at line rate", |bencher| bencher.iter(run));
 
-    // The kernel with a profile and with a timeline: the cost of observers.
+    // The forwarder with a profile and with a timeline: the cost of observers.
     let watched = |eyes: &mut dyn FnMut(&mut Simulation, &mut Links)| {
         let mut simulation = Simulation::new(&project, &programs, settings.clone())
             .expect("the forwarder fits the chip");
@@ -216,14 +214,14 @@ fn forwarder(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Seconds that something takes.
+/// The seconds that something takes.
 fn seconds<T>(what: impl FnOnce() -> T) -> f64 {
     let began = Instant::now();
     black_box(what());
     began.elapsed().as_secs_f64()
 }
 
-/// The middle one.
+/// The median.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -277,7 +275,7 @@ fn router(criterion: &mut Criterion) {
     });
     group.finish();
 
-    // In turns, so that what else the machine does falls on all of them.
+    // Interleaved, so that other load on the machine affects all of them.
     let mut yardstick = Yardstick::new(KERNEL);
     let (mut operations, mut packets, mut cost) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..COMPARISONS {
