@@ -46,7 +46,7 @@ pub struct Study {
     pub window: WindowText,
     /// The measurement window in a quick run.
     pub quick: Option<WindowText>,
-    /// The number of runs per point, for sweeps that ask for several.
+    /// The number of runs per point, for sweeps that request several.
     #[serde(default)]
     pub replication: Replication,
     /// The metrics, by name.
@@ -176,7 +176,7 @@ impl WindowText {
     }
 }
 
-/// The value of `warm_up` that asks for detection.
+/// The value of `warm_up` that requests detection.
 pub(crate) const DETECTED: &str = "detected";
 
 /// A system and the axes that it is run over.
@@ -275,7 +275,7 @@ impl SubjectKind {
         }
     }
 
-    /// Whether its points are measured in arbitrary windows of time, as those of chips are not.
+    /// Whether its points are measured in arbitrary windows of time, unlike those of chips.
     #[must_use]
     pub(crate) const fn has_windows(self) -> bool {
         matches!(self, Self::Fluid | Self::Network)

@@ -51,8 +51,9 @@ impl QueueLengths {
         let mut cost = 0;
         if let Some(&place) = self.queues.get(self.next) {
             let (words, lasts) = access.read::<8>(place);
-            // A packet that leaves during the read may be counted as out only: the
-            // two operands of a difference are not read at the same time.
+            // The counts in and out are updated by separate accesses: a leaving
+            // packet may so far be counted as out only, which makes the difference
+            // negative.
             let length = words[BYTES_IN].wrapping_sub(words[BYTES_OUT]);
             self.bytes = self
                 .bytes

@@ -18,8 +18,9 @@ use crate::observation::{LossCounts, microcode_losses};
 use crate::ran::{FinishedRun, FrameJournal};
 use crate::subject::Execution;
 
-/// Runs the routers of a point on several threads, and records their counts at each of
-/// the `pauses`. With several routers, only the last one stands exactly at the pause.
+/// Runs the routers of a point on the permitted number of threads, and records their
+/// counts at each of the `pauses`. With several routers, only the last one is exactly
+/// at the pause.
 ///
 /// # Errors
 /// Returns an error if the programs do not fit the chip or the set-up contradicts

@@ -130,8 +130,8 @@ impl LockLoad {
         lines
     }
 
-    /// Maximum sections per second, one directly after the other: the inverse of `held / acquired
-    /// + handover / handovers` cycles.
+    /// Maximum sections per second, one directly after the other. A section takes `held /
+    /// acquired` plus `handover / handovers` cycles.
     fn most(&self, window: &AnalysisWindow) -> u64 {
         let hertz = u128::from(window.after.stats.mhz) * 1_000_000;
         let (held, handover) = (u128::from(self.held), u128::from(self.handover));

@@ -89,8 +89,8 @@ pub(super) fn stage_loads(observed: &Observed<'_>, window: &AnalysisWindow) -> V
     loads
 }
 
-/// Determines the frames that reach stages taking from a ring behind the receive stage:
-/// all that the receive stage takes in, minus those that find no room in the ring.
+/// Determines the frames that reach stages fed by a ring from the receive stage: all
+/// that the receive stage takes in, minus those that find no room in the ring.
 fn behind_the_first(observed: &Observed<'_>, window: &AnalysisWindow, loads: &mut [StageLoad]) {
     let places = observed.series.places();
     let ring = |&place: &usize| matches!(places[place].kind, ProbeKind::Ring { .. });
