@@ -256,13 +256,19 @@ fn a_slip_in_an_endless_loop_is_said_once() {
 
 #[test]
 fn a_slip_in_a_macro_is_said_of_each_use_and_guessed_once() {
-    let assembly =
-        run("#define LIMIT 3\n#macro m()\n#if LIMT > 2\nnop\n#endif\n#endm\nm()\nm()\nm()\nhalt\n");
-    let said = of_code(&assembly, "undefined-in-condition");
-    assert_eq!(said.len(), 3, "{}", describe(&assembly));
-    let guesses = |d: &npsim_asm::Diagnostic| format!("{:?}", d.help).contains("`LIMIT`");
-    assert!(guesses(said[0]), "{}", describe(&assembly));
-    assert!(!guesses(said[1]) && !guesses(said[2]));
+    for (condition, code, meant) in [
+        ("LIMT > 2", "undefined-in-condition", "`LIMIT`"),
+        ("strlem('ab') > 2", "unknown-function", "`strlen`"),
+    ] {
+        let uses = "m()\nm()\nm()\nhalt\n";
+        let macros = format!("#macro m()\n#if {condition}\nnop\n#endif\n#endm\n");
+        let assembly = run(&format!("#define LIMIT 3\n{macros}{uses}"));
+        let said = of_code(&assembly, code);
+        assert_eq!(said.len(), 3, "{}", describe(&assembly));
+        let guesses = |d: &npsim_asm::Diagnostic| format!("{:?}", d.help).contains(meant);
+        assert!(guesses(said[0]), "{}", describe(&assembly));
+        assert!(!guesses(said[1]) && !guesses(said[2]), "{code}");
+    }
 }
 
 #[test]

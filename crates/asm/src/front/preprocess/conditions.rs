@@ -177,6 +177,7 @@ impl Preprocessor<'_> {
         let expression = Expression::parse(&tokens, near)?;
         let mut names = ConditionNames {
             imports: &self.imports,
+            guessed: &mut self.guessed,
             undefined,
             met: Vec::new(),
         };
@@ -269,6 +270,9 @@ fn arm_of(value: Option<bool>) -> Arm {
 /// Resolves the names that macro expansion leaves.
 struct ConditionNames<'a> {
     imports: &'a FxHashSet<Rc<str>>,
+    /// Places for which a suggestion was sought. A failure is computed in every iteration of a loop, and may be
+    /// discarded each time.
+    guessed: &'a mut FxHashSet<Span>,
     undefined: Undefined,
     /// Undefined names that were treated as 0.
     met: Vec<Token>,
@@ -403,20 +407,21 @@ impl Resolver for ConditionNames<'_> {
             return Ok(Value::Number(i128::from(yes)));
         }
         let names: Vec<&str> = Function::WORDS.iter().map(|word| word.name).collect();
+        let first = self.guessed.insert(function.span);
+        let known = names.iter().copied().filter(|_| first);
+        let meant = spelling::closest(&function.text, known);
         let error = Diagnostic::error(
             codes::UNKNOWN_FUNCTION,
             format!("there is no function `{}`", function.text),
             function.span,
             function.expansion,
         );
-        Err(Box::new(
-            match spelling::closest(&function.text, names.iter().copied()) {
-                Some(meant) => error
-                    .help(format!("did you mean `{meant}`?"))
-                    .patch(function.span, meant),
-                None => error.help(format!("the functions are {}", names.join(", "))),
-            },
-        ))
+        Err(Box::new(match meant {
+            Some(meant) => error
+                .help(format!("did you mean `{meant}`?"))
+                .patch(function.span, meant),
+            None => error.help(format!("the functions are {}", names.join(", "))),
+        }))
     }
 }
 
