@@ -136,7 +136,7 @@ export class Lab {
   }
 
   private async look(): Promise<View> {
-    const view = await this.run.ask<View>({ op: "view", cycles: this.store.value.window, lanes: true });
+    const view = await this.run.ask<View>({ op: "view", cycles: this.store.value.window });
     this.show(view);
     return view;
   }
