@@ -14,7 +14,7 @@ use npsim_protocols::checksum::{fold, of_ipv4, sum};
 const ADDRESSES: usize = 12;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
-/// The EtherTypes of tags.
+/// The Ethernet types of tags.
 const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
 /// The size of an IPv6 header, which its length field does not include, in bytes.
 const IPV6_HEADER: usize = 40;
@@ -52,7 +52,7 @@ impl PartialChecksum {
 /// A VLAN tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VlanTag {
-    /// The EtherType of the tag, such as 0x8100.
+    /// The Ethernet type of the tag, such as 0x8100.
     pub protocol: u16,
     /// The priority and the VLAN number.
     pub control: u16,

@@ -27,7 +27,7 @@ const SEGMENTS: [(u8, SegmentKind); 3] = [
 const WINDOW_REDUCED: u8 = 0x80;
 /// A flag in the header: the checksum covers only the pseudo-header.
 const NEEDS_CHECKSUM: u8 = 1;
-/// The EtherType of a tag whose type is not reported.
+/// The Ethernet type of a tag whose type is not reported.
 const VLAN: u16 = 0x8100;
 
 /// A packet socket on one interface.
