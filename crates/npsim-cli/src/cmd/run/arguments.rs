@@ -41,18 +41,18 @@ Exit code 3 means that a check stopped the run; what was captured until then is 
 
 /// Run a project, or a single source, on the simulated chip
 ///
-/// TARGET is a project file, the folder of an `npsim.toml`, one `.uc`, or firmware
-/// that is assembled already: an image, or words in a `.hex` or `.bin`. A single
-/// source runs in a default project (one microengine, three gigabit ports, 512
-/// packet buffers, four rings), which --explain shows and `npsim new` writes out.
+/// TARGET is a project file, the folder of an `npsim.toml`, a single `.uc`, or
+/// assembled firmware: an image, or words in a `.hex` or `.bin`. A single source
+/// runs in a default project (one microengine, three gigabit ports, 512 packet
+/// buffers, four rings), which --explain shows and `npsim new` writes out.
 ///
 /// With --trace the frames of a capture arrive at the ports, and the run ends when
 /// all of them have arrived and the media interface has been idle for the drain
-/// time. With --load or --rate, or a rate in the project's [load], frames are made
-/// (`npsim docs traffic`): they come for --time, 1 ms if nothing is said, and the run
-/// ends in the same way. Without either the run goes on until --until, or until
-/// no events are pending; a program that still runs after 100 ms of simulated time
-/// needs --until.
+/// time. With --load or --rate, or a rate in the project's [load], frames are
+/// generated (`npsim docs traffic`) for --time, 1 ms by default, and the run ends in
+/// the same way. Without traffic the run continues until --until, or until no events
+/// are pending; a program that still runs after 100 ms of simulated time needs
+/// --until.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
@@ -68,14 +68,14 @@ pub struct Arguments {
     pub(super) target: Option<PathBuf>,
     #[command(flatten)]
     pub system: SystemArguments,
-    /// Write the frames that leave as a capture; `-` is standard output, here and wherever a file is written
+    /// Write the frames that leave as a capture; `-` is standard output, as for every output file
     ///
-    /// FILE.pcapng has an interface for each port, FILE.pcap does not tell ports apart.
-    /// Here and wherever a file is written, a name that ends in `.gz` or `.zst` has it
-    /// compressed, and one that promises what is not written is refused.
+    /// A .pcapng has an interface for each port; a .pcap does not distinguish ports.
+    /// Any output file is compressed if its name ends in `.gz` or `.zst`; a name that
+    /// does not match the format of the file is refused.
     #[arg(short, long, value_name = "OUT.pcap")]
     pub(super) out: Option<PathBuf>,
-    /// Say in the capture of each frame which packet it was and how long it was inside; needs a .pcapng
+    /// Add a comment to each captured frame with its packet number and transit time; needs a .pcapng
     #[arg(long, requires = "out")]
     pub(super) comments: bool,
     /// Write all counts as JSON (`npsim docs stats`); the same inputs give the same bytes
@@ -84,22 +84,22 @@ pub struct Arguments {
     /// Write the run as one page, DIR/index.html, and print what limits it (`npsim docs report`)
     ///
     /// The page needs no network and no other file: figures over time, where frames
-    /// were lost, how busy everything is, the bottleneck in words, and a close look
-    /// at the most interesting moment. The same inputs give the same bytes.
+    /// were lost, how busy each unit is, the bottleneck in words, and a close-up of
+    /// the most interesting moment. The same inputs give the same bytes.
     #[arg(long, value_name = "DIR", value_parser = folder())]
     pub(super) report: Option<PathBuf>,
-    /// Write a [[memory]] or [[counter]] of the project as it is after the run, as hexadecimal longwords; may be repeated
+    /// Write the final contents of a [[memory]] or [[counter]] of the project as hexadecimal longwords; may be repeated
     ///
-    /// Four longwords a line, the byte address of the first before them; lines with nothing but
-    /// zeros are left out.
+    /// Each line has four longwords, preceded by the byte address of the first; lines of zeros are
+    /// left out.
     #[arg(long, value_name = "NAME=FILE", value_parser = parser::<memory_dump::DumpRequest>())]
     pub(super) dump: Vec<memory_dump::DumpRequest>,
-    /// Write what the core's program sent by its UART
+    /// Write what the core's program sent through its UART
     #[arg(long, value_name = "FILE")]
     pub(super) uart: Option<PathBuf>,
     #[command(flatten)]
     pub(super) saving: CheckpointOptions<Time>,
-    /// Print everything the run takes for granted: the default project, memory map, names; without --trace and --until nothing is run
+    /// Print everything implicit: the default project, memory map, names; without traffic or --until, nothing is run
     #[arg(long)]
     pub(super) explain: bool,
     /// Print no summary

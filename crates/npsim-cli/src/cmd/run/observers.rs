@@ -28,36 +28,36 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Watching")]
 pub struct ObserverOptions {
-    /// Tell where the cycles went, by source line, macro and microengine (`npsim docs profile`); with =FILE.json also write it
+    /// Print where the cycles went, by source line, macro and microengine (`npsim docs profile`); =FILE.json also writes it
     #[arg(long, value_name = "FILE.json", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "not given, given, given with a file")]
     profile: Option<Option<PathBuf>>,
-    /// How many lines --profile shows: a number, or `all` for the whole sources with their cycles
+    /// How many lines --profile prints: a number, or `all` for complete sources with their cycles
     #[arg(long, value_name = "N", default_value = "10", requires = "profile", value_parser = parser::<Shown>())]
     profile_lines: Shown,
-    /// Write a flame graph of the microengines' cycles: a picture for .svg, else folded stacks for any flame graph tool; may be repeated
+    /// Write a flame graph of the microengines' cycles: an image for .svg, otherwise folded stacks for flame graph tools; may be repeated
     #[arg(long, value_name = "FILE")]
     flame: Vec<PathBuf>,
-    /// Write a flame graph of what the contexts waited for, as --flame does; may be repeated
+    /// Write a flame graph of what contexts waited for, in the formats of --flame; may be repeated
     #[arg(long, value_name = "FILE")]
     flame_waits: Vec<PathBuf>,
-    /// Write what happened when as Chrome trace events, for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz or .json.zst
+    /// Write the events of the run as a Chrome trace for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz or .json.zst
     #[arg(long, value_name = "FILE.json[.gz]")]
     timeline: Option<PathBuf>,
-    /// Look for more than the checks do that are always in force: `races`, memory that two contexts update with nothing that keeps them apart (`npsim docs troubleshooting`)
+    /// Look for what the standard checks do not: `races`, memory that two contexts update without synchronisation (`npsim docs troubleshooting`)
     #[arg(long = "look-for", alias = "check", value_name = "WHAT", value_parser = ["races"])]
     check: Vec<String>,
-    /// What part of the run --timeline shows: `100us..120us`; without an end 200 us of it, without a beginning from the start
+    /// What part of the run --timeline shows: `100us..120us`; without an end, 200 us; without a beginning, from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = parser::<TimeWindow>())]
     window: Option<TimeWindow>,
-    /// Write the fate of each packet, a row each in the order of arrival, as CSV (`npsim docs packets`); compressed for .csv.gz or .csv.zst
+    /// Write the fate of each packet as CSV, one row each in order of arrival (`npsim docs packets`); compressed for .csv.gz or .csv.zst
     ///
-    /// When it came and left, by which ports, how long, how late in its flow; or where
-    /// it was dropped, by the media interface or by which line of microcode. Rows are
-    /// written while the run goes on.
+    /// A row gives arrival, departure, ports, length, delay and reordering within the
+    /// flow, or where the packet was dropped: by the media interface, or by which line
+    /// of microcode. Rows are written during the run.
     #[arg(long, value_name = "FILE.csv[.gz]")]
     packets: Option<PathBuf>,
-    /// Tell all that happened to packet N, which are counted from 0 as they arrive; may be repeated (`npsim docs packets`)
+    /// Print everything that happened to packet N, counted from 0 in order of arrival; may be repeated (`npsim docs packets`)
     #[arg(long, value_name = "N")]
     packet: Vec<u64>,
 }

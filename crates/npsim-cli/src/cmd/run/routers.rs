@@ -12,15 +12,15 @@ use crate::cmd::value::threads;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "A chain of routers")]
 pub struct HopsOptions {
-    /// Put N routers one behind the other: what leaves one by a port comes in at the same port of the next (`npsim docs hops`)
+    /// Put N routers in series: frames that leave through a port arrive at the same port of the next router (`npsim docs hops`)
     ///
-    /// All are of this project. Traffic comes in at the first one, --out has what
-    /// leaves the last one, --stats counts each of them. What is about one chip, such
-    /// as --timeline, is written by each: `line.json` of router 2 is `line.2.json`.
-    /// The project's [chain] says how long a link takes.
+    /// All routers run this project. Traffic arrives at the first one, --out captures
+    /// what leaves the last one, --stats counts each of them. Outputs about a single
+    /// chip, such as --timeline, are written for each router: `line.json` of router 2
+    /// is `line.2.json`. The project's [chain] sets the delay of a link.
     #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MOST_NODES as i64))]
     hops: u16,
-    /// How many routers run at a time; the results are the same with any number [default: one for each core]
+    /// How many routers run in parallel; results do not depend on it [default: one per core]
     #[arg(long, value_name = "T", requires = "hops", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }

@@ -41,57 +41,57 @@ const MADE: [&str; 10] = [
 /// Which traffic comes, how the run goes, what is set over the project file.
 #[derive(Debug, Args)]
 pub struct SystemArguments {
-    /// Capture whose frames arrive at the ports (pcap or pcapng, also compressed)
+    /// Capture whose frames arrive at the ports (pcap, pcapng or ERF, also compressed)
     #[arg(long, value_name = "IN.pcap", conflicts_with_all = MADE)]
     pub trace: Option<PathBuf>,
-    /// Put made-up Ethernet headers before packets that were captured without
+    /// Put made-up Ethernet headers before packets captured without them
     ///
     /// For captures of link types that carry IP: `LINUX_SLL` and `LINUX_SLL2` (the device
     /// `any`), NULL and LOOP, RAW, IPV4 and IPV6, PPP. The frames go from
-    /// 02:00:00:00:00:01 to 02:00:00:00:00:02; a packet of which nothing says what it
-    /// carries is left out. A note says how many were framed.
+    /// 02:00:00:00:00:01 to 02:00:00:00:00:02; a packet without a known Ethernet type is
+    /// left out. A note gives the number of packets framed.
     #[arg(long, requires = "trace", conflicts_with_all = MADE)]
     pub link: bool,
-    /// Fill frames of which the capture has only the beginning up to their length with zeros
+    /// Pad truncated frames of the capture to their original length with zeros
     ///
-    /// `--pad` leaves checksums as they were captured, so that those of TCP, UDP and ICMP
-    /// are wrong; `--pad=checksums` makes them right, where the capture has their place.
-    /// Without it such a frame is as short as it is. A note says how many there were.
+    /// `--pad` leaves checksums as captured, so those of TCP, UDP and ICMP are wrong;
+    /// `--pad=checksums` corrects them if the checksum field was captured. Without --pad
+    /// such frames stay truncated. A note gives their number.
     #[arg(long, value_name = "HOW", requires = "trace", conflicts_with_all = MADE, num_args = 0..=1, require_equals = true, default_missing_value = "zeros", value_parser = parser::<Padding>())]
     pub pad: Option<Padding>,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
     ///
-    /// Only where there is one source; a project with several says in its file
-    /// which runs where.
+    /// Only for a single source; a project with several assigns them to microengines
+    /// in its file.
     #[arg(long, value_name = "RANGE")]
     pub me: Option<String>,
-    /// When frames arrive: `trace` (times of the capture), `recorded` (the cycles of a recording), `2x` (twice as fast), `line` (back to back), or a rate such as `200kpps`
+    /// When frames arrive: `trace` (times of the capture), `recorded` (cycles of a recording), `2x` (twice as fast), `line` (back to back), or a rate such as `200kpps`
     ///
-    /// `recorded` replays what `npsim live --record` has written: each frame begins in the cycle and
-    /// at the port where it came in, routes change when they did, the run ends where it ended, and
-    /// what leaves is the same in every byte. The recording's seed is used if `--seed` gives none.
+    /// `recorded` replays a recording of `npsim live --record`: each frame arrives in its recorded
+    /// cycle and at its recorded port, routes change and the run ends when they did, and the output
+    /// is identical byte for byte. The recording's seed is used unless `--seed` is given.
     #[arg(long, value_name = "PACE", default_value = "trace", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<Pace>())]
     pub pace: Pace,
-    /// Play the capture X times as fast; the same as `--pace Xx`
+    /// Play the capture X times as fast; same as `--pace Xx`
     #[arg(long, value_name = "X", requires = "trace", conflicts_with = "pace", conflicts_with_all = MADE, value_parser = parser::<Ratio>())]
     pub speed: Option<Ratio>,
-    /// How frames are given to ports: `interface` (of the capture), `round-robin`, `flow`, or a port number
+    /// How frames are assigned to ports: `interface` (of the capture), `round-robin`, `flow`, or a port number
     #[arg(long, value_name = "HOW", default_value = "interface", requires = "trace", conflicts_with_all = MADE, value_parser = parser::<PortAssignment>())]
     pub ports: PortAssignment,
     /// Stop at this time: `2ms`, `500us`, or `100000` (cycles)
     #[arg(long, value_name = "TIME", value_parser = parser::<Time>())]
     pub until: Option<Time>,
-    /// How long the media interface must be idle after the last frame
+    /// How long the media interface must be idle after the last frame before the run ends
     #[arg(long, value_name = "TIME", default_value = "100us", value_parser = parser::<Time>())]
     pub drain: Time,
     #[command(flatten)]
     pub machine: MachineOptions,
-    /// Do not run a context for a while, as if it were stalled: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
+    /// Stall a context for some time: `0.3@100us+1ms` is context 3 of microengine 0; may be repeated
     ///
-    /// The signals and transfers arrive all the same. `0-2.0-7@1ms+50us` are all
-    /// contexts of three microengines, `2:0.3@100us+1ms` is router 2 of --hops alone. The
-    /// summary and the stats say that the run is disturbed. `--set disturb.dram=400` makes answers come late at random
-    /// (`npsim docs project`).
+    /// Its signals and transfers still arrive. `0-2.0-7@1ms+50us` stalls all contexts of
+    /// three microengines, `2:0.3@100us+1ms` only router 2 of --hops. The summary and the
+    /// stats mark the run as disturbed. `--set disturb.dram=400` delays completions at
+    /// random (`npsim docs project`).
     #[arg(long, value_name = "[ROUTER:]ME.CONTEXT@FROM+FOR", value_parser = parser::<StallOption>())]
     pub stall: Vec<StallOption>,
     #[command(flatten)]
