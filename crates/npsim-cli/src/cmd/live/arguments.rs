@@ -36,29 +36,30 @@ Exit codes: 0 its time was up; 1 a mistake in what was given, or an interface va
 
 /// Let real hosts talk through a simulated chip
 ///
-/// TARGET is what `npsim run` takes. Each port that is named is joined to an interface of this host:
-/// a TAP, behind which the host's own stack is, or an interface that exists. Simulated time
-/// follows the host's; a simulator that is late slips, which is counted.
+/// TARGET is as for `npsim run`, or a network file, whose open ends are then the ports. Each --port
+/// connects a port to an interface of this host: a TAP, which leads to the host's own network stack,
+/// or an existing interface. Simulated time follows the host's; when the simulator is late, simulated
+/// time slips, and the slip is counted.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Project file, its folder, one `.uc`, or assembled firmware
+    /// Project file, its folder, one `.uc`, assembled firmware, or network file
     #[arg(required_unless_present = "ask")]
     pub(super) target: Option<PathBuf>,
-    /// Join a port to an interface: `0=tap:NAME`, `1=if:NAME`, with `@NAMESPACE` behind it for one in a network namespace; may be repeated
+    /// Connect a port to an interface: `0=tap:NAME`, `1=if:NAME`, followed by `@NAMESPACE` for one in a network namespace; may be repeated
     ///
-    /// A TAP that does not exist is made, and vanishes with the run. Of an interface that
-    /// exists all frames are read, and checksums that its sender left to it are completed; its
-    /// own addresses should be removed, or the host answers as well.
+    /// A TAP that does not exist is created, and removed after the run. From an existing
+    /// interface all frames are read, and checksums offloaded to it are completed; remove the
+    /// interface's own addresses, or the host answers as well.
     #[arg(long = "port", value_name = "PORT=INTERFACE", value_parser = parser::<PortOption>())]
     pub(super) ports: Vec<PortOption>,
-    /// How many times slower than the host's time simulated time goes, such as `20`, or `auto` for the least with which the simulator is not late
+    /// How many times slower than host time simulated time runs, such as `20`, or `auto` for the smallest factor at which the simulator keeps up
     #[arg(long, value_name = "N", default_value = "1", value_parser = parser::<DilationRule>())]
     pub(super) dilate: DilationRule,
-    /// How late the simulator may be, in time of the host; what exceeds it is taken out of simulated time (slip)
+    /// How late the simulator may be, in host time; any excess is removed from simulated time (a slip)
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = parser::<WallTime>())]
     pub(super) max_late: WallTime,
-    /// Record all that comes, with its picosecond of simulated time, to repeat the run with `npsim run --pace recorded`, or that of a network with `npsim network --recorded`
+    /// Record all input with picosecond simulated times, to replay the run with `npsim run --pace recorded`, or a network's with `npsim network --recorded`
     #[arg(long, value_name = "FILE.pcapng")]
     pub(super) record: Option<PathBuf>,
     /// Write the frames that leave as a capture with simulated times; `-` is standard output
@@ -67,22 +68,23 @@ pub struct Arguments {
     /// Write all results as JSON: clocks, lateness, ports, and the counts of the chip or network
     #[arg(long, value_name = "FILE.json")]
     pub(super) stats: Option<PathBuf>,
-    /// Stop at this time of the host, such as `60s`
+    /// Stop after this host time, such as `60s`
     #[arg(long, value_name = "TIME", value_parser = parser::<WallTime>())]
     pub(super) until: Option<WallTime>,
-    /// Answer requests at a Unix socket, which is the user's own: `npsim live --ask SOCKET help` lists them
+    /// Answer requests at a Unix socket that only its owner can open; `npsim live --ask SOCKET help` lists them
     #[arg(long, value_name = "SOCKET")]
     pub(super) control: Option<PathBuf>,
-    /// Ask a live run something at its control socket, print the answer, and end
+    /// Send a request to the control socket of a live run, print the answer, and exit
     #[arg(long, value_name = "SOCKET REQUEST", num_args = 2.., conflicts_with_all = ["target", "ports", "control", "record", "out", "stats", "until", "screen"])]
     pub(super) ask: Vec<String>,
-    /// Show ports, rings, drops, slow path, contexts and what limits the chip on the terminal while it runs; `q` ends the run
+    /// Show ports, rings, drops, slow path, contexts and what limits the chip on the terminal during the run; `q` ends it
     #[arg(long, conflicts_with = "quiet")]
     pub(super) screen: bool,
-    /// Put N routers one behind the other, port 1 of each joined to port 0 of the next: `--port 0` is that of the first, `--port 1` that of the last
+    /// Put N routers in series, port 1 of each connected to port 0 of the next: `--port 0` connects the first, `--port 1` the last
     ///
-    /// All are of this project and keep its routes; where ports have addresses, the links between
-    /// routers get networks of their own (`npsim docs live`).
+    /// All routers run this project and keep its routes, except that routes through a port with
+    /// another router behind it lead to that router. Where ports have addresses, each link between
+    /// routers is a network of its own (`npsim docs live`).
     #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..=MOST_NODES as i64))]
     hops: u16,
     /// Microengines that run the source: `0`, `0-3`, `0-2,4`
@@ -90,7 +92,7 @@ pub struct Arguments {
     pub(super) me: Option<String>,
     #[command(flatten)]
     pub(super) machine: MachineOptions,
-    /// Print nothing once a second
+    /// Print neither the status once a second nor a summary
     #[arg(short, long)]
     pub(super) quiet: bool,
     #[command(flatten)]

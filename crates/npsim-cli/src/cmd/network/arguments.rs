@@ -35,9 +35,9 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router w
 
 /// Run a network of hosts, links and routers
 ///
-/// FILE says which hosts there are, how they are joined, and what they send to each other by
-/// which rules (TCP, XCP, RCP, Quick-Start...); `npsim docs networks` describes it. Times and
-/// rates in what is printed and written are those of the file, whatever its scale.
+/// FILE describes the hosts, how they are connected, and what they send to each other with which
+/// protocols (TCP, XCP, RCP, Quick-Start...); see `npsim docs networks`. Times and rates in all
+/// output are those of the file, whatever its scale.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
@@ -46,20 +46,20 @@ Exit codes: 0 done; 1 a mistake in what was given; 3 the microcode of a router w
     mut_group("saved", |saved| saved.conflicts_with_all(["report", "timeline", "recorded"])),
 )]
 pub struct Arguments {
-    /// The network's file
+    /// Network file
     #[arg(required_unless_present = "resume")]
     pub(super) file: Option<PathBuf>,
-    /// Stop at this time instead of where the file says, such as `60s`
+    /// Stop at this time instead of the file's, such as `60s`
     #[arg(long, value_name = "TIME", value_parser = value::parser::<FileTime>())]
     pub(super) until: Option<FileTime>,
-    /// Set a key of the file for this time, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
+    /// Set a key of the file for this run only, such as `router.r1.xcp.capacity=12Mbps`, `host.s.count=8` or
     /// `link.bottleneck.queue.kind=red`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = value::parser::<Setting>())]
     pub(super) set: Vec<Setting>,
-    /// Begin what is random with another seed than the file's
+    /// Begin random sequences from this seed instead of the file's
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
-    /// Write all results as JSON; `-` is standard output, here and wherever a file is written
+    /// Write all results as JSON; `-` is standard output, as for every output file
     #[arg(long, value_name = "FILE")]
     pub(super) stats: Option<PathBuf>,
     /// Write windows, rates and queues over time as CSV
@@ -68,36 +68,35 @@ pub struct Arguments {
     /// Write the run as one page, DIR/index.html, with queues, windows and rates over time
     #[arg(long, value_name = "DIR", value_parser = value::folder())]
     pub(super) report: Option<PathBuf>,
-    /// Time from one sample of series and report to the next; a thousandth of the run if left out
+    /// Time between samples of --series and --report [default: a thousandth of the run]
     #[arg(long = "sample-every", alias = "every", value_name = "TIME", requires = "sampled", value_parser = value::parser::<FileTime>())]
     pub(super) every: Option<FileTime>,
-    /// Write what a link carries, both ways, with made-up Ethernet addresses; FILE ends in .pcap,
-    /// or in .pcapng for an interface at each end of each link of this file and for drops and
-    /// losses with comments; may be given several times
+    /// Write the packets of a link in both directions, with made-up Ethernet addresses; FILE is a
+    /// .pcap, or a .pcapng, which has an interface for each end of each link captured in it, and
+    /// includes drops and losses with comments; may be repeated
     #[arg(long, value_name = "LINK=FILE", value_parser = value::parser::<LinkCapture>())]
     pub(super) capture: Vec<LinkCapture>,
-    /// Write what senders do over the run, and what chips do in a window of it, as Chrome trace events,
+    /// Write the activity of senders over the run, and of chips in a window of it, as a Chrome trace
     /// for the Perfetto viewer (`npsim docs timeline`); compressed for .json.gz
     #[arg(long, value_name = "FILE.json[.gz]")]
     pub(super) timeline: Option<PathBuf>,
-    /// What part of the run --timeline shows of chips: `100ms..101ms`; without an end 200 us of their
-    /// own time, without a beginning from the start
+    /// What part of the run --timeline shows of chips: `100ms..101ms`; without an end, 200 us of their
+    /// own time; without a beginning, from the start
     #[arg(long, value_name = "FROM..UNTIL", requires = "timeline", value_parser = value::parser::<TimeWindow>())]
     pub(super) window: Option<TimeWindow>,
-    /// How many routers that are chips run at a time; the results are the same with any number
-    /// [default: one for each core]
+    /// How many chips run in parallel; results do not depend on it [default: one per core]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
-    /// Let what `npsim live` has recorded of this network come in again at its open ends, until the recorded run ended
+    /// Replay a recording of this network by `npsim live` at its open ends, up to the end of the recorded run
     ///
-    /// Each frame comes in at its picosecond, so what leaves is the same in every byte. The
-    /// recording's seed is used if `--seed` gives none.
+    /// Each frame arrives at its recorded picosecond, so the output is identical byte for byte.
+    /// The recording's seed is used unless `--seed` is given.
     #[arg(long, value_name = "FILE.pcapng")]
     pub(super) recorded: Option<PathBuf>,
-    /// Put N routers of the project FILE one behind the other, as `npsim live --hops N` has; `--set` is then for its keys
+    /// Put N routers of the project FILE in series, like `npsim live --hops N`; `--set` then sets keys of the project
     #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, requires = "recorded", value_parser = clap::value_parser!(u16).range(1..=MOST_NODES as i64))]
     hops: u16,
-    /// Write the frames that leave by open ends as a capture; `-` is standard output
+    /// Write the frames that leave at open ends as a capture; `-` is standard output
     #[arg(short, long, value_name = "OUT.pcapng", requires = "recorded")]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
