@@ -11,34 +11,34 @@ use super::value::parser;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Generated traffic")]
 pub struct LoadOptions {
-    /// Make traffic: this part of the lines' rate, such as `0.33`, `33%` or `1` (back to back); or by port, such as `1,0.5,0`
+    /// Generate traffic at this fraction of line rate, such as `0.33`, `33%` or `1` (back to back), or per port, such as `1,0.5,0`
     #[arg(long, value_name = "PART", value_parser = part)]
     pub load: Option<LoadRate>,
-    /// Make traffic: so many frames or bits of line time a second over all ports, such as `4.5Mpps` or `3Gbps`
+    /// Generate traffic at this total rate over all ports, in frames or bits of line time per second, such as `4.5Mpps` or `3Gbps`
     #[arg(long, value_name = "RATE", conflicts_with = "load", value_parser = absolute)]
     pub rate: Option<LoadRate>,
     /// Frame size with FCS: `64`, `512`, `imix`, or sizes with weights such as `64:7,1518:1`
     #[arg(long, value_name = "BYTES", value_parser = parser::<Sizes>())]
     pub size: Option<Sizes>,
-    /// How frames follow each other: `constant`, `poisson` or `bursts`
+    /// Arrival process of frames: `constant`, `poisson` or `bursts`
     #[arg(long, value_name = "KIND", value_parser = parser::<Arrivals>())]
     pub arrivals: Option<Arrivals>,
     /// Mean frames of a burst, with `--arrivals bursts`
     #[arg(long, value_name = "N")]
     pub burst: Option<u32>,
-    /// Number of flows at a time over all ports, at least one for each port with traffic
+    /// Number of concurrent flows over all ports, at least one for each port with traffic
     #[arg(long, value_name = "N")]
     pub flows: Option<u32>,
-    /// Frames of a flow; then another flow takes its place [default: 0, flows do not end]
+    /// Frames per flow, after which another flow takes its place [default: 0, flows do not end]
     #[arg(long, value_name = "N")]
     pub flow_packets: Option<u64>,
-    /// How frames are given to flows: in `turn`, or to one drawn at `random`
+    /// How frames are assigned to flows: in `turn`, or at `random`
     #[arg(long, value_name = "WAY", value_parser = parser::<Interleave>())]
     pub interleave: Option<Interleave>,
-    /// Where flows go to, such as `10.2.0.0/16`; may be repeated [default: the project's routes]
+    /// Destinations of flows, such as `10.2.0.0/16`; may be repeated [default: the project's routes]
     #[arg(long = "to", value_name = "PREFIX", value_parser = parser::<Prefix>())]
     pub destinations: Vec<Prefix>,
-    /// How long traffic comes; the run goes on until it is handled [default: 1ms]
+    /// How long to generate traffic; the run continues until it has been handled [default: 1ms]
     #[arg(long, value_name = "TIME", value_parser = parser::<TimeSpan>())]
     pub time: Option<TimeSpan>,
 }

@@ -33,11 +33,11 @@ impl FromStr for Core {
 /// `--core`.
 #[derive(Debug, Args)]
 pub struct CoreOption {
-    /// What executes the microcode: `engine`, or `reference`, which is written to be read and gives the same bytes several times slower, but for the words of a fault
+    /// Core that executes the microcode: `engine`, or `reference`, which is written for readability and gives identical results several times slower, except for the wording of faults
     ///
     /// The reference executes one instruction at a time, at its own cycle, and shares
-    /// no code with the engine. A run whose results differ between the two shows a
-    /// mistake in one of them. A checkpoint goes on with the core that wrote it.
+    /// no code with the engine. Any difference between their results is a bug
+    /// in one of them. A checkpoint can only be resumed with the core that wrote it.
     #[arg(long, value_name = "NAME", default_value = "engine", value_parser = parser::<Core>())]
     core: Core,
 }
@@ -52,22 +52,22 @@ impl CoreOption {
 /// `--allow`, `--seed`, `--core`, `--no-skip`.
 #[derive(Debug, Args)]
 pub struct MachineOptions {
-    /// Go on where this check would stop the run (`npsim checks` lists them); may be repeated
+    /// Continue where this check would stop the run (`npsim checks` lists the checks); may be repeated
     #[arg(long, value_name = "CHECK", value_parser = parser::<Check>())]
     pub allow: Vec<Check>,
-    /// Begin `PSEUDO_RANDOM_NUMBER` of each microengine with a value made from N, not with 1
+    /// Begin `PSEUDO_RANDOM_NUMBER` of each microengine at a value derived from N instead of at 1
     ///
-    /// The same N gives the same run; another N gives firmware that draws random
-    /// numbers other ones, and makes other traffic of the same kind.
+    /// The same N gives the same run; another N gives firmware different random
+    /// numbers, and generates different traffic of the same kind.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     #[command(flatten)]
     pub core: CoreOption,
-    /// Simulate also the time in which nothing happens but what has just happened
+    /// Simulate recurring idle time cycle by cycle instead of skipping it
     ///
-    /// When contexts poll and nothing comes, the state of the chip recurs, and the run
-    /// goes to the next frame, timer or end in one step. The results are the same in
-    /// every byte with and without it.
+    /// When contexts poll and nothing arrives, the state of the chip recurs, and the run
+    /// skips to the next frame, timer or end in one step. The results are identical byte
+    /// for byte either way.
     #[arg(long)]
     pub no_skip: bool,
 }

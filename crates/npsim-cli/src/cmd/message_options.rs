@@ -17,17 +17,17 @@ use crate::output;
 /// `--message-format`, `--warn`, `--allow-warning`, `--deny-warning`.
 #[derive(Clone, Debug, Args)]
 pub struct MessageOptions {
-    /// How messages are written to standard error; for programs one JSON object a line
+    /// How messages are written to standard error; `json` is one object per line
     /// (`npsim docs messages`)
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     message_format: Format,
-    /// Let this be a warning although `--deny-warning all` is given; may be repeated
+    /// Keep this a warning despite `--deny-warning all`; may be repeated
     #[arg(long, value_name = "NAME", value_parser = code)]
     warn: Vec<String>,
-    /// Keep this warning silent (`npsim codes` lists them); may be repeated
+    /// Suppress this warning (`npsim codes` lists warnings); may be repeated
     #[arg(long, value_name = "NAME", value_parser = code)]
     allow_warning: Vec<String>,
-    /// Count this warning as an error; `all` for every one that no option names; may be repeated
+    /// Treat this warning as an error; `all` for every warning that no option names; may be repeated
     #[arg(long, value_name = "NAME", value_parser = code_or_all)]
     deny_warning: Vec<String>,
 }

@@ -12,21 +12,21 @@ use crate::output;
 /// `-D`, `-I`, `--import`, `--spill-moves`, `--chip`, `--board`, `--set`.
 #[derive(Debug, Args)]
 pub struct SourceOptions {
-    /// Define NAME as VALUE (1 if left out) before the first line
+    /// Define NAME as VALUE (1 if omitted) before the first line
     ///
     /// Replaces a `define` of the project file. The names of rings, queues and
-    /// other things that the project makes cannot be replaced.
+    /// other objects of the project cannot be replaced.
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = define)]
     defines: Vec<(String, String)>,
     /// Look for includes in DIR, before the project's own folders
     ///
-    /// The folder of the including file always comes first.
+    /// The folder of the including file is always searched first.
     #[arg(short = 'I', long, value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// Give the import variable NAME its value; replaces an `import` of the project file
+    /// Set the import variable NAME to VALUE; replaces an `import` of the project file
     #[arg(long = "import", value_name = "NAME=VALUE", value_parser = import)]
     imports: Vec<(String, u32)>,
-    /// Where registers of one bank meet in an instruction, copy one of them and say so
+    /// Where an instruction needs two registers of one bank, copy one of them and report it
     #[arg(long)]
     spill_moves: bool,
     /// Chip profile instead of the project's (`npsim chip` lists them)
@@ -34,15 +34,15 @@ pub struct SourceOptions {
     chip: Option<String>,
     /// Board instead of the project's (`npsim chip` lists them)
     ///
-    /// A board brings its chip, memories and ports. A path that ends in `.toml` is
-    /// a board file of your own, as with --chip a chip file.
+    /// A board determines chip, memories and ports. A path that ends in `.toml` names
+    /// a board file of your own; likewise a chip file with --chip.
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
-    /// Set a key of the project file for this time, such as `me.forward.id=0-1`; may be repeated
+    /// Set a key of the project file for this command only, such as `me.forward.id=0-1`; may be repeated
     ///
-    /// An entry of a list is named by its number from 0, its name, or `*` for all:
+    /// A list entry is addressed by its number from 0, its name, or `*` for all:
     /// `port.*.rate=10Gbps`. `profile.GROUP.NAME=N` changes a parameter of the
-    /// chip (`npsim chip NAME` lists them), and the stats say so.
+    /// chip (`npsim chip NAME` lists them), which the stats record.
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     set: Vec<Setting>,
 }
