@@ -20,23 +20,24 @@ pub struct CheckpointOptions<T>
 where
     T: FromStr<Err: Display> + Clone + Send + Sync + 'static,
 {
-    /// Save the run to FILE again and again (--checkpoint-every), and on Ctrl-C, so that `--resume FILE` can go on with it
+    /// Save the run to FILE periodically (--checkpoint-every) and on Ctrl-C, to be continued with `--resume FILE`
     ///
-    /// FILE is replaced as a whole, whenever the process ends. The first time is
-    /// before anything runs, the last when --until is reached. Not with --report, nor
-    /// with --timeline and other options that show the whole run: what they show is not
-    /// saved. What is compressed cannot be gone on with either.
+    /// FILE is replaced atomically, so it is complete whenever the process ends. The
+    /// first checkpoint is written before anything runs, the last when --until is
+    /// reached. Cannot be combined with --report, --timeline and other options that show
+    /// the whole run, whose data are not saved, nor with a compressed capture or
+    /// series, which cannot be continued.
     #[arg(long, value_name = "FILE", group = "saved", value_parser = replaced_file())]
     pub checkpoint: Option<PathBuf>,
-    /// Time from one checkpoint to the next, in simulated time [default: 10ms; of a network a twentieth of the run]
+    /// Simulated time between checkpoints [default: 10ms; for a network a twentieth of the run]
     #[arg(long, value_name = "TIME", requires = "saved", value_parser = parser::<T>())]
     pub checkpoint_every: Option<T>,
-    /// Go on with the run that was saved to FILE, to the same results as without a break
+    /// Continue the run saved in FILE, with the same results as without interruption
     ///
-    /// Everything else is as in the first command, which has to be run in the same folder.
-    /// Only --until, --stats, --quiet, --format, --checkpoint and --checkpoint-every may be
-    /// given anew, with `npsim run` also --dump, --uart and --message-format, with `npsim network`
-    /// also --threads. The run goes on saving to FILE.
+    /// Everything else is taken from the first command; run both in the same folder. Only
+    /// --until, --stats, --quiet, --format, --checkpoint and --checkpoint-every may be given
+    /// again, with `npsim run` also --dump, --uart and --message-format, with `npsim network`
+    /// also --threads. The run keeps saving to FILE, or to that of --checkpoint.
     #[arg(long, value_name = "FILE", group = "saved")]
     pub resume: Option<PathBuf>,
 }

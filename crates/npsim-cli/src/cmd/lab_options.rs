@@ -27,25 +27,25 @@ use crate::output;
 /// `--quick`, `--out`, `--jobs`, `--observe`, `--root`.
 #[derive(Debug, Args)]
 pub struct LabOptions {
-    /// Take the fewer points and shorter windows that the file has for a quick run
+    /// Use the fewer points and shorter windows that the file has for quick runs
     #[arg(long)]
     pub quick: bool,
-    /// Write the results into DIR, and what is saved to go on later [default: npsim-results/NAME]
+    /// Write the results, and the data for continuing later, into DIR [default: npsim-results/NAME]
     #[arg(short, long, value_name = "DIR", value_parser = folder())]
     out: Option<PathBuf>,
-    /// How many points run at a time [default: the cores of this machine]
+    /// How many points run in parallel [default: one per core of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
-    /// Also write what each point looks like from within: `profile`, `flame`, `timeline` (`npsim docs experiments`)
+    /// Also write these observations of each point: `profile`, `flame`, `timeline` (`npsim docs experiments`)
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = parser::<Observe>())]
     observe: Vec<Observe>,
-    /// The folder below which systems lie, such as that with `microcode/`
+    /// Folder that contains the systems, such as the one with `microcode/`
     ///
-    /// Without it the current folder and those above it are looked through, after
-    /// the folder of the file itself.
+    /// Without it, the current folder and those above it are searched, after the
+    /// folder of the file itself.
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Show published values with the difference, the tolerance and whole texts, a table of many columns
+    /// Show published values with difference, tolerance and full texts, in a wide table
     #[arg(long)]
     wide: bool,
 }

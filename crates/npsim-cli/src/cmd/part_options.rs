@@ -26,26 +26,26 @@ const SHARDS: usize = 16;
 /// `--point`, `--shard`, `--merge`, `--script`, `--shards`.
 #[derive(Debug, Args)]
 pub struct PartOptions {
-    /// Run this point only, by its number or its key, and write no tables
+    /// Run only this point, given by its number or its key, and write no tables
     #[arg(long, value_name = "N", conflicts_with_all = ["shard", "merge", "script"])]
     point: Option<String>,
-    /// Run the K-th of N parts of about the same cost, and write no tables
+    /// Run the K-th of N parts of about equal cost, and write no tables
     ///
-    /// Every machine deals the points in the same way; those measured in one run of a network
-    /// stay together. What is saved in the folder of results is passed over. In a job array of
-    /// Slurm K and N may be left out: they are the task and the number of tasks.
+    /// All machines assign points to parts identically; points measured in one run of a network
+    /// stay together. Points already saved in the folder of results are skipped. In a Slurm job
+    /// array K/N may be omitted: the task determines K, the number of tasks is N.
     #[arg(long, value_name = "K/N", num_args = 0..=1, default_missing_value = "array", value_parser = parser::<AskedShard>(), conflicts_with_all = ["merge", "script"])]
     shard: Option<AskedShard>,
-    /// Run nothing; write the tables and figures of what was run before, or say what is missing and why
+    /// Run nothing; write tables and figures from saved results, or report what is missing and why
     #[arg(long, conflicts_with = "script")]
     merge: bool,
-    /// Print a script that runs all of it on a cluster, and run nothing
+    /// Print a script that runs everything on a cluster, and run nothing
     ///
-    /// The script submits a job array, a task for each shard, and the merge, which waits
-    /// for it. The folder of results and the systems must be seen by all nodes.
+    /// The script submits a job array with a task for each shard, and a dependent job that
+    /// merges the results. All nodes need access to the folder of results and the systems.
     #[arg(long, value_name = "SCHEDULER", value_enum)]
     script: Option<Scheduler>,
-    /// How many shards `--script` has, or `--list --format json` shows [default: 16, or the number of runs if that is less]
+    /// Number of shards for `--script` or `--list --format json` [default of `--script`: 16, or the number of runs if that is less]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=part::MOST_SHARDS as i64), conflicts_with_all = ["point", "shard", "merge"])]
     shards: Option<u32>,
 }
