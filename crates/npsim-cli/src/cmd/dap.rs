@@ -23,12 +23,12 @@ Examples:
 
 /// Serve an editor's debugger (Debug Adapter Protocol), over standard input and output
 ///
-/// The launch request names a target (`program`) and options of `npsim debug`: `load`,
+/// The launch request gives a target (`program`) and options of `npsim debug`: `load`,
 /// `rate`, `size`, `time`, `trace`, `until`, `memory`, and others in `args`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Wait for clients at this address of the machine, such as `127.0.0.1:4711`
+    /// Listen for clients on this local address, such as `127.0.0.1:4711`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
 }

@@ -31,31 +31,31 @@ Examples:
 
 /// Debug a run forward and backward: breakpoints, values, writers, reasons for waits
 ///
-/// The run is made as by `npsim run`, of which it takes the options, and it is the
-/// same run each time. On a terminal there is a screen with source, contexts, values and a
-/// console, driven by keys (`?` lists them). With --script or --batch, or without a
-/// terminal, commands are read from a script, then from standard input.
+/// The run is set up with the options of `npsim run` and is identical each time. On a
+/// terminal, a screen shows source, contexts, values and a console, and is driven by keys
+/// (`?` lists them). With --script or --batch, or without a terminal, commands are read
+/// from a script, then from standard input.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Project file, its folder, one `.uc`, or assembled firmware
     target: PathBuf,
-    /// Do the commands of a file first, one a line
+    /// Execute the commands in FILE first, one per line
     ///
-    /// Lines that begin with `;` are comments. A command that cannot be done ends
-    /// the script with exit code 1.
+    /// Lines that begin with `;` are comments. A command that fails ends the
+    /// debugger with exit code 1.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// End after the script; without a script do the commands of standard input as one
+    /// Exit after the script; without --script, read the script from standard input
     #[arg(long)]
     batch: bool,
-    /// Wait at this port for gdb, which debugs the program of the core forward and backward
+    /// Wait on this port for gdb, which debugs the core's program forward and backward
     ///
-    /// `:1234` is a port of this machine, and `:0` any that is free. In gdb-multiarch:
-    /// `file slow.elf`, `target remote :1234`. The commands of the console are `monitor COMMAND` there.
+    /// `:1234` is a port on this machine, `:0` any free port. In gdb-multiarch:
+    /// `file slow.elf`, `target remote :1234`. Console commands are available as `monitor COMMAND`.
     #[arg(long, value_name = "[HOST]:PORT", conflicts_with_all = ["script", "batch"])]
     gdb: Option<String>,
-    /// Megabytes of memory for states of the past; more make steps back faster
+    /// Megabytes of memory for past states; with more, stepping back is faster
     #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     memory: u64,
     #[command(flatten)]
