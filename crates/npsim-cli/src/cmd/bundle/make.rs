@@ -16,8 +16,8 @@ use crate::output;
 
 /// Run a command twice, the second time from copies of what it read, and pack those
 ///
-/// The command may fail: that is what bundles are for. Its outputs are written as always. The bundle has every file that
-/// was read, whole, and what was printed; look through it before you give it away.
+/// The command may fail: that is what bundles are for. Its outputs are written as usual. The bundle contains every file
+/// that was read, in full, and everything that was printed; review it before you share it.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Write the bundle to FILE

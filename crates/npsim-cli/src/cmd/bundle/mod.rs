@@ -17,7 +17,7 @@ Examples:
 
 /// Pack a command and all files that it reads into one file, or run such a file again
 ///
-/// For reports of faults: the file reproduces the same fault, byte for byte, on another machine.
+/// For bug reports: the file reproduces the fault, byte for byte, on another machine.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -12,8 +12,8 @@ use crate::output;
 
 /// Run the command of a bundle from its files in a temporary folder, and compare
 ///
-/// Exit code 0 if all is the same to the byte: how the command ended, what it printed except for the speed of the host,
-/// and each file that it wrote; 1 if not.
+/// The exit code is 0 if everything matches byte for byte: how the command ended, what it printed (except for the speed
+/// of the host), and each file that it wrote; otherwise 1.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// The bundle

@@ -27,28 +27,28 @@ Examples:
 
 /// Write generated traffic as a capture
 ///
-/// The capture has the frames that `npsim run` with the same options would make,
+/// The capture has the frames that `npsim run` would generate with the same options,
 /// at the same times: `npsim run --trace FILE --pace trace` gives the same run, if
-/// the ports are the same. Its times have nanoseconds and begin at 0. The file's
-/// name says its form: `.pcap`, `.pcapng`, and these with `.gz` or `.zst`. Several ports
-/// need a pcapng, in which each is an interface; without such an ending the number of
-/// ports says which it is.
+/// the ports are the same. Timestamps have nanosecond resolution and start at 0. The
+/// extension selects the format: `.pcap` or `.pcapng`, optionally with `.gz` or `.zst`.
+/// Several ports need pcapng, with an interface per port; without such an extension,
+/// the number of ports selects the format.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Write the capture to FILE; `-` is standard output, with a pcap of one port or a pcapng of several
+    /// Write the capture to FILE; `-` is standard output (pcap for one port, pcapng for several)
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// The project whose ports, routes and [load] are taken
+    /// The project whose ports, routes and [load] to use
     #[arg(long, value_name = "PROJECT", conflicts_with_all = ["ports", "line"])]
     project: Option<PathBuf>,
     /// Number of ports
     #[arg(long = "port-count", alias = "ports", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     ports: u8,
-    /// Rate of each port's line
+    /// Line rate of each port
     #[arg(long, value_name = "RATE", default_value = "1Gbps", value_parser = parse_rate)]
     line: u64,
-    /// Begin the random numbers of the traffic with N; another N is other traffic of the same kind [default: 0]
+    /// Begin the random numbers with seed N; another seed gives other traffic of the same kind [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]

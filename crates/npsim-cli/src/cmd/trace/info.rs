@@ -23,15 +23,15 @@ Examples:
 
 /// Summarise captures: format, frames, rates, sizes, protocols, ports, oddities
 ///
-/// Bytes are counted without FCS, sizes with it. A damaged file is an error, after
-/// the reports of the files before it.
+/// Byte counts exclude the FCS, size classes include it. A damaged file is an error;
+/// the text reports of the files before it are still printed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The captures (pcap or pcapng, also compressed)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Put made-up Ethernet headers before packets that were captured without, as `npsim run --link` does
+    /// Put made-up Ethernet headers before packets captured without them, as `npsim run --link` does
     #[arg(long)]
     link: bool,
     /// How results and messages are written

@@ -28,31 +28,31 @@ Examples:
 
 /// Measure the reordering of packets, flow by flow
 ///
-/// FILE is a capture of what a chip sent. The capture of what entered (--against)
-/// identifies each frame by the fields that routers do not change: addresses, ports,
-/// protocol, IP identification and payload. Without --against the stamps of generated
+/// FILE is a capture of what a chip sent. With a capture of what it received (--against),
+/// frames are matched by the fields that routers do not change: addresses, ports,
+/// protocol, IP identification and payload. Without --against, the stamps of generated
 /// traffic give a packet's position in its flow, or else TCP sequence numbers do.
-/// Loss does not count as reordering: packets that never left are taken out first
+/// Loss does not count as reordering: packets that never left are excluded first
 /// (`npsim docs order-metrics`).
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The capture of what left (pcap or pcapng, also compressed)
+    /// The capture of the frames sent (pcap or pcapng, also compressed)
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The capture of what entered
+    /// The capture of the frames received
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Put made-up Ethernet headers before packets that were captured without, as `npsim run --link` does
+    /// Put made-up Ethernet headers before packets captured without them, as `npsim run --link` does
     #[arg(long)]
     link: bool,
-    /// Only these flows: a number, `N/M` for N and every M-th after it, or part of a name, such as an address; may be repeated
+    /// Report only these flows: a number, `N/M` for N and every M-th after it, or part of a name, such as an address; may be repeated
     #[arg(long = "flow", value_name = "FLOW", value_parser = parser::<ChosenFlow>())]
     flows: Vec<ChosenFlow>,
-    /// Print a line for each flow too
+    /// Also print a line for each flow
     #[arg(long)]
     each: bool,
-    /// Displacement beyond which the reorder density takes a packet for lost
+    /// Displacement beyond which the reorder density counts a packet as lost
     #[arg(long, value_name = "PACKETS", default_value_t = THRESHOLD)]
     displacement: u64,
     /// How results and messages are written
