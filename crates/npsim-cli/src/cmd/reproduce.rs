@@ -52,31 +52,31 @@ Exit codes: 0 it ran, whatever it found; 1 a mistake in what was given, or with
 
 /// Run a study and compare what it measures with what was published
 ///
-/// A study says which systems run under which loads, what is measured, and what
-/// was published about it (`npsim docs experiments`). Systems are looked for from
-/// the current folder upwards, so start it in the folder with `microcode/`.
+/// A study defines which systems run under which loads, what is measured, and what
+/// was published about it (`npsim docs experiments`). Systems are searched for from
+/// the current folder upwards, so run it in the folder with `microcode/`.
 ///
 /// The results folder gets `index.html`, `results.json`, `rows.csv`, `points.csv`,
-/// `tables/` and `figures/`. They are of the whole study: with IDs they are
-/// written only if its other points were run before. `parts/IDS/` has page, figures
-/// and CSV of those IDs alone.
+/// `tables/` and `figures/`. They cover the whole study: with IDS, they are written
+/// only if its other points were run before. `parts/IDS/` has the page, figures and
+/// CSV files of those ids alone.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Name of a study, or a study's file; without it the studies are listed
+    /// Name of a study, or a study's file; omit it to list the studies
     study: Option<String>,
-    /// Published values by their id, or those of a figure, table or sweep by its name; all if left out
+    /// Ids of published values, or names of figures, tables or sweeps to select theirs; all by default
     ids: Vec<String>,
-    /// Print the ids, figures, tables and sweeps of the study, as JSON its points too, and run nothing
+    /// Print the ids, figures, tables and sweeps of the study (in JSON also its points), and run nothing
     #[arg(long, requires = "study", conflicts_with_all = ["export", "point", "shard", "merge", "script"])]
     list: bool,
     /// Set a key of the study's systems or networks, such as `profile.sram.read=180`; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "study", value_parser = setting)]
     set: Vec<(String, String)>,
-    /// Run another system in the place of one of the study's; may be repeated
+    /// Run the system OTHER in place of the study's system OWN; may be repeated
     #[arg(long, value_name = "OWN=OTHER", requires = "study", value_parser = systems)]
     system: Vec<(String, String)>,
-    /// Write the study's file into DIR, to be changed and run as `npsim reproduce DIR/study.toml`
+    /// Write the study's file into DIR, to edit and run as `npsim reproduce DIR/study.toml`
     #[arg(long, value_name = "DIR", requires = "study", conflicts_with_all = ["ids", "set", "system"])]
     export: Option<PathBuf>,
     #[command(flatten)]
@@ -84,7 +84,7 @@ pub struct Arguments {
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    /// End with exit code 1 if a value was not reproduced
+    /// Exit with code 1 if a value was not reproduced
     #[arg(long)]
     strict: bool,
     #[command(flatten)]

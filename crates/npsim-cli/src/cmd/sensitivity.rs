@@ -34,10 +34,10 @@ Ctrl-C.";
 
 /// Vary the numbers that a study's comparison depends on
 ///
-/// Every constant that was chosen with published values in view and every parameter of the
-/// chips that is assumed or calibrated is moved by a fifth, down and up, one at a time;
-/// then all of them together, in random samples. The result has for each published value its
-/// range, what drove it there, and whether it is still reproduced (`npsim docs sensitivity`).
+/// Every constant chosen with published values in view and every assumed or calibrated
+/// chip parameter is varied by 20 % down and up, or set to values that the study names, one
+/// at a time; then all together, in random samples. The result gives for each published value
+/// its range, what drives it, and whether it is still reproduced (`npsim docs sensitivity`).
 ///
 /// The results folder gets `sensitivity.json`, `sensitivity.csv`, `sensitivity.md` and
 /// `tornado.svg`.
@@ -46,15 +46,15 @@ Ctrl-C.";
 pub struct Arguments {
     /// Name of a study, or a study's file
     study: String,
-    /// Published values by their id; all if left out
+    /// Ids of published values; all by default
     ids: Vec<String>,
-    /// Move these only: constants, or parameters as `GROUP.NAME`, with commas between them
+    /// Vary only these: constants, or parameters as `GROUP.NAME`, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     only: Vec<String>,
-    /// How many samples of all moved together
+    /// Number of random samples with all varied together
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(0..=10_000))]
     samples: u16,
-    /// Print what would be moved, as JSON the points too, and run nothing
+    /// Print what would be varied (in JSON also the points), and run nothing
     #[arg(long, conflicts_with_all = ["point", "shard", "merge", "script"])]
     list: bool,
     #[command(flatten)]

@@ -43,18 +43,18 @@ with --shard, which is then done); 130 ended by Ctrl-C.";
 
 /// Run a system at many points and write tables and figures
 ///
-/// FILE says which system runs, what changes from point to point (the load, any
+/// FILE defines which system runs, what changes from point to point (the load, any
 /// key of the project file, defines, parameters of the chip), and what is
 /// measured; `npsim docs experiments` describes it.
 ///
 /// The results folder gets `index.html`, `results.json`, `points.csv` (every run),
-/// `means.csv` (the runs of each point together) and `figures/`.
+/// `means.csv` (means over the runs of each point) and `figures/`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The sweep's file
     file: PathBuf,
-    /// Print the points with their settings and run nothing
+    /// Print the points with their settings, and run nothing
     #[arg(long, conflicts_with_all = ["point", "shard", "merge", "script"])]
     list: bool,
     #[command(flatten)]
