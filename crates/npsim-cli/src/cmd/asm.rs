@@ -36,33 +36,33 @@ Examples:
 
 /// Assemble a source or all sources of a project
 ///
-/// A single `.uc` is assembled in the default project, with the names that it
-/// defines. Words of a project are separated by comment lines `; me 0: forward.uc`,
-/// which `npsim disasm` reads too; microengines with the same image are listed once.
-/// Instead of a source, TARGET may be an image or words that were made before; so
-/// may the sources of a project.
+/// A single `.uc` is assembled in the default project, with the names defined there. The
+/// programs of a project are separated by comment lines `; me 0: forward.uc`, which
+/// `npsim disasm` also reads; a program that several microengines run is listed once.
+/// TARGET, or any source of a project, may also be an image or a file of words
+/// assembled earlier.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// One `.uc`, an image, a project file or its folder
+    /// A `.uc` file, an image, a project file or its folder
     target: PathBuf,
-    /// Write FILE.npi as an image, FILE.list as a listing, FILE.hex as words in text, FILE.bin as five bytes a word
+    /// Write FILE as its extension says: .npi image, .list listing, .hex words as text, .bin five bytes per word
     ///
-    /// A project's image file has the images of all its microengines; the other
-    /// forms hold one program. `-` is standard output, to which an image is written.
+    /// A project's image file holds the images of all its microengines; the other
+    /// formats hold one program. `-` writes an image to standard output.
     /// `npsim docs image-format` describes the format.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print a listing: addresses, words, instructions, symbols
     #[arg(long, alias = "list")]
     listing: bool,
-    /// Print the words, ten hexadecimal digits a line
+    /// Print the words, ten hexadecimal digits per line
     #[arg(long)]
     words: bool,
-    /// Write hexadecimal words with their two parity bits in front, eleven digits
+    /// Write hexadecimal words with two leading parity bits, eleven digits per word
     #[arg(long)]
     parity: bool,
-    /// Microengine whose program is meant; a single source is assembled for it
+    /// Microengine to assemble for; in a project, only its program is assembled
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
     /// How results and messages are written

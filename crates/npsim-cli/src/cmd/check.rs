@@ -18,11 +18,11 @@ Exit codes: 0 no errors; 1 errors; 2 wrong usage.";
 
 /// Check a source or all sources of a project without making anything
 ///
-/// Messages are those of `npsim asm`, in the default project for a single `.uc`.
+/// The messages are those of `npsim asm`; a single `.uc` is checked in the default project.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// One `.uc`, a project file or its folder
+    /// A `.uc` file, a project file or its folder
     target: PathBuf,
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

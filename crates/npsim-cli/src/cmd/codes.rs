@@ -22,12 +22,12 @@ Examples:
 
 /// Explain the names of the assembler's messages, such as `bank-conflict`
 ///
-/// With a name: its meaning, an example that causes it, and the assembler's message
-/// about the example, with cause, place and remedy.
+/// For a name, print its meaning, an example that triggers it, and the assembler's
+/// message about the example, with cause, place and remedy.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The name in the brackets of a message
+    /// The name in brackets in a message
     name: Option<String>,
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

@@ -18,19 +18,20 @@ Examples:
 
 /// Show words as canonical assembly, which assembles to the same words again
 ///
-/// FILE is an image, or has one word of ten hexadecimal digits (eleven with
-/// parity) on each line, with `;` comments, or five bytes for each word, most
-/// significant first; which of them is seen from the contents. A comment line
+/// FILE is an image, text with one word of ten hexadecimal digits (eleven with
+/// parity) per line and `;` comments, or binary with five bytes per word, most
+/// significant first; the format is detected from the contents. A comment line
 /// `; me ...` begins another program.
 ///
-/// A word that is not a valid instruction, that leads out of the program, or that has something
-/// in fields without effect, is shown as `.word`, with a comment that says why or what it does.
+/// A word that would not assemble to itself, such as one that is no valid instruction, branches
+/// out of the program or sets fields without effect, is shown as `.word`, with a comment that
+/// gives the reason.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Image file, or words as text or binary
     file: PathBuf,
-    /// Microengine whose program alone is shown, of a file that says for which each is
+    /// Microengine whose program to show, if FILE records microengines
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
 }

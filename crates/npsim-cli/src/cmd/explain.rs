@@ -26,20 +26,20 @@ Examples:
 
 /// Explain a line of microcode: its words and their bits, meaning, registers, cost, hazards
 ///
-/// A line that uses a macro stands for all words that came of it, and a line in a
-/// macro for the words at every use. Timing is that of the project's chip. Without
-/// --project, it is the `npsim.toml` beside FILE or in a folder above that runs FILE, or
-/// else the default project for a single source.
+/// A line that uses a macro covers all words of its expansion; a line in a macro covers
+/// the words at every use. Timing is that of the project's chip. Without --project, the
+/// project is an `npsim.toml` beside FILE or in a folder above that runs FILE, or else the
+/// default project for a single source.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A source, and the line that is asked about
+    /// A source, and the line to explain
     #[arg(value_name = "FILE[:LINE]")]
     place: String,
     /// The project that FILE belongs to: its file or folder
     #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
-    /// Microengine whose program is meant; all if left out
+    /// Microengine whose program to explain; all by default
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
     /// How results and messages are written

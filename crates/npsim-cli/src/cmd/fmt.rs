@@ -24,17 +24,17 @@ Examples:
 
 /// Lay out sources: indentation, white space between operands, columns of comments
 ///
-/// Lines stay lines and words stay words; no statement is moved, wrapped or changed. A
-/// line that is no microcode, as there may be in a macro or in a part that `#if` leaves
-/// out, stays as it is. A source with such a line elsewhere is not written, unless the line
-/// has a word that may be defined to what it lacks: `npsim check` says more about it.
+/// Only white space changes; no statement is moved, wrapped or changed. A line with a syntax
+/// error is left alone in a macro or in a part that `#if` excludes. A source with such a line
+/// elsewhere is not written, unless the line has a name whose definition may supply what is
+/// missing; `npsim check` gives the details.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Sources, or folders of them; `-` lays out standard input
+    /// Sources, or folders of sources; `-` formats standard input
     #[arg(required = true, value_name = "FILE")]
     paths: Vec<PathBuf>,
-    /// Write nothing; name the files that would change, and fail if there are some
+    /// Write nothing; list the files that would change, and exit with code 1 if there are any
     #[arg(long)]
     check: bool,
     /// How results and messages are written

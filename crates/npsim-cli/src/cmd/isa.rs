@@ -27,10 +27,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// An instruction, a unit, a command, a register, a directive, or the beginning of one; or a page by its title or the beginning of a word in it
+    /// An instruction, unit, command, register or directive, or the start of its name; or a page, by its title or the start of a word in it
     #[arg(value_name = "NAME")]
     page: Option<String>,
-    /// All pages
+    /// Print all pages
     #[arg(long, conflicts_with = "page")]
     all: bool,
     /// How results and messages are written

@@ -17,7 +17,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Accepted because some editors pass it; there is no other way
+    /// Accepted because some editors pass it; standard input and output are always used
     #[arg(long, hide = true)]
     stdio: bool,
 }

@@ -20,15 +20,15 @@ Examples:
 
 /// Write the default project of a single source as a project file
 ///
-/// The file has everything that `npsim run FIRMWARE.uc` takes for granted, ready to
-/// be changed. A project file that is there is not overwritten.
+/// The file spells out everything that `npsim run FIRMWARE.uc` assumes, ready to be
+/// edited. An existing project file is not overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The microcode source
     #[arg(long, value_name = "FIRMWARE.uc")]
     from: PathBuf,
-    /// Write the project file into DIR; into the source's folder if left out
+    /// Write the project file into DIR [default: the source's folder]
     #[arg(short, long, value_name = "DIR", value_parser = super::value::folder())]
     out: Option<PathBuf>,
     /// Look for includes in DIR, which becomes the project's `include`; may be repeated

@@ -25,9 +25,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// One `.uc`, a project file or its folder
+    /// A `.uc` file, a project file or its folder
     target: PathBuf,
-    /// Microengine whose program is meant
+    /// Microengine whose program to show
     #[arg(long, value_name = "ID")]
     me: Option<u8>,
     #[command(flatten)]
