@@ -40,9 +40,9 @@ project; 2 wrong usage; 3 the microcode did in the run what a check forbids.";
 
 /// Run a project and say which of its goals it meets
 ///
-/// A goal is a [[goal]] section of the project file: what is measured, a bound, and a
-/// hint that is shown if the goal is missed (`npsim docs project`). The traffic is that
-/// of the project's [load]; without it the run goes on until no events are pending.
+/// A goal is a [[goal]] section of the project file: a measurement, a bound, and a hint
+/// that is shown if the goal is missed (`npsim docs project`). The traffic is that of the
+/// project's [load]; without it, the run ends when no events are pending, or at a time limit.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -21,12 +21,12 @@ Examples:
 
 /// List the checks that stop a run, for `npsim run --allow`
 ///
-/// Silicon goes on where these stop; each finds a mistake that is hard to find
-/// otherwise. Firmware that relies on one can be run with `--allow NAME`.
+/// Silicon carries on where these stop; each catches a mistake that is hard to find
+/// otherwise. Run firmware that relies on such behaviour with `--allow NAME`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The name in the brackets of the message that stopped a run
+    /// The name in brackets in the message that stopped a run
     name: Option<String>,
     /// How results and messages are written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

@@ -32,22 +32,22 @@ Examples:
 ///
 /// A number is `source` (read in a primary source), `likely` (two weak sources
 /// agree), `derived` (computed from others), `calibrated` (fitted to one published
-/// figure) or `assumed`. The fingerprint stands for all numbers of chip and board
-/// together; runs write it to their stats file.
+/// figure) or `assumed`. The fingerprint is a hash of all numbers of chip and board;
+/// runs write it to their stats file.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The chip or the board
+    /// A chip or a board
     name: Option<String>,
     /// Also print where each number comes from
     #[arg(long, requires = "name")]
     sources: bool,
     /// Run microcode that times each kind of operation on the idle chip, and
-    /// compare with the numbers it should meet
+    /// compare with the target latencies
     #[arg(long, requires = "name", conflicts_with_all = ["sources", "bandwidths"])]
     latencies: bool,
-    /// Run microcode that saturates each memory and bus, and compare with the
-    /// most that it can carry
+    /// Run microcode that saturates each memory and bus, and compare with its
+    /// peak bandwidth
     #[arg(long, requires = "name", conflicts_with = "sources")]
     bandwidths: bool,
     /// How results and messages are written

@@ -21,8 +21,8 @@ Examples:
 
 /// Print a completion script for a shell
 ///
-/// The script knows the commands and options, and the names of chips, boards, checks, messages,
-/// instructions and studies of this build.
+/// The script completes the commands and options, and the names of the chips, boards, checks,
+/// messages, instructions and studies in this build.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {

@@ -28,7 +28,7 @@ Where the output is a terminal and PAGER is set, a page is shown by that program
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A page, a page and a heading on it, or words of a heading; without it the pages are listed
+    /// A page, a page and a heading on it, or words of a heading; omit it to list the pages
     #[arg(value_name = "TOPIC")]
     topic: Vec<String>,
     /// Write all pages as HTML into DIR

@@ -10,7 +10,7 @@ use npsim::whole_file::write_whole;
 
 /// Write the editors' grammars, the instruction reference and the schemas of JSON
 ///
-/// For those who change the tables: a test compares these files with the tables.
+/// For use after changes to the tables: a test compares these files with them.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// The repository's folder

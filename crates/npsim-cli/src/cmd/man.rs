@@ -20,9 +20,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// A command, or a folder for the pages of all commands, which is made if it is not there
+    /// A command, or a folder for the pages of all commands, created if it does not exist
     ///
-    /// A folder of a command's name is written `./NAME`.
+    /// Write `./NAME` for a folder that has the name of a command.
     #[arg(required = true, value_name = "COMMAND|DIR")]
     topic: Vec<String>,
 }
