@@ -59,7 +59,7 @@ pub struct Arguments {
     /// Begin random sequences from this seed instead of the file's
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
-    /// Write all results as JSON; `-` is standard output, as for every output file
+    /// Write all results as JSON; `-` is standard output, as for most output files
     #[arg(long, value_name = "FILE")]
     pub(super) stats: Option<PathBuf>,
     /// Write windows, rates and queues over time as CSV

@@ -68,7 +68,7 @@ pub struct Arguments {
     pub(super) target: Option<PathBuf>,
     #[command(flatten)]
     pub system: SystemArguments,
-    /// Write the frames that leave as a capture; `-` is standard output, as for every output file
+    /// Write the frames that leave as a capture; `-` is standard output, as for most output files
     ///
     /// A .pcapng has an interface for each port; a .pcap does not distinguish ports.
     /// Any output file is compressed if its name ends in `.gz` or `.zst`; a name that
