@@ -40,9 +40,10 @@ struct FedChip {
     free: Vec<u128>,
 }
 
-/// A chip that takes frames while it runs, and gives those that leave: what `Project.chip` makes.
+/// A chip that accepts frames while it runs and returns those that leave.
 ///
-/// Cycles are those of the microengines. A chip is of one thread at a time.
+/// Created by `Project.chip`. Cycles are those of the microengines. Only one thread may use a chip
+/// at a time; a call during another raises `npsim.Error`.
 #[pyclass(frozen, module = "npsim")]
 pub struct Chip {
     system: System,
@@ -52,19 +53,19 @@ pub struct Chip {
     stop: StopFlag,
 }
 
-/// A frame that has begun to leave.
+/// A frame that has begun to leave the chip.
 #[pyclass(frozen, get_all, module = "npsim")]
 pub struct Departure {
     /// The port, from 0.
     port: u8,
-    /// The cycle of its first bit.
+    /// The cycle in which its first bit leaves.
     start: u64,
-    /// The cycle of its last bit.
+    /// The cycle in which its last bit leaves.
     end: u64,
-    /// The frame without its check sequence.
+    /// The bytes of the frame, without the frame check sequence.
     frame: Py<PyBytes>,
-    /// The number of the frame that came in and that it was made from, from 0 in the order in which
-    /// they were fed; `None` where that is not known.
+    /// The number of the fed frame that it was made from, counted from 0 in the order of feeding;
+    /// `None` if unknown.
     origin: Option<u64>,
 }
 
@@ -92,8 +93,9 @@ impl Departure {
 
 #[pymethods]
 impl Project {
-    /// A chip at cycle 0 that is fed frame by frame. It has no end of its own: timers of the core go
-    /// on as long as it runs.
+    /// Create a chip at cycle 0 that is fed frame by frame.
+    ///
+    /// The chip has no end of its own: timers of the core continue as long as it runs.
     #[pyo3(signature = (*, seed = None, core = "engine", allow = None))]
     fn chip(
         &self,
@@ -177,17 +179,21 @@ impl Chip {
 
 #[pymethods]
 impl Chip {
-    /// The cycle before which everything has happened.
+    /// The current cycle: everything before it has happened.
     #[getter]
     fn now(&self) -> PyResult<u64> {
         Ok(self.fed.claim("the chip")?.node.handled())
     }
 
-    /// Gives a frame to a port, whose first bit comes at `at`, or as soon after it as the port's
-    /// line is free; without `at` as soon as that. The cycle of the first bit is given back.
+    /// Feed a frame to a port, and return the cycle of its first bit.
     ///
-    /// `frame` is bytes without the frame check sequence, or what gives them, such as a packet of
-    /// scapy. Frames of one port are fed in the order of their times.
+    /// `frame` is the bytes without the frame check sequence, or an object that converts to them,
+    /// such as a scapy packet. The first bit arrives at `at`, a cycle or a string such as "2ms", or
+    /// as soon afterwards as the port's line is free; by default, as soon as the line is free.
+    /// Frames for one port are fed in the order of their times.
+    ///
+    /// Raises `npsim.Error` if the port does not exist, the frame does not have 1 to 65,535 bytes,
+    /// or `at` is in the past.
     #[pyo3(signature = (frame, *, port = 0, at = None))]
     fn feed(
         &self,
@@ -235,21 +241,25 @@ impl Chip {
         Ok(start)
     }
 
-    /// Runs to a time: a cycle, or a text such as "2ms". `KeyboardInterrupt` ends the run; the chip
-    /// goes no further then.
+    /// Run until a time: a cycle, or a string such as "2ms".
+    ///
+    /// Raises `npsim.Fault` if a check stops the chip. `KeyboardInterrupt` ends the run; an
+    /// interrupted chip can only continue from a restored state.
     fn run_to(&self, py: Python<'_>, until: Bound<'_, PyAny>) -> PyResult<()> {
         let until = time("until", &until)?.cycles(self.hertz);
         self.run(py, until)
     }
 
-    /// Runs on for a time.
+    /// Run for a further duration: a number of cycles, or a string such as "2ms".
+    ///
+    /// Raises the same exceptions as `run_to`.
     fn run_for(&self, py: Python<'_>, time: Bound<'_, PyAny>) -> PyResult<()> {
         let cycles = crate::project::time("time", &time)?.cycles(self.hertz);
         let now = self.now()?;
         self.run(py, now.saturating_add(cycles))
     }
 
-    /// The frames that have begun to leave since this was asked last, in the order of their first
+    /// Return the frames that have begun to leave since the last call, in the order of their first
     /// bits.
     fn departures(&self, py: Python<'_>) -> PyResult<Vec<Departure>> {
         let left = self.fed.claim("the chip")?.node.take_departures();
@@ -263,22 +273,28 @@ impl Chip {
         Ok(left.collect())
     }
 
-    /// The frames that were lost at the media interface since this was asked last: when, and why.
+    /// Return the frames lost at the media interface since the last call, each as a cycle and a
+    /// reason.
     fn lost(&self) -> PyResult<Vec<(u64, &'static str)>> {
         let lost = self.fed.claim("the chip")?.node.take_lost();
         let lost = lost.into_iter();
         Ok(lost.map(|it| (it.cycle, it.reason.text())).collect())
     }
 
-    /// The longwords of a memory: a `[[memory]]` or `[[counter]]` of the project by its name, or
-    /// `words` of them from a byte address of `scratch`, `sram0`... or `dram` on.
+    /// Return the longwords of a memory.
+    ///
+    /// `name` is a `[[memory]]` or `[[counter]]` of the project, or a whole memory (`scratch`,
+    /// `sram0`..., `dram`), from which `words` longwords are read, starting at the byte address
+    /// `address`.
+    ///
+    /// Raises `npsim.Error` if there is no such memory or part of it.
     #[pyo3(signature = (name, address = None, words = None))]
     fn memory(&self, name: &str, address: Option<u32>, words: Option<u32>) -> PyResult<Column> {
         let fed = self.fed.claim("the chip")?;
         memory::column(fed.node.chip(), self.system.project(), name, address, words)
     }
 
-    /// All counters of the chip until now, as in the stats file under `nodes[0].chip`.
+    /// All counters of the chip up to now, as in the stats file under `nodes[0].chip`.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let stats = Stats::collect(self.fed.claim("the chip")?.node.chip());
@@ -286,8 +302,9 @@ impl Chip {
         py.import("json")?.call_method1("loads", (json,))
     }
 
-    /// The state as bytes, from which a chip of the same project goes on (`restore`). What has left
-    /// and was not asked for is not in it.
+    /// Return the state as bytes, from which `restore` continues on a chip of the same project.
+    ///
+    /// The state does not include departures that have not been collected yet.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let own = self.digest();
         let mut fed = self.fed.claim("the chip")?;
@@ -300,8 +317,10 @@ impl Chip {
         Ok(PyBytes::new(py, &saved))
     }
 
-    /// Goes on from a saved state. Tasks and devices that are classes of Python's are unpickled:
-    /// only restore what you saved.
+    /// Continue from a state that `save` returned.
+    ///
+    /// Tasks and devices written in Python are unpickled: only restore states that you saved
+    /// yourself. Raises `npsim.Error` if the state is not of the same project and settings.
     fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let refused = |why: String| {
             let problem = Problem::new(format!("this is no state of such a chip: {why}"));

@@ -16,7 +16,7 @@ use crate::column_data::{ColumnBuilder, ColumnData, Values};
 use crate::error;
 use crate::text::{pairs, text_of};
 
-/// A program: the words that a microengine executes, and the names of its source.
+/// A program: the words that a microengine executes, with the names of its source.
 #[pyclass(frozen, module = "npsim")]
 pub struct Program {
     image: Image,
@@ -43,35 +43,36 @@ impl Program {
 
 #[pymethods]
 impl Program {
-    /// The words, 40 bits each, in the order of their addresses.
+    /// The instruction words of 40 bits, in address order.
     #[getter]
     fn words(&self) -> Column {
         Column(Arc::clone(&self.words))
     }
 
-    /// The microengines that run it; empty for a program that says of none.
+    /// The microengines that run the program; empty if it does not specify any.
     #[getter]
     fn microengines(&self) -> Vec<u32> {
         self.microengines.iter().copied().map(u32::from).collect()
     }
 
-    /// The source, or the file that it was read from.
+    /// The source file, or the file that the program was read from.
     #[getter]
     fn source(&self) -> &str {
         &self.source
     }
 
-    /// A listing: addresses, words, instructions, symbols.
+    /// Return a listing: addresses, words, instructions, symbols.
     fn listing(&self) -> String {
         npsim::image::listing(&self.image)
     }
 
-    /// The words as canonical assembly, which assembles to the same words again.
+    /// Return the words as canonical assembly, which assembles to the same words again.
     fn disassembly(&self) -> String {
         npsim::image::disassemble(&self.image)
     }
 
-    /// The program as an image file (`.npi`), which `npsim.load` and `npsim.read_image` take.
+    /// Return the program as an image file (`.npi`), as read by `npsim.load` and
+    /// `npsim.read_image`.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.image.to_file_bytes())
     }
@@ -100,10 +101,11 @@ impl Program {
     }
 }
 
-/// Assembles the text of one source, as it would be in a file of its own, and gives its program.
+/// Assemble the text of one source, as if it were in a file, and return the program.
 ///
-/// `chip` is a chip profile (`ixp2400`, `ixp2800`), `define` has names and values before the first
-/// line. Raises `npsim.Error` with the assembler's messages where it does not assemble.
+/// `chip` is a chip profile (`ixp2400`, `ixp2800`). `define` maps names to values that are defined
+/// before the first line. Raises `npsim.Error` with the assembler's messages if the text does not
+/// assemble.
 #[pyfunction]
 #[pyo3(signature = (text, *, chip = None, define = None))]
 pub fn assemble(
@@ -129,8 +131,10 @@ pub fn assemble(
     ))
 }
 
-/// Words back to canonical assembly, which assembles to the same words again. `words` are numbers
-/// of 40 bits, such as `Program.words`; a word that is no instruction is shown as `.word`.
+/// Disassemble words to canonical assembly, which assembles to the same words again.
+///
+/// `words` are 40-bit numbers, such as `Program.words`; a word that is not an instruction is shown
+/// as `.word`. Raises `npsim.Error` if a number has more than 40 bits.
 #[pyfunction]
 pub fn disassemble(words: Vec<u64>) -> PyResult<String> {
     if let Some((at, word)) = words.iter().enumerate().find(|(_, word)| **word >> 40 != 0) {
@@ -145,8 +149,10 @@ pub fn disassemble(words: Vec<u64>) -> PyResult<String> {
     )))
 }
 
-/// Reads assembled firmware: an image (`.npi`), or words as text (`.hex`) or bytes (`.bin`). One
-/// program for each that is in the file.
+/// Read assembled firmware, and return a list of the programs in the file.
+///
+/// The file is an image (`.npi`), or words as text (`.hex`) or bytes (`.bin`). Raises `npsim.Error`
+/// if it cannot be read.
 #[pyfunction]
 pub fn read_image(path: PathBuf) -> PyResult<Vec<Program>> {
     let parts = firmware_file::read(&Disk, &path).map_err(|it| error::problem(&it))?;
@@ -156,7 +162,7 @@ pub fn read_image(path: PathBuf) -> PyResult<Vec<Program>> {
     Ok(parts.collect())
 }
 
-/// A program that was sent from another process.
+/// Recreate a program sent from another process.
 #[pyfunction]
 #[pyo3(name = "_program_again")]
 pub fn program_again(image: &[u8], microengines: Vec<u8>, source: String) -> PyResult<Program> {

@@ -20,8 +20,9 @@ use crate::pickled::{Pickled, pickled};
 use crate::program::Program;
 use crate::text::{is_path, pairs, read, text_of};
 
-/// A project that was read and assembled: an immutable description of a chip with its microcode,
-/// of which any number of runs can be made, on any threads.
+/// A project, read and assembled: an immutable description of a chip with its microcode.
+///
+/// Any number of runs can be made from it, on any threads.
 #[pyclass(frozen, module = "npsim")]
 pub struct Project {
     pub system: System,
@@ -83,24 +84,28 @@ pub fn settings(set: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Setting>> {
     settings.collect()
 }
 
-/// Reads a project and assembles it.
+/// Read a project and assemble it.
 ///
 /// `target` is a project file, the folder of an `npsim.toml`, one `.uc`, assembled firmware, or a
-/// dictionary with the keys of a project file. `files` maps paths to texts that stand for files:
-/// sources that are not on the disk; a path in place of a text is that of a file which has it. All
-/// paths are seen from `base`. `set` maps paths of keys to values
-/// (`{"me.forward.id": "0-3", "profile.sram.read": 120}`), as the command's `--set`.
+/// dictionary with the keys of a project file. `files` maps paths to source texts that replace
+/// files or are not on disk; a path instead of a text names the file that contains it. All paths
+/// are relative to `base`. `set` maps key paths to values (`{"me.forward.id": "0-3",
+/// "profile.sram.read": 120}`), like the command's `--set`. `define`, `imports`, `include`, `me`,
+/// `chip` and `board` correspond to `-D`, `--import`, `-I`, `--me`, `--chip` and `--board` of the
+/// command.
 ///
-/// `tasks` and `devices` are classes for the core and beside SRAM, each with a `name`, that of its
-/// section (`[gpp.NAME]`, `[NAME]`), and made with the keys of that section as a dictionary. A task
-/// with `takes(packet)` and `answer(packet, frame)` answers packets of the slow path: `answer` gives
-/// a datagram of IPv4, which leaves by the routing table, or `None`. One with `bytes` and `step(words)`
-/// works on a table by a timer: `step` gives `npsim.Read`, `npsim.Write`, or `None` when the job is
-/// done, and is given what was read. A device has `longwords` and `answer(table, question)`, which
-/// gives a longword and the cycles that it takes. Their objects are copied and pickled with the chip.
+/// `tasks` are classes for tasks of the core, and `devices` are classes for devices beside SRAM.
+/// Each class has a `name`, the name of its section (`[gpp.NAME]`, `[NAME]`), and is called with
+/// the keys of that section as a dictionary. A task with `takes(packet)` and
+/// `answer(packet, frame)` answers packets of the slow path: `answer` returns an IPv4 datagram,
+/// which leaves by the routing table, or `None`. A task with `bytes` and `step(words)` works on a
+/// table, driven by a timer: `step` receives the words that were read, and returns `npsim.Read`,
+/// `npsim.Write`, or `None` when the job is done. A device has `longwords` and
+/// `answer(table, question)`, which returns a longword and the number of cycles that the answer
+/// takes. The objects are copied and pickled with the chip.
 ///
-/// Raises `npsim.Error` with all mistakes, as the command prints them; those in a dictionary have
-/// the path of keys as their place.
+/// Raises `npsim.Error` with all mistakes, as the command prints them; a mistake in a dictionary is
+/// located by its key path.
 #[pyfunction]
 #[pyo3(signature = (target, *, set = None, define = None, imports = None, include = None, me = None, chip = None, board = None, files = None, base = None, tasks = None, devices = None))]
 pub fn load(
@@ -265,19 +270,19 @@ pub fn read_path(target: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 
 #[pymethods]
 impl Project {
-    /// The name.
+    /// The name of the project.
     #[getter]
     fn name(&self) -> &str {
         &self.system.project().name
     }
 
-    /// The clock of the microengines, in Hz. Cycles are those of this clock everywhere.
+    /// The clock frequency of the microengines, in Hz. All cycles are those of this clock.
     #[getter]
     fn hertz(&self) -> u64 {
         self.system.project().capacity.hertz
     }
 
-    /// The rates of the ports' lines, bits per second.
+    /// The line rate of each port, in bits per second.
     #[getter]
     fn ports(&self) -> Vec<u64> {
         let ports = self.system.project().boot.ports.iter();
@@ -299,20 +304,20 @@ impl Project {
         )
     }
 
-    /// Warnings and notes of the assembler, as it writes them.
+    /// The assembler's warnings and notes, as the command prints them.
     #[getter]
     fn messages(&self) -> Vec<String> {
         let all = self.system.messages().rendered.iter();
         all.map(|text| error::plain(text)).collect()
     }
 
-    /// Everything that a run takes for granted: memory map, names, defaults.
+    /// Describe everything that a run assumes: memory map, names, defaults.
     fn explain(&self) -> String {
         self.system.project().explain()
     }
 
-    /// The value of a name that the project defines for its microcode, such as the byte address of
-    /// a region; `None` where it defines none of this name.
+    /// Return the value of a name that the project defines for its microcode, such as the byte
+    /// address of a region; `None` if it does not define the name.
     fn define(&self, name: &str) -> Option<u32> {
         self.system.define(name)
     }

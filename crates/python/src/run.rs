@@ -93,34 +93,36 @@ struct Seen {
 
 #[pymethods]
 impl Project {
-    /// Runs the project to its end and gives what came of it.
+    /// Run the project to its end, and return the results.
     ///
-    /// Traffic comes from a capture (`trace`, at its own times or as `pace` and `ports` say), or is
-    /// made (`load`: a part of the lines' rate such as 0.5, a rate such as "1Mpps", or a
-    /// dictionary with keys of a project's `[load]`); without either from the project's own
-    /// `[load]`, if it has a rate. The run ends when the traffic is handled (the media interface is
-    /// idle for `drain`), at `until`, or when no events are pending. Times are texts ("2ms") or
-    /// cycles.
+    /// Traffic comes from a capture (`trace`, with the timing and the ports given by `pace` and
+    /// `ports`) or is generated (`load`: a fraction of the line rate such as 0.5, a rate such as
+    /// "1Mpps", or a dictionary with keys of a project's `[load]`); `load=False` means no traffic.
+    /// Without either, it is generated as in the project's own `[load]`, if that has a rate. The
+    /// run ends when the traffic is handled (the media interface has been idle for `drain`), at
+    /// `until`, or when no events are pending. Times are strings ("2ms") or cycles. `link`, `pad`,
+    /// `seed`, `core` and `allow` are as for `npsim run`.
     ///
-    /// `packets`, `series` and `report` say what the run is observed for: the fate of each packet,
-    /// counters and depths over time, and what `Run.why` and `Run.report` need. An `observer` is an
-    /// object with `wants`, names of kinds of events, and `see_batch(table)`, called for each
-    /// 10,000 of them. The run is the same with and without.
+    /// `packets`, `series` and `report` select what is recorded: the fate of each packet, counters
+    /// and depths over time, and the data for `Run.why` and `Run.report`. An `observer` is an
+    /// object with `wants`, the names of kinds of events, and `see_batch(table)`, which is called
+    /// with up to 10,000 events at a time. None of them changes the run.
     ///
-    /// With `hops` so many routers stand one behind the other, each this project: what leaves one by a
-    /// port comes in at the same port of the next. `threads` of them run at a time (one, where classes
-    /// or an observer of Python's take part), with the same results. `Run.routers` has what was
-    /// observed of each.
+    /// `hops` connects this many routers in a chain, each running this project: a frame that leaves
+    /// one router by a port enters the next at the same port. `threads` routers run at a time (only
+    /// one if Python classes or a Python observer take part), with the same results. `Run.routers`
+    /// has the observations of each.
     ///
-    /// `pace="recorded"` repeats a recording of `npsim live`: each frame begins in its cycle, routes
-    /// change when they did, and the run ends where it ended.
+    /// `pace="recorded"` replays a recording of `npsim live`: each frame begins in its recorded
+    /// cycle, routes change when they did, and the run ends where it ended.
     ///
-    /// `progress` is called with a `Progress` while the run goes on. Without it a line shows that in a
-    /// terminal or notebook once half a second has passed; `False` leaves it out.
+    /// `progress` is a callable that receives a `Progress` while the run continues. By default, a
+    /// terminal or notebook shows a progress line after half a second; `True` shows it anywhere,
+    /// and `False` nowhere.
     ///
-    /// Raises `npsim.Error` for mistakes in what is given, and `npsim.Fault` where a check stops
-    /// the run; `KeyboardInterrupt` ends it within a second. Other threads of Python go on
-    /// meanwhile.
+    /// Raises `npsim.Error` for mistakes in the input, and `npsim.Fault` if a check stops the run.
+    /// `KeyboardInterrupt` ends the run within a second. Other Python threads continue during the
+    /// run.
     #[pyo3(signature = (*, trace = None, load = None, pace = None, ports = None, link = false, pad = None, until = None, drain = None, seed = None, core = "engine", allow = None, hops = 1, threads = 1, packets = false, series = false, report = false, observer = None, progress = None))]
     fn run(
         &self,
@@ -328,7 +330,7 @@ fn done(session: &Session, observers: Vec<RunObservers>, page: bool, open_end: b
     }
 }
 
-/// What came of a run.
+/// The results of a run.
 #[pyclass(frozen, module = "npsim")]
 pub struct Run {
     json: String,
@@ -338,7 +340,7 @@ pub struct Run {
     routers: Vec<Arc<Seen>>,
 }
 
-/// What was observed of one router of a run.
+/// The observations of one router of a run.
 #[pyclass(frozen, module = "npsim")]
 pub struct Router {
     number: usize,
@@ -410,14 +412,14 @@ impl Seen {
 
 #[pymethods]
 impl Run {
-    /// All counters, as the command's stats file has them (`npsim docs stats`): a new dictionary
-    /// each time.
+    /// All counters, as in the command's stats file (`npsim docs stats`): a new dictionary each
+    /// time.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("json")?.call_method1("loads", (&self.json,))
     }
 
-    /// The stats file itself, byte for byte as the command writes it.
+    /// The stats file as JSON, byte for byte as the command writes it.
     #[getter]
     fn stats_json(&self) -> &str {
         &self.json
@@ -429,23 +431,29 @@ impl Run {
         &self.ending
     }
 
-    /// The fate of each packet, a row each in the order of arrival (`npsim docs packets`). Times are
-    /// cycles, lengths bytes. Only of a run with `packets=True`.
+    /// The fate of each packet: one row per packet, in the order of arrival (`npsim docs packets`).
+    ///
+    /// Times are in cycles, lengths in bytes. Raises `npsim.Error` unless the run had
+    /// `packets=True`, or if it had several routers (use `routers`).
     #[getter]
     fn packets(&self) -> PyResult<Table> {
         observed(self.only()?.packets.as_ref(), "packets")
     }
 
-    /// Counters and depths over time, at even intervals: what was counted until each sample, and
-    /// the least, most and mean that was found in each place since the one before. Only of a run
-    /// with `series=True` or `report=True`.
+    /// Counters and depths over time, sampled at even intervals.
+    ///
+    /// Each row has the counts up to the sample, and the minimum, maximum and mean depth of each
+    /// place since the previous sample. Raises `npsim.Error` unless the run had `series=True` or
+    /// `report=True`, or if it had several routers (use `routers`).
     #[getter]
     fn series(&self) -> PyResult<Table> {
         observed(self.only()?.series.as_ref(), "series")
     }
 
-    /// What was observed of each router, in the order of the chain: `packets`, `series`, `why()` and
-    /// `report()`. A run without `hops` has one, and these names itself.
+    /// The observations of each router, in chain order: `packets`, `series`, `why()` and
+    /// `report()`.
+    ///
+    /// A run without `hops` has one router, and `Run` has the same names itself.
     #[getter]
     fn routers(&self) -> Vec<Router> {
         let routers = self.routers.iter().enumerate();
@@ -456,15 +464,17 @@ impl Run {
         routers.collect()
     }
 
-    /// What should be known of the run besides its numbers, a text each, as the command prints them:
-    /// how a capture was played, why frames stayed inside, which locks are still held.
+    /// Notes on the run, a list of texts as the command prints them: how a capture was played, why
+    /// frames stayed inside, which locks are still held.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
 
-    /// What limits the run, in words: a sentence, the numbers behind it, what would help; of several
-    /// routers for each. Only of a run with `report=True`.
+    /// Explain what limits the run: a sentence, the numbers behind it, and what would help.
+    ///
+    /// In a chain, the text covers each router. Raises `npsim.Error` unless the run had
+    /// `report=True`.
     fn why(&self) -> PyResult<String> {
         let of = self.routers.len();
         let routers = self.routers.iter().enumerate();
@@ -472,8 +482,10 @@ impl Run {
         Ok(texts.collect::<PyResult<Vec<_>>>()?.join("\n"))
     }
 
-    /// The run as a page, which a notebook shows; `str(page)` is its HTML, which needs no other
-    /// file. Only of a run with `report=True`.
+    /// Return the report as a page, which a notebook displays.
+    ///
+    /// `str(page)` is its HTML, which needs no other file. Raises `npsim.Error` unless the run had
+    /// `report=True`, or if it had several routers (use `routers`).
     fn report(&self) -> PyResult<Page> {
         self.only()?.report()
     }
@@ -503,30 +515,32 @@ impl Run {
 
 #[pymethods]
 impl Router {
-    /// Its place in the chain, from 1.
+    /// The position of the router in the chain, from 1.
     #[getter]
     fn number(&self) -> usize {
         self.number
     }
 
-    /// As `Run.packets`, of what came in at this router.
+    /// The fate of each packet that entered this router, as in `Run.packets`.
     #[getter]
     fn packets(&self) -> PyResult<Table> {
         observed(self.seen.packets.as_ref(), "packets")
     }
 
-    /// As `Run.series`, of this router.
+    /// Counters and depths of this router over time, as in `Run.series`.
     #[getter]
     fn series(&self) -> PyResult<Table> {
         observed(self.seen.series.as_ref(), "series")
     }
 
-    /// What limits this router, in words. Only of a run with `report=True`.
+    /// Explain what limits this router. Raises `npsim.Error` unless the run had `report=True`.
     fn why(&self) -> PyResult<String> {
         self.seen.why()
     }
 
-    /// This router as a page, as `Run.report` has it. Only of a run with `report=True`.
+    /// Return the report of this router as a page, as `Run.report` does.
+    ///
+    /// Raises `npsim.Error` unless the run had `report=True`.
     fn report(&self) -> PyResult<Page> {
         self.seen.report()
     }
@@ -559,13 +573,13 @@ fn unobserved(what: &str) -> PyErr {
     )
 }
 
-/// A page of HTML that needs no other file.
+/// An HTML page that needs no other file; `str(page)` is its text.
 #[pyclass(frozen, module = "npsim")]
 pub struct Page(String);
 
 #[pymethods]
 impl Page {
-    /// Writes the page to a file.
+    /// Write the page to a file. Raises `npsim.Error` if it cannot be written.
     fn save(&self, path: PathBuf) -> PyResult<()> {
         npsim::whole_file::write_whole(&path, self.0.as_bytes())
             .map_err(|error| error::problem(&Problem::io("write", &path, &error)))
