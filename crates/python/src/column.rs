@@ -17,9 +17,9 @@ use crate::error::not_pickled;
 
 /// A column of a table: values of one type, some of which may be missing (`None`).
 ///
-/// Shares its memory through the buffer protocol (`numpy.asarray(column)`, `memoryview(column)`)
-/// where it holds numbers and none is missing, and through Arrow's PyCapsule interface
-/// (`pyarrow.array(column)`, `polars.Series(column)`) always.
+/// A column of numbers without missing values shares its memory through the buffer protocol
+/// (`numpy.asarray(column)`, `memoryview(column)`). Every column shares it through Arrow's
+/// PyCapsule interface (`pyarrow.array(column)`, `polars.Series(column)`).
 #[pyclass(frozen, sequence, module = "npsim")]
 pub struct Column(pub Arc<ColumnData>);
 
@@ -29,7 +29,7 @@ impl Column {
         self.0.len
     }
 
-    /// A value, or with a slice a list of them.
+    /// Return a value, or a list of values for a slice.
     fn __getitem__(&self, py: Python<'_>, index: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let len = self.0.len as isize;
         if let Ok(slice) = index.cast::<PySlice>() {
@@ -55,7 +55,7 @@ impl Column {
         }
     }
 
-    /// The values as a list; `None` where one is missing.
+    /// Return the values as a list, with `None` for missing values.
     fn tolist(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
         (0..self.0.len).map(|at| self.0.get(py, at)).collect()
     }
@@ -75,7 +75,7 @@ impl Column {
         format!("<npsim.Column of {} values{gaps}>", self.0.len)
     }
 
-    /// The numbers alone, without saying which are missing: there they are 0.
+    /// The numbers as a `memoryview`, with 0 for missing values. Raises `BufferError` for texts.
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMemoryView>> {
         match self.0.numbers() {
@@ -87,7 +87,7 @@ impl Column {
         }
     }
 
-    /// A byte for each value, 1 where it is missing.
+    /// A column with a byte for each value: 1 if it is missing, 0 otherwise.
     #[getter]
     fn missing(&self) -> Self {
         let mut bytes = ColumnBuilder::new(Values::U8(Vec::new()));

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use pyo3::prelude::*;
 
-/// The command with these arguments, of which the first is its name; gives its exit code. Wrong
-/// usage ends the process.
+/// Run the command with these arguments, the first of which is its name, and return its exit code.
+///
+/// A usage error ends the process.
 #[pyfunction]
 #[pyo3(name = "_command")]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {

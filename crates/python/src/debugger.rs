@@ -31,9 +31,11 @@ const MEGABYTE: usize = 1_000_000;
 /// Cycles before a stop that a view covers with packets and lanes.
 const SHOWN: u64 = 2_000;
 
-/// A run through which one goes forward and back: what `Project.debug` makes.
+/// A run that can be navigated forwards and backwards.
 ///
-/// Where it stands, everything before a cycle has happened and nothing of that cycle.
+/// Created by `Project.debug`. A debugger stands at a cycle: everything before that cycle has
+/// happened, and nothing in it. Only one thread may use a debugger at a time; a call during another
+/// raises `npsim.Error`.
 #[pyclass(frozen, module = "npsim")]
 pub struct Debugger {
     system: System,
@@ -42,14 +44,14 @@ pub struct Debugger {
     stop: StopFlag,
 }
 
-/// A place in a run to which `Debugger.restore` goes back: cycle and selected context.
+/// A position in a run, as returned by `Debugger.save`: a cycle and the selected context.
 #[pyclass(frozen, get_all, module = "npsim")]
 pub struct Bookmark {
     /// The cycle.
     cycle: u64,
-    /// The microengine that is selected.
+    /// The selected microengine.
     me: u8,
-    /// The context that is selected.
+    /// The selected context of the microengine.
     context: u8,
 }
 
@@ -75,8 +77,10 @@ impl Bookmark {
 
 #[pymethods]
 impl Project {
-    /// A debugger at the beginning of a run with this traffic, as for `run`. `memory` is how many
-    /// megabytes states of the past may take; more make steps back faster.
+    /// Create a debugger at the beginning of a run with this traffic.
+    ///
+    /// The arguments are those of `run`. `memory` limits the memory for past states, in megabytes;
+    /// more makes steps back faster. Raises `npsim.Error` for mistakes in the input.
     #[pyo3(signature = (*, trace = None, load = None, pace = None, ports = None, until = None, seed = None, core = "engine", allow = None, memory = 256))]
     fn debug(
         &self,
@@ -184,8 +188,10 @@ impl Debugger {
 
 #[pymethods]
 impl Debugger {
-    /// Does a command of the console (`help` lists them: `step`, `break`, `back step`, `why`,
-    /// `who wrote`, `find`...) and gives its lines.
+    /// Run a command of the console, and return its output as a list of lines.
+    ///
+    /// `help` lists the commands (`step`, `break`, `back step`, `why`, `who wrote`, `find`...).
+    /// Raises `npsim.Error` if the command fails.
     fn execute(&self, py: Python<'_>, command: &str) -> PyResult<Vec<String>> {
         let mut debugger = self.travel.claim("the debugger")?;
         let reply = debugger.detached(py, &self.stop, |debugger| {
@@ -194,18 +200,22 @@ impl Debugger {
         reply.map(|reply| reply.lines).map_err(|it| complaint(&it))
     }
 
-    /// Goes to a time, forward or back: a cycle, or a text such as "0.9ms". What stands there is
-    /// told in lines.
+    /// Go to a time, forwards or backwards: a cycle, or a string such as "0.9ms".
+    ///
+    /// Returns a description of the new position, as a list of lines.
     fn goto(&self, py: Python<'_>, at: Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let hertz = self.system.project().capacity.hertz;
         let cycle = time("at", &at)?.cycles(hertz);
         self.go(py, |debugger| debugger.goto(cycle))
     }
 
-    /// Goes to where the run comes next to a place (`"forward.uc:46"`, a label, a macro, each with
-    /// `if CONDITION`), or with `back` to where it came there last, and says whether it does. With
-    /// `watch` it goes to where a value changes (`"sram0[0x100]"`, a name, a ring). Breakpoints that
-    /// are set stop it as well.
+    /// Run to the next time that a place is reached, and return whether a breakpoint stopped the
+    /// run.
+    ///
+    /// A place is `"forward.uc:46"`, a label or a macro, each optionally with `if CONDITION`. With
+    /// `back`, run backwards to the last time that it was reached. With `watch`, run to where a
+    /// value changes (`"sram0[0x100]"`, a name, a ring). Breakpoints that are set also stop the
+    /// run, and count as found. Raises `npsim.Error` if there is no such place.
     #[pyo3(signature = (what, *, back = false, watch = false))]
     fn search(&self, py: Python<'_>, what: &str, back: bool, watch: bool) -> PyResult<bool> {
         let direction = if back {
@@ -231,14 +241,17 @@ impl Debugger {
         found
     }
 
-    /// The cycle where it stands.
+    /// The cycle at which the debugger stands.
     #[getter]
     fn cycle(&self) -> PyResult<u64> {
         Ok(self.travel.claim("the debugger")?.cycle())
     }
 
-    /// The value of an expression over names, registers and memories where it stands, seen by a
-    /// context; by the selected one if none is given.
+    /// Return the value of an expression over names, registers and memories at the current
+    /// position.
+    ///
+    /// Names are resolved in a context: that of `me` and `context`, or the selected one. Raises
+    /// `npsim.Error` if the expression cannot be evaluated.
     #[pyo3(signature = (expression, *, me = None, context = None))]
     fn evaluate(&self, expression: &str, me: Option<u8>, context: Option<u8>) -> PyResult<u64> {
         let debugger = self.travel.claim("the debugger")?;
@@ -248,15 +261,17 @@ impl Debugger {
             .map_err(|it| complaint(&it))
     }
 
-    /// Selects a context.
+    /// Select a context. Raises `npsim.Error` if there is no such context.
     fn select(&self, me: u8, context: u8) -> PyResult<()> {
         let mut debugger = self.travel.claim("the debugger")?;
         let selected = debugger.select(Thread { me, context });
         selected.map_err(|it| complaint(&it))
     }
 
-    /// What there is to see where it stands, as one dictionary: cycle, reason, contexts with state
-    /// and why they sleep, rings, packets and what each context did over the last cycles.
+    /// Return the state at the current position as a dictionary.
+    ///
+    /// It has the cycle, the reason for the stop, the contexts with their states and why they
+    /// sleep, rings, packets, and what each context did over the last `cycles` cycles.
     #[pyo3(signature = (*, cycles = SHOWN))]
     fn view<'py>(&self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyAny>> {
         let mut debugger = self.travel.claim("the debugger")?;
@@ -268,19 +283,19 @@ impl Debugger {
         py.import("json")?.call_method1("loads", (json,))
     }
 
-    /// The contexts that run or have exited: a dictionary for each, as in `view`.
+    /// Return the contexts that run or have exited: one dictionary for each, as in `view`.
     fn contexts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.view(py, 0)?.get_item("contexts")
     }
 
-    /// The longwords of a memory, as for `Chip.memory`.
+    /// Return the longwords of a memory, as `Chip.memory` does.
     #[pyo3(signature = (name, address = None, words = None))]
     fn memory(&self, name: &str, address: Option<u32>, words: Option<u32>) -> PyResult<Column> {
         let debugger = self.travel.claim("the debugger")?;
         memory::column(debugger.chip(), self.system.project(), name, address, words)
     }
 
-    /// Where it stands, to come back to.
+    /// Return a bookmark of the current position, for `restore`.
     fn save(&self) -> PyResult<Bookmark> {
         let debugger = self.travel.claim("the debugger")?;
         let thread = debugger.thread();
@@ -291,7 +306,7 @@ impl Debugger {
         })
     }
 
-    /// Goes to a place that was saved, of this debugger or of another one of the same run.
+    /// Go to a bookmark that this debugger or another one of the same run saved.
     fn restore(&self, py: Python<'_>, bookmark: &Bookmark) -> PyResult<()> {
         let cycle = bookmark.cycle;
         self.go(py, |debugger| debugger.goto(cycle))?;

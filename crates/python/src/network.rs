@@ -28,7 +28,7 @@ use crate::project::{self, settings};
 use crate::table::Table;
 use crate::table_data::{TableBuilder, TableData};
 
-/// A network of hosts that react, links, queues and routers, read from a file or a dictionary.
+/// A network of reactive hosts, links, queues and routers, read from a file or a dictionary.
 #[pyclass(frozen, module = "npsim")]
 pub struct Network {
     path: PathBuf,
@@ -38,11 +38,13 @@ pub struct Network {
     source: (Py<PyAny>, Option<Py<PyDict>>, PathBuf),
 }
 
-/// Reads a network: `target` is its file, or a dictionary with the keys of one, whose paths are
-/// seen from `base`. `set` maps paths of keys to values, as the command's `--set`.
+/// Read a network.
 ///
-/// Raises `npsim.Error` with the first mistake; one in a dictionary has the path of keys as its
-/// place.
+/// `target` is a network file, or a dictionary with the keys of one; the paths in a dictionary are
+/// relative to `base`. `set` maps key paths to values, like the command's `--set`.
+///
+/// Raises `npsim.Error` with the first mistake; a mistake in a dictionary is located by its key
+/// path.
 #[pyfunction]
 #[pyo3(signature = (target, *, set = None, base = None))]
 pub fn network(
@@ -104,21 +106,24 @@ struct Done {
 
 #[pymethods]
 impl Network {
-    /// The network's name.
+    /// The name of the network.
     #[getter]
     fn name(&self) -> PyResult<String> {
         Ok(self.file()?.name)
     }
 
-    /// Runs the network to the end that its file says, or to `until`, with another `seed` if one is
-    /// given, and gives what came of it. `threads` routers that are chips run at a time; the results
-    /// are the same with any number. With `sample_every` windows, rates and queues are sampled at
-    /// this distance.
+    /// Run the network to the end given in its file or to `until`, and return the results.
     ///
-    /// `progress` is called with a `Progress` while the run goes on. Without it a line shows that in a
-    /// terminal or notebook once half a second has passed; `False` leaves it out.
+    /// `until` is a string with a unit, such as "60s". `seed` replaces the seed of the file. Up to
+    /// `threads` routers that are chips run at a time; the results do not depend on the number.
+    /// With `sample_every`, a time such as "100ms", windows, rates and queues are sampled at this
+    /// interval.
     ///
-    /// Raises `npsim.Fault` where the microcode of a router goes wrong; `KeyboardInterrupt` ends it
+    /// `progress` is a callable that receives a `Progress` while the run continues. By default, a
+    /// terminal or notebook shows a progress line after half a second; `True` shows it anywhere,
+    /// and `False` nowhere.
+    ///
+    /// Raises `npsim.Fault` if the microcode of a router fails. `KeyboardInterrupt` ends the run
     /// within a second.
     #[pyo3(signature = (*, until = None, seed = None, threads = 1, sample_every = None, progress = None))]
     fn run(
@@ -261,7 +266,7 @@ fn sample(
     debug_assert!(sampled.is_ok());
 }
 
-/// What came of a network's run.
+/// The results of a network run.
 #[pyclass(frozen, module = "npsim")]
 pub struct NetworkRun {
     json: String,
@@ -270,8 +275,10 @@ pub struct NetworkRun {
 
 #[pymethods]
 impl NetworkRun {
-    /// All results, as the command's file has them: flows, transfers, lines, routers. A new
-    /// dictionary each time; times and rates are those of the network's file.
+    /// All results, as in the command's results file: flows, transfers, lines, routers.
+    ///
+    /// A new dictionary each time. Times and rates are those of the network's file, whatever its
+    /// `scale`.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("json")?.call_method1("loads", (&self.json,))
@@ -283,8 +290,9 @@ impl NetworkRun {
         &self.json
     }
 
-    /// Windows, rates and queues over time: a row for each quantity at each moment. Only of a run
-    /// with `sample_every`.
+    /// Windows, rates and queues over time: one row per quantity and moment.
+    ///
+    /// Raises `npsim.Error` unless the run had `sample_every`.
     #[getter]
     fn series(&self) -> PyResult<Table> {
         let table = self.series.as_ref().map(|table| Table(Arc::clone(table)));

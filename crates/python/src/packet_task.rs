@@ -29,18 +29,18 @@ const LINK_HEADER: usize = 14;
 /// Position of the destination address in an IPv4 datagram.
 const DESTINATION: std::ops::Range<usize> = 16..20;
 
-/// A packet that microcode has left to the core, as a task of Python's sees it.
+/// An exception packet that microcode passed to the core, as seen by a task written in Python.
 #[pyclass(frozen, get_all, module = "npsim")]
 pub struct SlowPathPacket {
-    /// When the core took it off its ring, in cycles.
+    /// The cycle in which the core took the packet off its ring.
     cycle: u64,
     /// The microcode's reason code.
     reason: u8,
-    /// The port by which it came.
+    /// The input port.
     port: u32,
-    /// Bytes of the frame, without its check sequence.
+    /// The length of the frame in bytes, without the frame check sequence.
     length: u32,
-    /// The first 64 bytes of the frame, or all of a shorter one.
+    /// The first 64 bytes of the frame, or all of a shorter frame.
     header: Py<PyBytes>,
 }
 

@@ -20,7 +20,7 @@ pub fn pickled<'py>(
     Ok((again, arguments))
 }
 
-/// Makes an object again that was sent from another process.
+/// Recreate an object sent from another process.
 #[pyfunction]
 #[pyo3(name = "_again")]
 pub fn again<'py>(

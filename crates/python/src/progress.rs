@@ -14,21 +14,21 @@ use pyo3::types::PyBool;
 
 use crate::detached::{StopFlag, attended};
 
-/// How far a sweep or a run is; a run counts as one point.
+/// The progress of a sweep or a run; a run counts as one point.
 #[pyclass(frozen, get_all, module = "npsim")]
 pub struct Progress {
-    /// Points that are done, with those that were run before.
+    /// The number of finished points, including those finished earlier.
     done: usize,
-    /// All points.
+    /// The number of all points.
     total: usize,
-    /// How much of what is to be simulated has been, from 0 to 1. It grows within a point as well; in a
-    /// run of which no end is known it stays 0 until then.
+    /// The fraction of the simulation that is done, from 0 to 1. It also grows within a point; for
+    /// a run without a known end, it is 0 until the run ends.
     fraction: f64,
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     seconds: f64,
-    /// Seconds to go, if it goes on like that; `None` as long as there is nothing to go by.
+    /// Estimated remaining seconds at the present rate; `None` as long as there is no estimate.
     remaining: Option<f64>,
-    /// Seconds of simulated time; `None` of a sweep, whose points have each their own.
+    /// Seconds of simulated time; `None` for a sweep, where each point has its own.
     simulated: Option<f64>,
 }
 

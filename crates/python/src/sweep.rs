@@ -36,22 +36,25 @@ struct Plan {
     options: Py<PyDict>,
 }
 
-/// A sweep: the points at which a system runs, and what is measured at each.
+/// A sweep: the points at which a system runs, and the metrics measured at each.
 #[pyclass(frozen, module = "npsim")]
 pub struct Sweep(Arc<Plan>);
 
-/// A point of a sweep: one run. It can be sent to another process or machine, where `run` gives the
-/// same outcome.
+/// A point of a sweep: one run.
+///
+/// A point can be sent to another process or machine, where `run` returns the same outcome.
 #[pyclass(frozen, module = "npsim")]
 pub struct Point {
     plan: Arc<Plan>,
     index: usize,
 }
 
-/// Reads a sweep: `target` is its file, the name of a shipped study (`"zhang"`), or a dictionary with
-/// the keys of a sweep's file. Systems are looked for below `root`, or, without it, in the file's
-/// folder, the current folder and those above it. `quick` takes the fewer points and shorter windows
-/// that the file has for a quick run.
+/// Read a sweep.
+///
+/// `target` is a sweep file, the name of a shipped study (`"zhang"`), or a dictionary with the keys
+/// of a sweep file. Systems are searched for in the file's folder and then in `root` or, without
+/// it, in the current folder and its ancestors. `quick` selects the fewer points and shorter
+/// windows that the file defines for a quick run. Raises `npsim.Error` if the sweep cannot be read.
 #[pyfunction]
 #[pyo3(signature = (target, *, quick = false, root = None))]
 pub fn sweep(
@@ -191,13 +194,13 @@ fn table(outcomes: &[(CachedPoint, PointOutcome)]) -> TableData {
 
 #[pymethods]
 impl Sweep {
-    /// The name.
+    /// The name of the sweep.
     #[getter]
     fn name(&self) -> &str {
         &self.0.study.name
     }
 
-    /// The points, in their order.
+    /// The points, in order.
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let all = (0..self.0.points.len()).map(|index| {
@@ -216,14 +219,18 @@ impl Sweep {
         self.0.points.len()
     }
 
-    /// Runs all points, `jobs` at a time, and gives a row for each: its number, its place on each
-    /// axis, which of several runs it is, and the value of each metric. With `results` outcomes are
-    /// kept in this folder, as by the command, and those that are there are not run again.
+    /// Run all points, `jobs` at a time, and return a table with one row per point.
     ///
-    /// In a terminal or notebook a line shows how far it is. `progress` is False for none, True for one
-    /// anywhere, or a callable that gets an `npsim.Progress`, in this thread, whenever something is new, up
-    /// to twenty times a second. What it raises ends the sweep, as Ctrl-C does within a second; with
-    /// `results` the points that are done stay.
+    /// A row has the number of the point, its position on each axis, which of several runs it is,
+    /// and the value of each metric. With `results`, outcomes are stored in this folder, as by the
+    /// command, and those already there are reused.
+    ///
+    /// A terminal or notebook shows a progress line. `progress` is `False` for no line, `True` for
+    /// a line anywhere, or a callable that receives an `npsim.Progress` on the calling thread
+    /// whenever there is news, up to twenty times a second.
+    ///
+    /// Raises `npsim.Error` for mistakes in the input. An exception raised by `progress` ends the
+    /// sweep, as does `KeyboardInterrupt` within a second; finished points remain in `results`.
     #[pyo3(signature = (*, jobs = 1, results = None, progress = None))]
     fn run(
         &self,
@@ -238,9 +245,8 @@ impl Sweep {
         Ok(Table(Arc::new(table(&outcomes))))
     }
 
-    /// Gives all points to a client of Dask, or to what else has its `map`, such as an executor of
-    /// `concurrent.futures`, and gives back what that gives: futures, whose results are those of
-    /// `Point.run`.
+    /// Pass all points to the `map` of a Dask client or of another executor, such as those of
+    /// `concurrent.futures`, and return what it returns: futures or results, as from `Point.run`.
     fn submit<'py>(
         slf: Bound<'py, Self>,
         client: Bound<'py, PyAny>,
@@ -261,19 +267,19 @@ impl Sweep {
 
 #[pymethods]
 impl Point {
-    /// The number, from 1.
+    /// The number of the point, from 1.
     #[getter]
     fn number(&self) -> usize {
         self.point().number
     }
 
-    /// The sweep that it belongs to.
+    /// The name of the sweep to which the point belongs.
     #[getter]
     fn sweep(&self) -> &str {
         &self.point().sweep
     }
 
-    /// Its place on each axis.
+    /// The position of the point on each axis.
     #[getter]
     fn coordinates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let coordinates = PyDict::new(py);
@@ -283,15 +289,17 @@ impl Point {
         Ok(coordinates)
     }
 
-    /// All that it sets, as `PATH=VALUE`.
+    /// The settings of the point, as `PATH=VALUE`.
     #[getter]
     fn settings(&self) -> Vec<String> {
         self.point().shown_settings()
     }
 
-    /// Runs it and gives its outcome: a dictionary with `ending`, `fault`, the window, and of each
-    /// metric the value, or why there is none. With `results` the outcome is kept in this folder, as
-    /// by the command, and taken from there if it is there already.
+    /// Run the point, and return its outcome as a dictionary.
+    ///
+    /// It has `ending`, `fault`, the window, and for each metric its value or why there is none.
+    /// With `results`, the outcome is stored in this folder, as by the command, and reused if
+    /// already there.
     #[pyo3(signature = (*, results = None))]
     fn run<'py>(&self, py: Python<'py>, results: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
         let points = vec![self.point().clone()];
@@ -329,7 +337,7 @@ impl Point {
     }
 }
 
-/// A point of a sweep that is read again in another process.
+/// Recreate a point of a sweep in another process.
 #[pyfunction]
 #[pyo3(name = "_point_again")]
 pub fn point_again<'py>(

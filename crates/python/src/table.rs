@@ -15,11 +15,15 @@ use crate::table_data::TableData;
 /// Rows that a notebook shows at each end of a table.
 const SHOWN: usize = 5;
 
-/// A table: columns of the same length with names.
+/// A table: named columns of equal length.
 ///
-/// `table["ended"]` is a column, `len(table)` the number of rows, `for name in table` goes through
-/// the names. Readers of Arrow take it as it is, without a copy: `polars.DataFrame(table)`,
-/// `pyarrow.table(table)`, `pandas.DataFrame.from_arrow(table)`, `duckdb.sql("select fate, count(*) from table group by fate")`.
+/// `table["ended"]` is a column, `len(table)` is the number of rows, and `for name in table`
+/// iterates over the names. Libraries that read Arrow accept a table without a copy:
+/// `polars.DataFrame(table)`, `pyarrow.table(table)`, `pandas.DataFrame.from_arrow(table)`,
+/// `duckdb.sql("select fate, count(*) from table group by fate")`.
+///
+/// `numpy`, `pandas`, `polars` and `arrow` raise `ModuleNotFoundError` if their library is not
+/// installed.
 #[pyclass(frozen, mapping, module = "npsim")]
 pub struct Table(pub Arc<TableData>);
 
@@ -56,7 +60,7 @@ impl Table {
         Ok(PyList::new(py, self.keys())?.try_iter()?.into_any())
     }
 
-    /// The names of the columns, in their order.
+    /// Return the names of the columns, in order.
     fn keys(&self) -> Vec<String> {
         self.0
             .columns
@@ -65,7 +69,7 @@ impl Table {
             .collect()
     }
 
-    /// The columns, in their order.
+    /// Return the columns, in order.
     fn values(&self) -> Vec<Column> {
         let columns = self.0.columns.iter();
         columns
@@ -73,12 +77,12 @@ impl Table {
             .collect()
     }
 
-    /// The names with their columns.
+    /// Return pairs of names and columns, in order.
     fn items(&self) -> Vec<(String, Column)> {
         self.keys().into_iter().zip(self.values()).collect()
     }
 
-    /// A column, or `default` where there is none of this name.
+    /// Return a column by name, or `default` if there is no such column.
     #[pyo3(signature = (name, default = None))]
     fn get<'py>(
         &self,
@@ -102,7 +106,9 @@ impl Table {
         ))
     }
 
-    /// A row as a dictionary; `None` where a value is missing. Rows count from 0.
+    /// Return a row as a dictionary, with `None` for missing values.
+    ///
+    /// Rows are numbered from 0. Raises `IndexError` if there is no such row.
     fn row<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
         let row = PyDict::new(py);
         for (name, column) in &self.0.columns {
@@ -116,7 +122,8 @@ impl Table {
         Ok(row)
     }
 
-    /// Refuses to be one array, which would be one of names.
+    /// Raise `TypeError`: a table is not a single array. Use `numpy()`, which returns one per
+    /// column.
     #[pyo3(signature = (*_arguments, **_options))]
     fn __array__(
         &self,
@@ -142,8 +149,10 @@ impl Table {
         arrow::schema_of(py, &self.0)
     }
 
-    /// A dictionary of NumPy arrays. Numbers share the table's memory; where some are missing the
-    /// array is a masked one. Texts are copied into arrays of objects.
+    /// Return a dictionary of NumPy arrays, one per column.
+    ///
+    /// Numbers share the table's memory, in a masked array if some are missing. Texts are copied
+    /// into object arrays.
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let numpy = module(py, "numpy")?;
         let arrays = PyDict::new(py);
@@ -174,8 +183,9 @@ impl Table {
         Ok(arrays)
     }
 
-    /// A pandas data frame. Numbers of which none is missing share the table's memory; of others
-    /// missing ones are `NA`.
+    /// Return a pandas data frame.
+    ///
+    /// Numeric columns without missing values share the table's memory; missing numbers are `NA`.
     fn pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let pandas = module(py, "pandas")?;
         let series = PyDict::new(py);
@@ -199,12 +209,12 @@ impl Table {
         pandas.call_method("DataFrame", (series,), Some(&options))
     }
 
-    /// A polars data frame. Numbers share the table's memory.
+    /// Return a polars data frame. Numbers share the table's memory.
     fn polars(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         module(slf.py(), "polars")?.call_method1("DataFrame", (slf,))
     }
 
-    /// An Arrow table of pyarrow. All columns share the table's memory.
+    /// Return a pyarrow table. All columns share the table's memory.
     fn arrow(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
         module(slf.py(), "pyarrow")?.call_method1("table", (slf,))
     }

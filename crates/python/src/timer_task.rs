@@ -13,12 +13,14 @@ use crate::kind_name::KindName;
 /// Maximum number of longwords per access.
 const MOST_LONGWORDS: usize = 8;
 
-/// What a timer task reads: `count` longwords, 1 to 8, from a byte offset of its table on.
+/// A read access of a timer task: `count` longwords, 1 to 8, from a byte offset in its table.
+///
+/// Raises `ValueError` if the offset is not a multiple of four or the count is out of range.
 #[pyclass(frozen, get_all, module = "npsim")]
 pub struct Read {
     /// Bytes from the beginning of the table.
     offset: u32,
-    /// Longwords.
+    /// The number of longwords.
     count: usize,
 }
 
@@ -37,12 +39,15 @@ impl Read {
     }
 }
 
-/// What a timer task writes: 1 to 8 longwords, from a byte offset of its table on.
+/// A write access of a timer task: 1 to 8 longwords, to a byte offset in its table.
+///
+/// Raises `ValueError` if the offset is not a multiple of four or the number of words is out of
+/// range.
 #[pyclass(frozen, get_all, module = "npsim")]
 pub struct Write {
     /// Bytes from the beginning of the table.
     offset: u32,
-    /// The longwords.
+    /// The longwords to write.
     words: Vec<u32>,
 }
 
