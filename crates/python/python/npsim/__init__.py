@@ -1,6 +1,6 @@
 """npsim: an open laboratory for network processors of the Intel IXP2400/IXP2800 family.
 
-Microcode is assembled and run on a cycle-approximate chip; what came of it are tables that NumPy,
+It assembles microcode and runs it on a cycle-approximate chip. The results are tables that NumPy,
 pandas, polars and Arrow read without a copy:
 
     import npsim
@@ -9,8 +9,8 @@ pandas, polars and Arrow read without a copy:
     run = project.run(load=0.5, packets=True)
     run.stats["packets"]["sent"], run.packets.polars()
 
-Every mistake is an `npsim.Error` with the text of the `npsim` command: place, cause, remedy. Times
-are texts with a unit ("2ms") or cycles of the microengines; lengths are bytes.
+A mistake in the input raises `npsim.Error` with the message of the `npsim` command: place, cause,
+remedy. Times are strings with a unit ("2ms") or cycles of the microengines; lengths are in bytes.
 """
 
 from ._npsim import (

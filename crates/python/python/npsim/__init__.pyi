@@ -56,8 +56,8 @@ __all__ = [
 __version__: str
 
 _Path: TypeAlias = str | os.PathLike[str]
-# Dictionaries of files: names, or paths, with texts, or paths of files that have them. Of any keys, since
-# keys of dictionaries are of one type exactly.
+# Dictionaries of files: names or paths, mapped to texts or to paths of files that contain them. The keys
+# are `Any`, since the key type of a dictionary is invariant.
 _Files: TypeAlias = (
     dict[Any, str]
     | dict[Any, Path]
@@ -66,15 +66,15 @@ _Files: TypeAlias = (
     | dict[Any, _Path]
 )
 
-# A text with a unit ("2ms"), or cycles of the microengines.
+# A string with a unit ("2ms"), or cycles of the microengines.
 _Time: TypeAlias = str | int
 
 _Core: TypeAlias = Literal["engine", "reference"]
 
-# A value of a project file, or of a setting of one.
+# A value in a project file, or in a setting for one.
 _Value: TypeAlias = _Path | int | float | bool | Sequence[_Path | int | float | bool]
 
-# The path of a file, or a dictionary with the keys of one.
+# The path of a file, or a dictionary with the keys of such a file.
 _Target: TypeAlias = _Path | dict[str, Any]
 
 _Kind: TypeAlias = Literal[
@@ -110,7 +110,7 @@ _Check: TypeAlias = Literal[
     "defer-slot-entry",
 ]
 
-# The keys of a project's [load]; what is left out is as in the project.
+# The keys of a project's [load]; the project's own values apply to keys left out.
 @type_check_only
 class _LoadKeys(TypedDict, total=False):
     rate: float | str | list[float | str]
@@ -138,7 +138,7 @@ class _Observer(Protocol):
     def wants(self) -> Collection[_Kind] | Collection[str]: ...
     def see_batch(self, table: Table, /) -> object: ...
 
-# A class whose objects answer packets of the slow path; made with the keys of its section.
+# An object that answers packets of the slow path; its class is called with the keys of its section.
 @type_check_only
 class _PacketTask(Protocol):
     def takes(self, packet: SlowPathPacket, /) -> object: ...
@@ -146,14 +146,14 @@ class _PacketTask(Protocol):
         self, packet: SlowPathPacket, frame: bytes, /
     ) -> bytes | bytearray | Sequence[int] | None: ...
 
-# A class whose objects work on a table by a timer: its size, and one access after the other.
+# An object that works on a table, driven by a timer: the table's size, and one access per step.
 @type_check_only
 class _TimerTask(Protocol):
     @property
     def bytes(self) -> int: ...
     def step(self, words: list[int] | None, /) -> Read | Write | None: ...
 
-# A class whose objects answer beside an SRAM channel: longword and cycles.
+# An object that answers beside an SRAM channel, with a longword and the cycles that the answer takes.
 @type_check_only
 class _Device(Protocol):
     @property
@@ -162,11 +162,11 @@ class _Device(Protocol):
 
 @type_check_only
 class _Metric(TypedDict):
-    # None where there is none: `why` says why.
+    # None if there is no value; `why` then gives the reason.
     value: float | None
     why: NotRequired[str]
 
-# `from`, which is a word of Python's, is the cycle where the window of measurement begins.
+# `from`, a Python keyword, is the cycle at which the measurement window begins.
 _Window = TypedDict("_Window", {"from": int})
 
 @type_check_only
@@ -176,7 +176,7 @@ class _Outcome(_Window):
     ending: str
     fault: str | None
     settled: NotRequired[bool]
-    # The cycle where it ends, of a clock of `hertz`.
+    # The cycle at which the window ends, of a clock of `hertz`.
     until: int
     hertz: int
     metrics: dict[str, _Metric]
@@ -184,7 +184,7 @@ class _Outcome(_Window):
 class Error(ValueError): ...
 
 class Fault(Error):
-    # What came of the run until then.
+    # The results up to the fault.
     run: Run | NetworkRun
 
 class InternalError(RuntimeError): ...
@@ -505,7 +505,7 @@ def load(
     me: str | int | Sequence[str | int] | None = None,
     chip: _Path | None = None,
     board: _Path | None = None,
-    # A path in place of a text is that of a file which has it.
+    # A path instead of a text names the file that contains it.
     files: _Files | None = None,
     base: _Path | None = None,
     tasks: Sequence[Callable[[dict[str, Any]], _PacketTask | _TimerTask]] | None = None,

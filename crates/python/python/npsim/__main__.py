@@ -7,8 +7,8 @@ from ._npsim import _command  # type: ignore[import-not-found, unused-ignore]
 
 
 def main() -> None:
-    """Runs the command with the arguments of this process."""
-    # Ctrl-C is the command's own business, as where it is a program by itself.
+    """Run the command with the arguments of this process."""
+    # The command handles Ctrl-C itself, as the native program does.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(_command(["npsim", *sys.argv[1:]]))
 

@@ -1,4 +1,4 @@
-"""How far a sweep or a run is, as a line in a terminal or notebook."""
+"""The progress of a sweep or a run, as a line in a terminal or notebook."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from npsim import Progress
 
-# Seconds before anything is shown: what is over sooner needs no line.
+# Seconds before anything is shown: shorter work needs no line.
 PATIENCE = 0.5
 
 
 class TerminalLine:
-    """A line on standard error that is written over and in the end taken away."""
+    """A line on standard error that is overwritten, and removed at the end."""
 
     def __init__(self) -> None:
         self.shown = False
@@ -32,7 +32,7 @@ class TerminalLine:
 
 
 class NotebookLine:
-    """A bar below a cell, whose place the last words keep."""
+    """A progress bar below a notebook cell, replaced by the last text at the end."""
 
     def __init__(self) -> None:
         self.handle: Any = None
@@ -59,14 +59,14 @@ class NotebookLine:
 
 
 def in_notebook() -> bool:
-    """Whether cells of a notebook are run: those of a kernel, not of a terminal."""
+    """Return whether this is a notebook kernel rather than IPython in a terminal."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return hasattr(shell, "kernel")
 
 
 def line(always: bool) -> TerminalLine | NotebookLine | None:
-    """What shows progress here; nothing where output goes to a file, unless it is asked for."""
+    """Return the display for progress; `None` if output goes to a file, unless `always`."""
     if in_notebook():
         return NotebookLine()
     if always or (sys.stderr is not None and sys.stderr.isatty()):
