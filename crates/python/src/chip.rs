@@ -9,7 +9,7 @@ use npsim::chip::Cycle;
 use npsim::chip::kernel::observer::NoObserver;
 use npsim::diagnostics::render_fault;
 use npsim::inspect::stats::Stats;
-use npsim::links::Crossing;
+use npsim::links::{Crossing, FrameOrigin};
 use npsim::net::pace::{line_end_ps, line_free_ps};
 use npsim::net::recording::{cycle, picoseconds};
 use npsim::node::{NetworkedState, Node};
@@ -38,6 +38,8 @@ struct FedChip {
     node: Node,
     /// When the line of each port is free for the next frame, in picoseconds.
     free: Vec<u128>,
+    /// The number of frames fed so far.
+    count: u64,
 }
 
 /// A chip that accepts frames while it runs and returns those that leave.
@@ -125,6 +127,7 @@ impl Project {
             fed: Exclusive::new(FedChip {
                 node,
                 free: vec![0; ports.len()],
+                count: 0,
             }),
             stop,
         })
@@ -236,8 +239,12 @@ impl Chip {
             end,
             port: port as u8,
             bytes,
-            origin: None,
+            origin: Some(FrameOrigin {
+                frame: fed.count,
+                arrived: end,
+            }),
         });
+        fed.count += 1;
         Ok(start)
     }
 
@@ -310,7 +317,7 @@ impl Chip {
         let mut fed = self.fed.claim("the chip")?;
         let saved = fed.detached(py, &self.stop, |fed| {
             let state = fed.node.save_networked()?;
-            let saved = postcard::to_allocvec(&(own, state, &fed.free));
+            let saved = postcard::to_allocvec(&(own, state, &fed.free, fed.count));
             saved.map_err(|error| Problem::new(error.to_string()))
         })?;
         let saved = saved.map_err(|it| error::problem(&it))?;
@@ -326,8 +333,8 @@ impl Chip {
             let problem = Problem::new(format!("this is no state of such a chip: {why}"));
             error::problem(&problem.help("restore what `save` gave for the same project"))
         };
-        let read = postcard::take_from_bytes::<([u8; 32], NetworkedState, Vec<u128>)>(state);
-        let ((made_by, state, free), rest) = read.map_err(|it| refused(it.to_string()))?;
+        let read = postcard::take_from_bytes::<([u8; 32], NetworkedState, Vec<u128>, u64)>(state);
+        let ((made_by, state, free, count), rest) = read.map_err(|it| refused(it.to_string()))?;
         if !rest.is_empty() {
             return Err(refused(format!("there are {} bytes behind it", rest.len())));
         }
@@ -343,6 +350,7 @@ impl Chip {
         let restored = fed.detached(py, &self.stop, |fed| {
             fed.node.restore_networked(state)?;
             fed.free = free;
+            fed.count = count;
             Ok(())
         })?;
         restored.map_err(refused)

@@ -11,19 +11,19 @@ create_exception!(
     npsim,
     Error,
     PyValueError,
-    "A mistake in what was given: a project, a source, a capture, a value. The text is that of the command, with place, cause and remedy."
+    "An error in the input: a project, a source, a capture or a value. The text is what the command prints, with place, cause and remedy."
 );
 create_exception!(
     npsim,
     Fault,
     Error,
-    "A check stopped a run, or the microcode did what no chip could do. `run` has the results until then, where there are any."
+    "A check stopped a run, or the microcode did something that no chip could do. `run` holds the results up to that point, if there are any."
 );
 create_exception!(
     npsim,
     InternalError,
     PyRuntimeError,
-    "A defect of npsim itself."
+    "A bug in npsim itself."
 );
 
 /// Converts a problem to an exception.

@@ -53,8 +53,12 @@ def test_departures_say_when_and_from_what(forward: npsim.Project) -> None:
     one, two = chip.departures()
     assert one.start > first and one.end - one.start == pytest.approx(72 * 8 * 0.6, abs=60)
     assert two.start >= one.end
-    assert one.origin in (0, None) and len(one.frame) == 60
+    assert (one.origin, two.origin) == (0, 1) and len(one.frame) == 60
     assert bytes(one) == one.frame
+    chip.restore(chip.save())
+    chip.feed(datagram(), port=0)
+    chip.run_for("50us")
+    assert [it.origin for it in chip.departures()] == [2]
 
 
 def test_the_core_answers_by_arp_and_icmp() -> None:
