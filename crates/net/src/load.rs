@@ -49,44 +49,45 @@ pub use special::{OptionBytes, OptionError, Share, ShareError, Special};
 pub use stamp::Stamp;
 pub use turns::Interleave;
 
-/// What traffic comes.
+/// The traffic to generate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Load {
-    /// How much; without it nothing can come.
+    /// The offered rate, without which no traffic can be generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<LoadRate>,
-    /// How frames follow each other.
+    /// How frames follow each other on a line.
     pub arrivals: Arrivals,
-    /// Mean frames of a burst, with [`Arrivals::Bursts`].
+    /// Mean number of frames in a burst, for `bursts`.
     pub burst: u32,
-    /// When they begin to come on each port.
+    /// When the first frame of each port begins.
     #[serde(skip_serializing_if = "is_default")]
     pub phase: Phase,
-    /// How long frames are.
+    /// The sizes of frames.
     pub size: Sizes,
-    /// How many flows there are at a time, over all ports; at least one a port.
+    /// Number of concurrent flows over all ports; at least one per port.
     pub flows: u32,
-    /// After so many frames of a kind a flow ends, and another with a new number, other addresses and other
+    /// Number of frames of a kind after which a flow ends and another one with a new number, other addresses and other
     /// ports takes its place; 0 if flows do not end.
     #[serde(skip_serializing_if = "is_zero")]
     pub flow_packets: u64,
-    /// How the frames of a port are given to its flows.
+    /// How the frames of a port are assigned to its flows.
     #[serde(skip_serializing_if = "is_default")]
     pub interleave: Interleave,
-    /// Where flows come from.
+    /// The prefix of the source addresses.
     pub sources: Prefix,
-    /// Where flows go to, in turn; [`Load::default_destinations`] if empty.
+    /// The prefixes of the destination addresses, assigned to flows in turn. If empty: those of the project's routes,
+    /// or `198.19.0.0/16` if there are none.
     pub destinations: Vec<Prefix>,
-    /// How a rate over all ports is divided among them; in proportion to their lines if empty.
+    /// The weights by which a rate over all ports is divided among them; in proportion to the lines' rates if empty.
     pub spread: Vec<u32>,
-    /// Time to live of packets.
+    /// Time to live of the packets.
     pub ttl: u8,
     /// Frames that are not plain datagrams.
     pub special: Special,
-    /// Frames that would begin after this time do not come any more.
+    /// Duration of the traffic: no frame begins after this time.
     pub time: TimeSpan,
-    /// Another seed is other traffic of the same kind.
+    /// Another seed gives other traffic of the same kind.
     pub seed: u64,
 }
 

@@ -17,8 +17,8 @@ const LONGEST_CYCLES: u64 = 10_000_000_000;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChainSection {
-    /// Time from a bit's way out of one router to its way into the next; none if
-    /// not given.
+    /// Delay of a link: the time from a bit's departure from one router to its arrival at the next;
+    /// none if not given.
     pub delay: Option<Spanned<String>>,
 }
 

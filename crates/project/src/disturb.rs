@@ -22,9 +22,9 @@ pub struct StallSection {
     pub me: Spanned<Ids>,
     /// Context numbers.
     pub context: Spanned<Ids>,
-    /// When they stop running.
+    /// Time at which they stop running.
     pub from: Spanned<String>,
-    /// For how long.
+    /// Duration of the stall.
     #[serde(rename = "for")]
     pub time: Spanned<String>,
 }
@@ -33,13 +33,13 @@ pub struct StallSection {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DisturbSection {
-    /// Another seed is another run; 1 if not given.
+    /// Seed of the random delays: another seed gives another run; 1 if not given.
     pub seed: Option<u64>,
-    /// Most cycles by which completions of DRAM are late; 0 if not given.
+    /// Maximum delay of DRAM completions in cycles; 0 if not given.
     pub dram: Option<Spanned<u32>>,
-    /// Most cycles by which completions of SRAM are late; 0 if not given.
+    /// Maximum delay of SRAM completions in cycles; 0 if not given.
     pub sram: Option<Spanned<u32>>,
-    /// Most cycles by which completions of the scratchpad are late; 0 if not given.
+    /// Maximum delay of scratchpad completions in cycles; 0 if not given.
     pub scratch: Option<Spanned<u32>>,
 }
 

@@ -31,7 +31,7 @@ pub struct ProjectFile {
     /// Which source runs on which microengines.
     #[serde(default)]
     pub me: Vec<MeSection>,
-    /// Ports in the order of their number; the board's if there are none.
+    /// Ports, in order of their numbers; the board's if there are none.
     #[serde(default)]
     pub port: Vec<PortSection>,
     /// The media interface.
@@ -54,33 +54,33 @@ pub struct ProjectFile {
     /// Longwords that are watched as locks.
     #[serde(default)]
     pub lock: Vec<LockSection>,
-    /// Where the routing table goes.
+    /// Settings of the routing table.
     pub routes: Option<RoutesSection>,
-    /// `[flows]`
+    /// The flow table.
     pub flows: Option<Spanned<FlowsSection>>,
-    /// `[[flow]]`
+    /// Flows in the flow table.
     #[serde(default)]
     pub flow: Vec<FlowSection>,
     /// Routes.
     #[serde(default)]
     pub route: Vec<RouteSection>,
-    /// What happens to the routes while packets flow.
+    /// Changes to the routes while packets flow.
     #[serde(default)]
     pub route_change: Vec<RouteChangeSection>,
     /// The general-purpose core.
     #[serde(default)]
     pub gpp: GppSection,
-    /// Traffic that comes in when a run is given none.
+    /// Traffic to generate in runs without a capture.
     pub load: Option<Load>,
     /// Contexts that stall.
     #[serde(default)]
     pub stall: Vec<StallSection>,
-    /// Units that answer late.
+    /// Random delays of the units' completions.
     pub disturb: Option<DisturbSection>,
-    /// What lies between routers of a chain.
+    /// The links between the routers of a chain.
     #[serde(default)]
     pub chain: ChainSection,
-    /// What a run is to come to, for exercises.
+    /// Goals that a run must meet, for exercises.
     #[serde(default)]
     pub goal: Vec<GoalSection>,
     /// The sections of registered kinds of tasks and devices.
@@ -96,7 +96,7 @@ pub struct ChipSection {
     /// given.
     #[schemars(extend("x-names" = "chips"))]
     pub profile: Option<Spanned<String>>,
-    /// A board by name or file; the chip's plain one if not given.
+    /// A board by name or file; the chip's plain board if not given.
     #[schemars(extend("x-names" = "boards"))]
     pub board: Option<Spanned<String>>,
 }
@@ -105,7 +105,7 @@ pub struct ChipSection {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeSection {
-    /// The stage's name, for what sources and overrides call it.
+    /// The stage's name, for use in sources and overrides.
     pub name: Option<Spanned<String>>,
     /// Microengine indices.
     pub id: Spanned<Ids>,
@@ -118,12 +118,12 @@ pub struct MeSection {
     /// Values of import variables.
     #[serde(default)]
     pub import: BTreeMap<Spanned<String>, Spanned<i64>>,
-    /// Copy registers where banks do not fit.
+    /// Whether the assembler may copy a register where an instruction needs two registers of the same bank.
     #[serde(default)]
     pub spill_moves: bool,
-    /// 4 or 8 contexts, for a source of bare words.
+    /// Number of contexts, 4 or 8; only for a source of bare words.
     pub contexts: Option<Spanned<i64>>,
-    /// The writer of the next-neighbour registers, for a source of bare words.
+    /// The writer of the next-neighbour registers; only for a source of bare words.
     pub nn_mode: Option<Spanned<NnModeKind>>,
 }
 
@@ -138,7 +138,7 @@ pub enum NnModeKind {
     Own,
 }
 
-/// What a name is defined as.
+/// The value of a defined name.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a string or an integer")]
 pub enum DefineValue {
@@ -165,9 +165,9 @@ impl DefineValue {
 pub struct PortSection {
     /// Line rate; the board's, or `1Gbps`, if not given.
     pub rate: Option<Spanned<String>>,
-    /// The router's own address on it.
+    /// The router's own MAC address on the port.
     pub mac: Option<Spanned<String>>,
-    /// The router's own IPv4 address on it, or one for each router of a chain.
+    /// The router's own IPv4 address on the port, or a list with one for each router of a chain.
     pub address: Option<Spanned<Addresses>>,
 }
 
@@ -190,7 +190,7 @@ pub enum Addresses {
 pub struct MediaSection {
     /// Bytes of an RBUF element; 64 if not given.
     pub element_size: Option<Spanned<u16>>,
-    /// Bytes of a TBUF element; as in RBUF if not given.
+    /// Bytes of a TBUF element; as for RBUF if not given.
     pub transmit_element_size: Option<Spanned<u16>>,
 }
 
@@ -212,7 +212,7 @@ pub struct RingSection {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StatusKind {
-    /// From three quarters full on.
+    /// While it is nearly full, by default from three quarters on.
     Full,
     /// While it is empty.
     Empty,
@@ -228,7 +228,7 @@ pub struct QueueSection {
     pub channel: Option<Spanned<u8>>,
     /// Q-array entry; the next free one if not given.
     pub entry: Option<Spanned<u8>>,
-    /// How many queues in consecutive entries; 1 if not given.
+    /// Number of queues, in consecutive entries; 1 if not given.
     pub count: Option<Spanned<u8>>,
 }
 
@@ -236,7 +236,7 @@ pub struct QueueSection {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuffersSection {
-    /// How many; 512 if not given.
+    /// Number of buffers; 512 if not given.
     pub count: Option<Spanned<u32>>,
     /// Bytes of a buffer in DRAM; 2048 if not given.
     pub size: Option<Spanned<u32>>,
@@ -244,7 +244,7 @@ pub struct BuffersSection {
     pub descriptor: Option<Spanned<u32>>,
     /// SRAM channel of the descriptors; the queue's channel if not given.
     pub channel: Option<Spanned<u8>>,
-    /// The queue that holds the free ones.
+    /// The queue that holds the free buffers.
     #[schemars(extend("x-names" = "queue"))]
     pub queue: Spanned<String>,
 }
@@ -258,13 +258,13 @@ pub struct MemorySection {
     /// `scratch`, `sram0`, `sram1`, ... or `dram`.
     #[schemars(extend("x-names" = "spaces", "pattern" = "^(scratch|sram[0-9]+|dram)$"))]
     pub space: Spanned<String>,
-    /// Bytes; as many as `words` takes if not given.
+    /// Size in bytes; the size of `words` if not given.
     pub size: Option<Spanned<u64>>,
-    /// A power of two in bytes; 4 (8 in DRAM) if not given.
+    /// Alignment in bytes, a power of two; 4 (8 in DRAM) if not given.
     pub align: Option<Spanned<u64>>,
-    /// Byte address; fitted if not given.
+    /// Byte address; the first gap that fits if not given.
     pub address: Option<Spanned<u64>>,
-    /// First longwords; the rest is zero.
+    /// The first longwords; the others are zero.
     #[serde(default)]
     pub words: Vec<u32>,
 }
@@ -278,7 +278,7 @@ pub struct CounterSection {
     /// Whether it counts packets that the microcode dropped.
     #[serde(default)]
     pub drop: bool,
-    /// What it counts, for people.
+    /// A description of what it counts.
     #[serde(default)]
     pub text: String,
 }
@@ -289,7 +289,7 @@ pub struct CounterSection {
 pub struct LockSection {
     /// The name that reports show.
     pub name: Spanned<String>,
-    /// The `[[memory]]` that it is in.
+    /// The `[[memory]]` that contains it.
     #[schemars(extend("x-names" = "memory"))]
     pub memory: Spanned<String>,
     /// Byte offset in it; 0 if not given.
@@ -300,13 +300,13 @@ pub struct LockSection {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoutesSection {
-    /// SRAM channel; 1 if not given and there, or else 0.
+    /// SRAM channel; if not given, 1 if there is one, or else 0.
     pub channel: Option<Spanned<u8>>,
     /// A file of route changes, relative to the project's folder.
     pub changes: Option<Spanned<String>>,
-    /// Blocks of 256 entries behind the root; what the changes need if not given.
+    /// Number of blocks of 256 entries behind the root; as many as the changes need if not given.
     pub blocks: Option<Spanned<u32>>,
-    /// Longer than any lookup takes; `100us` if not given.
+    /// Time after which no lookup can still be using a released block; `100us` if not given.
     pub grace: Option<Spanned<String>>,
     /// Whether packets for the broadcast addresses of the ports' own networks are forwarded (RFC 2644).
     #[serde(default)]
@@ -339,11 +339,11 @@ pub struct FlowSection {
     /// Destination port, for TCP and UDP.
     #[serde(default)]
     pub destination_port: u16,
-    /// What the microcode is to do with it: a class of service.
+    /// The class of service, which the microcode reads.
     pub class: u8,
-    /// As many flows of this kind, with source ports one after the other; 1 if not given.
+    /// Number of such flows, with consecutive source ports; 1 if not given.
     pub count: Option<Spanned<u32>>,
-    /// Whether packets of the opposite direction are to be found as well.
+    /// Whether packets of the opposite direction are found as well.
     #[serde(default)]
     pub reverse: bool,
 }
@@ -356,16 +356,16 @@ pub struct RouteSection {
     pub prefix: Spanned<String>,
     /// Output port.
     pub port: Option<Spanned<u8>>,
-    /// The next hop's address; `arp` if the task of that name is to find it.
+    /// The next hop's MAC address, or `arp` for the task of that name to find it.
     pub mac: Option<Spanned<String>>,
-    /// The next hop's IPv4 address, for the task `arp` to find that on the link.
+    /// The next hop's IPv4 address, for the task `arp` to resolve on the link.
     pub next_hop: Option<Spanned<String>>,
-    /// Largest IP packet; 1500 if not given.
+    /// Largest IP packet in bytes; 1500 if not given.
     pub mtu: Option<Spanned<u16>>,
     /// Whether the addresses are the router's own.
     #[serde(default)]
     pub local: bool,
-    /// Packets that the route matches go nowhere.
+    /// Whether packets that match the route are dropped.
     #[serde(default)]
     pub discard: bool,
 }
@@ -374,26 +374,26 @@ pub struct RouteSection {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteChangeSection {
-    /// When.
+    /// Time of the change.
     pub at: Spanned<String>,
-    /// The prefix of a new route.
+    /// The prefix of the route to add.
     pub add: Option<Spanned<String>>,
-    /// The prefix of a route that gets another next hop.
+    /// The prefix of the route to give a new next hop.
     pub change: Option<Spanned<String>>,
-    /// The prefix of a route that goes.
+    /// The prefix of the route to remove.
     pub remove: Option<Spanned<String>>,
     /// Output port.
     pub port: Option<Spanned<u8>>,
-    /// The next hop's address.
+    /// The next hop's MAC address.
     pub mac: Option<Spanned<String>>,
     /// The next hop's IPv4 address, for the task `arp`, in place of `mac`.
     pub next_hop: Option<Spanned<String>>,
-    /// Largest IP packet; 1500 if not given.
+    /// Largest IP packet in bytes; 1500 if not given.
     pub mtu: Option<Spanned<u16>>,
     /// Whether the addresses are the router's own.
     #[serde(default)]
     pub local: bool,
-    /// Packets that the route matches go nowhere.
+    /// Whether packets that match the route are dropped.
     #[serde(default)]
     pub discard: bool,
 }
@@ -420,11 +420,11 @@ impl RouteChangeSection {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GppSection {
-    /// `routes`, `exceptions`, and what the registry has.
+    /// Tasks of the core: `routes`, `exceptions`, and the registered kinds.
     #[serde(default)]
     #[schemars(extend("x-names" = "tasks"))]
     pub tasks: Vec<Spanned<String>>,
-    /// Tasks whose work a program does: they do not run, and their sections are kept.
+    /// Tasks whose work the core's program does instead: they do not run, but their sections remain valid.
     #[serde(default)]
     #[schemars(extend("x-names" = "tasks"))]
     pub replaced: Vec<Spanned<String>>,
@@ -436,12 +436,12 @@ pub struct GppSection {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExceptionsSection {
-    /// The ring on which exception packets come.
+    /// The ring on which exception packets arrive.
     #[schemars(extend("x-names" = "ring"))]
     pub ring: Spanned<String>,
     /// Time between two polls of the ring; `2us` if not given.
     pub period: Option<Spanned<String>>,
-    /// What each reason code means.
+    /// The meanings of reason codes 0, 1, 2, ...
     #[serde(default)]
     pub reasons: Vec<String>,
 }

@@ -11,26 +11,26 @@ use crate::problem::Excerpt;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GoalSection {
-    /// What reports and settings call it.
+    /// The goal's name in reports and settings.
     pub name: Spanned<String>,
     /// What is measured.
     pub measure: Spanned<MeasureKind>,
-    /// The least good value.
+    /// The lower bound, included.
     pub at_least: Option<Spanned<BoundValue>>,
-    /// The largest good value.
+    /// The upper bound, included.
     pub at_most: Option<Spanned<BoundValue>>,
-    /// The only good value.
+    /// The exact value required.
     pub equals: Option<Spanned<BoundValue>>,
-    /// What is said if it is missed.
+    /// A sentence shown when the goal is missed.
     #[serde(default)]
     pub hint: String,
-    /// Which latency: `mean` if not given.
+    /// Which latency; `mean` if not given.
     pub of: Option<Spanned<LatencyOf>>,
     /// A `[[memory]]` or `[[counter]]`.
     pub memory: Option<Spanned<String>>,
     /// Byte offset in it; 0 if not given.
     pub offset: Option<Spanned<u32>>,
-    /// A stage of the project; all of them if not given.
+    /// The stage whose microengines count; all stages if not given.
     pub stage: Option<Spanned<String>>,
     /// A memory: `scratch`, `sram` or `dram`, with all its channels.
     pub unit: Option<Spanned<UnitKind>>,
@@ -38,7 +38,7 @@ pub struct GoalSection {
     pub lock: Option<Spanned<String>>,
 }
 
-/// A bound as it is typed.
+/// A bound as written.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -95,7 +95,7 @@ impl MeasureKind {
     }
 }
 
-/// Which of the latencies of all frames.
+/// Statistic of the latencies of all frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]

@@ -54,7 +54,7 @@ impl<T: JsonSchema> JsonSchema for Spanned<T> {
 pub enum Decimal {
     /// A whole number.
     Integer(i64),
-    /// The shortest digits that make the number are taken.
+    /// A number with a fraction, taken as the shortest digits that denote it.
     Float(f64),
     /// Digits, or a value with a unit.
     Text(String),
@@ -72,7 +72,7 @@ impl Decimal {
     }
 }
 
-/// Threads that keep something each.
+/// Threads that each have their own record.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(
     untagged,

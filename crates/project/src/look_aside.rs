@@ -86,9 +86,9 @@ pub trait LookAside: Clone + Debug + Serialize + DeserializeOwned + Send + Sync 
 struct WindowKeys {
     /// The name that sources use.
     name: Spanned<String>,
-    /// SRAM channel; 1 if not given and there, or else 0.
+    /// SRAM channel; if not given, 1 if there is one, or else 0.
     channel: Option<Spanned<u8>>,
-    /// Byte address of its window in the channel; the first that is free if not given.
+    /// Byte address of its window in the channel; the first free one if not given.
     address: Option<Spanned<u64>>,
 }
 

@@ -115,7 +115,7 @@ impl TableAccess<'_, '_> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TimerKeys {
-    /// The memory that the table is in.
+    /// The memory that contains the table.
     table: Spanned<String>,
     /// Time from one job to the next.
     period: Option<Spanned<String>>,

@@ -29,28 +29,28 @@ const DIVISION: [&str; 4] = ["__aeabi_idiv0", "__aeabi_ldiv0", "__div0", "__idiv
 pub(crate) struct ProgramSection {
     /// The program: an ELF file for the XScale.
     elf: Spanned<String>,
-    /// How its own memory is reached: `model`, with the caches of the XScale, if not given.
+    /// How the program's own memory is accessed; `model`, with the caches of the XScale, if not given.
     cache: Option<CacheKind>,
-    /// The scratch rings that it uses; if not given, all but those that tasks take from.
+    /// The scratch rings that the program may use; if not given, all but those that tasks take from.
     #[schemars(extend("x-names" = "ring"))]
     rings: Option<Vec<Spanned<String>>>,
-    /// Values of names that it imports, before those that the project has.
+    /// Values of names that the program imports; they take precedence over those of the project.
     #[serde(default)]
     import: BTreeMap<Spanned<String>, Spanned<i64>>,
-    /// What its UART receives.
+    /// Text that the UART receives.
     #[serde(default)]
     input: Vec<InputSection>,
 }
 
-/// How a program's own memory is reached.
+/// How a program's own memory is accessed.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CacheKind {
     /// Every access goes to DRAM.
     None,
-    /// Through caches for instructions and data.
+    /// Accesses go through an instruction cache and a data cache.
     Model,
-    /// Every access finds its line.
+    /// Every access hits the cache.
     Perfect,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum CacheKind {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InputSection {
-    /// When; at the beginning if not given.
+    /// Time at which the text arrives; the start of the run if not given.
     at: Option<Spanned<String>>,
     /// The text.
     text: String,

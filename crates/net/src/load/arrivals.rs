@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
-    /// Evenly: after each frame the line rests as long as the rate asks for.
+    /// Evenly spaced: after each frame, the line is idle as long as the rate requires.
     #[default]
     Constant,
-    /// As a Poisson process brings them to a queue before the line: exponentially distributed times
-    /// between them, and those that come while the line is busy follow back to back.
+    /// A Poisson process into a queue before the line: the times between frames are exponentially distributed, and
+    /// frames that arrive while the line is busy follow back to back.
     Poisson,
-    /// Back to back in bursts whose lengths are geometrically distributed; after each the line rests
-    /// until the rate is right again.
+    /// Back to back in bursts of geometrically distributed lengths; after each burst, the line is idle until the rate
+    /// is met again.
     Bursts,
 }
 

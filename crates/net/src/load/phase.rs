@@ -10,15 +10,14 @@ use crate::random::Random;
 /// Random streams of phases; no other stream uses their numbers.
 const STREAM: u64 = 1 << 33;
 
-/// When frames begin to come on each port, of constant arrivals and of bursts. Those of
-/// Poisson arrivals begin at random anyway.
+/// When the first frame of each port begins, for constant arrivals and bursts. Poisson arrivals begin at random anyway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Ports begin one after the other, evenly within the time from a frame to the next.
+    /// One port after the other, evenly spaced within the time from a frame to the next.
     #[default]
     Even,
-    /// Each port begins at a moment of that time that is drawn from the seed.
+    /// Each port at a random moment within that time, drawn from the seed.
     Random,
 }
 

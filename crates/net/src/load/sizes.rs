@@ -15,13 +15,13 @@ pub const SHORTEST: u32 = 64;
 /// Longest frame of a load, in bytes with FCS.
 pub const LONGEST: u32 = 9_216;
 
-/// Frames of one size and how often they come.
+/// A frame size and its relative frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
-    /// Bytes with the FCS, as the literature counts: 64 to 9216.
+    /// Bytes with FCS, as the literature counts: 64 to 9216.
     pub bytes: u32,
-    /// How often, in proportion to the other sizes' weights.
+    /// Relative frequency, in proportion to the weights of the other sizes.
     #[serde(default = "one")]
     pub weight: u32,
 }

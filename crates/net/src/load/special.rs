@@ -209,7 +209,7 @@ impl JsonSchema for OptionBytes {
     }
 }
 
-/// Which share of the frames is of which special kind; the rest are [`FrameKind::Plain`].
+/// The share of each special kind of frame; the remaining frames are plain UDP datagrams.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema,
 )]
@@ -219,7 +219,7 @@ pub struct Special {
     pub tcp: Share,
     pub icmp: Share,
     pub options: Share,
-    /// The option of frames with options.
+    /// The IPv4 option of the frames with options.
     pub option: OptionBytes,
     pub ttl: Share,
     pub checksum: Share,

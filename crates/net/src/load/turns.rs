@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::kind::FrameKind;
 use crate::random::Random;
 
-/// How the frames of a port are given to its flows.
+/// How the frames of a port are assigned to its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Interleave {
-    /// To one after the other, those of each kind by themselves.
+    /// To the flows in turn, separately for each kind of frame.
     #[default]
     Turn,
-    /// To a flow that is drawn at random, each as likely as any other.
+    /// To flows drawn at random, all equally likely.
     Random,
 }
 

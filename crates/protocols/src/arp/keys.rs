@@ -19,15 +19,15 @@ const TRIES: u32 = 3;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ArpSection {
-    /// The ring from which a microengine takes packets of the core.
+    /// The ring from which a microengine takes the core's packets.
     pub ring: Spanned<String>,
-    /// The microcode's reason code of frames that are not IPv4.
+    /// The microcode's reason code for frames that are not IPv4.
     pub arp_reason: Spanned<u8>,
-    /// The reason code of packets for the router itself; needed for next hops by address.
+    /// The reason code for packets to the router itself; needed for next hops given by address.
     pub local_reason: Option<Spanned<u8>>,
-    /// Time from one request for a next hop to the next; `1s` if not given.
+    /// Time between two requests for a next hop; `1s` if not given.
     pub retry: Option<Spanned<String>>,
-    /// Requests after which a next hop is silent; 3 if not given.
+    /// Number of requests after which a next hop is considered unreachable; 3 if not given.
     pub tries: Option<Spanned<u32>>,
 }
 

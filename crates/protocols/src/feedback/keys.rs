@@ -16,8 +16,7 @@ pub struct CoprocessorSection {
     pub name: Spanned<String>,
     /// SRAM channel; the routing table's default if not given.
     pub channel: Option<Spanned<u8>>,
-    /// Byte address of its window in the channel; the first behind the memory if
-    /// not given.
+    /// Byte address of its window in the channel; the first one above the memory if not given.
     pub address: Option<Spanned<u64>>,
 }
 

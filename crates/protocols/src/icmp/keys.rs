@@ -21,21 +21,21 @@ const TTL: u8 = 64;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IcmpSection {
-    /// The ring from which a microengine takes packets of the core.
+    /// The ring from which a microengine takes the core's packets.
     pub ring: Spanned<String>,
-    /// The microcode's reason code of packets whose time to live is over.
+    /// The microcode's reason code for packets whose time to live has expired.
     pub ttl_reason: Option<Spanned<u8>>,
-    /// The microcode's reason code of packets for the router itself.
+    /// The microcode's reason code for packets to the router itself.
     pub local_reason: Option<Spanned<u8>>,
-    /// The microcode's reason code of packets without a route.
+    /// The microcode's reason code for packets without a route.
     pub no_route_reason: Option<Spanned<u8>>,
-    /// The microcode's reason code of packets that are larger than the next hop's MTU.
+    /// The microcode's reason code for packets that are larger than the next hop's MTU.
     pub too_big_reason: Option<Spanned<u8>>,
-    /// Error messages a second; 1000 if not given.
+    /// Maximum number of error messages per second; 1000 if not given.
     pub rate: Option<Spanned<u32>>,
-    /// How many may come at once; 50 if not given.
+    /// Maximum number of error messages at once; 50 if not given.
     pub burst: Option<Spanned<u32>>,
-    /// Time to live of messages; 64 if not given.
+    /// Time to live of the messages; 64 if not given.
     pub ttl: Option<Spanned<u8>>,
 }
 

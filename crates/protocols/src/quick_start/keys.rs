@@ -19,24 +19,24 @@ const PORT_BYTES_OUT_LOW: u32 = 28;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuickStartSection {
-    /// The memory that is shared; `QS_STATE` if not given.
+    /// The shared memory; `QS_STATE` if not given.
     pub state: Option<Spanned<String>>,
-    /// Groups of ports; 1 if not given.
+    /// Number of groups: 1 for all ports together, or one group per port; 1 if not given.
     pub groups: Option<Spanned<u16>>,
-    /// Rate of a group's lines; that of its ports if not given.
+    /// Rate of a group's lines; the rate of its ports if not given.
     pub capacity: Option<Spanned<String>>,
-    /// What may be in use: a rate or a share of the capacity.
+    /// Maximum use, including grants: a rate or a share of the capacity.
     pub threshold: Spanned<Decimal>,
-    /// Time of a window; `150ms` if not given.
+    /// Length of a window; `150ms` if not given.
     pub window: Option<Spanned<String>>,
-    /// Time between two samples; that of a window if not given.
+    /// Time between two samples; the length of a window if not given.
     pub sample: Option<Spanned<String>>,
-    /// Samples of which the largest counts; 3 if not given.
+    /// Number of samples whose maximum is used; 3 if not given.
     pub samples: Option<Spanned<u32>>,
-    /// Time until the grants of a window are exact; if not given `1ms`, or a tenth of
-    /// a window if that is less.
+    /// Time until the grants of a window are exact; if not given, `1ms` or a tenth of a window,
+    /// whichever is less.
     pub grace: Option<Spanned<String>>,
-    /// The ports' counters; `PORT_COUNTERS` if not given.
+    /// The memory of the ports' counters; `PORT_COUNTERS` if not given.
     pub counters: Option<Spanned<String>>,
 }
 

@@ -15,15 +15,15 @@ use crate::thread_counters::{ThreadCounters, ThreadRecord};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RcpSection {
-    /// Where the rate is published; `RCP_RATE` if not given.
+    /// The memory in which the rate is published; `RCP_RATE` if not given.
     pub rate: Option<Spanned<String>>,
-    /// What threads count; `RCP_COUNTERS` if not given.
+    /// The memory of the threads' counters; `RCP_COUNTERS` if not given.
     pub counters: Option<Spanned<String>>,
-    /// The threads that count; as many as the memory holds if not given.
+    /// The threads that have counters; as many as the memory holds if not given.
     pub threads: Option<Spanned<Threads>>,
-    /// Groups of ports; 1 if not given.
+    /// Number of groups: 1 for all ports together, or one group per port; 1 if not given.
     pub groups: Option<Spanned<u16>>,
-    /// Rate of a group's lines; that of its ports if not given.
+    /// Rate of a group's lines; the rate of its ports if not given.
     pub capacity: Option<Spanned<String>>,
     /// Time between two updates; `10ms` if not given.
     pub period: Option<Spanned<String>>,
@@ -31,13 +31,13 @@ pub(crate) struct RcpSection {
     pub alpha: Option<Spanned<Decimal>>,
     /// Gain for the queue; 0.4 if not given.
     pub beta: Option<Spanned<Decimal>>,
-    /// The part of the capacity that is to be used; 1 if not given.
+    /// Target share of the capacity; 1 if not given.
     pub eta: Option<Spanned<Decimal>>,
-    /// The first rate; 5 % of the capacity if not given.
+    /// Rate before the first update; 5 % of the capacity if not given.
     pub initial_rate: Option<Spanned<String>>,
-    /// The round-trip time before a packet carries one; `200ms` if not given.
+    /// Round-trip time assumed until a packet carries one; `200ms` if not given.
     pub initial_rtt: Option<Spanned<String>>,
-    /// The queues' counters; `QUEUE_COUNTERS` if not given, `none` for none.
+    /// The memory of the queues' counters; `QUEUE_COUNTERS` if not given, `none` to ignore queues.
     pub queues: Option<Spanned<String>>,
 }
 

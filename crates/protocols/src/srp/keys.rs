@@ -23,13 +23,13 @@ const FIRST: u8 = 3;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SrpSection {
-    /// The records of flows; `FLOW_RECORDS` if not given.
+    /// The memory of the flows' records; `FLOW_RECORDS` if not given.
     pub records: Option<Spanned<String>>,
-    /// Time in which each flow is looked at once; `1ms` if not given.
+    /// Polling period of each flow; `1ms` if not given.
     pub period: Option<Spanned<String>>,
-    /// The least timeout; `200ms` if not given.
+    /// The minimum timeout; `200ms` if not given.
     pub min_timeout: Option<Spanned<String>>,
-    /// What classes of flows are paced by.
+    /// Pacing of classes of flows.
     #[serde(default)]
     pub class: Vec<Spanned<ClassSection>>,
 }
@@ -40,13 +40,13 @@ pub(crate) struct SrpSection {
 pub(crate) struct ClassSection {
     /// The class of `[[flow]]`.
     pub class: Spanned<u8>,
-    /// A rate, or `srp` for one that is computed.
+    /// Rate of each flow in bits of IP per second, or `srp` for a computed one.
     pub rate: Spanned<String>,
-    /// Bytes of IP of a packet; 1500 if not given.
+    /// Size of a packet in bytes of IP; 1500 if not given.
     pub packet: Option<Spanned<u16>>,
-    /// The greatest computed rate; none if not given.
+    /// The maximum computed rate; no limit if not given.
     pub most: Option<Spanned<String>>,
-    /// Segments of the first round-trip time; 3 if not given.
+    /// Segments in the first round-trip time; 3 if not given.
     pub first: Option<Spanned<u8>>,
 }
 

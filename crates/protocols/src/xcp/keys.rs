@@ -17,35 +17,35 @@ use crate::thread_counters::{ThreadCounters, ThreadRecord};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct XcpSection {
-    /// The memory that is shared; `XCP_STATE` if not given.
+    /// The shared memory; `XCP_STATE` if not given.
     pub state: Option<Spanned<String>>,
-    /// `locked` or `split`; `locked` if not given.
+    /// How the pools are shared, `locked` or `split`; `locked` if not given.
     pub layout: Option<Spanned<XcpLayoutKind>>,
-    /// Whether the core takes the lock; it does if not given.
+    /// Whether the core takes the lock; `true` if not given.
     pub lock: Option<Spanned<bool>>,
-    /// Sums per thread; in the shared memory if not given.
+    /// The memory of the sums per thread; the shared memory if not given.
     pub sums: Option<Spanned<String>>,
     /// The threads that have sums; as many as the memory holds if not given.
     pub threads: Option<Spanned<Threads>>,
-    /// Groups of ports; 1 if not given.
+    /// Number of groups: 1 for all ports together, or one group per port; 1 if not given.
     pub groups: Option<Spanned<u16>>,
-    /// Rate of a group's lines; that of its ports if not given.
+    /// Rate of a group's lines; the rate of its ports if not given.
     pub capacity: Option<Spanned<String>>,
     /// The first interval; `50ms` if not given.
     pub initial_interval: Option<Spanned<String>>,
     /// The shortest interval; `10ms` if not given.
     pub min_interval: Option<Spanned<String>>,
-    /// The longest round-trip time that counts; `1s` if not given.
+    /// The longest round-trip time used; `1s` if not given.
     pub max_interval: Option<Spanned<String>>,
     /// Gain for spare capacity; 0.4 if not given.
     pub alpha: Option<Spanned<Decimal>>,
     /// Gain for the standing queue; 0.226 if not given.
     pub beta: Option<Spanned<Decimal>>,
-    /// Share that is shuffled; 0.1 if not given.
+    /// Share of the traffic that is shuffled; 0.1 if not given.
     pub gamma: Option<Spanned<Decimal>>,
     /// The shortest time between two samples of the queue; `2ms` if not given.
     pub allowed_queue: Option<Spanned<String>>,
-    /// The queues' counters; `QUEUE_COUNTERS` if not given, `none` for none.
+    /// The memory of the queues' counters; `QUEUE_COUNTERS` if not given, `none` to ignore queues.
     pub queues: Option<Spanned<String>>,
 }
 
