@@ -21,9 +21,9 @@ const PORT_BYTES_OUT_LOW: u32 = 28;
 pub(crate) struct QuickStartSection {
     /// The shared memory; `QS_STATE` if not given.
     pub state: Option<Spanned<String>>,
-    /// Number of groups: 1 for all ports together, or one group per port; 1 if not given.
+    /// Number of groups: 1 for all ports together, or up to one per port; 1 if not given.
     pub groups: Option<Spanned<u16>>,
-    /// Rate of a group's lines; the rate of its ports if not given.
+    /// Rate of a group's lines; the sum of its ports' rates if not given.
     pub capacity: Option<Spanned<String>>,
     /// Maximum use, including grants: a rate or a share of the capacity.
     pub threshold: Spanned<Decimal>,

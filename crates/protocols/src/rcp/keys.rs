@@ -21,9 +21,9 @@ pub(crate) struct RcpSection {
     pub counters: Option<Spanned<String>>,
     /// The threads that have counters; as many as the memory holds if not given.
     pub threads: Option<Spanned<Threads>>,
-    /// Number of groups: 1 for all ports together, or one group per port; 1 if not given.
+    /// Number of groups: 1 for all ports together, or up to one per port; 1 if not given.
     pub groups: Option<Spanned<u16>>,
-    /// Rate of a group's lines; the rate of its ports if not given.
+    /// Rate of a group's lines; the sum of its ports' rates if not given.
     pub capacity: Option<Spanned<String>>,
     /// Time between two updates; `10ms` if not given.
     pub period: Option<Spanned<String>>,
