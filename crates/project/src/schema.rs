@@ -26,9 +26,9 @@ pub fn schema(registry: &Registry) -> Value {
     let devices = registry.device_schemas(&mut generator);
     let mut root = generator.into_root_schema_for::<ProjectFile>().to_value();
     root["title"] = json!("npsim project");
-    root["description"] = json!("Which microcode runs on which chip, and what is in memory before");
+    root["description"] = json!("The microcode that runs on a chip, and the initial contents of its memories");
     let extends = json!({
-        "description": "What is taken over: a project file, its folder, or a list of them.",
+        "description": "Projects to inherit from: a project file, its folder, or a list of them.",
         "type": ["string", "array"],
         "items": { "type": "string" },
         NAMES: "projects"
