@@ -1,4 +1,4 @@
-//! Every message has an example, which earns it and says what to do.
+//! Every message has an example that causes it, and states a remedy.
 
 #![allow(clippy::format_push_string, reason = "what is wrong is built as text")]
 
@@ -27,13 +27,13 @@ fn every_code_has_an_example_with_a_remedy() {
         let told: Vec<&str> = assembly.diagnostics.iter().map(|d| d.code).collect();
         match found.next() {
             None => wrong += &format!("{name}: says {told:?}\n"),
-            // What a source says itself needs no remedy of the assembler.
+            // A message written in the source itself needs no remedy from the assembler.
             Some(d) if d.help.is_none() && !name.starts_with("user-") => {
                 wrong += &format!("{name}: no remedy: {}\n", d.message);
             }
             Some(_) => {}
         }
-        // What is an error hides nothing else that would come first.
+        // An error hides no other message that would come first.
         let first = assembly
             .diagnostics
             .iter()

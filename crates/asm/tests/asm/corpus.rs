@@ -1,11 +1,6 @@
-//! Small programs, one for each thing the language has, with what the assembler
-//! makes of them.
+//! Small programs, one for each feature of the language, with the assembler's results.
 //!
-//! The first lines of a program say what is expected of it in short:
-//! `; good`, `; error CODE LINE`, `; warning CODE LINE`, `; note CODE LINE`, and
-//! `; first-constant N` for the constant of its first instruction. The file
-//! beside it holds all words and messages. `NPSIM_UPDATE_CORPUS=1 cargo test -p
-//! npsim-asm corpus` writes these files anew; read what has changed.
+//! The first lines of a program state briefly what is expected:...
 
 #![allow(clippy::format_push_string, reason = "expectations are built as text")]
 
@@ -45,7 +40,7 @@ fn level(level: Severity) -> &'static str {
     }
 }
 
-/// All that the assembler says, as text.
+/// All messages of the assembler, as text.
 fn result(assembly: &Assembly) -> String {
     let mut text = String::new();
     for d in &assembly.diagnostics {
@@ -150,7 +145,7 @@ fn heads_hold() {
         if good != assembly.image.is_some() {
             wrong += &format!("{name}: good is {good}\n{}\n", result(&assembly));
         }
-        // Of a program that is wrong only what is named must be right.
+        // A program with errors must match only what is stated.
         let extra = good && found != wanted;
         if extra || wanted.iter().any(|w| !found.contains(w)) {
             wrong += &format!("{name}: {wanted:?}, found {found:?}\n");
@@ -178,7 +173,7 @@ fn results_are_as_committed() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// What does not depend on columns.
+/// The text without what depends on columns.
 fn without_columns(assembly: &Assembly) -> (Vec<String>, Option<Vec<u64>>) {
     let told = assembly.diagnostics.iter().map(|it| {
         let (line, _) = assembly.sources.line_column(it.primary.span);

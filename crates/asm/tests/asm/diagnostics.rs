@@ -11,7 +11,7 @@ use crate::support::{codes, describe, run, run_with};
 use npsim_asm::{Options, Severity};
 use npsim_isa::{Generation, Instruction, encode};
 
-/// Code and a text that is wrong in this way only.
+/// A code and a text whose only error has that code.
 const ERRORS: &[(&str, &str)] = &[
     ("syntax", "alu[a0, --, B a1\n, ]"),
     ("syntax", "alu[a0, --, B, a1] defer[1]"),
@@ -434,7 +434,7 @@ fn a_copy_does_not_come_into_a_shadow() {
     assert_eq!(assembly.diagnostics[0].code, "bank-conflict");
 }
 
-/// Texts that come close to a warning without earning it.
+/// Texts that come close to a warning without causing it.
 const QUIET: &[&str] = &[
     "local_csr_wr[ACTIVE_LM_ADDR_0, a0]\nnop\nnop\nnop\nalu[a1, --, B, *l$index0[2]]\nctx_arb[kill]",
     "local_csr_wr[ACTIVE_LM_ADDR_0, a0]\nalu[a1, --, B, *l$index1[2]]\nctx_arb[kill]",

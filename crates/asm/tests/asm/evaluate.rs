@@ -1,12 +1,12 @@
-//! A direct evaluator of one context without memory units: enough to see which
-//! way the branches of a program go.
+//! A direct evaluator of one context without memory units, sufficient to follow the branches of a
+//! program.
 
 use std::collections::BTreeMap;
 
 use npsim_image::Image;
 use npsim_isa::{AluOp, Condition, ImmedShift, Instruction, Operand, ShfOp, Shift, decode};
 
-/// Steps after which a program counts as one that never ends.
+/// Steps after which a program is taken to run forever.
 const STEPS: usize = 10_000;
 
 /// The state of the context.
@@ -16,7 +16,7 @@ const STEPS: usize = 10_000;
     reason = "the four condition codes are four bits"
 )]
 pub struct Machine {
-    /// Registers and what transfer registers read as.
+    /// Registers, and the values that reads of transfer registers return.
     pub registers: BTreeMap<Operand, u32>,
     /// The number of the context.
     pub context: u8,
@@ -44,7 +44,7 @@ impl Machine {
 
     fn write(&mut self, operand: Operand, value: u32) {
         match operand {
-            // What is written to a transfer register cannot be read back.
+            // A value written to a transfer register cannot be read back.
             Operand::None | Operand::STransfer(_) | Operand::DTransfer(_) => {}
             other => {
                 self.registers.insert(other, value);

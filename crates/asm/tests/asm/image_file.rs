@@ -1,5 +1,4 @@
-//! Images survive the way through a file, and damaged files are refused with
-//! the line that is at fault.
+//! Images survive a round trip through a file, and damaged files are rejected with the faulty line.
 
 use crate::support::image;
 use npsim_image::Image;
@@ -65,7 +64,7 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z$@_\\[\\]0-9]{0,8}", any::<String>()]
 }
 
-/// Live ranges of a program of so many words.
+/// Live ranges of a program of the given number of words.
 fn live(words: usize) -> impl Strategy<Value = Vec<LiveRange>> {
     let point = |n: usize| ProgramPoint {
         address: (n / 2) as u16,
@@ -174,7 +173,7 @@ fn any_image() -> impl Strategy<Value = Image> {
                             .into_iter()
                             .enumerate()
                             .map(|(index, (name, mut call, arguments))| {
-                                // Only an earlier one encloses another.
+                                // A scope can only be enclosed by an earlier one.
                                 call.expansion = call.expansion.filter(|n| (*n as usize) < index);
                                 ImageExpansion {
                                     name,
@@ -197,8 +196,8 @@ fn any_image() -> impl Strategy<Value = Image> {
                                 origin,
                             })
                             .collect(),
-                        // Each scope stands in an earlier one; what no scopes are known
-                        // of has their numbers all the same.
+                        // Each scope lies in an earlier one; entries without known scopes still
+                        // have scope numbers.
                         scopes: scopes
                             .into_iter()
                             .filter(|_| flags[3])

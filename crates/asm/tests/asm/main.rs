@@ -1,4 +1,4 @@
-//! The assembler from outside: texts in, words, messages and files out.
+//! The assembler from the outside: texts in; words, messages and files out.
 
 mod codes;
 mod corpus;

@@ -1,4 +1,4 @@
-//! Each register of each word has the name that the source gave it there.
+//! Each register of each word has the name that the source gives it at that point.
 
 use std::fs;
 use std::path::Path;
@@ -18,8 +18,8 @@ fn the_programs_of_the_corpus_are_named_exactly() {
         if path.extension().is_none_or(|extension| extension != "uc") {
             continue;
         }
-        // These sources paste names together, keep them in values, spell them otherwise, or give words
-        // as numbers, so that no text holds the names.
+        // These sources concatenate names, keep them in values, spell them differently, or give words as numbers, so no
+        // text contains the names.
         let nameless = [
             "pp-paste",
             "pp-define-eval-text",
@@ -153,7 +153,7 @@ fn scopes_statements_and_arguments_are_told() {
             (Some(0), 2, 6, Some(1))
         ]
     );
-    // `.if` makes a comparison and a branch, all others one word each.
+    // `.if` makes a comparison and a branch; all other statements make one word each.
     let test = image
         .origins
         .iter()
@@ -198,12 +198,13 @@ ctx_arb[kill]
     let (outer, inner) = (operand("x", 5).unwrap(), operand("x", 2).unwrap());
     assert_eq!((outer.0, inner.0), (0, 1));
     assert_ne!(outer.1, inner.1, "both are alive at word 2");
-    // Both are alive, and only one is meant.
+    // Both are live, and only one is meant.
     let alive = image.registers_live_at(ProgramPoint::before(2));
     let x: Vec<_> = alive.iter().filter(|it| it.symbol.name == "x").collect();
     assert_eq!(x.len(), 2);
     assert_eq!(x.iter().filter(|it| it.visible).count(), 1);
-    // The synonym is replaced as text, so inside it is the inner one, which ends at word 3.
+    // The synonym is replaced as text, so in the inner scope it means the inner register, which
+    // ends at word 3.
     assert_eq!(operand("alias", 3), operand("x", 3));
     assert_eq!(operand("alias", 4), Some(outer));
     assert_eq!(operand("x", 6), None, "nothing needs it any more");

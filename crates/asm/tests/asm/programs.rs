@@ -195,9 +195,8 @@ fn constants_choose_the_form_of_immed() {
 
 #[test]
 fn every_word_comes_back_from_its_text() {
-    // A shift without and with something in the unused A field, a rotation that passes B
-    // without and with it, two fast writes of which one has the bit of
-    // `indirect_ref`, reserved bits of a branch, and words that are not valid instructions.
+    // A shift without and with something in the unused A field, a rotation that passes B without
+    // and with it, two fast writes, one of them with the bit of
     let words = vec![
         0x8c_3010_0900,
         0x8c_3010_0901,
@@ -361,8 +360,8 @@ fn an_import_too_large_for_its_place_is_refused() {
     assert_eq!(assembly.sources.line_column(error.primary.span).0, 4);
 }
 
-/// A register that is live over one call only may share with one that is live
-/// over the other, if returns go back to their own caller.
+/// A register that is live over only one call may share a place with one that is live over the
+/// other call, if returns go back to their own caller.
 #[test]
 fn returns_go_to_the_callers_of_their_subroutine() {
     let text = ".reg ret sum first second\n.areg ret 0\n.areg sum 1\n\

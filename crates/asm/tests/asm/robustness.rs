@@ -1,4 +1,4 @@
-//! No text makes the assembler panic, and no image means an error with a place.
+//! No text makes the assembler panic, and if there is no image, there is an error with a position.
 
 use crate::support::{describe, run};
 use npsim_asm::{Severity, codes};
@@ -340,7 +340,7 @@ fn mistakes_by_the_thousand_cost_little() {
         .collect::<Vec<_>>()
         .concat();
     let open = "#if 1\n".repeat(50_000);
-    // It would take minutes if each name were compared with each.
+    // This would take minutes if each name were compared with every other.
     for text in [macros + &calls, names + &uses, open] {
         let assembly = run(&text);
         assert!(

@@ -1,6 +1,5 @@
-//! Random programs of names, arms, loops and calls give what a direct
-//! evaluation of their text gives: neither splitting names, nor sharing
-//! registers, nor copies between banks may change a value.
+//! Random programs of names, branches, loops and calls give the same results as a direct evaluation
+//! of their text: neither
 
 #![allow(
     clippy::format_push_string,
@@ -25,7 +24,7 @@ enum Statement {
     /// Replaces the upper half.
     Upper(usize, u16),
     If(usize, usize, Vec<Statement>, Vec<Statement>),
-    /// Turns of a loop.
+    /// Iterations of a loop.
     Loop(u32, Vec<Statement>),
     /// A call of one of two subroutines.
     Call(bool),

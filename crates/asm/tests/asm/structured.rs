@@ -12,7 +12,7 @@ use npsim_asm::Options;
 use npsim_isa::Operand;
 use proptest::prelude::*;
 
-/// A value with its text and what it is for given variables.
+/// A value: its text, and its result for given variables.
 #[derive(Clone, Debug)]
 enum Part {
     Variable(usize),
@@ -21,8 +21,8 @@ enum Part {
     Byte(usize, u8),
     Complement(Box<Part>),
     Minus(Box<Part>),
-    /// The left side always has a variable in it, as constants alone are
-    /// computed with 64 bits.
+    /// The left side always contains a variable, because constant expressions are computed in 64
+    /// bits.
     Binary(&'static str, Box<Part>, Box<Part>),
     Shift(&'static str, Box<Part>, u8),
 }
@@ -186,7 +186,7 @@ fn test() -> impl Strategy<Value = Test> {
     })
 }
 
-/// Declares the variables and gives them their values.
+/// Declares the variables and assigns their values.
 fn prologue(of: &[u32; 6]) -> String {
     let mut text = String::from(".reg a b c d out\n.reg @g\n.reg read $in\n.addr $in 3\n");
     for (name, value) in NAMES.iter().zip(of).take(5) {

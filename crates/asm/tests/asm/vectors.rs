@@ -31,7 +31,7 @@ fn every_vector_assembles_to_its_word() {
     assert!(vectors.len() >= 120, "{} vectors", vectors.len());
     let mut wrong = String::new();
     for (word, text) in vectors {
-        // Enough words around it for branch targets, defer slots and CSR reads.
+        // Enough surrounding words for branch targets, defer slots and CSR reads.
         let padding = "nop\n".repeat(400);
         let before = if text.contains("indirect_ref") || text.contains(">>") || text.contains("<<")
         {

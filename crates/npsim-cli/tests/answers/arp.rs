@@ -1,4 +1,4 @@
-//! ARP: answers, what is learnt, and packets whose next hop is not known yet.
+//! ARP: answers, learnt addresses, and packets whose next hop is not yet known.
 
 use std::net::Ipv4Addr;
 
@@ -38,7 +38,7 @@ const CASES: [Case; 2] = [
     },
 ];
 
-/// Addresses on the links: of a station, and the router's on port 2.
+/// Link addresses: a station's, and the router's on port 2.
 const STATION: Mac = [2, 0, 0, 0, 0, 0x55];
 const PORT_2: Mac = [2, 0, 0x5e, 0, 0, 2];
 
@@ -66,7 +66,7 @@ fn run(case: &Case, sent: &[(u32, u32, Vec<u8>)], options: &str) -> Outcome {
     run_in(Dir::new(), &project, sent, options)
 }
 
-/// Runs frames through a project that may stand in a folder of its own.
+/// Runs frames through a project that may be in a folder of its own.
 fn run_in(dir: Dir, project: &str, sent: &[(u32, u32, Vec<u8>)], options: &str) -> Outcome {
     let dir = dir.with("in.pcapng", pcapng(sent));
     let command =
@@ -104,11 +104,11 @@ pub fn pcapng(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
-/// An ARP message: operation, destination on the link, sender's addresses and target's.
+/// An ARP message: operation, link destination, addresses of the sender and of the target.
 type Heard = (ArpOperation, Mac, [u8; 4], Mac, [u8; 4]);
 
-/// The ARP messages among frames, with the addresses of the Ethernet header, as another
-/// reader of packets sees them.
+/// The ARP messages among frames, with the addresses of the Ethernet header, as read by a
+/// third-party packet reader.
 fn heard(frames: &[Vec<u8>]) -> Vec<Heard> {
     let arp = |frame: &Vec<u8>| {
         let packet = SlicedPacket::from_ethernet(frame).expect("a sound frame");
@@ -148,7 +148,8 @@ fn a_request_for_a_ports_own_address_is_answered() {
         let stranger = [192, 0, 2, 200];
         let sent = [
             (0, 2, ask(stranger, case.own)),
-            // For an address of another port, for one that no station has; and one that asks before it has an address.
+            // A request for an address of another port, one for an address that no station has, and one from a station
+            // that has no address yet.
             (50, 2, ask(stranger, case.first)),
             (100, 2, ask(stranger, [192, 0, 2, 99])),
             (150, 2, ask([0; 4], case.own)),
@@ -178,7 +179,7 @@ fn the_first_packet_waits_for_its_next_hop_and_the_others_pass() {
         let frames = outcome.frames();
         let request = (ArpOperation::REQUEST, [0xff; 6], case.own, PORT_2, case.hop);
         assert_eq!(heard(&frames)[0], request, "{}", case.project);
-        // All six leave for the station, one hop older, and with a right checksum.
+        // All six leave for the station, with the TTL decremented and a correct checksum.
         let forwarded: Vec<_> = frames
             .iter()
             .filter(|frame| frame[12..14] == [8, 0])
@@ -203,13 +204,13 @@ fn the_first_packet_waits_for_its_next_hop_and_the_others_pass() {
 #[test]
 fn an_unknown_next_hop_is_asked_for_once_a_second() {
     let case = &CASES[0];
-    // Packets come all the time for three seconds, from the host that gets the message in the end.
+    // Packets arrive for three seconds, from the host that finally gets the message.
     let mut sent: Vec<_> = (0..300_u32)
         .map(|n| (n * 10_000, 0, datagram(case.far, 64, n as u16)))
         .collect();
     let host = ArpMessage::request((STATION, [10, 1, 0, 2].into()), case.first.into());
     sent.insert(0, (0, 0, host.to_frame()));
-    // A run ends when nothing comes any more: a question for another station.
+    // A run ends when nothing more arrives, so a request for another station follows.
     let other = ArpMessage::request((STATION, [10, 1, 0, 2].into()), [10, 1, 0, 99].into());
     sent.push((3_500_000, 0, other.to_frame()));
     let outcome = run(case, &sent, "--until 3900ms");
@@ -227,7 +228,7 @@ fn an_unknown_next_hop_is_asked_for_once_a_second() {
             "{times:?}"
         );
     }
-    // The last one that waited is given up, and its host gets a message.
+    // The last waiting packet is given up, and its host gets a message.
     assert_eq!(
         (outcome.arp("displaced"), outcome.arp("unanswered")),
         (299, 1)
@@ -243,11 +244,11 @@ fn an_unknown_next_hop_is_asked_for_once_a_second() {
     assert_eq!(outcome.stats["packets"]["unaccounted"], 0);
 }
 
-/// What the core sends itself goes by the same next hops.
+/// The core's own packets use the same next hops.
 #[test]
 fn an_answer_waits_for_the_way_back() {
     for case in &CASES {
-        // No station on the host's side has been heard: the answer itself needs a next hop.
+        // No station on the host's side has sent anything, so the answer itself needs a next hop.
         let back = [10, 1, 0, 2];
         let port = u32::from(case.first[1] == 0);
         let own: [u8; 4] = [10, 1, 0, 1];
@@ -271,7 +272,7 @@ fn an_answer_waits_for_the_way_back() {
     }
 }
 
-/// A route gets another next hop while packets flow, which has to be found as well.
+/// While packets flow, a route gets another next hop, which must also be resolved.
 #[test]
 fn a_next_hop_of_a_change_is_found() {
     const OTHER: Mac = [2, 0, 0, 0, 0, 0x66];

@@ -1,4 +1,4 @@
-//! What left, as etherparse reads it. Wrong checksums end the test.
+//! The frames that left, as read by etherparse. A wrong checksum fails the test.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub struct Message {
     pub to: Ipv4Addr,
     pub ttl: u8,
     pub kind: Icmpv4Type,
-    /// What stands behind the message's header.
+    /// The bytes after the message's header.
     pub rest: Vec<u8>,
 }
 

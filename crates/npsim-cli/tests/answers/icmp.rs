@@ -1,4 +1,4 @@
-//! ICMP: traceroute, ping, what cannot be forwarded, and what must stay unanswered.
+//! ICMP: traceroute, ping, packets that cannot be forwarded, and packets that must not be answered.
 
 use std::net::Ipv4Addr;
 
@@ -26,7 +26,7 @@ fn shipped(project: &str) -> String {
     root().join("microcode").join(project).display().to_string()
 }
 
-/// What leaves when frames come at a port, 50 us after one another, and the statistics.
+/// The frames that leave when frames arrive at a port every 50 us, and the statistics.
 fn answers(project: &str, sent: &[Vec<u8>], options: &str) -> (Vec<Message>, Value) {
     let dir = Dir::new().with("in.pcap", capture(sent, 50));
     answers_in(&dir, project, options)
@@ -75,7 +75,7 @@ fn a_traceroute_over_three_routers_shows_three_addresses() {
             .collect();
         let dir = project(&chain(router)).with("in.pcap", capture(&probes, 50));
         let (answers, stats) = answers_in(&dir, "own.toml", "--hops 3");
-        // The first router's port 0 took them, the others' port 2.
+        // They arrived at port 0 of the first router and at port 2 of the others.
         let hops = [[10, 1, 1, 1], [192, 0, 2, 2], [192, 0, 2, 3]];
         let mut told: Vec<_> = { answers.iter() }
             .map(|answer| (answer.port(), answer.from, answer.ttl))
@@ -84,7 +84,7 @@ fn a_traceroute_over_three_routers_shows_three_addresses() {
         let expected: Vec<_> = (0..9)
             .map(|n| {
                 let hop = usize::from(n / 3);
-                // The routers behind have passed the answer on.
+                // The later routers have forwarded the answer.
                 let ttl = 62 + hop as u8;
                 (40_000 + n, Ipv4Addr::from(hops[hop]), ttl)
             })
@@ -94,7 +94,7 @@ fn a_traceroute_over_three_routers_shows_three_addresses() {
             assert_eq!((answer.to, &answer.kind), (HOST.into(), &EXPIRED));
             assert_eq!(answer.rest.len(), 28, "header and eight bytes");
         }
-        // The last three have come through.
+        // The last three got through.
         let out = dir.path("out.pcap");
         assert_eq!(frames(&out).len(), 12);
         assert_eq!(stats["packets"]["made"], 9);
@@ -140,11 +140,11 @@ fn pings_come_back_with_what_they_carry() {
             .zip(&payloads)
             .map(|(n, p)| ping([10, 1, 0, 1], n, p))
             .collect();
-        // A packet that was damaged on its way is not answered.
+        // A packet damaged in transit is not answered.
         let mut damaged = ping([10, 1, 0, 1], 99, &[7; 200]);
         damaged[200] ^= 1;
         probes.push(damaged);
-        // Nor is what was not asked.
+        // Nor are messages that are not requests.
         let mut reply = ping([10, 1, 0, 1], 98, &[7; 20]);
         reply[34] = 0;
         probes.push(reply);
@@ -277,7 +277,7 @@ fn messages_are_limited_and_pings_are_not() {
         let mut probes: Vec<_> = (0..40).map(|n| datagram(FAR, 1, n)).collect();
         probes.extend((0..10).map(|n| ping([10, 1, 0, 1], n, &[1; 30])));
         let dir = dir.with("in.pcap", capture(&probes, 50));
-        // In the 2 ms of the probes two tokens come besides those that are there.
+        // In the 2 ms of the probes, two tokens are added to those already there.
         let options = "--set gpp.icmp.rate=1000 --set gpp.icmp.burst=5";
         let (answers, stats) = answers_in(&dir, &shipped(router), options);
         let errors = answers.iter().filter(|it| it.kind == EXPIRED).count();
@@ -288,8 +288,8 @@ fn messages_are_limited_and_pings_are_not() {
     }
 }
 
-/// Each router of a chain changes a table that has its own addresses and no other's: an address of
-/// one behind it goes the way of the networks around it.
+/// Each router of a chain changes a table that contains only its own addresses: an address of a
+/// later router is routed like the network around it.
 #[test]
 fn routes_change_around_the_addresses_of_each_router() {
     for router in ROUTERS {
@@ -298,7 +298,7 @@ fn routes_change_around_the_addresses_of_each_router() {
             .zip(hops.into_iter().chain(hops))
             .map(|(n, to)| ping(to, n, b"who?"))
             .collect();
-        // From then on the first router takes the whole network for its own.
+        // From then on, the first router treats the whole network as its own.
         let text = format!(
             "{}[[route_change]]\nat = \"140us\"\nchange = \"192.0.2.0/24\"\nlocal = true\n",
             chain(router)
@@ -315,7 +315,7 @@ fn routes_change_around_the_addresses_of_each_router() {
     }
 }
 
-/// Buffers come back whatever happens to a packet: more packets than buffers come.
+/// Buffers are returned whatever happens to a packet: there are more packets than buffers.
 #[test]
 fn no_buffer_is_lost() {
     for router in ROUTERS {

@@ -1,5 +1,5 @@
-//! The programs in C do what the tasks do: the same captures through the shipped routers with either,
-//! and the same frames come out.
+//! The programs in C do the same as the tasks: the same captures through the shipped routers with either give the same
+//! frames.
 
 use etherparse::{NetSlice, SlicedPacket};
 use npsim_protocols::arp::message::{ArpMessage, Operation};
@@ -10,12 +10,12 @@ use crate::capture::frames;
 use crate::harness::{Dir, root};
 use crate::probes::{HOST, capture, datagram, from, ping, whole, with_checksum};
 
-/// Routers whose core answers, as a task and as a program.
+/// Routers whose core answers, by a task and by a program.
 const ICMP: [(&str, &str); 2] = [
     ("forward/icmp.toml", "forward/icmp-c.toml"),
     ("router/icmp.toml", "router/icmp-c.toml"),
 ];
-/// The same with ARP, by the program for ARP and by that for everything.
+/// The same with ARP, by the program for ARP and by the program for everything.
 const ARP: [(&str, &str); 4] = [
     ("forward/arp.toml", "forward/arp-c.toml"),
     ("router/arp.toml", "router/arp-c.toml"),
@@ -31,13 +31,13 @@ const UNLIMITED: [&str; 2] = [
     "[gpp.program.import]\nICMP_BURST = 100000\n",
 ];
 
-/// What left, and the statistics of the run.
+/// The frames that left, and the statistics of the run.
 struct Run {
     frames: Vec<Vec<u8>>,
     stats: Value,
 }
 
-/// Runs a capture through a shipped project, of which `more` changes something.
+/// Runs a capture through a shipped project that `more` changes.
 fn run(project: &str, more: &str, input: (&str, &[u8]), options: &str) -> Run {
     let base = root().join("microcode").join(project);
     let text = format!("extends = \"{}\"\n{more}", base.display());
@@ -48,7 +48,7 @@ fn run(project: &str, more: &str, input: (&str, &[u8]), options: &str) -> Run {
     );
     dir.npsim(&command).expect(0, &[]);
     let mut frames = frames(&dir.path("out.pcap"));
-    // The standard router stamps what it forwards with the time that it took.
+    // The standard router stamps forwarded frames with their delay.
     for frame in &mut frames {
         frame[6..8].fill(0);
     }
@@ -74,8 +74,8 @@ fn is_made(frame: &[u8]) -> bool {
     }
 }
 
-/// The frames of both are the same, and those of the core in the same order. Others may leave earlier or
-/// later than an answer.
+/// Both runs give the same frames, and the core's frames in the same order. Other frames may leave before or after an
+/// answer.
 fn assert_same(name: &str, task: &Run, program: &Run) {
     let made = |run: &Run| -> Vec<Vec<u8>> {
         let made = run.frames.iter().filter(|frame| is_made(frame));
@@ -110,7 +110,7 @@ fn same(routers: &[(&str, &str)], input: (&str, &[u8]), least: usize) {
     }
 }
 
-/// Numbers without a pattern: xorshift of 64 bits.
+/// Pseudo-random numbers: 64-bit xorshift.
 struct Random(u64);
 
 impl Random {
@@ -122,7 +122,7 @@ impl Random {
     }
 }
 
-/// Probes of every kind, and the same with bytes that are changed here and there.
+/// Probes of every kind, and the same probes with some bytes changed.
 fn hostile(count: usize) -> Vec<Vec<u8>> {
     let mut random = Random(0x00c0_ffee);
     let mut options = ping([10, 1, 0, 1], 7, &[3; 40]);
@@ -203,7 +203,8 @@ fn recorded_exceptions_get_the_same_answers_in_c() {
     same(&ARP, ("in.pcap", &bytes), 3);
 }
 
-/// Next hops are asked for, answer, move, or are silent; others ask, and lie.
+/// Next hops are requested, answer, move, or stay silent; other stations send requests and false
+/// answers.
 #[test]
 fn arp_is_the_same_in_c() {
     let station = [2, 0, 0, 0, 0, 0x55];
@@ -225,21 +226,21 @@ fn arp_is_the_same_in_c() {
         let (request, reply) = (Operation::Request, Operation::Reply);
         let moved = [2, 0, 0, 0, 0, 0x66];
         let sent = [
-            // Two packets wait, the latter is kept; then the next hop answers.
+            // Two packets wait and the later one is kept; then the next hop answers.
             (10, 0, datagram(far, 64, 1)),
             (60, 0, datagram(far, 64, 2)),
             (200, 2, message(reply, station, hop, own)),
             (300, 0, datagram(far, 64, 3)),
-            // The router is asked.
+            // A request to the router.
             (400, 2, message(request, station, hop, own)),
             (500, 2, message(request, station, [10, 2, 7, 7], own)),
             (600, 2, message(request, station, hop, [10, 9, 9, 9])),
-            // The next hop moves, and a group would be one.
+            // The next hop moves, and a group address claims to be one.
             (700, 2, message(reply, moved, hop, own)),
             (800, 2, message(reply, [3, 0, 0, 0, 0, 1], hop, own)),
             (900, 0, datagram(far, 64, 4)),
             (1000, 0, datagram(far, 1, 5)),
-            // Behind the default route a next hop is silent: three requests, then a message.
+            // A next hop on the default route is silent: three requests, then an error message.
             (1100, 0, datagram([203, 0, 113, 7], 64, 6)),
             (1200, 0, datagram([203, 0, 113, 8], 1, 7)),
             (6000, 0, datagram(far, 64, 8)),

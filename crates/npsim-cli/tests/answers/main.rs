@@ -1,5 +1,5 @@
-//! What the general-purpose core answers, as hosts would see it: captures go through the shipped
-//! routers and what comes back is read by others' readers of packets, etherparse and, where it is
+//! The answers of the general-purpose core as hosts would see them: captures go through the shipped
+//! routers, and third-party packet readers parse the frames that come back: etherparse and, if
 //! installed, tshark.
 
 #[path = "../cli/harness.rs"]

@@ -1,13 +1,13 @@
-//! Frames that hosts send, and captures of them.
+//! Frames sent by hosts, and captures of them.
 
 use etherparse::PacketBuilder;
 
 /// A host behind port 0, whose addresses are 10.1.0.0/16 in all projects here.
 pub const HOST: [u8; 4] = [10, 1, 7, 7];
-/// The router's address on the Ethernet; the projects take any.
+/// The router's Ethernet address; the projects accept any.
 const MAC: [[u8; 6]; 2] = [[2, 0, 0, 0, 0, 9], [2, 0, 0x5e, 0, 0, 0]];
 
-/// A datagram from a port of its own to traceroute's first port.
+/// A datagram from its own source port to traceroute's first port.
 pub fn datagram(to: [u8; 4], ttl: u8, port: u16) -> Vec<u8> {
     from(HOST, to, ttl, port, &[0x42; 20])
 }
@@ -38,7 +38,7 @@ pub fn ping(to: [u8; 4], number: u16, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The frame with the checksum of its changed header.
+/// The frame with the checksum updated for its changed header.
 pub fn with_checksum(mut frame: Vec<u8>) -> Vec<u8> {
     let end = 14 + usize::from(frame[14] & 0xf) * 4;
     frame[24..26].fill(0);
@@ -52,7 +52,7 @@ pub fn with_checksum(mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
-/// A classic capture of frames that came so many microseconds after one another.
+/// A classic capture of frames that arrive at the given interval in microseconds.
 pub fn capture(frames: &[Vec<u8>], microseconds: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65535, 1] {

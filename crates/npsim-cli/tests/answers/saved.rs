@@ -1,4 +1,4 @@
-//! Equal bytes from equal inputs: again, with other threads, and by way of a checkpoint.
+//! Equal inputs give equal bytes: when repeated, with other threads, and through a checkpoint.
 
 use crate::harness::{Dir, root};
 use crate::probes::{capture, datagram, ping};
@@ -18,7 +18,7 @@ fn a_run_that_is_saved_while_the_core_answers_goes_on_the_same() {
     let whole = "--out whole.pcap --stats whole.json";
     dir.npsim(&format!("{run} {whole} {end}")).expect(0, &[]);
     assert!(dir.read("whole.pcap").len() > 24 + 60 * 16);
-    // Times at which packets wait, are half made, and are on their way.
+    // Times at which packets wait, are partly built, and are in flight.
     for until in ["40us", "55us", "61us", "200us", "333us"] {
         let first = "--out part.pcap --stats part.json --checkpoint part.ckpt";
         dir.npsim(&format!("{run} {first} --until {until}"))

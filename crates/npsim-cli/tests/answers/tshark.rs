@@ -1,15 +1,15 @@
-//! tshark, where it is installed.
+//! tshark, if it is installed.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The given fields of the frames that a filter takes, a line each with tabs between
-/// them; `None`, with a message, where there is no tshark.
+/// The given fields of the frames that match a filter, one line per frame, separated by tabs;
+/// `None`, with a message, if tshark is not installed.
 pub fn fields(capture: &Path, filter: &str, fields: &[&str]) -> Option<String> {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(capture).args(["-Y", filter]);
     command.args(["-o", "ip.check_checksum:TRUE", "-T", "fields"]);
-    // Of what an error message quotes there would be another value.
+    // The packet quoted by an error message would give a second value.
     command.args(["-E", "occurrence=f"]);
     for field in fields {
         command.args(["-e", field]);
@@ -27,7 +27,7 @@ pub fn fields(capture: &Path, filter: &str, fields: &[&str]) -> Option<String> {
     }
 }
 
-/// tshark, too, takes all checksums for right.
+/// tshark also finds all checksums correct.
 pub fn assert_sound(capture: &Path) {
     let wrong = "ip.checksum.status == 0 || icmp.checksum.status == 0 || _ws.malformed";
     if let Some(found) = fields(capture, wrong, &["frame.number"]) {

@@ -1,4 +1,4 @@
-//! A client of the debug adapter, which looks at the form of each message.
+//! A client of the debug adapter that checks the form of each message.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,7 +22,7 @@ pub struct Client {
     seq: i64,
     last: i64,
     events: VecDeque<Value>,
-    /// The commands that were answered.
+    /// The commands that have been answered.
     pub answered: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Client {
 
     pub fn raw(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().unwrap();
-        // The adapter may have ended before it has read all.
+        // The adapter may have exited before it has read everything.
         let _ = input.write_all(bytes).and_then(|()| input.flush());
     }
 
@@ -64,7 +64,7 @@ impl Client {
         self.seq
     }
 
-    /// The next message; nothing at the end.
+    /// The next message; `None` at the end of the stream.
     fn next(&mut self) -> Option<Value> {
         let mut length = 0;
         loop {
@@ -88,7 +88,7 @@ impl Client {
         Some(message)
     }
 
-    /// The response to a request; events that come before it wait.
+    /// The response to a request; events that arrive before it are kept for later.
     pub fn response(&mut self, seq: i64) -> Value {
         loop {
             let message = self.next().expect("the adapter has gone");
@@ -110,7 +110,7 @@ impl Client {
         response["body"].clone()
     }
 
-    /// Why a request is refused.
+    /// The reason for which a request is refused.
     pub fn refused(&mut self, command: &str, arguments: Value) -> String {
         let seq = self.send(command, arguments);
         let response = self.response(seq);
@@ -121,7 +121,7 @@ impl Client {
             .to_owned()
     }
 
-    /// The body of the next event of a kind; others before it are passed over.
+    /// The body of the next event of a kind; earlier events of other kinds are skipped.
     pub fn event(&mut self, kind: &str) -> Value {
         loop {
             let message = match self.events.pop_front() {
@@ -135,13 +135,13 @@ impl Client {
         }
     }
 
-    /// Goes on and waits for the stop.
+    /// Continues the run and waits for it to stop.
     pub fn go(&mut self, command: &str, thread: i64) -> Value {
         self.ask(command, json!({ "threadId": thread }));
         self.event("stopped")
     }
 
-    /// As editors begin.
+    /// Starts a session as editors do.
     pub fn launch(&mut self, arguments: Value) {
         self.ask(
             "initialize",
@@ -151,12 +151,12 @@ impl Client {
         self.event("initialized");
     }
 
-    /// Hangs up, and waits for the adapter to end.
+    /// Closes the stream and waits for the adapter to exit.
     pub fn hang_up(self) -> i32 {
         self.end().0
     }
 
-    /// Closes the stream; the exit code and what stands on standard error.
+    /// Closes the stream; returns the exit code and the contents of standard error.
     pub fn end(mut self) -> (i32, String) {
         drop(self.input.take());
         let mut rest = Vec::new();

@@ -1,9 +1,8 @@
-//! The form of messages: which properties the protocol wants, and of which type.
+//! The form of messages: the properties that the protocol requires, with their types.
 
 use serde_json::Value;
 
-/// The property of a path: `frames[].id:int`; a `?` before the type says that it may be
-/// absent.
+/// A property by its path: `frames[].id:int`; a `?` before the type means that it may be absent.
 const RESPONSES: &[(&str, &[&str])] = &[
     (
         "initialize",
@@ -221,7 +220,7 @@ fn body(message: &Value, wanted: &[&str]) {
             message,
         );
     }
-    // What the protocol does not have is a mistake in a name.
+    // A property that the protocol does not define is a misspelt name.
     let known: Vec<_> = wanted
         .iter()
         .map(|it| it.split([':', '.', '[']).next().unwrap())
@@ -239,7 +238,7 @@ fn body(message: &Value, wanted: &[&str]) {
     }
 }
 
-/// Panics where a message has not the form that the protocol wants.
+/// Panics if a message does not have the form that the protocol requires.
 pub fn check(message: &Value) {
     assert!(is(&message["seq"], "int"), "{message}");
     match message["type"].as_str() {
@@ -269,7 +268,7 @@ pub fn check(message: &Value) {
     }
 }
 
-/// All commands whose answers have a form here.
+/// All commands whose answers have a form defined here.
 pub fn commands() -> impl Iterator<Item = &'static str> {
     RESPONSES.iter().map(|it| it.0).chain(BARE.iter().copied())
 }

@@ -234,7 +234,7 @@ fn a_session_goes_forward_and_back() {
             .refused("restart", json!({}))
             .contains("no request `restart`")
     );
-    // Out of a macro that was stepped into.
+    // Steps out of a macro that was stepped into.
     let asked = json!({ "source": { "path": "wire8.uc" }, "breakpoints": [{ "line": 49, "condition": "context == 3" }] });
     client.ask("setBreakpoints", asked);
     client.go("continue", thread(3));
@@ -375,7 +375,7 @@ fn a_line_is_gone_to_in_the_future_and_in_the_past() {
     client.ask("configurationDone", json!({}));
     client.event("stopped");
     let source = json!({ "path": "microcode/tutorial/wire8.uc" });
-    // What stops the run elsewhere does not stop a jump.
+    // Conditions that otherwise stop a run do not stop a jump.
     let set = json!({ "source": source, "breakpoints": [{ "line": 46 }] });
     client.ask("setBreakpoints", set);
     let asked = json!({ "source": source, "line": 47 });
@@ -399,7 +399,7 @@ fn a_line_is_gone_to_in_the_future_and_in_the_past() {
     let second = go(&mut client, 0);
     assert_ne!(first, second);
     assert_eq!(go(&mut client, 1), first);
-    // No cycle is before the first one, and the run stays where it is.
+    // There is no cycle before the first, and the run stays where it is.
     let none = json!({ "threadId": thread(3), "targetId": id(1) });
     assert!(
         client
@@ -462,7 +462,7 @@ fn a_search_that_goes_on_is_broken_off() {
     assert_eq!(stopped["reason"], "pause", "{stopped}");
     client.response(pause);
     client.event("stopped");
-    // The client hangs up while the run goes on.
+    // The client closes the connection while the run continues.
     client.ask("continue", json!({ "threadId": 1 }));
     assert_eq!(client.hang_up(), 0);
 }

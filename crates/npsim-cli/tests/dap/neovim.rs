@@ -1,4 +1,4 @@
-//! A debug session in a real editor: Neovim, where it is installed.
+//! A debug session in a real editor: Neovim, if it is installed.
 
 use std::process::{Command, Stdio};
 
@@ -25,7 +25,7 @@ fn neovim_steps_through_a_macro_and_back() {
         ))
         .env("NPSIM", env!("CARGO_BIN_EXE_npsim"))
         .env("NPSIM_ROOT", &root)
-        // The user's own settings do not count.
+        // The user's own settings are ignored.
         .env("HOME", home.path())
         .env("XDG_STATE_HOME", home.path())
         .current_dir(&root)

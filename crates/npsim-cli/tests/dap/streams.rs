@@ -1,4 +1,4 @@
-//! Streams that are no protocol, or only nearly.
+//! Streams that do not follow the protocol, or almost do.
 
 use serde_json::json;
 
@@ -114,7 +114,7 @@ fn numbers_beyond_everything_are_refused() {
         let why = client.refused(command, arguments);
         assert!(!why.is_empty());
     }
-    // What lies behind all memory is no data, and not that much memory is taken.
+    // Addresses past the end of memory have no data, and no memory of that size is allocated.
     let read = client.ask(
         "readMemory",
         json!({ "memoryReference": "0xfffffff0", "count": most }),

@@ -1,4 +1,4 @@
-//! The extension in a real Visual Studio Code, where one was fetched.
+//! The extension in a real Visual Studio Code, if one was fetched.
 
 use std::process::{Command, Stdio};
 

@@ -26,7 +26,7 @@ const FRAMES: u64 = 500;
 /// Prefix lengths of the routes that change.
 const LENGTHS: [u32; 12] = [16, 20, 20, 24, 24, 28, 28, 28, 32, 32, 32, 32];
 
-/// Numbers without a pattern: xorshift of 64 bits.
+/// Pseudo-random numbers: 64-bit xorshift.
 struct Random(u64);
 
 impl Random {

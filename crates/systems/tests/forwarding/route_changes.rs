@@ -46,7 +46,7 @@ const LENGTHS: [u32; 12] = [16, 20, 20, 24, 24, 28, 28, 28, 32, 32, 32, 32];
 /// Picoseconds from a frame to the next.
 const GAP: u128 = 1_600_000;
 
-/// Numbers without a pattern: xorshift of 64 bits.
+/// Pseudo-random numbers: 64-bit xorshift.
 struct Random(u64);
 
 impl Random {

@@ -22,7 +22,7 @@ fn neovim_shows_a_tutorial_without_errors_and_finds_its_macros() {
         .env("NPSIM", env!("CARGO_BIN_EXE_npsim"))
         .env("NPSIM_ROOT", &root)
         .env("NPSIM_SOURCE", root.join("microcode/tutorial/wire8.uc"))
-        // The user's own settings do not count.
+        // The user's own settings are ignored.
         .env("HOME", home.path())
         .env("XDG_STATE_HOME", home.path())
         .current_dir(&root)
