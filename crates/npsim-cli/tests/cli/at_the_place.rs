@@ -1,5 +1,5 @@
-//! The report of a stopped run about the place: the context, registers by name, and the
-//! first of two that raised a signal.
+//! The report of a stopped run on the place of the stop: the context, registers by name, and the
+//! first of two instructions that raised a signal.
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn a_halt_says_who_where_and_with_what_in_the_registers() {
     }
 }
 
-/// The data of the read is wanted before it is there.
+/// The data of the read is used before it arrives.
 const EARLY: &str = "\
 .num_contexts 8
 .reg read $word
@@ -92,7 +92,7 @@ fn a_fault_shows_the_registers_of_the_instruction_and_those_alive_by_name() {
     assert_eq!(names, ["sum", "$word", "limit"]);
 }
 
-/// Context 1 passes on a turn to context 2, and so does context 0.
+/// Contexts 0 and 1 both pass a turn to context 2.
 const TWICE: &str = "\
 .num_contexts 8
 .sig volatile go
@@ -224,7 +224,7 @@ fn a_name_is_told_though_others_share_its_number() {
         .expect(3, &["waits for signal 1 (`late`)"]);
 }
 
-/// A unit finds the fault of a command when its issuer has gone on.
+/// A unit detects the fault of a command after its issuer has continued.
 #[test]
 fn registers_are_those_of_the_place_where_the_context_stands() {
     let source = "\
@@ -251,7 +251,7 @@ fn registers_are_those_of_the_place_where_the_context_stands() {
     );
 }
 
-/// `$first` and `$second` have one register, `one` and `two` one signal, each at its place.
+/// `$first` and `$second` share a register, and `one` and `two` a signal, at different addresses.
 const IN_TURN: &str = "\
 .num_contexts 8
 .reg read $first $second
@@ -276,7 +276,7 @@ fn faults_name_the_register_alive_at_the_place() {
         let raised = format!("sig_done[{signal}]\n");
         let early = format!("{raised}    alu[base, base, +, {register}]\n");
         let dir = Dir::new().with("a.uc", IN_TURN.replace(&raised, &early));
-        // The reference core knows numbers alone.
+        // The reference core reports only numbers.
         let named = format!("`{register}` ($0 of context 0) is read");
         let numbered = "$0 (absolute) is touched".to_owned();
         for (core, told) in [("engine", named), ("reference", numbered)] {

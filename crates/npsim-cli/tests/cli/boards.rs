@@ -5,7 +5,7 @@ use crate::harness::{Dir, LOOP};
 const ME: &str = "[[me]]\nid = 0\nsource = \"a.uc\"\n";
 const PORT: &str = "[[port]]\n";
 
-/// A board file of one's own, made from a shipped one.
+/// A custom board file, made from a shipped one.
 fn board(edit: impl Fn(&str) -> String) -> String {
     let text = npsim_profile::Board::text("ixp2800-6g").expect("a shipped board");
     let own = edit(text);
@@ -50,7 +50,7 @@ fn a_board_brings_chip_and_ports() {
             "__IXP28XX                1",
         ],
     );
-    // The command line's board is over it, and so is its chip.
+    // The command line's board overrides it, and so does its chip.
     dir.npsim("run p --until 1us --explain --board enp-2611")
         .expect(
             0,
@@ -103,7 +103,7 @@ fn a_project_takes_fewer_or_slower_ports_than_its_board_has() {
         &PORT.repeat(4),
         &["4 ports are given, but the board enp-2611 has 3"],
     );
-    // A chip without a board takes what the project says.
+    // A chip without a board takes the project's values.
     project("profile = \"ixp2800\"", "[[port]]\nrate = \"10Gbps\"\n")
         .npsim("run p --until 1us --explain")
         .expect(0, &["     0  10.000 Gb/s\n"]);
@@ -321,7 +321,7 @@ fn a_new_project_names_the_board() {
         .expect(0, &["board ixp2800-6g", "PORT_COUNT               6"]);
 }
 
-/// One source asks for a port's room on both chips.
+/// One source queries a port's room on both chips.
 #[test]
 fn the_library_tells_how_full_a_port_is() {
     let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../../microcode/lib");

@@ -48,7 +48,7 @@ fn a_source_of_a_project_beside_it_says_so_where_it_fails_alone() {
     let dir = dir.with("p/tx.uc", source.to_owned() + "#include \"part.uc\"\n");
     dir.npsim("pp p/tx.uc")
         .expect(1, &["part.uc", "`p/npsim.toml` runs this source"]);
-    // What the project extends may name the source.
+    // The file that the project extends may name the source.
     let dir = dir
         .with("q/npsim.toml", "extends = \"../q/base.part.toml\"\n")
         .with("q/base.part.toml", project)
@@ -82,7 +82,7 @@ fn a_source_of_a_project_that_is_read_alone_says_so() {
         assert_eq!(of("p/src/other.uc"), 0, "{command}");
         assert_eq!(of("p"), 0, "{command}");
     }
-    // One line is explained as the project has it.
+    // One line is explained with the project's settings.
     dir.npsim("explain p/src/tx.uc:3")
         .expect(0, &["on microengines 0, 1", "immed[x, RING]"]);
     dir.npsim("explain p/src/other.uc:3")
@@ -175,7 +175,7 @@ fn names_of_messages_are_explained() {
     let all = dir
         .npsim("codes")
         .expect(0, &["bank-conflict", "unused-signal"]);
-    // What follows on a folded line stands further right.
+    // Continuation lines are indented further.
     let names = all.out.lines().filter(|line| !line.starts_with(' '));
     assert_eq!(names.count(), npsim_asm::codes::all().len());
     dir.npsim("codes bank-conflict").expect(

@@ -1,8 +1,8 @@
-//! The console of the debugger at a program of Thumb code.
+//! The debugger's console on a program of Thumb code.
 
 use crate::harness::Dir;
 
-/// Calls over which steps go, into which they go, and one that is a jump.
+/// Calls that steps step over, calls that they step into, and one that is a jump.
 const SCRIPT: &str = "\
 break main
 continue
@@ -27,7 +27,7 @@ where
 back step
 ";
 
-/// What the console says to a script at a program of the tests, and where the core stood.
+/// The console's output for a script on a test program, and the positions of the core.
 fn debug(program: &str, script: &str) -> (String, Vec<String>) {
     let dir = Dir::core_program(program, "").with("script", script);
     let said = dir
@@ -42,7 +42,7 @@ fn debug(program: &str, script: &str) -> (String, Vec<String>) {
     (said, stops)
 }
 
-/// The place of the first line of the program with a text, in `main` behind its beginning.
+/// The position of the program's first line with a text, after the beginning of `main`.
 fn at(function: &str, text: &str) -> String {
     let source = include_str!("../../../xscale/tests/programs/thumb.c");
     let begin = source
@@ -66,7 +66,7 @@ fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
         at("main", "TIMERS(0x10) = 99"),
         at("main", "TIMERS(0x00) = 0x80"),
         at("main", "INTERRUPTS(0x10)"),
-        // Over ARM code, from where on interrupts come.
+        // Steps over ARM code, after which interrupts arrive.
         at("main", "    irq_on();"),
         at("main", "for (u32 round"),
         // The compiler loads constants of later lines first.
@@ -83,7 +83,7 @@ fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
         at("popped", "sink += leaf(value)"),
     ];
     assert_eq!(stops, expected, "{said}");
-    // Where the call leads back to, without the bit that says Thumb.
+    // The return address of the call, without the Thumb bit.
     let mut leads =
         { said.lines() }.filter_map(|line| line.split_once("the link register leads to "));
     let last = leads
@@ -93,7 +93,7 @@ fn steps_by_lines_of_thumb_code_go_over_calls_and_back() {
     assert!(last.contains("c in popped (thumb.c:"), "{said}");
 }
 
-/// The compiler's helper for a `switch` returns to a case, and not behind its call.
+/// The compiler's helper for a `switch` returns to a case, not to the instruction after its call.
 #[test]
 fn steps_over_a_switch_of_thumb_code_end_at_its_case() {
     let script = "break chosen\ncontinue\ncontext core\n".to_owned()

@@ -13,7 +13,7 @@ struct Run {
     text: String,
 }
 
-/// Of `calls.c`, whose function `longer` is as long as asked for.
+/// A run of `calls.c`, whose function `longer` takes as long as requested.
 fn run(longer: u32) -> Run {
     run_of("calls", &format!("import = {{ LONGER = {longer} }}\n"))
 }
@@ -45,7 +45,7 @@ impl Run {
         found.unwrap_or_else(|| panic!("no {name} in {all:?}"))
     }
 
-    /// Busy cycles of a function, itself or with what it called.
+    /// Busy cycles of a function, alone or including the functions it called.
     fn busy(&self, name: &str, which: &str) -> u64 {
         let spent = &self.function(name)[which];
         number(&spent["instructions"]) + number(&spent["accesses"])
@@ -72,14 +72,14 @@ fn cycles_of_functions_are_those_of_the_core() {
     let program = run.program();
     let of = |name: &str| number(&program[name]);
     let busy = of("instructions") + of("accesses");
-    // The program never polls: its task is busy where it makes instructions, and at nothing else.
+    // The program never polls: its task is busy only while it executes instructions.
     assert_eq!(busy, number(&run.gpp()["busy"]));
     let rest = ["polling", "waiting", "held", "ended"].map(of);
     assert_eq!(rest[0], 0);
     assert!(rest[1] > 0, "it waits: {rest:?}");
     let cycles = number(&run.profile["cycles"]);
     assert_eq!(busy + rest.iter().sum::<u64>(), cycles);
-    // Functions add up to that, and so do the two that were called by none.
+    // The functions add up to that, as do the two functions without a caller.
     let functions = program["functions"].as_array().expect("functions");
     let own = functions
         .iter()
@@ -87,7 +87,7 @@ fn cycles_of_functions_are_those_of_the_core() {
     assert_eq!(own.sum::<u64>(), busy);
     let outermost = ["_start", "halt"].map(|name| run.busy(name, "with_called"));
     assert_eq!(outermost.iter().sum::<u64>(), busy);
-    // So do the stacks of the flame graph, as each microengine does.
+    // So do the stacks of the flame graph, as they do for each microengine.
     let flame = run.lines("f.txt");
     let core = { flame.iter() }.filter(|(stack, _)| stack.starts_with("core program.elf;"));
     assert_eq!(core.map(|(_, cycles)| cycles).sum::<u64>(), cycles);
@@ -119,10 +119,10 @@ fn calls_recursion_handed_on_calls_and_interrupts_have_their_stacks() {
     ] {
         assert!(has(stack), "{stack}: {flame:#?}");
     }
-    // No stack grows by what is over.
+    // No stack contains calls that have returned.
     let depth = flame.keys().map(|it| it.split(';').count()).max();
     assert!(depth <= Some(14), "{flame:#?}");
-    // A function that calls itself has its cycles once.
+    // The cycles of a recursive function are counted once.
     assert!(run.busy("recursive", "with_called") < run.busy("main", "with_called"));
     assert!(
         run.lines("w.txt")
@@ -137,13 +137,13 @@ fn thumb_code_has_its_stacks_between_arm_code() {
     for program in ["thumb", "thumb-little"] {
         let run = run_of(program, "");
         for (name, calls) in [
-            // Reached and left in each of the ways that the compiler has.
+            // Entered and left in each way that the compiler uses.
             ("main", 1),
             ("leaf", 213),
             ("popped", 43),
             ("variadic", 20),
             ("recursive", 120),
-            // Its long jump is none of the function's calls.
+            // Its long jump does not count as a call of the function.
             ("far", 20),
             ("hands_over", 20),
             ("in_arm", 20),
@@ -169,7 +169,7 @@ fn thumb_code_has_its_stacks_between_arm_code() {
             let found = flame.keys().any(|it| it.contains(stack));
             assert!(found, "{stack} of {program}: {flame:#?}");
         }
-        // Veneers of the linker count for what they lead to, and no stack grows by what is over.
+        // Linker veneers count as their targets, and no stack contains calls that have returned.
         let named = |part: &str| flame.keys().any(|it| it.contains(part));
         assert!(!named("_from_"), "{flame:#?}");
         assert_eq!(
@@ -187,7 +187,7 @@ fn a_longer_function_has_a_larger_share() {
     let (short, long) = (run(10), run(100));
     let shares = (share(&short), share(&long));
     assert!(shares.0 < 20 && shares.1 > 40, "{shares:?}");
-    // It is the first of its table then.
+    // It is then the first of its table.
     let first = |run: &Run| {
         let mut lines = run.text.lines();
         lines.find(|line| line.starts_with("function "));

@@ -1,5 +1,5 @@
-//! Both cores give the same bytes: the engine, which runs ahead of the chip, and
-//! the reference, which executes one instruction at a time at its own cycle.
+//! Both cores give the same bytes: the engine, which runs ahead of the chip, and the reference,
+//! which executes each instruction at its own cycle.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `npsim explain` on sources in which every remark has its place.
+//! `npsim explain` on sources that cause every remark.
 
 use std::process::{Command, Output};
 
@@ -275,7 +275,7 @@ fn inexplicable_lines_are_refused_with_a_remedy() {
 
 #[test]
 fn a_register_is_named_by_the_address() {
-    // One register is `x` as the last word reads it and `y` as it is written.
+    // One register is `x` when the last word reads it and `y` when it is written.
     let source = "\
 .reg x y
 immed[x, 1]

@@ -57,7 +57,7 @@ last#:
         after(&dir, "WIDE")[..],
         ["0x00000000", "0x00000040", "0x00000000", "0x00000005"]
     );
-    // The image has them, too.
+    // The image also contains them.
     dir.npsim("asm . --me 0 -o a.npi").expect(0, &[]);
     let image = String::from_utf8(dir.read("a.npi")).expect("text");
     assert!(image.contains("memory sram 0x108 0x340\n"), "{image}");

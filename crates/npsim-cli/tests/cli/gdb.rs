@@ -1,4 +1,4 @@
-//! The program of the core under a real gdb, by commands.
+//! The program of the core under a real gdb, driven by commands.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -8,10 +8,10 @@ use std::thread::JoinHandle;
 use crate::harness::{Dir, root};
 
 const GDB: &str = "gdb-multiarch";
-/// Where every packet is an echo request to the router, which the core answers.
+/// Traffic in which every packet is an echo request to the router, which the core answers.
 const ECHOES: &str = "--set load.special.icmp=1 --to 10.1.0.1/32 --rate 60kpps --time 200us";
 
-/// A debugger that waits for gdb; ended with the test.
+/// A debugger that waits for gdb; it ends with the test.
 struct Served {
     child: Child,
     port: String,
@@ -48,7 +48,7 @@ impl Served {
         TcpStream::connect(format!("127.0.0.1:{}", self.port))
     }
 
-    /// Its end: the exit code, and what it said.
+    /// Waits for it to exit; returns the exit code and its output.
     fn end(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().expect("it ends");
         let said = self.said.take().expect("it was not asked before");
@@ -63,7 +63,7 @@ impl Drop for Served {
     }
 }
 
-/// What gdb says to commands; nothing where there is no gdb.
+/// gdb's output for commands; `None` if gdb is not installed.
 fn gdb(elf: &str, served: &Served, commands: &str) -> Option<String> {
     let commands = commands.lines().flat_map(|line| ["-ex", line]);
     let output = Command::new(GDB)
@@ -78,7 +78,7 @@ fn gdb(elf: &str, served: &Served, commands: &str) -> Option<String> {
         eprintln!("skipped: {GDB} is not installed");
         return None;
     };
-    // The messages of errors stand behind all that was printed.
+    // Error messages follow all printed output.
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some(text(&output.stdout) + &text(&output.stderr))
 }

@@ -1,11 +1,11 @@
-//! A run that ends while a context holds a lock says which.
+//! A run that ends while a context holds a lock reports the context.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// What the terminal shows and the statistics of a lock's project with this text.
+/// The terminal output and the statistics of a project with a lock and this source.
 fn run(folder: &Path, source: &str, arguments: &[&str]) -> (String, Value) {
     let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/tests/firmware");
     let library = firmware.join("../../../../microcode/lib");
@@ -26,7 +26,7 @@ fn run(folder: &Path, source: &str, arguments: &[&str]) -> (String, Value) {
     assert!(output.status.success(), "{told}");
     let stats = std::fs::read(stats).unwrap();
     let stats: Value = serde_json::from_slice(&stats).unwrap();
-    // Notes go where messages go.
+    // Notes are printed where messages are.
     let text = format!("{}{told}", String::from_utf8_lossy(&output.stdout));
     (text, stats["nodes"][0]["chip"]["locks"][0].clone())
 }

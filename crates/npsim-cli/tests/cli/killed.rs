@@ -1,4 +1,4 @@
-//! What a run leaves that is ended from outside.
+//! Files left by a run that is ended from outside.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -23,7 +23,7 @@ fn begin(dir: &Dir, arguments: &[&str]) -> Child {
 }
 
 fn folder() -> Dir {
-    // The second frame comes at a time that the run never gets to.
+    // The second frame arrives at a time that the run never reaches.
     Dir::new()
         .with("loop.uc", LOOP)
         .with("in.pcap", pcap(1, &[(0, 60), (900_000_000, 60)]))
@@ -64,7 +64,7 @@ fn a_run_that_is_killed_leaves_nothing_behind() {
 fn a_run_that_is_asked_to_end_saves_what_it_has() {
     let dir = folder();
     let mut run = begin(&dir, &["--checkpoint", "run.ckpt"]);
-    // The first checkpoint is written when the run can be asked.
+    // The first checkpoint is written once the run handles signals.
     for _ in 0..600 {
         if dir.path("run.ckpt").exists() {
             break;
@@ -80,7 +80,7 @@ fn a_run_that_is_asked_to_end_saves_what_it_has() {
     assert_eq!(dir.files(), ["in.pcap", "loop.uc", "out.pcap", "run.ckpt"]);
 }
 
-/// A Petri net of so many packets that it is still running when it is killed.
+/// A Petri net with enough packets to be still running when it is killed.
 const NET: &str = r#"
 name = "long"
 title = "A long net"
@@ -114,6 +114,6 @@ fn a_point_that_is_asked_to_end_is_not_run_to_its_end() {
     let asked = Command::new("kill").arg(sweep.id().to_string()).status();
     assert!(asked.expect("kill").success());
     let ended = sweep.wait().expect("its end");
-    // A point that is run to its end is no reason for this code.
+    // A point that runs to its end does not cause this code.
     assert_eq!(ended.code(), Some(INTERRUPTED));
 }

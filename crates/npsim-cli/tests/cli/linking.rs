@@ -3,7 +3,7 @@
 
 use crate::harness::{Dir, LOOP};
 
-/// Four contexts; what comes out depends on the import and on the initial value.
+/// Four contexts, whose results depend on the import and on the initial value.
 const IMPORTING: &str = "\
 .num_contexts 4
 .import_var TABLE

@@ -1,4 +1,4 @@
-//! Requests to a live run that is joined to no interface, for which no privileges are needed.
+//! Requests to a live run that is not attached to an interface and so needs no privileges.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::harness::{Dir, Done, root};
 
-/// A live run, of the router that answers ARP if no other, with its control socket at `sock`.
+/// A live run with its control socket at `sock`; by default of the router that answers ARP.
 struct Live {
     dir: Dir,
     child: Running,
@@ -52,7 +52,7 @@ impl Live {
         self.dir.npsim(&format!("live --ask sock {request}"))
     }
 
-    /// Ends the run; gives its folder.
+    /// Ends the run; returns its folder.
     fn stop(mut self) -> Dir {
         self.ask("stop").expect(0, &["the run ends"]);
         assert!(self.child.0.wait().expect("it ends").success());
@@ -99,7 +99,7 @@ fn files_of_observations_are_whole_when_they_are_stopped_and_when_the_run_ends()
     assert!(there("lanes.json.gz") && !there("rows.csv"));
     live.ask("timeline start none/lanes.json")
         .expect(1, &["none/lanes.json"]);
-    // The run goes on after what was refused.
+    // The run continues after refused requests.
     live.ask("status").expect(0, &["simulated_picoseconds"]);
     let dir = live.stop();
     assert!(dir.read("rows.csv").starts_with(b"packet,"));
@@ -117,7 +117,7 @@ fn requests_replace_no_file_of_the_run() {
     let source = root().join("microcode/forward/arp.toml");
     live.ask(&format!("timeline start {}", source.display()))
         .expect(1, &["would take the place of the project file"]);
-    // An older file stays until the new one is whole.
+    // An older file stays until the new one is complete.
     live.ask("packets start old.csv").expect(0, &[]);
     assert_eq!(live.dir.read("old.csv"), b"old");
     live.stop();
@@ -188,7 +188,7 @@ fn requests_to_a_network_name_its_routers() {
         .expect(1, &["this run is of a network", "--recorded RECORDING"]);
     live.ask("checkpoint x")
         .expect(1, &["npsim network TARGET --recorded RECORDING --until"]);
-    // The changes take their time of the core.
+    // The changes take time on the core.
     std::thread::sleep(Duration::from_millis(500));
     let dir = live.stop();
     let file = root().join(ROUTERS);

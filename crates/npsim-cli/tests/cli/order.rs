@@ -1,4 +1,4 @@
-//! `npsim trace order`, and the keys that say which flows come.
+//! `npsim trace order`, and the keys that choose the flows.
 
 use std::path::Path;
 
@@ -49,8 +49,8 @@ fn made() -> (Dir, Vec<Vec<u8>>) {
 #[test]
 fn frames_that_are_moved_lost_and_doubled_are_counted() {
     let (dir, frames) = made();
-    // Of flow 0, frames 0, 2, 4 and 6: the first comes behind the others. Of flow 1, which is 1, 3, 5 and
-    // 7, the second never leaves and the third does twice. Flows 2 and 3 follow.
+    // In flow 0 (frames 0, 2, 4 and 6), the first leaves after the others. In flow 1 (frames 1, 3, 5 and 7), the second
+    // never leaves and the third leaves twice. Flows 2 and 3 follow.
     let places = [2, 1, 4, 5, 6, 0, 5, 7, 8, 9, 10, 11];
     write(&dir, "out.pcap", places.map(|place| &frames[place]));
     let stamps = report(&dir, "out.pcap --each");
@@ -87,7 +87,7 @@ fn frames_that_are_moved_lost_and_doubled_are_counted() {
     );
     assert_eq!(names[1]["order"]["missing"], 1);
 
-    // The capture of what entered gives the same order, but for the missing ones at the end: 40 entered.
+    // The capture of the arrivals gives the same order except for the missing frames at the end: 40 arrived.
     let mut against = report(&dir, "out.pcap --against in.pcap");
     assert_eq!(against["by"], "against");
     assert_eq!(against["order"]["missing"], 29);
@@ -225,7 +225,7 @@ fn order_refuses_captures_that_it_cannot_judge() {
         dir.npsim(&format!("trace order {arguments}"))
             .expect(code, phrases);
     }
-    // Twice the same frame without IP: it is found, and in order.
+    // The same frame without IP, twice: it is found, and in order.
     dir.npsim("trace order plain.pcap --against plain.pcap --displacement 18446744073709551615")
         .expect(0, &["packets      2, 0 missing", "in order"]);
 }

@@ -1,4 +1,4 @@
-//! `npsim run --packets` and `--packet`: a row for each packet, and sums that are the
+//! `npsim run --packets` and `--packet`: a row for each packet, with sums that equal the
 //! statistics.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ fn number(row: &Row, column: &str) -> u64 {
         .unwrap_or_else(|_| panic!("{column} is `{cell}` in {row:?}"))
 }
 
-/// How many rows there are of each drop, as the statistics count them.
+/// The number of rows for each drop reason, as the statistics count them.
 fn dropped(rows: &[Row], by: &str) -> BTreeMap<(String, String), u64> {
     let mut all = BTreeMap::new();
     for row in rows.iter().filter(|row| row["by"] == by) {
@@ -70,7 +70,7 @@ fn counted(list: &Value, by: &str) -> BTreeMap<(String, String), u64> {
     all
 }
 
-/// Runs and holds the rows against the statistics; gives the rows.
+/// Runs, compares the rows with the statistics, and returns the rows.
 fn checked(arguments: &str) -> Vec<Row> {
     let dir = Dir::new();
     let at = root().display().to_string();
@@ -125,10 +125,10 @@ fn checked(arguments: &str) -> Vec<Row> {
     rows
 }
 
-/// The extents of the table are those of the metrics on order.
+/// The reordering extents of the table equal those of the order metrics.
 fn order_is_that_of_the_departures(rows: &[Row]) {
     let mut sent: Vec<_> = rows.iter().filter(|row| row["fate"] == "sent").collect();
-    // Two ports may end a frame in one cycle, but not of one flow.
+    // Two ports may end frames in the same cycle, but not frames of one flow.
     sent.sort_by_key(|row| number(row, "ended"));
     let mut left = Sequences::ordered();
     for row in &sent {
@@ -150,7 +150,7 @@ fn order_is_that_of_the_departures(rows: &[Row]) {
 #[test]
 fn sums_are_the_statistics() {
     let forward = "@/microcode/forward";
-    // Lost on the way in, for want of RBUF elements.
+    // Lost on arrival, for lack of RBUF elements.
     let rows = checked(&format!(
         "{forward} --trace @/traces/minsize.pcap.gz --pace line --ports round-robin"
     ));
@@ -165,7 +165,7 @@ fn sums_are_the_statistics() {
     for row in placed {
         assert!(row["place"].contains("forward.uc:"), "{row:?}");
     }
-    // A router in stages drops where the packet is handled.
+    // A router in stages drops a packet in the stage that handles it.
     let rows = checked("@/microcode/router --trace @/traces/exceptions.pcap --pace line");
     assert!(
         rows.iter()
@@ -231,7 +231,7 @@ fn the_stations_of_a_packet_are_told() {
     let target = root().join("microcode/router");
     let run = format!("run {} --load 0.5 --time 50us -q", target.display());
     let out = dir.npsim(&format!("{run} --packet 17")).expect(0, &[]).out;
-    // Without columns, and without the breaks of lines that are too long for them.
+    // Without columns, and without breaks of lines that are too long for them.
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = out.as_str();
     for station in [
@@ -278,7 +278,7 @@ fn several_routers_write_a_table_each_and_none_shares_standard_output() {
     }
     dir.npsim(&format!("{run} --packets -"))
         .expect(1, &["one standard output", "name a file"]);
-    // No table takes the place of what the run reads.
+    // No table overwrites a file that the run reads.
     let dir = Dir::new().with("main.uc", "ctx_arb[kill]\n");
     let refused = dir.npsim("run main.uc --packets main.uc");
     refused.expect(1, &["--packets", "would overwrite a source"]);

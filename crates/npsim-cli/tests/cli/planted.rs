@@ -1,9 +1,9 @@
-//! The mistakes of a new author: each is reported with its name, its place and what to do.
+//! Mistakes of a new author: each is reported with its name, its place and a remedy.
 
 use crate::harness::{Dir, root};
 use crate::{liveness, races};
 
-/// A mistake, how it is run, and what has to be said of it.
+/// A mistake, how it is run, and the required report.
 fn told(dir: &Dir, run: &str, name: &str, place: &str, remedy: &str) {
     let done = dir.npsim(run);
     let err = &done.err;
@@ -43,7 +43,7 @@ fn forwarder(from: &str, to: &str) -> Dir {
 }
 
 /// Context 0 of four takes a buffer for each mpacket and keeps the handle of the last one in
-/// register 20, which a program with eight contexts does not have, until it uses it with the next.
+/// register 20, which a program with eight contexts does not have, until it uses it for the next.
 const KEEPS_ONE: &str = "
 .num_contexts 4
 #include \"constant.uc\"
@@ -121,7 +121,7 @@ fn a_buffer_leak() {
         );
     let count = { done.err.split("error[buffer-leak]: ").nth(1) }
         .and_then(|text| text.split_whitespace().next()?.parse::<u32>().ok());
-    // A constant in a register may pass for an address in a buffer, which then counts as kept.
+    // A constant in a register may look like an address in a buffer, which then counts as kept.
     assert!(
         count.is_some_and(|count| (150..=200).contains(&count)),
         "{}",
@@ -129,7 +129,7 @@ fn a_buffer_leak() {
     );
     let stats: serde_json::Value = serde_json::from_slice(&dir.read("out.json")).expect("JSON");
     let chip = &stats["nodes"][0]["chip"];
-    // Eight more are with the receiving contexts, which take one in advance.
+    // The receiving contexts hold eight more, as each takes one in advance.
     assert_eq!(
         (&chip["buffers"]["count"], &chip["buffers"]["free"]),
         (&1024.into(), &816.into())
@@ -148,8 +148,8 @@ fn a_buffer_leak() {
     );
 }
 
-/// How many buffers the forwarder loses that forgets to give them back, with a change in its
-/// transmit stage that comes before the next packet is taken.
+/// The number of buffers lost by the forwarder that does not return them, with a change in its
+/// transmit stage before the next packet is taken.
 fn lost(taken: &str, before: &str) -> u32 {
     let dir = forwarder(RETURN, "");
     let transmit = String::from_utf8(dir.read("transmit.uc")).expect("UTF-8");
@@ -180,11 +180,11 @@ fn lost(taken: &str, before: &str) -> u32 {
 const CLEAR: &str = "    ld_field_w_clr[handle, 0111, $descriptor0], load_cc\n";
 const CLAIM: &str = "    ctx_arb[claim]\n    br[poll#]\n";
 
-/// What each context has of its last packet is no use of a buffer.
+/// Data that a context keeps of its last packet does not count as use of a buffer.
 #[test]
 fn handles_that_are_overwritten_tested_or_copied_excuse_no_leak() {
     let all = lost(CLEAR, CLAIM);
-    // A constant in a register may pass for an address in a buffer.
+    // A constant in a register may look like an address in a buffer.
     assert!(all >= 180, "{all}");
     let in_parts = "    ld_field[handle, 0111, $descriptor0], load_cc\n";
     assert_eq!(lost(in_parts, CLAIM), all);

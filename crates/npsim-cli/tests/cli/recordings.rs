@@ -27,7 +27,7 @@ fn head() -> RecordingHead {
     }
 }
 
-/// A question for the router's address on port 0, which it answers.
+/// An ARP request for the router's address on port 0, which it answers.
 fn question() -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     let mac = [2, 0, 0, 0, 7, 0];
@@ -39,7 +39,7 @@ fn question() -> Vec<u8> {
     frame
 }
 
-/// A recording with two questions and these commands between them.
+/// A recording with two requests and these commands between them.
 fn recording(dir: &Dir, head: &RecordingHead, commands: &[&str]) -> PathBuf {
     let path = dir.path("live.pcapng");
     let at = |cycle| u64::try_from(picoseconds(cycle, head.hertz)).unwrap();
@@ -82,7 +82,7 @@ fn recordings_are_replayed_in_their_cycles() {
         "it ends where it ended: {text}"
     );
     assert!(text.contains("\"removed\":1"), "{text}");
-    // The debugger has the same run.
+    // The debugger replays the same run.
     let debugged = dir.with("script", "go 61000000\n");
     debugged
         .npsim(&format!(
@@ -264,7 +264,7 @@ fn network_head() -> RecordingHead {
     }
 }
 
-/// A recording of a network in which the router is asked twice.
+/// A recording of a network in which the router gets two requests.
 fn network_recording(dir: &Dir, head: &RecordingHead) {
     let mut writer = RecordingWriter::create(&dir.path("live.pcapng"), head).unwrap();
     writer.frame(0, 10_000_001, &question()).unwrap();

@@ -143,13 +143,13 @@ fn unwritable_stats_end_the_command_before_the_run() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_fault_is_told_also_when_its_stats_cannot_be_written() {
-    // A device that is found to be full only by writing.
+    // A device that turns out to be full only on writing.
     let dir = Dir::new().with("a.uc", DEADLOCK);
     dir.npsim("run a.uc --until 1ms --stats /dev/full")
         .expect(3, &["error[deadlock]", "cannot write `/dev/full`"]);
 }
 
-/// Ctrl-C ends a run between two events and saves what it has, whole.
+/// Ctrl-C ends a run between two events and saves its results completely.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_saves_what_it_has() {
@@ -164,8 +164,8 @@ fn an_interrupted_run_saves_what_it_has() {
         .stderr(Stdio::null())
         .spawn()
         .expect("npsim starts");
-    // The handler is there soon after the start; a signal before it ends the
-    // process without the code that is asked for, so it is sent only later.
+    // The handler is installed soon after the start. A signal before that would end the process
+    // without the expected code, so it is sent only later.
     std::thread::sleep(Duration::from_millis(500));
     let killed = Command::new("kill")
         .args(["-INT", &run.id().to_string()])

@@ -1,4 +1,4 @@
-//! Long silence in a capture: what is written of a run is the same whether it is skipped or not.
+//! Long silence in a capture: the outputs of a run are the same whether it is skipped or not.
 
 use crate::harness::{Dir, pcap, root};
 

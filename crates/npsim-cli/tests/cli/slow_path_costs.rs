@@ -1,4 +1,4 @@
-//! What the slow path costs by tasks and by programs, as the page on what is modelled has it.
+//! The costs of the slow path by tasks and by programs, as stated on the page on what is modelled.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ const ROWS: [(&str, &str, &str); 2] = [
 /// Packets in a run and in a longer one.
 const PACKETS: [i64; 2] = [10, 20];
 
-/// The core's statistics after so many packets, a millisecond apart.
+/// The core's statistics after the given number of packets, a millisecond apart.
 fn core(dir: &Dir, project: &str, arguments: &str, packets: i64) -> Value {
     let project = root().join(format!("microcode/forward/{project}.toml"));
     let project = project.display();
@@ -43,7 +43,7 @@ fn work(gpp: &Value) -> i64 {
     }
 }
 
-/// What one packet more costs.
+/// The cost of one more packet.
 fn cost(dir: &Dir, project: &str, arguments: &str) -> i64 {
     let [few, many] = PACKETS.map(|packets| work(&core(dir, project, arguments, packets)));
     (many - few) / (PACKETS[1] - PACKETS[0])

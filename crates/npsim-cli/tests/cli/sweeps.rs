@@ -42,7 +42,7 @@ fn a_sweep_writes_tables_and_goes_on() {
         .skip(1)
         .filter_map(|line| line.split(',').nth(7))
         .collect();
-    // Two instructions a turn, and seventeen around them.
+    // Two instructions per iteration, and seventeen around them.
     assert_eq!(values.len(), 3, "{csv}");
     let number = |at: usize| values[at].parse::<u64>().expect("a number");
     assert_eq!(
@@ -145,7 +145,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
         list.filter(|entry| entry.path().extension().is_some_and(|end| end == "json"))
             .count()
     };
-    // The command ends by itself if it is faster than this loop.
+    // The command finishes on its own if it is faster than this loop.
     while saved() == 0 && child.try_wait().expect("a child").is_none() {
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -262,7 +262,7 @@ fn a_study_of_ones_own_is_compared() {
         page.contains("of it T-1 alone") && !page.contains("T-2"),
         "{page}"
     );
-    // Its other points are run: now it is whole.
+    // Its other points are run, which completes it.
     dir.npsim("reproduce study.toml T-2 --out one")
         .expect(0, &["2 run now, 1 from before; see one"]);
     assert_eq!(dir.read("one/index.html"), whole);
@@ -415,7 +415,7 @@ fn a_part_of_a_study_leaves_the_whole_as_it_is() {
     dir.npsim("reproduce study.toml T-1 --quick")
         .expect(0, &["npsim-results/turns stays as it is"]);
     assert_eq!(dir.read("npsim-results/turns/results.json"), before);
-    // No saved result is of the changed program.
+    // No saved result comes from the changed program.
     let dir = dir.with("count.uc", COUNT.replace("again#:\n", "again#:\n    nop\n"));
     dir.npsim("reproduce study.toml T-1")
         .expect(0, &["1 run now", "npsim-results/turns stays as it is"]);

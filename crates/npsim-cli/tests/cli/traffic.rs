@@ -49,7 +49,7 @@ fn a_capture_of_a_load_gives_the_run_of_the_load() {
             assert_eq!(made["nodes"], played["nodes"], "{load}");
         }
     }
-    // Made twice, a capture is the same file.
+    // Generating a capture twice gives the same file.
     let first = dir.read("b.pcapng.gz");
     dir.npsim(&format!(
         "trace gen -q --project {forward} --load 0.37 --size imix --arrivals poisson --seed 3 -o b.pcapng.gz"
@@ -125,7 +125,7 @@ fn the_load_of_a_project_comes_unless_something_else_does() {
         (&report["load"], &report["packets"]["offered"]),
         (&Value::Null, &Value::from(20))
     );
-    // Without a rate the table only says what a load is like.
+    // Without a rate, the table only describes the load.
     let dir = with_load("[load]\nsize = 128\n");
     dir.npsim("run . --until 10us --stats out.json")
         .expect(0, &["the time is up"]);
@@ -204,7 +204,7 @@ fn captures_are_described() {
     let dir = Dir::new();
     let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
     let trace = |name: &str| traces.join(name).display().to_string();
-    // The counts of traces/README.md, which are tshark's.
+    // The counts in traces/README.md, which come from tshark.
     for (name, format, frames, bytes, flows) in [
         ("mixed.pcap", "pcap, nanoseconds", 631, 545_594, 11),
         (

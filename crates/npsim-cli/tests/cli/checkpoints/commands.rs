@@ -1,10 +1,10 @@
-//! What the command says and does around checkpoints.
+//! The command's messages and behaviour with checkpoints.
 
 use std::path::Path;
 
 use super::{messages, npsim, root};
 
-/// A folder, and what names files in it.
+/// A folder, and the prefix for names of files in it.
 struct Dir(tempfile::TempDir);
 
 impl Dir {
@@ -67,7 +67,7 @@ fn a_run_goes_on_until_later() {
     assert_eq!(whole, resumed);
     assert!(dir.read("a.json") == dir.read("b.json"), "counts differ");
     assert!(dir.read("a.pcap") == dir.read("b.pcap"), "captures differ");
-    // What was said anew counts from then on.
+    // Options given again apply from then on.
     dir.npsim("run --resume @b.ckpt --until 39ms", 1, "is at cycle");
     dir.npsim("run --resume @b.ckpt --stats @c.json", 0, "the time is up");
     assert!(dir.read("a.json") == dir.read("c.json"), "counts differ");
@@ -78,7 +78,7 @@ fn a_run_goes_on_until_later() {
 #[test]
 fn a_fault_comes_again() {
     let dir = Dir::new();
-    // Contexts count for a while, then read memory that is not there.
+    // Contexts count for a while, then read memory that does not exist.
     let source = "\
 .reg count address $data
 .sig done
@@ -218,7 +218,7 @@ fn files_that_cannot_be_used_are_told() {
 #[test]
 fn half_a_checkpoint_does_not_stay_on_a_full_disk() {
     let dir = Dir::new();
-    // Where it is written before it gets its name.
+    // The name under which it is written before it gets its final name.
     let part = dir.file(".c.ckpt.npsim-part");
     std::os::unix::fs::symlink("/dev/full", &part).expect("a link");
     let command = format!("{FORWARD} --until 1ms --checkpoint @c.ckpt");

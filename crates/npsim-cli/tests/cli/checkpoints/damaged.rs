@@ -1,4 +1,4 @@
-//! Files that are not what they should be.
+//! Damaged and unsuitable files.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -51,7 +51,7 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     }
 });
 
-/// What reading these bytes says.
+/// The result of reading these bytes.
 fn read(bytes: &[u8]) -> Result<(), String> {
     static FILES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = FILES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -110,8 +110,8 @@ proptest! {
         prop_assert!(read(&bytes).is_err());
     }
 
-    /// Behind the check sum: whatever the bytes say, the chip takes them over or
-    /// refuses them. No length in them makes it set aside more than they hold.
+    /// Past the checksum: whatever the bytes are, the chip accepts or rejects them. No length in
+    /// them makes it allocate more than they hold.
     #[test]
     fn a_forged_state_is_taken_or_refused(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 1..6usize), 1..8),
@@ -119,7 +119,7 @@ proptest! {
     ) {
         let mut state = SAVED.state.clone();
         for (at, value, run) in changes {
-            // Runs of set bits make long numbers, which lengths are read from.
+            // Runs of set bits make large numbers, from which lengths are read.
             let at = at.index(state.len());
             let end = (at + run).min(state.len());
             state[at..end].fill(value);

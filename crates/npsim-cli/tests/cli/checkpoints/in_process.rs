@@ -1,5 +1,4 @@
-//! Saved and restored at random cycles: the state is the same, and so is what
-//! becomes of it.
+//! Runs saved and restored at random cycles: the state is the same, and so is the rest of the run.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ use proptest::prelude::*;
 
 use super::root;
 
-/// What is run.
+/// The system to run.
 struct System {
     project: Project,
     programs: Vec<Program>,
@@ -38,7 +37,7 @@ impl System {
         Self::routing("microcode/forward", trace, frames)
     }
 
-    /// A project that routes, with such a capture.
+    /// A router project, with such a capture.
     fn routing(target: &str, trace: &str, frames: usize) -> Self {
         let mut system = Self::of(&root().join(target), None);
         system.capture = Capture::open(&root().join("traces").join(trace)).unwrap();
@@ -89,7 +88,7 @@ impl System {
         }
     }
 
-    /// The run with everything late and some contexts stalled for a while.
+    /// The run with all memory answers late and some contexts stalled for a while.
     fn disturbed(mut self) -> Self {
         let disturbances = &mut self.project.boot.disturbances;
         disturbances.late = Lateness {
@@ -156,7 +155,7 @@ impl Run {
         Checkpoint::take(&RunOrigin::default(), &mut self.0, 0).unwrap()
     }
 
-    /// Runs on to the end; gives all that can be seen of it, and the state.
+    /// Continues to the end; returns everything observable about the run, and the state.
     fn end(mut self) -> (Seen, Vec<u8>) {
         let ending = self.run_to(Cycle::MAX).unwrap();
         let snapshot = self.0.snapshot().unwrap();
@@ -173,7 +172,7 @@ impl Run {
     }
 }
 
-/// All that can be seen of a run that has ended.
+/// Everything observable about a run that has ended.
 #[derive(Debug, PartialEq)]
 struct Seen {
     ending: Ending,
@@ -189,9 +188,8 @@ fn part(out: &Path) -> PathBuf {
     out.with_file_name(format!(".{name}.npsim-part"))
 }
 
-/// Saves a run at each of the cycles and puts what it read back into a chip that
-/// has not run, which then has to reach the next one, or the end, in the same
-/// state.
+/// Saves a run at each of the cycles and restores it into a chip that has not run, which must then
+/// reach the next cycle, or the end, in the same state.
 fn check(system: &System, mut permille: Vec<u64>) {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);

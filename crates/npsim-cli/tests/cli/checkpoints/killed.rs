@@ -87,13 +87,13 @@ proptest! {
         let again = ["run", "--resume", &killed.checkpoint];
         let mut ended = 0;
         for (number, moment) in moments.into_iter().enumerate() {
-            // A second run over the files of the first one, half way.
+            // A second run over the files of the first one, which is half done.
             let anew = number == KILLS / 2 || !Path::new(&killed.checkpoint).exists();
             let mut child = start(if anew { &first } else { &again });
             std::thread::sleep(Duration::from_micros(moment));
             child.kill().expect("kill it");
             let output = child.wait_with_output().expect("wait for it");
-            // Killed, or done before.
+            // Killed, or finished before the kill.
             ended += usize::from(output.status.success());
             prop_assert!(output.status.code().is_none_or(|code| code == 0), "{}", messages(&output));
         }

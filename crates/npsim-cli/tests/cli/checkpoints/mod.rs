@@ -1,5 +1,5 @@
-//! A run that is saved and gone on with ends as if nothing had happened, wherever
-//! it is broken off; and what cannot be gone on with says why.
+//! A run that is saved and resumed ends as if it had not been interrupted, wherever that happened;
+//! a run that cannot be resumed reports why.
 
 mod commands;
 mod damaged;
@@ -20,7 +20,7 @@ fn npsim(words: &[&str]) -> Output {
         .expect("run npsim")
 }
 
-/// What a command wrote to standard error.
+/// The text that a command wrote to standard error.
 fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Networks of hosts that are saved, killed and gone on with.
+//! Networks of hosts that are saved, killed and resumed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ fn contents(dir: &Dir, name: &str) -> [Vec<u8>; 4] {
     OUTPUTS.map(|ending| dir.read(&format!("{name}.{ending}")))
 }
 
-/// Kills a run again and again, each time when it has written another checkpoint.
+/// Kills a run repeatedly, each time after it has written another checkpoint.
 fn kill(dir: &Dir, first: &str, checkpoint: &Path) -> usize {
     let again = format!("network --resume {}", checkpoint.display());
     let written = || {

@@ -1,5 +1,5 @@
-//! Files that earlier versions wrote: what `docs/src/formats.md` says is read gives what it gave, the
-//! rest is refused by name, and documents have kept their properties.
+//! Files that earlier versions wrote: those that can be read according to `docs/src/formats.md` give the same results,
+//! the others are rejected by name, and documents have kept their properties.
 //!
 //! A file here stays as it is while its format has the same number. Where a test fails after a
 //! change of a format, raise the number and add a file of the new one.
@@ -19,7 +19,7 @@ fn stored(name: &str) -> Vec<u8> {
     fs::read(path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// A folder with the microcode that the stored files are of, and with some of them.
+/// A folder with the microcode that the stored files belong to, and with some of them.
 fn folder(names: &[&str]) -> Dir {
     let dir = Dir::new().with("read.uc", stored("read.uc"));
     names
@@ -40,7 +40,7 @@ fn images_of_all_versions_are_read() {
         let instructions = |text: &str| text.matches('[').count();
         assert_eq!(instructions(&listed), instructions(&words), "{image}");
     }
-    // Of the newest version, the bytes are those that are written now.
+    // For the newest version, the bytes equal those that are written now.
     dir.npsim("asm read.uc -o own.npi").expect(0, &[]);
     assert_eq!(dir.read("own.npi"), stored("image-3.npi"));
 }
@@ -103,7 +103,7 @@ fn a_bundle_is_read() {
 /// The place and type of every value. Elements of a list count together.
 fn places(value: &Value, place: &str, found: &mut BTreeSet<String>) {
     let kind = match value {
-        // What may be missing in one run is there in another.
+        // Values missing in one run are present in another.
         Value::Null => return,
         Value::Bool(_) => "boolean",
         Value::Number(_) => "number",

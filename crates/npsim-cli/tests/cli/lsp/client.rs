@@ -1,4 +1,4 @@
-//! An editor: it opens texts, types, and asks.
+//! An editor that opens texts, edits them, and sends requests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -168,8 +168,8 @@ impl Editor {
         self.wait(name, version)
     }
 
-    /// Types a letter after the other behind a text, without waiting for anything; how many
-    /// versions had diagnostics until those of the last one came.
+    /// Types letters one by one after a text, without waiting; returns the number of versions that
+    /// had diagnostics until those of the last version arrived.
     pub fn type_at_once(&mut self, name: &str, mark: &str, letters: &str) -> usize {
         let mut at = self.texts[name].1.find(mark).expect("the text") + mark.len();
         for letter in letters.chars() {
@@ -200,7 +200,7 @@ impl Editor {
         }
     }
 
-    /// Asks and takes it back at once: the error's number, if it was not answered.
+    /// Sends a request and cancels it at once; returns the error's number if it was not answered.
     pub fn ask_in_vain(&mut self, method: &str, parameters: Value) -> Option<i64> {
         self.next += 1;
         let id = RequestId::from(self.next);
@@ -208,7 +208,7 @@ impl Editor {
         let sent = self.connection.sender.send(request.into());
         sent.expect("the server listens");
         self.tell("$/cancelRequest", json!({ "id": self.next }));
-        // What is asked next is answered later.
+        // The next request is answered later.
         let mut answers = Vec::new();
         self.next += 1;
         let end = RequestId::from(self.next);
@@ -243,7 +243,7 @@ impl Editor {
                 break;
             }
         }
-        // What is said of other files comes before the next answer.
+        // Diagnostics of other files arrive before the next answer.
         self.ask(
             "textDocument/documentSymbol",
             json!({"textDocument": {"uri": wanted}}),
@@ -269,8 +269,8 @@ impl Editor {
             .collect()
     }
 
-    /// The parameters of a question about the place of `mark` in a text; `|` in
-    /// the mark is the place, or else its beginning.
+    /// The parameters of a request about the position of `mark` in a text: that of `|` in the mark,
+    /// or else its beginning.
     pub fn at(&self, name: &str, mark: &str) -> Value {
         let text = &self.texts.get(name).expect("a text").1;
         let bar = mark.find('|').unwrap_or(0);
@@ -279,7 +279,7 @@ impl Editor {
         json!({"textDocument": {"uri": self.uri(name)}, "position": place(text, at)})
     }
 
-    /// The Markdown shown for a place; empty for nothing.
+    /// The Markdown shown for a place; empty if there is none.
     pub fn hover(&mut self, name: &str, mark: &str) -> String {
         let parameters = self.at(name, mark);
         let answer = self.ask("textDocument/hover", parameters);
@@ -311,7 +311,7 @@ impl Editor {
         format!("{file}:{line} {}", &text[start..end])
     }
 
-    /// Labels of what can be written at a place.
+    /// Labels of the completions at a place.
     pub fn completion(&mut self, name: &str, mark: &str) -> Vec<String> {
         let parameters = self.at(name, mark);
         let answer = self.ask("textDocument/completion", parameters);
@@ -321,7 +321,7 @@ impl Editor {
             .collect()
     }
 
-    /// What is answered to a question about a whole text.
+    /// The answer to a request about a whole text.
     pub fn of(&mut self, name: &str, method: &str) -> Value {
         let parameters = json!({"textDocument": {"uri": self.uri(name)}});
         self.ask(method, parameters)
@@ -331,7 +331,7 @@ impl Editor {
     pub fn edited(&self, name: &str, edits: &Value) -> String {
         let mut text = self.texts.get(name).expect("a text").1.clone();
         let mut edits = edits.as_array().expect("edits").clone();
-        // From the end, so that places in front stay where they are.
+        // From the end, so that earlier positions stay valid.
         edits.sort_by_key(|edit| offset(&text, &edit["range"]["start"]));
         for edit in edits.iter().rev() {
             let start = offset(&text, &edit["range"]["start"]);
@@ -341,7 +341,7 @@ impl Editor {
         text
     }
 
-    /// The texts after a new name was given; or why it was not.
+    /// The texts after a rename, or the reason for which it was refused.
     pub fn rename(
         &mut self,
         name: &str,

@@ -46,7 +46,7 @@ fn a_library_is_seen_through_the_programs_that_include_it() {
         ("lib/lib.uc", library),
     ]);
     editor.open("lib/lib.uc");
-    // The macro's text is marked, and its use in the program that is not open.
+    // The macro's text is marked, as is its use in the program that is not open.
     let hints = editor.diagnostics("lib/lib.uc");
     assert!(
         hints
@@ -72,7 +72,7 @@ fn a_text_is_its_own_program_if_nothing_includes_it() {
     let mut editor = Editor::new(&[("lib.uc", "#macro m(a)\n immed[a, 1]\n#endm\n")]);
     editor.open("lib.uc");
     assert_eq!(editor.diagnostics("lib.uc"), [] as [&str; 0]);
-    // Not on disk at all.
+    // A file that is not on disk.
     editor.open_text("new.uc", "nop[\n");
     assert_eq!(editor.diagnostics("new.uc").len(), 1);
 }

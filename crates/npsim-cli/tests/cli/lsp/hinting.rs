@@ -1,4 +1,4 @@
-//! What an editor shows between and above the words: hints, lenses, colours, forms.
+//! Additions of an editor between and above the words: hints, lenses, colours, signatures.
 
 use serde_json::{Value, json};
 
@@ -110,10 +110,10 @@ br[e#]
         .expect("it runs");
     assert!(run.status.success(), "{run:?}");
     let found = titles(&mut editor);
-    // Two of the five cycles of a round: the branch throws two away.
+    // Two of the five cycles of an iteration: the branch aborts two slots.
     assert!(found[0].ends_with(", 100.0 % of the time"), "{found:?}");
     assert_eq!(found[1], "1 use, 2 words each, 40.0 % of the time");
-    // A text that was changed since is another program.
+    // A text that has changed since is another program.
     std::thread::sleep(std::time::Duration::from_millis(20));
     std::fs::write(folder.join("main.uc"), text).expect("write it");
     let found = titles(&mut editor);
@@ -136,7 +136,7 @@ fn lenses_count_words_and_uses() {
     assert_eq!(found[1..], ["3 1 use, 2 words each", "7 not used"]);
 }
 
-/// Each word that has a meaning, with what it is.
+/// Each word that has a meaning, with its kind.
 fn meanings(editor: &mut Editor) -> Vec<(String, &'static str, u64)> {
     const NAMES: [&str; 11] = [
         "keyword",
@@ -191,7 +191,7 @@ fn words_are_told_by_what_they_are() {
     is("alu", "keyword", 0);
     is("e#", "function", 1);
     is("#ifdef", "modifier", 0);
-    // What a condition leaves out.
+    // Text excluded by a condition.
     is("$unknown", "comment", 0);
     assert!(
         !found

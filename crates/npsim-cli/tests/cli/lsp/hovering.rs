@@ -87,8 +87,8 @@ fn names_of_the_program() {
 
 #[test]
 fn a_name_is_in_the_register_that_its_line_uses() {
-    // The two lives of `x` have nothing to do with each other, and each must be
-    // in another bank than the register it is added to.
+    // The two live ranges of `x` are independent, and each must be in a different bank from the
+    // register it is added to.
     let text = ".reg x a b\n.reg_addr a 0 A\n.reg_addr b 1 B\nimmed[a, 1]\nimmed[b, 2]\n\
         immed[x, 3]\nalu[a, a, +, x]\nimmed[x, 4]\nalu[b, b, +, x]\n\
         local_csr_wr[0x10, a]\nlocal_csr_wr[0x10, b]\nctx_arb[kill]\n";

@@ -1,4 +1,4 @@
-//! A program of ten thousand lines: every question about it is answered, and whole.
+//! A program of ten thousand lines: every request about it gets a complete answer.
 
 use std::fmt::Write as _;
 

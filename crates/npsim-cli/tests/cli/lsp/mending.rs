@@ -31,7 +31,7 @@ fn a_text_is_laid_out_line_by_line() {
     assert_eq!(editor.edited("a.uc", &part), wanted);
 }
 
-/// Titles of the actions for a place, and the text after each.
+/// Titles of the actions for a place, and the text that results from each.
 fn actions(editor: &mut Editor, mark: &str) -> Vec<(String, String)> {
     let place = editor.at("a.uc", mark)["position"].clone();
     let answer = editor.ask(
@@ -64,7 +64,7 @@ fn patches_of_messages_are_offered() {
         [],
         "no message stands here"
     );
-    // Taken, the message is gone.
+    // After the action, the message is gone.
     editor.edit("a.uc", "cuont", "count");
     assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
 }

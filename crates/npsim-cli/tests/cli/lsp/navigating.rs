@@ -82,7 +82,7 @@ fn uses_are_found() {
     assert_eq!(places, ["main.uc:2 x", "main.uc:3 x", "main.uc:10 x"]);
 }
 
-/// The rows of an outline, those within others behind `>`.
+/// The rows of an outline; nested rows follow `>`.
 fn tree(rows: &serde_json::Value, depth: usize, found: &mut Vec<String>) {
     for row in rows.as_array().into_iter().flatten() {
         let (name, kind) = (row["name"].as_str().unwrap_or(""), &row["kind"]);

@@ -1,4 +1,4 @@
-//! A real editor: Neovim, where it is installed.
+//! A real editor: Neovim, if it is installed.
 
 use std::process::{Command, Stdio};
 

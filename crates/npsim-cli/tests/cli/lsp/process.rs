@@ -1,4 +1,4 @@
-//! Through standard input and output of the real command.
+//! The server through standard input and output of the real command.
 
 use std::io::{BufReader, Write};
 use std::process::{Command, Stdio};

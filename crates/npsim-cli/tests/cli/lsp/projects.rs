@@ -1,4 +1,4 @@
-//! Project files in an editor: what can be written, and what keys mean.
+//! Project files in an editor: completions, and the meaning of keys.
 
 use super::client::Editor;
 
@@ -94,7 +94,7 @@ fn values_are_those_that_there_are() {
         editor.completion("p/npsim.toml", "status = \"|"),
         ["full", "empty"]
     );
-    // The queue is in the file that is extended.
+    // The queue is in the extended file.
     assert_eq!(editor.completion("p/npsim.toml", "queue = |"), ["FREE"]);
     let list = editor.completion("p/npsim.toml", "\"routes\", \"|");
     assert!(
@@ -122,7 +122,7 @@ fn keys_and_values_say_what_they_mean() {
         "{text}"
     );
     assert_eq!(editor.hover("p/npsim.toml", "# a com|"), "");
-    // A project file is no microcode.
+    // A project file is not microcode.
     let edits = editor.of("p/npsim.toml", "textDocument/foldingRange");
     assert!(edits.is_null(), "{edits}");
 }

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::client::Editor;
 
-/// Every question about a text or a place in it.
+/// Every request about a text or a place in it.
 const METHODS: &[&str] = &[
     "textDocument/codeAction",
     "textDocument/codeLens",
@@ -117,7 +117,7 @@ proptest! {
             for method in METHODS {
                 let answer = editor.response(method, at.clone());
                 let answer = serde_json::to_value(answer).expect("JSON");
-                // Names refuse what cannot be renamed.
+                // Renaming is refused for names that cannot be renamed.
                 let code = answer["error"]["code"].as_i64();
                 let answered = code.is_none_or(|it| method.ends_with("ename") && it == -32803);
                 prop_assert!(answered, "{method}: {answer}");

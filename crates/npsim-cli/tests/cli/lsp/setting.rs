@@ -1,4 +1,4 @@
-//! Settings, and sources of no project.
+//! Settings, and sources that belong to no project.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn a_project_can_be_set_that_is_not_in_the_folder() {
     assert_eq!(editor.diagnostics("a.uc"), [] as [&str; 0]);
 }
 
-/// Sources of the tutorials belong to no project and include what lies in `lib`.
+/// Sources of the tutorials belong to no project and include files from `lib`.
 #[test]
 fn a_library_beside_the_folder_is_found() {
     let read = |name: &str| std::fs::read_to_string(root().join("microcode").join(name));
@@ -65,7 +65,7 @@ fn a_library_beside_the_folder_is_found() {
     assert_eq!(editor.diagnostics("tutorial/wire8.uc"), [] as [&str; 0]);
 }
 
-/// A source that `--set me.receive.source=twice.uc` puts into a project, say.
+/// A source that, for example, `--set me.receive.source=twice.uc` puts into a project.
 #[test]
 fn a_source_beside_a_project_file_has_the_names_of_the_project() {
     let project = "[[me]]\nid = \"0\"\nsource = \"main.uc\"\ndefine = { OURS = 3 }\n";

@@ -1,4 +1,5 @@
-//! Streams that are no protocol, or only nearly, through standard input of the real command.
+//! Streams that do not follow the protocol, or almost do, through standard input of the real
+//! command.
 
 use std::io::{BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 /// How long the server may take to end.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The server, with pipes.
+/// The server process, with pipes.
 fn start() -> Child {
     Command::new(env!("CARGO_BIN_EXE_npsim"))
         .arg("lsp")
@@ -20,12 +21,12 @@ fn start() -> Child {
         .expect("start npsim")
 }
 
-/// What the server says to a stream that ends, its messages of standard error, and its exit code.
+/// The server's output for a stream that ends, its messages on standard error, and its exit code.
 fn conversation(stream: &[u8]) -> (Vec<Value>, String, i32) {
     let mut child = start();
     let mut input = child.stdin.take().expect("a pipe");
     let stream = stream.to_vec();
-    // It may end before it has read all.
+    // It may exit before it has read everything.
     let writer = std::thread::spawn(move || drop(input.write_all(&stream)));
     let begun = Instant::now();
     let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -199,7 +200,7 @@ fn an_output_that_is_closed_is_no_panic() {
     drop(child.stdout.take());
     let mut input = child.stdin.take().expect("a pipe");
     for number in 2..20 {
-        // The server may have gone.
+        // The server may have exited.
         let _ = input.write_all(&request(number, "textDocument/hover", &json!({})));
     }
     let _ = input.write_all(&[begun(), ended()].concat());

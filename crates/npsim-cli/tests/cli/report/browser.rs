@@ -1,5 +1,5 @@
-//! The page in a real browser, if one is installed: it loads without errors and
-//! without asking for anything, fits its window at three widths, and prints.
+//! The page in a real browser, if one is installed: it loads without errors and without any
+//! requests, fits its window at three widths, and prints.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ fn browser() -> Option<&'static str> {
     })
 }
 
-/// A script that looks at the page and writes what it finds into its title.
+/// A script that examines the page and writes its findings into the title.
 const LOOK: &str = r##"<script>
 const errors = [];
 addEventListener("error", (event) => errors.push(event.message));
@@ -64,8 +64,8 @@ fn headless(name: &str, home: &Path) -> Command {
     command
 }
 
-/// What the script found in a window so many pixels wide. The page is put into a
-/// frame, since windows are not made as narrow as a telephone.
+/// The script's findings in a window of the given width in pixels. The page is put into a frame,
+/// because windows cannot be as narrow as a telephone.
 fn look(name: &str, folder: &Path, width: u32) -> serde_json::Value {
     let page = std::fs::read_to_string(folder.join("index.html")).unwrap();
     let watched = page.replacen("<style>", &format!("{LOOK}<style>"), 1);

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::{root, shown};
 
-/// A copy of the forwarder with more declarations, more to set up, in which each packet goes through
-/// `work` on its way out, and with more sections of the project file.
+/// A copy of the forwarder with additional declarations, set-up code and project sections, in which each packet goes
+/// through `work` on its way out.
 #[derive(Clone)]
 pub struct Forwarder {
     pub declare: &'static str,
@@ -15,15 +15,15 @@ pub struct Forwarder {
     pub project: &'static str,
 }
 
-/// What takes a hundred cycles and more, and leaves nothing behind.
+/// Work that takes a hundred cycles or more and has no other effect.
 pub const READ: &str = "    sram[read, $entry, next_hops, 0, 1], ctx_swap[fetched]\n";
 
-/// Where a whole packet is given to the transmit stage.
+/// The place where a complete packet is handed to the transmit stage.
 pub const TURN: &str = "    ctx_arb[out]\n    br_inp_state[TX_RING_STATUS, congested#]\n";
 
 impl Forwarder {
-    /// What the report says of a run at line rate with these settings, and how many frames left
-    /// in its time.
+    /// The report of a run at line rate with these settings, and the number of frames that left
+    /// within its time.
     pub fn run(&self, settings: &[&str]) -> (String, u64) {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("project");

@@ -1,8 +1,8 @@
-//! What the verdict names is the cause: made a tenth slower it takes throughput with
-//! it, or made faster it lets more through, and nothing else does.
+//! The verdict names the cause: making it a tenth slower reduces the throughput, or making it
+//! faster increases it, and nothing else does.
 //!
-//! A stage is made slower by stalling all its contexts for 2 of every 20 microseconds,
-//! which rings and buffers carry over where something else is the limit.
+//! A stage is made slower by stalling all its contexts for 2 of every 20 microseconds, which rings
+//! and buffers absorb if something else is the limit.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,25 +12,26 @@ use crate::harness::root;
 /// Simulated time in microseconds: long enough for the first frames not to count.
 const TIME_US: usize = 400;
 
-/// At least so much of a tenth is lost where the cause is made slower, in thousandths of
-/// what was sent.
+/// The least loss of throughput when the cause is made a tenth slower, in thousandths of the frames
+/// sent.
 const MOVES: i64 = 50;
-/// And no more where something else is. What goes with another order of events alone
-/// comes to half of it.
+/// The greatest loss when something else is made slower. A different order of events alone causes
+/// half of it.
 const STAYS: i64 = 30;
 
 /// A system under more load than it can carry.
 struct Case<'a> {
     target: &'a str,
-    /// In the headline.
+    /// A phrase of the headline.
     verdict: &'a str,
-    /// The stage that is at fault.
+    /// The stage that is the cause.
     cause: &'a [u8],
-    /// Others.
+    /// Other stages.
     others: &'a [&'a [u8]],
 }
 
-/// Runs a system for [`TIME_US`] at line rate; what it said, and how many frames left.
+/// Runs a system for [`TIME_US`] at line rate; returns its output and the number of frames that
+/// left.
 fn run(target: &str, arguments: &[String], folder: &Path) -> (String, i64) {
     let stats = folder.join("stats.json");
     let time = format!("{TIME_US}us");
@@ -171,8 +172,8 @@ fn sorted_packets_wait_for_who_processes_them() {
     });
 }
 
-/// The frames of a capture that leave by a port share its line, which is one of three: at
-/// ten times its rate fewer of them are lost, and a faster line elsewhere changes nothing.
+/// The frames of a capture that leave by one of three ports share its line: at ten times its rate
+/// fewer of them are lost, and a faster line elsewhere changes nothing.
 #[test]
 fn a_line_that_most_frames_leave_by_is_the_limit_of_a_burst() {
     let folder = tempfile::tempdir().unwrap();

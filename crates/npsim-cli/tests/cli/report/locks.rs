@@ -1,9 +1,9 @@
-//! What limits routers that keep state under a lock.
+//! The limits of routers that keep state under a lock.
 
 use super::shown;
 
-/// The verdict on a run of 2 ms of least frames at line rate, which must name the
-/// lock, its holders, and what it allows; and the rate of critical sections.
+/// The verdict on a run of 2 ms of minimum frames at line rate, which must name the lock, its
+/// holders and the rate that it allows; and the rate of critical sections.
 fn limited_by(lock: &str, project: &str, settings: &[&str]) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let rate = ["--rate", "4.464Mpps", "--time", "2ms"];
@@ -19,7 +19,7 @@ fn limited_by(lock: &str, project: &str, settings: &[&str]) -> u64 {
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
-    // A stage that waits for contexts that wait for the lock is no limit.
+    // A stage that waits for contexts that wait for the lock is not the limit.
     assert!(!text.contains("queue_manager.uc) is the limit"), "{text}");
     let (_, most) = text.split_once("so there are at most ").unwrap();
     let (most, _) = most.split_once(" sections a second").unwrap();
@@ -30,7 +30,7 @@ fn limited_by(lock: &str, project: &str, settings: &[&str]) -> u64 {
 fn xcp_under_a_lock_is_limited_by_the_lock() {
     let every = ["--set", "me.processing.define.XCP_EVERY_PACKET=1"];
     let most = limited_by("XCP_LOCK", "microcode/xcp/lock.toml", &every);
-    // A frame is a section, and this many frames leave at the limit.
+    // Each frame takes one section, and this many frames leave at the limit.
     let project = "microcode/xcp/lock.toml";
     let folder = tempfile::tempdir().unwrap();
     let rate = ["--rate", "4.464Mpps", "--time", "2ms"];
@@ -50,6 +50,6 @@ fn quick_start_under_a_lock_is_limited_by_the_lock() {
         "load.special.option=1908086456970f84",
     ];
     let most = limited_by("QS_LOCK", "microcode/quick-start/lock.toml", &half);
-    // Every second frame of those that come would need a section.
+    // Every second arriving frame would need a section.
     assert!(most < 4_464_000 / 2, "{most}");
 }

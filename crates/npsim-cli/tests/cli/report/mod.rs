@@ -1,5 +1,4 @@
-//! The report of a run: what limits real runs, and how the page fares in a
-//! browser.
+//! The report of a run: the limits of real runs, and the page in a browser.
 
 mod browser;
 mod forwarder;
@@ -20,7 +19,7 @@ use crate::harness::root;
 fn run(project: &str, arguments: &[&str], folder: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_npsim"))
         .current_dir(root())
-        // Sentences in one piece.
+        // Unwraps sentences.
         .env("COLUMNS", "1000")
         .args(["run", project])
         .args(arguments)
@@ -30,7 +29,7 @@ fn run(project: &str, arguments: &[&str], folder: &Path) -> Output {
         .unwrap()
 }
 
-/// What the terminal shows of a run that must succeed.
+/// The terminal output of a run that must succeed.
 fn shown(project: &str, arguments: &[&str], folder: &Path) -> String {
     let output = run(project, arguments, folder);
     assert!(
@@ -41,7 +40,7 @@ fn shown(project: &str, arguments: &[&str], folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Least frames at line rate on three ports, far more than one microengine can do.
+/// Minimum frames at line rate on three ports, far more than one microengine can process.
 const OVERLOAD: &[&str] = &[
     "--trace",
     "traces/minsize.pcap.gz",

@@ -125,7 +125,7 @@ fn limit_is_marked_in_the_bars() {
     let folder = tempfile::tempdir().unwrap();
     shown("microcode/forward", OVERLOAD, folder.path());
     let page = page(folder.path());
-    // The line out of port 1; once for a wide page and once for a narrow one.
+    // The outgoing line of port 1: once for a wide page and once for a narrow one.
     assert_eq!(page.matches(">▶ port 1 line out<").count(), 2);
     assert_eq!(page.matches("▶ marks the limit").count(), 1);
 }

@@ -1,5 +1,5 @@
-//! What limits the standard router, whose stages hand work over through memory
-//! and look for it in turn when there is none.
+//! The limits of the standard router, whose stages hand over work through memory and poll in turn
+//! when there is none.
 
 use super::shown;
 
@@ -17,7 +17,7 @@ fn says(text: &str, parts: &[&str]) {
     }
 }
 
-/// The first sentence names this, as a limit of any kind.
+/// The first sentence names this as the limit, whatever its kind.
 fn is_held_up_by(text: &str, name: &str) {
     let headline = text.lines().next().unwrap();
     assert!(headline.contains(name), "{text}");

@@ -1,16 +1,16 @@
-//! Sections that one context at a time goes through: what holds them is the limit, their lines
-//! and their length are reported, and the length moves the throughput while equal work outside of
-//! them does not.
+//! Critical sections: what protects them is the limit, their lines and length are reported, and
+//! their length changes the throughput while equal work outside of them does not.
 
 use super::forwarder::{Forwarder, READ, TURN};
 
-/// Work before a section, in it, and behind it: `enter` and `leave` stand around the second.
+/// Work before, in and after a section: `enter` and `leave` surround the second part.
 fn section(enter: &str, leave: &str, reads: [usize; 2]) -> String {
     let [before, inside] = reads.map(|count| READ.repeat(count));
     format!("{before}{enter}{inside}{leave}")
 }
 
-/// The limit is what is held, and not the stage; the length of the section is what counts.
+/// The limit is the lock or turn that is held, not the stage; only the length of the section
+/// counts.
 fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Forwarder) {
     let (text, sent) = forwarder([0, 4]).run(&[]);
     let headline = text.lines().next().unwrap();
@@ -29,7 +29,7 @@ fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Fo
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
     assert!(!text.contains("run forward.uc on more"), "{text}");
-    // No more sections than that leave as frames, and hardly fewer.
+    // No more frames than that leave, and hardly fewer.
     let (_, most) = text.split_once("so there are at most ").unwrap();
     let (most, _) = most.split_once(" sections a second").unwrap();
     let most: u64 = most.replace(',', "").parse().unwrap();
@@ -38,15 +38,15 @@ fn is_the_limit(name: &str, in_order: bool, forwarder: impl Fn([usize; 2]) -> Fo
         rate <= most + most / 20 && rate * 5 >= most * 4,
         "{rate} of {most}"
     );
-    // A fifth more of it is felt.
+    // A section longer by a fifth has an effect.
     let (_, longer) = forwarder([0, 5]).run(&[]);
     assert!(longer * 100 < sent * 92, "{sent}, then {longer}");
-    // The same work outside is not, where the order in which contexts come does not change by it.
+    // The same work outside has none if it does not change the order in which contexts arrive.
     if in_order {
         let (_, outside) = forwarder([1, 4]).run(&[]);
         assert!(outside * 100 > sent * 96, "{sent}, then {outside}");
     }
-    // And a section that is short enough is none.
+    // A section that is short enough is not the limit.
     let (text, _) = forwarder([0, 0]).run(&[]);
     assert!(!text.contains(&format!("{name} is the limit")), "{text}");
 }
@@ -108,7 +108,7 @@ lock#:
     });
 }
 
-/// A spinning lock in SRAM, behind which contexts hand their packets on in the order of a turn.
+/// A spinlock in SRAM, after which contexts hand their packets on in the order of a turn.
 fn spinning(reads: usize) -> Forwarder {
     let enter = "\
 lock#:
@@ -128,8 +128,8 @@ lock#:
     }
 }
 
-/// Those that got the lock early sleep in front of the turn, behind those that get it late: their
-/// stage looks as if it waited for memory, and the lock is free while all begin anew.
+/// Contexts that get the lock early sleep before the turn until those that get it late have passed:
+/// their stage appears to wait for memory, and the lock is free while all start again.
 #[test]
 fn spinning_lock_before_an_ordered_turn_is_the_limit() {
     let (text, sent) = spinning(2).run(&[]);
@@ -141,7 +141,8 @@ fn spinning_lock_before_an_ordered_turn_is_the_limit() {
     let waits = "of the time while frames were lost the turn `out` waits for a context that tries for it or holds it.";
     assert!(headline.ends_with(waits), "{text}");
     assert!(!text.contains("contexts sleep while work waits"), "{text}");
-    // The section's length moves all, and so does the order in which contexts take it.
+    // The section's length changes the throughput, and so does the order in which contexts take the
+    // lock.
     let (_, shorter) = spinning(1).run(&[]);
     assert!(shorter * 100 > sent * 115, "{sent}, then {shorter}");
     assert!(text.contains("Let contexts take the lock in RECORD in the order of the turn `out`"));
@@ -153,7 +154,7 @@ fn spinning_lock_before_an_ordered_turn_is_the_limit() {
     };
     let (_, in_order) = in_order.run(&[]);
     assert!(in_order * 100 > sent * 110, "{sent}, then {in_order}");
-    // Where the turn waits for something else, the lock is not told.
+    // If the turn waits for something else, the lock is not reported.
     let elsewhere = Forwarder {
         work: READ.repeat(12) + &spinning(0).work,
         ..spinning(0)
@@ -162,8 +163,8 @@ fn spinning_lock_before_an_ordered_turn_is_the_limit() {
     assert!(!text.contains("The lock in RECORD is the limit"), "{text}");
 }
 
-/// The lines of a lock that the project names are those that take it and give it back, wherever
-/// they stand.
+/// The lines of a lock that the project names are those that take and release it, wherever they
+/// are.
 #[test]
 fn named_lock_is_told_with_the_lines_that_take_it_and_give_it_back() {
     let named = |reads, before: &str| Forwarder {

@@ -1,12 +1,12 @@
-//! Units, microengines, the core and bursts as limits: made faster, what is named lets more through,
-//! and nothing else does.
+//! Units, microengines, the core and bursts as limits: making the named one faster increases the throughput, and
+//! nothing else does.
 
 use std::process::Command;
 
 use super::forwarder::{Forwarder, TURN};
 use super::{root, shown};
 
-/// A forwarder that does so much more for each packet before it takes its turn.
+/// A forwarder with additional work for each packet before it takes its turn.
 fn working(declare: &'static str, work: &str, times: usize) -> Forwarder {
     Forwarder {
         declare,
@@ -17,8 +17,8 @@ fn working(declare: &'static str, work: &str, times: usize) -> Forwarder {
     }
 }
 
-/// Settings that make the cause faster let more through, by this many percent at least; others do
-/// not.
+/// The least increase in throughput, in percent, of settings that make the cause faster; others
+/// give less.
 fn is_moved_by(forwarder: &Forwarder, headline: &str, faster: (&str, u64), others: &[&str]) {
     let (text, sent) = forwarder.run(&[]);
     let first = text.lines().next().unwrap();
@@ -65,7 +65,7 @@ fn unit_that_takes_no_more_commands_is_the_limit() {
 
 #[test]
 fn microengine_that_executes_all_the_time_is_the_limit() {
-    // Yields between, so that whichever context has something to do goes on.
+    // Yields between them, so that any context with work continues.
     let step = "    alu[--, --, B, record_place]\n".repeat(20) + "    ctx_arb[voluntary]\n";
     let busy = |times| working(".reg record_place\n", &step, times);
     let expected = "Microengine 0 (forward.uc) is the limit: it is occupied 9";
@@ -184,7 +184,8 @@ fn frames_that_are_lost_in_bursts_are_lost_by_the_bursts() {
         whole > 0 && said.contains(&format!(" {whole} found a place full")),
         "{whole}: {said}"
     );
-    // As many frames in shorter bursts find room, and in less room less of them does.
+    // The same number of frames in shorter bursts finds room, and fewer frames find room in a
+    // smaller buffer.
     assert_eq!(lost(&run("50")), 0);
     let less_room = [&run("400")[..], &["--set", "profile.msf.rbuf_bytes=4096"]].concat();
     assert!(
@@ -192,11 +193,11 @@ fn frames_that_are_lost_in_bursts_are_lost_by_the_bursts() {
         "{whole}, then {}",
         lost(&less_room)
     );
-    // At a load that is too much all the time it is no burst.
+    // Under a load that is always too high, the limit is not a burst.
     assert!(!headline(&["microcode/forward", "--load", "1", "--time", "400us"]).contains("bursts"));
 }
 
-/// A transmit stage that keeps the buffers of what it has sent.
+/// A transmit stage that keeps the buffers of the packets that it has sent.
 #[test]
 fn buffers_that_do_not_come_back_are_told_as_in_use() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What limits real runs.
+//! The limits of real runs.
 
 use super::{OVERLOAD, root, shown};
 

@@ -1,11 +1,11 @@
-//! Console blocks: commands, and what they print.
+//! Console blocks: commands and their output.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A command and what the page says it prints.
+/// A command and its output according to the page.
 pub struct Step {
     pub command: String,
     pub expected: String,
@@ -28,7 +28,7 @@ pub fn steps(block: &str) -> Vec<Step> {
     steps
 }
 
-/// As much of a shell as the pages need.
+/// The part of a shell that the pages need.
 pub struct Shell {
     folder: PathBuf,
     status: i32,
@@ -42,7 +42,7 @@ impl Shell {
         }
     }
 
-    /// Runs a command; gives what it prints, on both streams.
+    /// Runs a command; returns its output on both streams.
     pub fn run(&mut self, line: &str) -> String {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
@@ -72,7 +72,7 @@ impl Shell {
             .stdout(writer.try_clone().expect("another end of the pipe"))
             .stderr(writer);
         let mut child = command.spawn().unwrap_or_else(|e| panic!("{program}: {e}"));
-        // Holds the writing ends open, so the pipe would never end.
+        // This holds the write ends open, so the pipe would never end.
         drop(command);
         let mut printed = String::new();
         reader.read_to_string(&mut printed).expect("output is text");
@@ -91,7 +91,7 @@ impl Shell {
     }
 }
 
-/// Whether output is what a page says, elisions allowed for.
+/// Whether output matches a page, allowing for elisions.
 pub fn matches(expected: &str, printed: &str) -> bool {
     fn lines(expected: &[&str], printed: &[&str]) -> bool {
         match (expected, printed) {
@@ -108,7 +108,7 @@ pub fn matches(expected: &str, printed: &str) -> bool {
     lines(&expected, &printed)
 }
 
-/// Whether a line is what a page says.
+/// Whether a line matches a page.
 fn one(expected: &str, line: &str) -> bool {
     match expected.split_once("[..]") {
         None => expected == line,
@@ -120,7 +120,7 @@ fn one(expected: &str, line: &str) -> bool {
     }
 }
 
-/// Output for a page: what depends on the host is left open.
+/// Output for a page, with elisions for what depends on the host.
 pub fn without_host_speed(printed: &str) -> String {
     let lines = printed.lines().map(|line| {
         if line.starts_with("host ") {
@@ -132,8 +132,8 @@ pub fn without_host_speed(printed: &str) -> String {
     lines.collect()
 }
 
-/// Output for a page that showed `expected`, with its elisions where they still
-/// find their place: between lines that differ in figures and spaces only.
+/// Output for a page that showed `expected`, with its elisions where they still fit: between lines
+/// that differ only in figures and spaces.
 pub fn renewed(expected: &str, printed: &str) -> String {
     let fresh = without_host_speed(printed);
     let lines: Vec<&str> = fresh.lines().collect();
@@ -172,7 +172,7 @@ fn with_elisions<'a>(shown: &[&'a str], lines: &[&'a str]) -> Option<Vec<&'a str
     Some(body)
 }
 
-/// Whether lines differ in figures and spaces only.
+/// Whether lines differ only in figures and spaces.
 fn alike(first: &str, second: &str) -> bool {
     let words = |line: &'_ str| -> String {
         let unfigured = line.replace(|c: char| c.is_ascii_digit() || ",. -".contains(c), " ");

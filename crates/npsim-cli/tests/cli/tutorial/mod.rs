@@ -1,4 +1,4 @@
-//! The tutorials in `docs/src` do what they say.
+//! The tutorials in `docs/src` work as written.
 //!
 //! A page is followed from top to bottom in a folder of its own that holds
 //! copies of `microcode/` and `traces/`, as the reader would at the root of the
@@ -14,9 +14,9 @@
 //!
 //! Blocks that open with `console,thorough` are run where `NPSIM_THOROUGH` is set: whole studies.
 //!
-//! With `NPSIM_UPDATE_DOCS=1` in the environment the console blocks that differ
-//! are written anew, with the speed of the host left open. Lines `...` stay where
-//! the lines around them are still there; other elisions have to be made again.
+//! With `NPSIM_UPDATE_DOCS=1` in the environment, console blocks that differ are rewritten, with
+//! the speed of the host elided. Lines `...` stay if the lines around them are still there; other
+//! elisions have to be made again.
 
 pub mod console;
 mod page;
@@ -44,7 +44,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Follows a page; gives the folder in which everything lies then.
+/// Follows a page; returns the folder with all resulting files.
 fn follow(name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for shared in ["microcode", "traces"] {
@@ -65,8 +65,8 @@ fn follow(name: &str) -> tempfile::TempDir {
     folder
 }
 
-/// The frames of a capture as they are on a wire, which carries 60 bytes at
-/// least, by port; `ports` gives them to ports in turn.
+/// The frames of a capture as on a wire, where they have at least 60 bytes, by port; `ports`
+/// assigns them to ports in turn.
 fn frames(path: &Path, ports: Option<usize>) -> Vec<VecDeque<Vec<u8>>> {
     let mut queues = vec![VecDeque::new(); 3];
     let capture = Capture::open(path).expect("a capture");
@@ -78,8 +78,8 @@ fn frames(path: &Path, ports: Option<usize>) -> Vec<VecDeque<Vec<u8>>> {
     queues
 }
 
-/// Whether a capture of departures, which has no ports, has all frames
-/// of all queues and each queue in its order.
+/// Whether a capture of departures, which has no ports, contains all frames of all queues, with
+/// each queue in order.
 fn assert_merged(departures: &Path, mut queues: Vec<VecDeque<Vec<u8>>>) {
     let departures = frames(departures, None)
         .into_iter()
@@ -119,7 +119,7 @@ fn where_the_cycles_went() {
 fn traceroute() {
     let folder = follow("traceroute.md");
     let page = fs::read_to_string(root().join("docs/src/traceroute.md")).expect("the page");
-    // What the page shows of tshark, where that is installed.
+    // The output of tshark on the page, if tshark is installed.
     for hop in 1..=3 {
         let command = format!(
             "tshark -r hop{hop}.pcap -T fields -E occurrence=f -e ip.src -e icmp.type -e ip.ttl"
@@ -277,7 +277,7 @@ fn hops() {
 #[test]
 fn order_metrics() {
     let folder = follow("order-metrics.md");
-    // The page says that both ways of telling packets agree.
+    // The page states that both ways of identifying packets agree.
     let counters = |options: &str| {
         let out = assert_cmd::Command::new(env!("CARGO_BIN_EXE_npsim"))
             .current_dir(folder.path())

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use super::console::{self, Shell};
 
-/// A page, cut at its fences.
+/// A page, split at its fences.
 pub struct Page {
     parts: Vec<Part>,
 }
 
 enum Part {
-    /// Prose, and blocks of no concern, as they stand.
+    /// Prose and irrelevant blocks, unchanged.
     Text(String),
     Block(Block),
 }
@@ -20,14 +20,14 @@ enum Part {
 struct Block {
     /// Line of the opening fence.
     line: usize,
-    /// What follows the opening fence, cut at commas.
+    /// The text after the opening fence, split at commas.
     info: Vec<String>,
     body: String,
 }
 
-/// What came of following a page.
+/// The result of following a page.
 pub struct Outcome {
-    /// The page with the output that the commands really gave.
+    /// The page with the actual output of the commands.
     pub text: String,
     pub failures: Vec<String>,
     pub commands: usize,
@@ -45,7 +45,7 @@ impl Block {
         self.info[0] == "console"
     }
 
-    /// Whether its commands are too long for every change: whole studies.
+    /// Whether its commands take too long to run for every change: whole studies.
     fn is_for_thorough_runs(&self) -> bool {
         self.info.iter().any(|item| item == "thorough")
     }
@@ -86,8 +86,7 @@ impl Page {
             .any(|part| matches!(part, Part::Block(block) if block.is_console()))
     }
 
-    /// Follows the page in `folder`; `repository` has the files that listings
-    /// are compared with.
+    /// Follows the page in `folder`; listings are compared with the files in `repository`.
     pub fn follow(&self, folder: &Path, repository: &Path) -> Outcome {
         let mut shell = Shell::new(folder);
         let thorough = std::env::var_os("NPSIM_THOROUGH").is_some();
@@ -122,7 +121,7 @@ impl Page {
     }
 }
 
-/// Runs a console block; gives the block as it should be.
+/// Runs a console block; returns the block as it should be.
 fn run(block: &Block, shell: &mut Shell, failures: &mut Vec<String>) -> String {
     let mut body = String::new();
     for step in console::steps(&block.body) {
@@ -141,7 +140,7 @@ fn run(block: &Block, shell: &mut Shell, failures: &mut Vec<String>) -> String {
     body
 }
 
-/// Writes a listing or a part of one, or compares it; gives what is wrong.
+/// Writes a listing or a part of one, or compares it; returns what is wrong.
 fn listing(block: &Block, folder: &Path, repository: &Path) -> Option<String> {
     if let Some(name) = block.value("file") {
         let path = folder.join(name);
