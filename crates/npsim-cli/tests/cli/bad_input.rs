@@ -1,6 +1,6 @@
 use crate::harness::{Dir, LOOP, pcap};
 
-/// Runs a source with a capture; nothing may be left but the inputs.
+/// Runs a source with a capture; only the input files may be left.
 fn with_capture(capture: &[u8], phrases: &[&str]) {
     let dir = Dir::new().with("a.uc", LOOP).with("in.pcap", capture);
     dir.npsim("run a.uc --trace in.pcap --out out.pcap --stats out.json")
@@ -38,7 +38,7 @@ fn captures() {
         .expect(1, &["raw.pcap"]);
 }
 
-/// Assembles a source that must be refused.
+/// Assembles a source that must be rejected.
 fn refused(source: &str, phrases: &[&str]) {
     let dir = Dir::new().with("a.uc", source);
     let done = dir.npsim("asm a.uc -o a.hex").expect(1, phrases);

@@ -53,7 +53,7 @@ fn links_lead_to_files_and_headings_that_are_there() {
         let text = std::fs::read_to_string(page).expect("a page");
         for link in links(&text) {
             if let Some(address) = link.strip_prefix("https://") {
-                // Nothing is fetched: a host with a domain, and no blank or bracket that came in by mistake.
+                // Nothing is fetched: the check is for a host with a domain, and no stray blank or bracket.
                 let host = address.split(['/', '#']).next().unwrap_or_default();
                 if !host.contains('.') || address.contains([' ', ')', '`', '<', '>']) {
                     wrong.push(format!("{}: {link} is no address", page.display()));
@@ -87,7 +87,7 @@ fn links_lead_to_files_and_headings_that_are_there() {
     assert!(count > 350, "{count} links in {} pages", pages.len());
 }
 
-/// mdBook makes links only of chapters that its summary has, and refuses others.
+/// mdBook makes links only to chapters in its summary, and rejects others.
 #[test]
 fn the_summary_is_one_that_mdbook_takes() {
     let text = std::fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("a page");
@@ -174,7 +174,7 @@ fn the_book_is_written_as_html() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // Nothing comes from elsewhere.
+    // Nothing is loaded from elsewhere.
     let sources = page.split("src=\"").skip(1);
     for source in sources.map(|rest| rest.split('"').next().unwrap_or_default()) {
         assert!(dir.path(&format!("book/{source}")).exists(), "{source}");

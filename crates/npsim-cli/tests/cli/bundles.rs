@@ -1,4 +1,4 @@
-//! A bundle gives the same fault again, and a bad one does no harm.
+//! A bundle reproduces its fault, and a malicious one does no harm.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::harness::{COUNT, Dir, pcap, root};
 
 const BAD: &str = ".num_contexts 8\n.reg a\n#include \"lib/b.uc\"\n    alu[a, a, +, missing]\n";
 
-/// An entry of a tar, as an attacker may write one.
+/// An entry of a tar file as an attacker could write it.
 struct Forged {
     name: String,
     kind: EntryType,
@@ -50,7 +50,7 @@ fn packed(entries: &[Forged]) -> Vec<u8> {
     let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for entry in entries {
         let mut header = Header::new_gnu();
-        // The library itself writes no path that leads out.
+        // The library itself refuses to write a path that leads outside.
         let field = &mut header.as_gnu_mut().expect("GNU").name;
         field[..entry.name.len()].copy_from_slice(entry.name.as_bytes());
         if !entry.link.is_empty() {
@@ -65,7 +65,7 @@ fn packed(entries: &[Forged]) -> Vec<u8> {
     tar.into_inner().and_then(GzEncoder::finish).expect("a tar")
 }
 
-/// A bundle of an assembler's error, in a folder.
+/// A bundle of an assembler error, in a folder.
 fn bundle_of_an_error() -> Dir {
     let dir = Dir::new()
         .with("a.uc", BAD)
@@ -76,7 +76,7 @@ fn bundle_of_an_error() -> Dir {
     dir
 }
 
-/// The bundle with its table changed.
+/// The bundle with a changed table.
 fn with_table(dir: &Dir, from: &str, to: &str) -> Vec<u8> {
     let mut all = entries(&dir.read("a.npsim-bundle"));
     let table = String::from_utf8(all[0].bytes.clone()).expect("UTF-8");
@@ -85,7 +85,7 @@ fn with_table(dir: &Dir, from: &str, to: &str) -> Vec<u8> {
     packed(&all)
 }
 
-/// In another folder, where nothing but the bundle is.
+/// In another folder, which contains only the bundle.
 fn elsewhere(bundle: Vec<u8>) -> Dir {
     Dir::new().with("b.npsim-bundle", bundle)
 }
@@ -203,7 +203,7 @@ fn commands_that_a_bundle_cannot_have_are_refused() {
     dir.npsim("bundle make").expect(2, &["COMMAND"]);
     dir.npsim("bundle make -o no/where -- asm a.uc")
         .expect(1, &["cannot write `no/where`"]);
-    // Before the command has run, which would write.
+    // Before the command, which would write, has run.
     dir.npsim("bundle make -o no/where -- trace gen --load 1 --time 1us -o a.pcap")
         .expect(1, &["cannot write `no/where`"]);
     assert_eq!(dir.files(), ["a.uc"]);
@@ -385,7 +385,7 @@ key = "define.TURNS"
 values = [1, 2]
 "#;
 
-/// A checkpoint has the command of its run, and that has the names of outputs.
+/// A checkpoint contains the command of its run, and that contains the names of outputs.
 #[test]
 fn a_checkpoint_in_a_bundle_writes_nothing_outside() {
     let far = Dir::new();

@@ -1,4 +1,4 @@
-//! Captures of others as they come, and captures that are written.
+//! Third-party captures as they are, and captures that npsim writes.
 
 use npsim_net::capture::Capture;
 use npsim_net::compression::{Compression, Decompressor};
@@ -62,7 +62,8 @@ fn block(kind: u32, body: &[u8]) -> Vec<u8> {
     [&kind.to_le_bytes()[..], &length, &body, &length].concat()
 }
 
-/// A pcapng of interfaces with a resolution, with one frame each at so many ticks.
+/// A pcapng file of interfaces, each with a time resolution and one frame at the given number of
+/// ticks.
 fn next_generation(resolution: u8, ticks: &[u64]) -> Vec<u8> {
     let mut file = block(
         0x0a0d_0d0a,
@@ -105,7 +106,7 @@ fn a_clock_that_steps_back_is_followed_and_told() {
     dir.npsim(&format!("run {FORWARD} --trace in.pcap --out out.pcap"))
         .expect(0, &["set back once, by 50.000 s in all", "in 5   out 5"]);
     let out = Capture::open(&dir.path("out.pcap")).expect("a capture");
-    // In the end the gap is that of the last two frames.
+    // At the end, the gap is that of the last two frames.
     let last = out.frames[4].time_ns - out.frames[3].time_ns;
     assert!(last.abs_diff(2000) < 1000, "{last}");
     dir.npsim("trace info in.pcap")
@@ -138,7 +139,7 @@ fn times_that_the_capture_written_cannot_hold_are_told_before_the_run() {
     dir.npsim(&format!("{run} --out o.pcapng")).expect(0, &[]);
     let out = Capture::open(&dir.path("o.pcapng")).expect("a capture");
     assert_eq!(out.first_timestamp_ns / 1_000_000_000, 16_725_225_600);
-    // Later than any form holds.
+    // Later than any format can represent.
     let late = Dir::new().with("in.pcapng", next_generation(0, &[20_000_000_000]));
     let run = format!("run {FORWARD} --trace in.pcapng");
     late.npsim(&format!("{run} --out o.pcapng"))
@@ -153,7 +154,7 @@ fn frames_that_were_cut_get_their_length_with_pad() {
     let mut long = whole.clone();
     long[16..18].copy_from_slice(&1486_u16.to_be_bytes());
     long[38..40].copy_from_slice(&1466_u16.to_be_bytes());
-    // A wrong checksum of UDP, which can be made right.
+    // A wrong UDP checksum, which can be corrected.
     long[40..42].copy_from_slice(&[0x12, 0x34]);
     long[24..26].copy_from_slice(&[0, 0]);
     let words = long[14..34].chunks(2);
@@ -194,11 +195,11 @@ fn a_pcapng_that_is_written_has_an_interface_for_each_port() {
     assert_eq!(out.interfaces, ["port0", "port1", "port2"]);
     assert!(out.frames.iter().all(|frame| frame.port == 0));
     assert_eq!(out.frames.len(), 3);
-    // Speed of a line, as the format has it.
+    // The speed of a line, as the format encodes it.
     let bytes = dir.read("o.pcapng");
     let speed = [&[8, 0, 8, 0][..], &1_000_000_000_u64.to_le_bytes()].concat();
     assert_eq!(bytes.windows(12).filter(|it| *it == speed).count(), 3);
-    // The frames are those of a classic capture.
+    // The frames equal those of a classic capture.
     dir.npsim(&format!("{run} --out o.pcap")).expect(0, &[]);
     let plain = Capture::open(&dir.path("o.pcap")).expect("a capture");
     let bytes_of = |capture: &Capture| -> Vec<_> {
@@ -280,7 +281,7 @@ fn directed_broadcasts_of_own_networks_go_no_further() {
         let mut frames: Vec<_> = frames
             .map(|(number, it)| (1, 9000 * number as u32, 60, datagram(*it, number as u8)))
             .collect();
-        // Neighbours of theirs are hosts as any.
+        // Their neighbouring addresses are ordinary hosts.
         for (number, host) in [[10, 1, 255, 254], [10, 2, 0, 9]].into_iter().enumerate() {
             frames.push((2, 9000 * number as u32, 60, datagram(host, number as u8)));
         }
@@ -306,7 +307,7 @@ fn silence_of_any_length_is_passed_at_once() {
         "in.pcap",
         at(&[(1, 0), (1 + 300 * day, 0), (1 + 900 * day, 5)]),
     );
-    // Simulated cycle by cycle it would take years.
+    // Simulated cycle by cycle, this would take years.
     for project in [FORWARD, ROUTER] {
         dir.npsim(&format!("run {project} --trace in.pcap --out out.pcap"))
             .expect(0, &["in 3   out 3"]);

@@ -1,5 +1,5 @@
-//! The exercises of the course: what is handed out misses goals, the solutions meet
-//! all of them, and each wrong way misses the goal that it should.
+//! The exercises of the course: the exercises as given miss goals, the solutions meet all of them,
+//! and each wrong approach misses the goal that it should.
 
 use std::path::Path;
 
@@ -80,7 +80,7 @@ fn every_exercise_of_the_course_is_tested_and_in_a_page() {
     }
 }
 
-/// Checks a changed solution, and that it misses these goals and no other one.
+/// Checks that a changed solution misses these goals and no others.
 #[track_caller]
 fn wrong(name: &str, goals: &[&str], edits: &[(&'static str, &'static str, &'static str)]) {
     let dir = Dir::new();
@@ -100,7 +100,7 @@ fn wrong(name: &str, goals: &[&str], edits: &[(&'static str, &'static str, &'sta
 fn wrong_ways_through_eight_chains() {
     const SOURCE: &str = "course/solutions/eight-chains/chains.uc";
     const PROJECT: &str = "course/solutions/eight-chains/npsim.toml";
-    // The last context's sum is all that is left.
+    // Only the last context's sum is left.
     let add = "scratch[add, $sum, place, 0], ctx_swap[done]";
     let write = "scratch[write, $sum, place, 0, 1], ctx_swap[done]";
     wrong(
@@ -108,7 +108,7 @@ fn wrong_ways_through_eight_chains() {
         &["the sum is right"],
         &[(SOURCE, add, write)],
     );
-    // A second microengine that has nothing to do.
+    // A second microengine without work.
     let lists = "    alu_shf[node, --, B, node, <<3]\n";
     let none =
         "    alu_shf[node, --, B, node, <<3]\n#if (ME_INDEX == 1)\n    ctx_arb[kill]\n#endif\n";
@@ -145,7 +145,7 @@ fn wrong_ways_through_eight_chains() {
 #[test]
 fn wrong_ways_of_one_reader() {
     const SOURCE: &str = "course/solutions/one-reader/reader.uc";
-    // The last part is forgotten.
+    // The last part is missing.
     let last = "last#:\n    ctx_arb[odd]\n    add_eight($$odd)\n";
     wrong(
         "one-reader",
@@ -186,7 +186,7 @@ fn wrong_numbers_of_engines() {
         &["no microengine too many"],
         &[(PROJECT, id, "id = \"0-3\"")],
     );
-    // Enough engines, and half of their contexts.
+    // Enough microengines, with half of their contexts.
     let half = "id = \"0-2\"\ndefine = { CONTEXTS = 4 }";
     wrong("enough-engines", &slow, &[(PROJECT, id, half)]);
 }
@@ -200,7 +200,7 @@ const REGISTERS: (&str, &str, &str) = (
     ".reg write $one $new\n.reg read $old\n.reg $bit\n.reg place left sum lock\n.sig taken rung\n",
 );
 
-/// The edits that put `update` in the place of the addition.
+/// The edits that replace the addition by `update`.
 fn added_by(update: String) -> Vec<(&'static str, &'static str, &'static str)> {
     vec![
         REGISTERS,
@@ -221,10 +221,10 @@ fn added_by(update: String) -> Vec<(&'static str, &'static str, &'static str)> {
 #[test]
 fn wrong_ways_to_add() {
     let release = "    lock_release($bit, lock, 0, scratch, done)\n    ctx_arb[done]\n";
-    // Right and slow.
+    // Correct but slow.
     let locked = format!("    lock_take($bit, lock, 0, scratch, taken, rung)\n{UPDATE}{release}");
     wrong("lost-additions", &["done in time"], &added_by(locked));
-    // A lock whose bit no context looks at.
+    // A lock whose bit no context checks.
     let unread = format!(
         "    immed[$bit, 1]\n    scratch[test_and_set, $bit, lock, 0], ctx_swap[taken]\n    .use $bit\n{UPDATE}{release}"
     );
@@ -260,13 +260,13 @@ fn wrong_ways_under_a_lock() {
         ],
         &[(SOURCE, take, ""), (SOURCE, release, "")],
     );
-    // Given back before the write: what comes out is right, by luck.
+    // Released before the write: the result is right by luck.
     wrong(
         "short-lock",
         &["no race"],
         &[(SOURCE, release, ""), (SOURCE, write, backwards)],
     );
-    // Waiting contexts poll too seldom.
+    // Waiting contexts poll too rarely.
     wrong(
         "short-lock",
         &["done in time"],
@@ -308,7 +308,7 @@ fn queues_of_a_wrong_length() {
         &["bursts find room"],
         &[(PROJECT, limit, "QUEUE_LIMIT = 16384")],
     );
-    // Early detection goes by an average, which such short bursts hardly move.
+    // Early detection uses an average, which such short bursts hardly change.
     wrong(
         "short-queue",
         &["nothing waits long"],

@@ -1,4 +1,4 @@
-//! What docs/src says of files must be what the program reads and writes.
+//! The descriptions of files in docs/src must match the files that the program reads and writes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -96,7 +96,7 @@ fn idle(project: &str) -> Stats {
     let file = format!("../systems/tests/firmware/{project}.toml");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let project = Project::load(&path, &Overrides::default(), &npsim::registry()).unwrap();
-    // Rows that stay open are counted, too.
+    // Rows that stay open are also counted.
     let profile = project.profile.with("dram", "rows", "open").unwrap();
     let chip = Chip::new(ENGINE, profile, &project.boot, Vec::new());
     Stats::collect(&chip.unwrap())

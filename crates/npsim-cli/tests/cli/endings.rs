@@ -1,7 +1,7 @@
-//! Every command ends soon by itself, or when it is asked to, as Ctrl-C, `kill` and `timeout` do.
+//! Every command ends soon by itself, or on request by Ctrl-C, `kill` or `timeout`.
 //!
-//! The commands are those that have a row in [`manners`](crate::manners). No test says how soon: those
-//! that are asked here would run far longer than a test may.
+//! The commands are those with a row in [`manners`](crate::manners). No test measures how soon: the commands
+//! interrupted here would run far longer than a test may.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use crate::harness::root;
 use crate::manners::{Lines, Row, command, ended, folder, rows};
 
-/// How a command ends that is interrupted long before it is done.
+/// How a command ends if it is interrupted long before it is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ends {
-    /// The command saves its results, and says that it was interrupted.
+    /// The command saves its results and reports that it was interrupted.
     Saves,
-    /// There is nothing to be saved: it ends where it is.
+    /// There is nothing to save: it ends where it is.
     AtOnce,
 }
 
 /// Commands that would run far longer than a test may. Those that read standard input wait for
-/// it.
+/// input.
 fn endless() -> Vec<(Row, Ends)> {
     let root = root().canonicalize().expect("the repository");
     let root = root.display();
@@ -91,7 +91,7 @@ fn endless() -> Vec<(Row, Ends)> {
     ]
 }
 
-/// Commands that have no work without an end. They leave Ctrl-C to the system.
+/// Commands that have no endless work. They leave Ctrl-C to the system.
 const SOON: [&str; 19] = [
     "asm",
     "bundle info",
@@ -114,7 +114,7 @@ const SOON: [&str; 19] = [
     "trace order",
 ];
 
-/// Whether a process has a handler for what `kill` sends.
+/// Whether a process has a handler for the signal of `kill`.
 fn handles(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -163,7 +163,7 @@ fn every_command_ends_when_it_is_asked_to() {
             assert!(child.try_wait().expect("its state").is_none(), "`{what}`");
             std::thread::sleep(Duration::from_millis(10));
         }
-        // The run is in progress by then, or about to be.
+        // By then, the run is in progress or about to start.
         std::thread::sleep(Duration::from_millis(200));
         let asked = Command::new("kill").arg(child.id().to_string()).status();
         assert!(asked.expect("kill").success(), "`{what}`");

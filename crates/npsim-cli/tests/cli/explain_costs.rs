@@ -1,4 +1,4 @@
-//! What explanations say an instruction costs is what a run takes for it.
+//! The cost of an instruction in explanations equals its cost in a run.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +21,11 @@ use proptest::test_runner::TestRunner;
 
 use crate::harness::newest;
 
-/// The instruction that is looked at; defer slots and an end follow it.
+/// The instruction under test; defer slots and an end follow it.
 const AT: u16 = 1;
-/// Where it leads to.
+/// Its target.
 const TARGET: u16 = 8;
-/// Cycles after which a context that sleeps has given up its slots.
+/// Cycles after which a sleeping context has given up its slots.
 const LONG_ENOUGH: Cycle = 200;
 
 /// The issue slots that one microengine used.
@@ -96,14 +96,14 @@ fn run(image: &Image, profile: &Profile) -> Slots {
     slots
 }
 
-/// Whether the instruction was executed, and cost what was foretold.
+/// Whether the instruction was executed, with the predicted cost.
 fn compare(program: &[Instruction], profile: &Profile) -> bool {
     let image = image(program);
     let cost: &Cost = &costs(&FlowGraph::of(&image), profile)[usize::from(AT)];
     let slots = run(&image, profile);
     let issued = slots.issued.iter().filter(|&&pc| pc == AT).count() as u64;
     if issued == 0 {
-        // This instruction or the one before needs the rest of a chip.
+        // This instruction or the one before it needs the rest of the chip.
         return false;
     }
     let instruction = &program[usize::from(AT)];
@@ -128,7 +128,7 @@ fn explained_costs_are_those_of_the_run_for_every_form_over_generated_programs()
     let mut seen = BTreeSet::new();
     for round in 0..16384 {
         let (before, instruction) = (any(), any());
-        // Half of all cases leave the instruction nothing to stumble over.
+        // In half of all cases, nothing delays the instruction.
         let before = if round % 2 == 0 {
             Instruction::Nop
         } else {

@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the command run in it.
+//! A separate folder for each test, in which the command is run.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A shipped chip with microengines of the newest generation, which have every instruction.
+/// A shipped chip with microengines of the newest generation, which support every instruction.
 pub fn newest(chip: &str) -> Profile {
     let text = Profile::text(chip).expect("a shipped chip");
     let own = format!(
@@ -26,7 +26,7 @@ pub fn newest(chip: &str) -> Profile {
 /// A temporary folder in which the command runs.
 pub struct Dir(tempfile::TempDir);
 
-/// What a command did.
+/// The result of a command.
 pub struct Done {
     pub code: i32,
     pub out: String,
@@ -38,8 +38,8 @@ impl Dir {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    /// A project whose core runs a program of the tests of `npsim-xscale`, with keys of its section, beside a
-    /// microengine that does nothing.
+    /// A project whose core runs a test program of `npsim-xscale`, with the given keys in its section, beside an idle
+    /// microengine.
     pub fn core_program(program: &str, keys: &str) -> Self {
         let elf = root().join(format!("crates/xscale/tests/programs/{program}.elf"));
         let project = format!(
@@ -56,7 +56,7 @@ impl Dir {
         self.0.path().join(name)
     }
 
-    /// Writes a file and gives the folder back, for chains.
+    /// Writes a file and returns the folder, for chaining.
     pub fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("make the folder");
@@ -106,7 +106,7 @@ impl Done {
         let (out, err) = (&self.out, &self.err);
         assert_eq!(self.code, code, "output:\n{out}\nmessages:\n{err}");
         for phrase in phrases {
-            // A long line is folded somewhere.
+            // Long lines are wrapped.
             let says =
                 |text: &str| text.contains(phrase) || unfolded(text).contains(&unfolded(phrase));
             assert!(
@@ -146,7 +146,7 @@ pub fn pcap(link_type: u32, frames: &[(u32, u32)]) -> Vec<u8> {
     bytes
 }
 
-/// Context 0 counts down from `TURNS`, and ends.
+/// Context 0 counts down from `TURNS` and ends.
 pub const COUNT: &str = "\
 .num_contexts 8
 .reg n
@@ -160,5 +160,5 @@ again#:
     ctx_arb[kill]
 ";
 
-/// Firmware that does nothing and has no end.
+/// Firmware that does nothing, forever.
 pub const LOOP: &str = "here#:\n    ctx_arb[voluntary], br[here#]\n";

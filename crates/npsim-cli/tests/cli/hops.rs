@@ -1,4 +1,4 @@
-//! Routers one behind the other.
+//! Chains of routers.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ here#:
     br[here#]
 ";
 
-/// A summary without what the host took for it.
+/// A summary without the host's time.
 fn without_host(summary: &str) -> String {
     let lines = summary.lines().filter(|line| !line.starts_with("host "));
     lines.collect::<Vec<_>>().join("\n")
@@ -63,7 +63,7 @@ fn one_hop_is_a_plain_run_and_so_is_the_first_of_several() {
     assert_eq!(three["nodes"][0], plain["nodes"][0]);
     assert_ne!(three["nodes"][1]["seed"], 7);
     assert_eq!(three["schema"], plain["schema"]);
-    // What is about all nodes is, where there is one, what is about it.
+    // With a single node, the figures of all nodes are those of that node.
     for part in ["packets", "rates", "latency", "ending", "seed"] {
         assert_eq!(plain[part], plain["nodes"][0][part], "{part}");
     }
@@ -74,7 +74,7 @@ fn one_hop_is_a_plain_run_and_so_is_the_first_of_several() {
     assert_eq!(hops, [Some(1), Some(2), Some(3)]);
 }
 
-/// Captures go through a chain as generated traffic does, and losses say where.
+/// Captures go through a chain as generated traffic does, and losses report their node.
 #[test]
 fn a_capture_goes_through_and_losses_are_told_by_router() {
     let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces");
@@ -126,13 +126,13 @@ fn a_fault_names_the_router() {
     assert_eq!(stats["ending"], "fault");
     assert_eq!(stats["nodes"][0]["fault"]["check"], "deadlock");
     assert_eq!(dir.read("out.pcap").len(), 24, "a header and no frame");
-    // Where the stats cannot be written nothing is run.
+    // If the stats cannot be written, nothing is run.
     let done = dir.npsim("run a.uc --trace in.pcap --hops 2 --stats no/out.json");
     let done = done.expect(1, &["cannot write `no/out.json`"]);
     assert!(!done.err.contains("deadlock"), "{}", done.err);
 }
 
-/// Each router writes what is about one chip, under the number that it has.
+/// Each router writes its per-chip outputs under its own number.
 #[test]
 fn outputs_about_one_chip_are_written_by_each() {
     let dir = Dir::new();
@@ -182,7 +182,7 @@ fn outputs_about_one_chip_are_written_by_each() {
     .expect(1, &["both write `a.1.svg`"]);
 }
 
-/// A chain that is saved and gone on with has the results of one without a break.
+/// A chain that is saved and resumed has the results of an uninterrupted one.
 #[test]
 fn a_chain_is_saved_and_resumed() {
     let dir = Dir::new();

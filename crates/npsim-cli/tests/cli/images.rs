@@ -85,7 +85,7 @@ fn programs_of_a_project_are_told_apart() {
 
 #[test]
 fn compressed_words_are_not_taken_for_words() {
-    // Behind the header of gzip a multiple of five bytes, which would be words in binary.
+    // After the gzip header comes a multiple of five bytes, which would be words in binary.
     let dir = Dir::new()
         .with("a.bin.gz", [&[0x1f, 0x8b, 8, 0][..], &[0; 16]].concat())
         .with("b.bin", [&[0x1f, 0x8b, 8, 0][..], &[0; 16]].concat());

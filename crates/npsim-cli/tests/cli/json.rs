@@ -1,5 +1,5 @@
-//! `--format json`: each command prints what `docs/src/json.md` says, and the published schemas say
-//! the same.
+//! `--format json`: the output of each command is as described in `docs/src/json.md` and in the
+//! published schemas.
 
 use std::collections::BTreeSet;
 
@@ -98,7 +98,8 @@ fn is(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// What in a value is not as the schema says; `closed` finds properties that it does not name.
+/// The parts of a value that violate the schema; `closed` also finds properties that the schema
+/// does not name.
 fn wrong(value: &Value, schema: &Value, place: &str, closed: bool, found: &mut Vec<String>) {
     let kinds = match &schema["type"] {
         Value::Array(kinds) => kinds.clone(),

@@ -1,4 +1,4 @@
-//! `npsim fmt`: what it writes, what it leaves alone, and what it says.
+//! `npsim fmt`: its output, the text that it leaves alone, and its messages.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -51,7 +51,7 @@ fn files_are_laid_out_in_place() {
         assert_eq!(dir.read(name), CROOKED.as_bytes(), "{name}");
     }
     dir.npsim("fmt --check .").expect(0, &[]);
-    // A file that is named is laid out whatever it is called.
+    // A file given by name is formatted whatever its extension.
     dir.npsim("fmt sub/c.h").expect(0, &[]);
     assert_eq!(dir.read("sub/c.h"), LOOP.as_bytes());
 }
@@ -158,7 +158,7 @@ fn a_source_with_a_mistake_in_its_form_is_not_written() {
         dir.npsim(&format!("fmt --check {name}"))
             .expect(1, &[message]);
     }
-    // What nothing may use can be anything.
+    // Text that nothing uses can be anything.
     let others = "#macro old(a)\nalu a0,a1 ]\n#endm\n#if OLD\nmov a,1 )\n#endif\n#define X (1\nctx_arb[ kill]\n";
     let dir = dir.with("others.uc", others);
     dir.npsim("fmt others.uc").expect(0, &[]);
@@ -168,8 +168,8 @@ fn a_source_with_a_mistake_in_its_form_is_not_written() {
 
 #[test]
 fn lines_that_a_define_completes_are_laid_out() {
-    // Options, operands, a whole bracket and an instruction come from defines: of this file, of
-    // an included one, of the project or the command line.
+    // Options, operands, a whole bracket and an instruction come from defines in this file, in an
+    // included one, in the project or on the command line.
     let text = "#include \"ops.h\"\n#define DONE , sig_done[s]\n#define THREE a, b\n\
                 #define ALSO ] , ctx_swap[s\n.reg a b $x\n.sig s\n\
                 alu[a,b,+,1] DONE\nalu[a, +, THREE\n  ]\nbr_bset [THREE , x#]\n\
@@ -189,7 +189,7 @@ fn lines_that_a_define_completes_are_laid_out() {
     let words = |text: &str| text.split_whitespace().collect::<String>();
     assert_eq!(words(&laid_out), words(text));
     dir.npsim("fmt --check a.uc").expect(0, &[]);
-    // Names that the file declares are no defines.
+    // Names that the file declares are not defines.
     let dir = dir.with("b.uc", ".reg a b\nalu[a, b, +, 1] b\n");
     dir.npsim("fmt b.uc").expect(1, &["line 2: "]);
 }

@@ -1,11 +1,11 @@
-//! Contexts that sleep for ever while others poll, frames that stay inside, and contexts
-//! that never yield.
+//! Contexts that sleep forever while others poll, frames that stay inside, and contexts that never
+//! yield.
 
 use serde_json::Value;
 
 use crate::harness::{Dir, pcap, root};
 
-/// Takes frames in turn, and forgets to pass a turn on where a frame is short.
+/// Takes frames in turn, but does not pass the turn on if a frame is short.
 const WORKER: &str = "\
 #include \"turn.uc\"
 #include \"rbuf.uc\"
@@ -46,7 +46,7 @@ fn mended() -> String {
     )
 }
 
-/// Polls a ring on which nothing ever is.
+/// Polls a ring that is always empty.
 const POLLER: &str = "\
 .num_contexts 8
 .reg read $word
@@ -157,9 +157,9 @@ fn a_run_whose_time_is_up_tells_it_as_well() {
         .expect(3, &["error[never-woken]: 8 contexts of microengine 0"]);
     dir.npsim("run . --trace in.pcap --until 250us --stats out.json")
         .expect(3, &[]);
-    // What has not left is in flight: the time is up, and nothing has come to rest.
+    // Frames that have not left are in flight: the time is up, and nothing has come to rest.
     assert_eq!(stats(&dir)["packets"]["lost"], 0);
-    // Before the frame that does it, nothing is wrong.
+    // Before the frame that causes it, nothing is wrong.
     dir.npsim("run . --trace in.pcap --until 100us")
         .expect(0, &["the time is up"]);
     dir.npsim("run . --trace in.pcap --until 250us --allow never-woken")
@@ -201,8 +201,8 @@ fn frames_that_stay_inside_are_the_headline() {
     );
 }
 
-/// Contexts 1 to 7 wait for what context 0, which polls, passes on in a branch that it
-/// never takes here, which the check cannot know.
+/// Contexts 1 to 7 wait for a signal that context 0, which polls, passes on in a branch that is
+/// never taken here; the check cannot detect that.
 #[test]
 fn signal_that_may_still_be_raised_is_no_fault() {
     let may = POLLER
@@ -213,7 +213,7 @@ fn signal_that_may_still_be_raised_is_no_fault() {
             "    alu[bit, --, B, $word]\n    beq[poll#]\n    local_csr_wr[SAME_ME_SIGNAL, (1 | (&go << 3))]\n    .set_sig go\n    br[poll#]\n",
         );
     let dir = folder(&mended(), true).with("poller.uc", &may);
-    // Context 1 alone is named by what context 0 may raise; 2 to 7 wait for ever.
+    // Context 0 may raise a signal only of context 1; contexts 2 to 7 wait forever.
     dir.npsim("run . --trace in.pcap").expect(
         3,
         &[
@@ -227,7 +227,7 @@ fn signal_that_may_still_be_raised_is_no_fault() {
         .expect(0, &["all traffic is handled"]);
 }
 
-/// Counts on and on, and no signal that is waited for comes of it.
+/// Counts forever without raising a signal that is waited for.
 pub const ENDLESS: &str = "\
 .num_contexts 8
 .reg count
@@ -288,7 +288,7 @@ fn endless_loops_are_found_alike_however_time_is_skipped_or_cut() {
 #[test]
 fn allowed_never_yields_counts_once_for_each_period_of_the_watchdog() {
     let dir = Dir::new().with("b.uc", "here#:\n    br[here#]\n");
-    // 6,000,000 cycles have five times 1,048,576 in them.
+    // 6,000,000 cycles contain five periods of 1,048,576.
     dir.npsim("run b.uc --until 10ms --allow never-yields")
         .expect(0, &["never-yields would have stopped the run 5 times"]);
 }
@@ -304,7 +304,7 @@ fn context_that_polls_shared_state_may_go_on() {
     ] {
         let dir = Dir::new().with("a.uc", polls(what));
         for core in ["engine", "reference"] {
-            // The others of the microengine never run, of which a note speaks.
+            // The other contexts of the microengine never run, which a note reports.
             dir.npsim(&format!("run a.uc --until 4ms --core {core}"))
                 .expect(
                     0,
@@ -317,7 +317,7 @@ fn context_that_polls_shared_state_may_go_on() {
     }
 }
 
-/// The loop that it is in, not the one around that, which it would have left by its swap.
+/// The loop that it is in, not the enclosing one, which it would have left by its swap.
 #[test]
 fn of_two_loops_the_inner_one_is_named() {
     let source = "\
@@ -340,7 +340,7 @@ round#:
     dir.npsim("run a.uc --until 1s").expect(3, &[names]);
 }
 
-/// A register has another value at first than the only instruction that writes it gives.
+/// A register's initial value differs from the value that the only instruction writing it gives.
 #[test]
 fn signal_named_by_an_initial_value_may_be_raised() {
     let source = "\
@@ -369,7 +369,7 @@ wait#:
         .expect(0, &["the time is up"]);
 }
 
-/// Context 1 is disabled for now, and would raise what context 2 waits for.
+/// Context 1 is disabled for now, and would raise the signal that context 2 waits for.
 #[test]
 fn disabled_context_may_come_back() {
     let source = "\

@@ -1,5 +1,5 @@
-//! The command as a user meets it: exit codes, messages, files that are left;
-//! and that pages, lists of words and the editors say what it does.
+//! The command as its user sees it: exit codes, messages and output files; and pages, word lists
+//! and editors that must agree with it.
 
 mod harness;
 

@@ -1,7 +1,7 @@
-//! What holds for every command: lines that fit, no styles, no panic when the output is not read or the
-//! disk is full, outputs whose places are tried first, and one standard output.
+//! Rules for every command: lines fit, no styles, no panic if the output is not read or the disk is full, output paths
+//! are checked first, and at most one output is standard output.
 //!
-//! The commands are those that the help lists. One without a row in [`rows`] fails.
+//! The commands are those that the help lists. A command without a row in [`rows`] fails.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{Dir, LOOP, pcap, root};
 
-/// Whose lines are as wide as the sources, words or scripts that they are.
+/// Commands whose lines are as wide as the sources, words or scripts that they print.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Lines {
     Fit,
     Free,
 }
 
-/// A command, arguments with which it comes to an end soon, and whether its lines fit.
+/// A command, arguments with which it soon ends, and whether its lines fit.
 pub struct Row {
     pub command: &'static str,
     pub arguments: String,
@@ -166,7 +166,7 @@ pub fn command(dir: &Dir, row: &Row) -> Command {
     command
 }
 
-/// What a command came to; one that does not end is a failure.
+/// The result of a command; a command that does not end is a failure.
 pub struct Came {
     pub code: Option<i32>,
     pub out: String,
@@ -340,7 +340,7 @@ fn a_full_disk_is_told() {
 /// A run that does not end by itself.
 const ENDLESS: &str = "run loop.uc --trace in.pcap --no-skip --until 1000s";
 
-/// Options of `npsim run` that write, with what stands before and behind the path.
+/// Options of `npsim run` that write, with the text before and after the path.
 const OUTPUTS: [(&str, &str); 10] = [
     ("--out", ""),
     ("--stats", ""),
@@ -359,7 +359,7 @@ fn a_place_that_cannot_be_written_is_told_before_the_run() {
     let dir = folder().with("file", "not a folder");
     for (option, before) in OUTPUTS {
         let words = format!("{ENDLESS} {option}={before}file/x");
-        // A name that is not there is reported first, and ends the run too.
+        // A missing name is reported first, and also ends the run.
         let row = Row {
             command: "run",
             arguments: words.strip_prefix("run ").expect("a run").to_owned(),

@@ -79,7 +79,7 @@ fn outputs_are_the_same_each_time_and_drawn_from_the_seed() {
     let dir = Dir::new();
     let lossy = std::fs::read_to_string(shipped("dumbbell.toml")).expect("a file");
     let lossy = lossy.replace("limit = \"2bdp\"", "limit = \"0.5bdp\"");
-    // Measured from the beginning on, as captures are.
+    // Measured from the beginning, as in captures.
     let lossy = lossy.replace("\nfrom = \"30s\"", "\n");
     let lossy = lossy.replace(
         "delay = \"248ms\"",
@@ -230,7 +230,7 @@ fn a_timeline_has_flows_above_the_contexts_of_chips() {
     for flow in ["tcp0", "tcp1", "tcp2", "tcp3"] {
         assert!(tracks.contains(&(1, flow.to_owned())), "{tracks:?}");
     }
-    // Loss, repair and what the window does are there, each where its flow is at it.
+    // Losses, retransmissions and window changes are present, each at its flow.
     for name in [
         "opening",
         "slow start",
@@ -422,7 +422,7 @@ fn transfers_are_in_the_table_the_statistics_the_series_and_the_page() {
     assert!(csv.contains(",transfer,page,goodput_bps,"), "{csv}");
     let page = String::from_utf8(dir.read("page/index.html")).expect("text");
     assert!(page.contains("<h3>Transfers</h3>") && page.contains("3 of 3"));
-    // What the capture has are whole frames with ARP before all else.
+    // The capture contains complete frames, beginning with ARP.
     let capture = Capture::open(&dir.path("w.pcap")).expect("a capture");
     for (number, frame) in capture.frames.iter().enumerate() {
         let kind = if number < 2 { [8, 6] } else { [8, 0] };

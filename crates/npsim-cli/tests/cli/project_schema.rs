@@ -1,4 +1,4 @@
-//! The published schema of project files holds what is shipped, and refuses what is wrong.
+//! The published schema of project files accepts the shipped projects and rejects wrong ones.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::harness::root;
 
-/// Why a value is not what a schema says; empty if it is. The words of JSON schema that the
-/// published one uses, and no others.
+/// The ways in which a value violates a schema; empty if it conforms. Only the JSON Schema keywords
+/// that the published schema uses are supported.
 fn faults(schema: &Value, whole: &Value, value: &Value, at: &str) -> Vec<String> {
     let mut found = Vec::new();
     if schema == &json!(true) {
@@ -85,7 +85,7 @@ fn faults(schema: &Value, whole: &Value, value: &Value, at: &str) -> Vec<String>
                     }
                 }
             }
-            // What was held above, and what says nothing of the value.
+            // Keywords handled above, and keywords that do not constrain the value.
             "enum" | "const" | "anyOf" | "oneOf" | "minimum" | "maximum" | "$schema" | "title"
             | "description" | "default" | "definitions" | "x-names" => {}
             other => panic!("the schema has the word `{other}`, which this test does not know"),
@@ -178,7 +178,7 @@ fn schema_refuses_what_the_loader_refuses_for_its_form() {
         let faults = faults_of(&schema, text);
         let told = faults.iter().any(|it| it.starts_with(expected));
         assert!(told, "{text}: {faults:?}");
-        // The loader refuses the same.
+        // The loader rejects the same values.
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("npsim.toml");
         std::fs::write(&file, text).expect("write it");
@@ -199,7 +199,7 @@ fn every_key_has_a_text() {
         .iter()
         .chain([(&"the file".to_owned(), &schema)])
     {
-        // Shares of kinds of frames go by the names of the kinds.
+        // Shares of frame kinds use the names of the kinds.
         if name == "Special" {
             continue;
         }

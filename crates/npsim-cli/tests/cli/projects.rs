@@ -1,6 +1,6 @@
 use crate::harness::{Dir, LOOP};
 
-/// Runs a project that must be refused.
+/// Runs a project that must be rejected.
 fn refused(project: &str, phrases: &[&str]) {
     let dir = Dir::new()
         .with("p/npsim.toml", project)
@@ -218,7 +218,7 @@ fn a_coprocessor_is_shown_dumped_and_takes_no_locks() {
     dir.npsim("run p --until 1us --dump FEEDBACK=qs.txt --dump FEEDBACK_XCP=xcp.txt")
         .expect(0, &["FEEDBACK on sram1: no requests"]);
     let text = String::from_utf8(dir.read("qs.txt")).expect("UTF-8");
-    // Four a line, and none with nothing but zeros.
+    // Four per line, and no line with only zeros.
     let first = "0x44000000 0x00000000 0x00000000 0x00000007 0x00000000";
     assert_eq!(text.lines().next(), Some(first));
     assert!(text.lines().count() < 64, "{text}");

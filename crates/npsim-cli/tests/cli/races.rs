@@ -1,4 +1,4 @@
-//! `--look-for races`: memory that two contexts update with nothing that keeps them apart.
+//! `--look-for races`: memory that two contexts update without synchronisation.
 
 use crate::harness::{Dir, root};
 
@@ -53,7 +53,7 @@ pub fn unguarded() -> Dir {
 #[test]
 fn two_who_read_and_write_the_same_longword_race() {
     let dir = project(&program(UPDATE));
-    // No check stops the run otherwise.
+    // No other check stops the run.
     dir.npsim("run .").expect(0, &["no events pending"]);
     let done = dir.npsim("run . --look-for races").expect(
         3,
@@ -95,7 +95,7 @@ try#:
     }
 }
 
-/// Contexts of two microengines that never meet: the second begins much later.
+/// Contexts of two microengines that never overlap: the second begins much later.
 #[test]
 fn two_who_did_not_meet_but_might_have_race_too() {
     let late = program(UPDATE)
@@ -164,7 +164,7 @@ fn local_memory_that_is_updated_between_swaps_is_none() {
         format!(
             "{READ}    alu[value, 1, +, *l$index0[0]]\n    nop\n    alu[*l$index0[0], --, B, value]"
         ),
-        // A word of which each keeps a byte of its own, put in at once.
+        // A word of which each context updates its own byte in one command.
         format!(
             "    alu[value, --, B, *l$index0[0]]\n{READ}    ld_field[*l$index0[0], 0001, value]"
         ),
@@ -175,7 +175,7 @@ fn local_memory_that_is_updated_between_swaps_is_none() {
     }
 }
 
-/// One context hands a turn to another at some distance from the other's write.
+/// One context passes a turn to another at some distance from the other's write.
 fn handed_over(distance: usize) -> String {
     let nops = "    nop\n".repeat(distance);
     format!(
@@ -219,8 +219,8 @@ one#:
     )
 }
 
-/// An engine runs ahead of the signals of its own cycle; what is found does not depend
-/// on it, nor on how a run is cut.
+/// An engine runs ahead of the signals of its own cycle; the findings do not depend on that, nor on
+/// how a run is split.
 #[test]
 fn both_cores_find_the_same_at_every_distance() {
     for distance in 0..6 {
@@ -233,9 +233,9 @@ fn both_cores_find_the_same_at_every_distance() {
     }
 }
 
-/// Contexts of a microengine that look for room in a table, in turn, and claim what they find empty.
-/// `claim` is what a context does that has found room, at which it holds the turn. The table is in
-/// one memory, and what takes a while in the other.
+/// Contexts of a microengine that search a table for room, in turn, and claim an empty entry. `claim` is executed by a
+/// context that has found room while it holds the turn. The table is in one memory, and the slow accesses are in the
+/// other.
 fn table(claim: &str, sram: bool) -> Dir {
     let source = format!(
         "\
@@ -286,8 +286,7 @@ const PASS: &str = "    turn_pass(table)\n";
 /// Takes a while.
 const PAUSE: &str = "    sram[read, $other, place, 0, 1], ctx_swap[done]\n";
 
-/// The read stands in a loop with no other command in it, which walks along the table and waits for
-/// no entry.
+/// The read is in a loop with no other command, which walks along the table and waits for no entry.
 #[test]
 fn entry_that_two_find_empty_is_a_race_if_the_turn_is_passed_before_it_is_written() {
     for (core, sram) in [("engine", false), ("engine", true), ("reference", true)] {
@@ -312,7 +311,7 @@ fn entry_that_two_find_empty_is_a_race_if_the_turn_is_passed_before_it_is_writte
     }
 }
 
-/// One microengine updates a longword and signals the next one, which updates it too.
+/// One microengine updates a longword and signals the next one, which also updates it.
 fn signalled(first: &str, second: &str) -> Dir {
     let program = |own: &str| {
         format!(
@@ -356,9 +355,9 @@ const ADD: &str = "\
 const STORE: &str = "    scratch[write, $new, place, 0, 1], ctx_swap[done]\n";
 const SEND: &str = "    local_csr_wr[NEXT_NEIGHBOR_SIGNAL, (5 << 3)]\n";
 const TAKE: &str = "    ctx_arb[go]\n";
-/// Takes the signal with a branch.
+/// Consumes the signal with a branch.
 const TEST: &str = "wait#:\n    br_!signal[go, wait#]\n";
-/// Longer than a signal takes.
+/// Longer than the latency of a signal.
 const WAIT: &str = "\
     sram[read, $old, place, 0, 1], ctx_swap[done]
     sram[read, $old, place, 0, 1], ctx_swap[done]
@@ -372,7 +371,7 @@ fn write_issued_behind_a_signal_is_not_before_it() {
     signalled(&race, &taken)
         .npsim("run . --look-for races")
         .expect(3, &["error[lost-update]", "by ME 0 context 0"]);
-    // Issued before, and still on its way.
+    // Issued before, and still in flight.
     let on_its_way = "    scratch[write, $new, place, 0, 1], sig_done[done]\n";
     let race = [ADD, on_its_way, SEND, "    ctx_arb[done]\n"].concat();
     signalled(&race, &taken)
@@ -386,7 +385,7 @@ fn write_issued_behind_a_signal_is_not_before_it() {
 #[test]
 fn read_before_its_signal_is_taken_is_not_behind_it() {
     let first = [ADD, STORE, SEND].concat();
-    // The signal has come long before the read.
+    // The signal has arrived long before the read.
     let early = [WAIT, WAIT, ADD, TAKE, STORE].concat();
     signalled(&first, &early)
         .npsim("run . --look-for races")
@@ -401,8 +400,7 @@ fn read_before_its_signal_is_taken_is_not_behind_it() {
     }
 }
 
-/// A command whose data and signal go to the context 0 of microengine 1: it has its number in an
-/// override word.
+/// A command whose data and signal go to context 0 of microengine 1, given by an override word.
 const TELL: &str = "\
     immed[word, (1 << 3)]
     immed_w1[word, 0x8400]
@@ -422,14 +420,14 @@ fn signal_of_a_command_of_another_context_is_order_for_what_was_before_it() {
     signalled(&[ADD, TELL, WAIT, STORE].concat(), &taken)
         .npsim("run . --look-for races")
         .expect(3, &["error[lost-update]", "by ME 0 context 0"]);
-    // What it brings is taken after the read.
+    // Its data are used after the read.
     let early = [WAIT, WAIT, ADD, TAKE, STORE].concat();
     signalled(&[ADD, STORE, TELL].concat(), &early)
         .npsim("run . --look-for races")
         .expect(3, &["error[lost-update]", "these two did not meet"]);
 }
 
-/// Takes the signal with reads of the CSR that has those that have come.
+/// Consumes the signal by reading the CSR of arrived signals.
 const POLL: &str = "\
 poll#:
     local_csr_rd[ACTIVE_CTX_SIG_EVENTS]
@@ -450,7 +448,8 @@ fn signal_that_is_read_from_a_csr_is_order_for_what_comes_after_the_read() {
         .expect(3, &["error[lost-update]", "these two did not meet"]);
 }
 
-/// Whose signals the CSR has is up to a register, so the race says what is not followed.
+/// A register selects the context whose signals the CSR shows, so the race reports that this is not
+/// followed.
 #[test]
 fn race_says_that_signals_read_through_the_indirect_csr_are_not_followed() {
     let first = [ADD, STORE, SEND].concat();

@@ -1,5 +1,5 @@
-//! The first page says what is so: its first command prints what is shown, its programs are those that tests run, and
-//! commands, options, files and pictures that it names are there.
+//! The README is correct: its first command prints the output shown, its programs are those that tests run, and the
+//! commands, options, files and pictures that it names exist.
 
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
@@ -10,7 +10,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Blocks of code by what their fences say.
+/// Code blocks by the language of their fences.
 fn listings(page: &str, kind: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut inside = false;
@@ -30,7 +30,7 @@ fn listings(page: &str, kind: &str) -> Vec<String> {
     found
 }
 
-/// What is set as code within sentences, outside of links: those name files from elsewhere.
+/// Inline code outside of links, which name files from elsewhere.
 fn spans(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut links = 0;
@@ -66,7 +66,8 @@ fn the_first_command_prints_what_the_page_shows() {
 #[test]
 fn its_programs_are_those_that_tests_run() {
     let page = read("README.md");
-    // A documentation test compiles that page, and `packaging/crates-check` runs its program.
+    // A documentation test compiles the examples of that page, and `packaging/crates-check` runs
+    // its program.
     let tested = listings(&read("crates/npsim/README.md"), "rust");
     let shown = listings(&page, "rust");
     assert_eq!(shown.len(), 1);
@@ -83,7 +84,7 @@ fn commands_and_files_that_it_names_are_there() {
     let (mut commands, mut files) = (0, 0);
     for code in spans(&page).into_iter().chain(listings(&page, "console")) {
         let words: Vec<&str> = code.split_whitespace().collect();
-        // A dependency in a manifest begins like a command.
+        // A dependency in a manifest starts like a command.
         if let ["npsim", name, rest @ ..] = words.as_slice()
             && *name != "="
         {

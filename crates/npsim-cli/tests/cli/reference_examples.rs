@@ -1,4 +1,4 @@
-//! The examples of the instruction reference do what it says.
+//! The examples of the instruction reference work as it describes.
 
 use npsim::asm::{Includes, Options, assemble};
 use npsim::chip::chip::{Chip, Stop};
@@ -25,7 +25,7 @@ impl Includes for Text {
 
 /// What is wrong with an example on a core, if anything.
 fn mistakes(example: &Example, core: CoreKind) -> Vec<String> {
-    // One context runs it, and the registers stay as it leaves them.
+    // One context runs it, and the registers keep its results.
     let text = format!(
         "br!=ctx[0, example_end#]\n{}\nexample_end#:\nctx_arb[kill]\n",
         example.text

@@ -29,7 +29,7 @@ evidence = "derived"
 measured = { is = "at", of = "count.done", x = 100 }
 "#;
 
-/// What a command is run with, and the files that it writes of all points.
+/// The arguments of a command, and the files that it writes for all points.
 const COMMANDS: [(&str, &[&str]); 3] = [
     (
         "sweep turns.toml",
@@ -54,7 +54,7 @@ fn bench() -> Dir {
     Dir::new().with("count.uc", COUNT).with("turns.toml", STUDY)
 }
 
-/// The record of a task with an older text in it replaced.
+/// The record of a task with a text replaced.
 fn rewrite(dir: &Dir, path: &str, change: impl Fn(&str) -> String) {
     let text = String::from_utf8(dir.read(path)).expect("text");
     let changed = change(&text);
@@ -164,7 +164,7 @@ fn merge_says_what_became_of_a_task() {
     };
     let (first, second) = (of(1), of(2));
     assert_eq!((first.len(), second.len()), (3, 3));
-    // Killed while its last point ran: as it is left then.
+    // The state left by a kill while its last point ran.
     std::fs::remove_file(dir.path(&second[2])).expect("remove");
     rewrite(&dir, "r/tasks/shard-2-of-2.json", |text| {
         text.replace("\"done\"", "\"begun\"")
@@ -182,14 +182,14 @@ fn merge_says_what_became_of_a_task() {
             "its file in `points` is damaged",
         ],
     );
-    // Started again, they run what is missing or damaged and nothing else.
+    // When restarted, they run only what is missing or damaged.
     dir.npsim(&format!("{run} --shard 2/2"))
         .expect(0, &["1 run now, 2 from before"]);
     dir.npsim(&format!("{run} --shard 1/2"))
         .expect(0, &["2 run now, 1 from before"]);
     dir.npsim(&format!("{run} --merge"))
         .expect(0, &["0 run now, 6 from before"]);
-    // Records decide nothing.
+    // Records do not affect this.
     std::fs::write(dir.path("r/tasks/shard-1-of-2.json"), "no record").expect("write");
     dir.npsim(&format!("{run} --merge"))
         .expect(0, &["0 run now, 6 from before"]);
@@ -209,7 +209,7 @@ fn merge_knows_results_of_another_npsim_and_of_older_sources() {
             "run before something that it reads was changed: a source",
         ],
     );
-    // A store from before, as another build of npsim leaves it.
+    // An earlier store, as left by another build of npsim.
     let record = "r/tasks/whole.json";
     rewrite(&dir, record, |text| {
         let (before, model) = text.split_once("\"model\": \"").expect("a model");
@@ -356,7 +356,7 @@ fn shard_is_taken_from_a_job_array() {
     assert!(by.starts_with("Slurm job 17_1 on "), "{by}");
 }
 
-/// The script is run by a shell with an `sbatch` that runs jobs at once.
+/// A shell runs the script with an `sbatch` that runs jobs at once.
 #[test]
 #[cfg(unix)]
 fn script_runs_all_shards_and_the_merge() {

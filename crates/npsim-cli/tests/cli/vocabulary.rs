@@ -1,5 +1,4 @@
-//! The lists of words, the editors' grammars and the language's pages must say
-//! what the assembler does.
+//! The word lists, the editors' grammars and the language's pages must agree with the assembler.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +15,7 @@ impl Includes for One {
     }
 }
 
-/// The codes of what the assembler says of a text.
+/// The codes of the assembler's messages for a text.
 fn said(text: &str) -> Vec<&'static str> {
     let assembly = npsim_asm::assemble("t.uc", &One(text.to_owned()), &Options::default());
     assembly

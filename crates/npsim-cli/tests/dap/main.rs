@@ -1,4 +1,4 @@
-//! The debug adapter as a client meets it: every request, and clients that misbehave.
+//! The debug adapter as a client sees it: every request, and clients that misbehave.
 
 mod client;
 mod form;

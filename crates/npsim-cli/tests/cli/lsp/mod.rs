@@ -1,4 +1,4 @@
-//! The language server as an editor meets it.
+//! The language server as an editor sees it.
 
 mod client;
 

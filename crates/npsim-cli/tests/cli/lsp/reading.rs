@@ -1,5 +1,5 @@
-//! Navigation in a text: folds, highlights, links, names of all projects, callers
-//! a macro, and what one becomes.
+//! Navigation in a text: folds, highlights, links, names of all projects, callers of a macro, and
+//! its expansion.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn blocks_and_comments_fold() {
         format!("{}-{}{kind}", fold["startLine"], fold["endLine"])
     };
     let found: Vec<String> = answer.as_array().expect("a list").iter().map(row).collect();
-    // The line that closes a block stays; a block of one line folds too.
+    // The line that closes a block stays visible; a block of one line also folds.
     assert_eq!(found, ["0-1comment", "4-8", "10-11", "12-14"]);
 }
 

@@ -17,8 +17,8 @@ fn working(declare: &'static str, work: &str, times: usize) -> Forwarder {
     }
 }
 
-/// The least increase in throughput, in percent, of settings that make the cause faster; others
-/// give less.
+/// Checks that settings that make the cause faster increase the throughput by at least the given
+/// percentage, and that other settings do not.
 fn is_moved_by(forwarder: &Forwarder, headline: &str, faster: (&str, u64), others: &[&str]) {
     let (text, sent) = forwarder.run(&[]);
     let first = text.lines().next().unwrap();
