@@ -8,7 +8,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The capture and the statistics that a run of a project writes.
+/// The capture and the statistics written by a run of a project.
 pub fn files_of_a_run(project: &Path, trace: &Path, arguments: &[&str]) -> (Vec<u8>, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let (out, stats) = (

@@ -1,5 +1,5 @@
-//! What the shipped routers do with frames, against independent statements of it:
-//! the forwarder, the standard router, and traffic that is made while it comes.
+//! The shipped routers' treatment of frames against independent specifications: the forwarder, the
+//! standard router, and traffic that is generated as it arrives.
 
 mod command;
 mod forwarder;

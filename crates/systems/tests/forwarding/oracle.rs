@@ -50,7 +50,7 @@ fn mac(text: &str) -> [u8; 6] {
     bytes.try_into().unwrap()
 }
 
-/// What a project file says, or the one beside it that it extends.
+/// A key of a project file, or of the file beside it that it extends.
 pub fn described_in(project: &Path) -> toml::Table {
     let table: toml::Table = std::fs::read_to_string(project).unwrap().parse().unwrap();
     match table.get("extends").and_then(toml::Value::as_str) {
@@ -125,7 +125,7 @@ impl Router {
         }
     }
 
-    /// Longest prefix by looking at every route.
+    /// The longest matching prefix, by checking every route.
     fn route(&self, destination: u32) -> Option<&Route> {
         self.routes
             .iter()
@@ -133,7 +133,7 @@ impl Router {
             .max_by_key(|r| r.length)
     }
 
-    /// What the router must do with a frame, as it was captured.
+    /// The required outcome of a frame, as it was captured.
     pub fn fate(&self, captured: &[u8]) -> Fate {
         let mut frame = captured.to_vec();
         frame.resize(frame.len().max(60), 0);
@@ -201,7 +201,7 @@ impl Router {
     }
 }
 
-/// RFC 1071 over a whole header: 0 for a header whose checksum is right.
+/// RFC 1071 over a whole header: 0 for a header with a correct checksum.
 pub fn checksum(header: &[u8]) -> u16 {
     let mut sum: u32 = header
         .chunks(2)

@@ -1,4 +1,4 @@
-//! Lines that write down what happens on them.
+//! Lines that record their traffic.
 
 use npsim::project::Project;
 use npsim_chip::Cycle;
@@ -15,7 +15,7 @@ pub struct Sent {
     pub end: Cycle,
     pub port: u8,
     pub bytes: Vec<u8>,
-    /// Which arrival it was made from, in the order of arrival.
+    /// The number of the arrival that it was made from.
     pub frame: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ pub struct Lost {
     pub reason: MediaDrop,
 }
 
-/// Lines with frames to come and a record of what left and what was lost.
+/// Lines with frames to arrive and a record of departures and losses.
 #[derive(Clone, Debug)]
 pub struct RecordedLines {
     pub arrivals: Vec<Arrival>,
@@ -38,7 +38,7 @@ pub struct RecordedLines {
 }
 
 impl RecordedLines {
-    /// Lines on which these frames come.
+    /// Lines on which these frames arrive.
     pub fn new(arrivals: Vec<Arrival>) -> Self {
         Self {
             arrivals,
@@ -48,8 +48,7 @@ impl RecordedLines {
         }
     }
 
-    /// Lines of a project on which these frames come. Short ones are padded as
-    /// Ethernet does.
+    /// Lines of a project on which these frames arrive. Short frames are padded as on Ethernet.
     pub fn carrying(project: &Project, frames: impl IntoIterator<Item = LineFrame>) -> Self {
         let hertz = u128::from(project.capacity.hertz);
         let cycles = |ps: u128| (ps * hertz).div_ceil(PICO) as Cycle;
@@ -67,7 +66,7 @@ impl RecordedLines {
         Self::new((0..).zip(frames).map(arrival).collect())
     }
 
-    /// Lines of a project on which a capture's frames come.
+    /// Lines of a project on which a capture's frames arrive.
     pub fn playing(project: &Project, frames: &[Frame], ports: PortAssignment, pace: Pace) -> Self {
         let ends = project.boot.ports.iter();
         let lines: Vec<_> = ends

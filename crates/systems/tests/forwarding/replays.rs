@@ -1,4 +1,4 @@
-//! Runs that are fed frame by frame while they go on, and their recordings: what leaves is the
+//! Runs that are fed frame by frame while they run, and their recordings: the departures are the
 //! same, and so is the routing table, on both cores.
 
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use proptest::prelude::*;
 
 const BLOCKS: u32 = 6;
 const SECOND_PS: u128 = 1_000_000_000_000;
-/// Silence behind the last frame, in which all leave that can.
+/// Silence after the last frame, in which all remaining frames leave.
 const REST: Cycle = 900_000;
 
 /// A frame that left: first and last bit, port, bytes.
@@ -57,7 +57,7 @@ fn table(project: &Project, chip: &Chip) -> Vec<Option<u32>> {
     trie.chain(hops).collect()
 }
 
-/// Something that comes from outside.
+/// An external input.
 #[derive(Clone, Debug)]
 enum Outside {
     Frame(u8, Vec<u8>),
@@ -82,7 +82,7 @@ fn router(port: u8) -> [u8; 4] {
     [[10, 1, 0, 1], [10, 2, 0, 1], [192, 0, 2, 1]][usize::from(port)]
 }
 
-/// A question for the router's address, from which it learns the host's.
+/// An ARP request for the router's address, from which the router learns the host's.
 fn asked(port: u8) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     let mac = [2, 0, 0, 0, 7, port];
@@ -96,7 +96,7 @@ fn asked(port: u8) -> Vec<u8> {
     frame
 }
 
-/// A datagram of so many bytes, or a ping where it is for the router.
+/// A datagram of the given number of bytes, or a ping if it is for the router.
 fn datagram(port: u8, to: [u8; 4], length: usize, ttl: u8) -> Vec<u8> {
     let mut frame = vec![2, 0, 0x5e, 0, 0, port, 2, 0, 0, 0, 7, port, 8, 0];
     let ping = to == router(port);
@@ -113,7 +113,7 @@ fn datagram(port: u8, to: [u8; 4], length: usize, ttl: u8) -> Vec<u8> {
     let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
     frame[24..26].copy_from_slice(&sum.to_be_bytes());
     if ping {
-        // An echo request whose checksum is right: all other words are 0.
+        // An echo request with a correct checksum: all other words are 0.
         frame.extend([8, 0, 0xf7, 0xff]);
     }
     frame.resize(length, 0);
@@ -133,7 +133,7 @@ fn any_outside() -> impl Strategy<Value = Outside> {
     prop_oneof![8 => frame, 1 => prop::sample::select(&COMMANDS[..]).prop_map(Outside::Command)]
 }
 
-/// Runs a chip that is fed while it runs, and records what it is fed with.
+/// Runs a chip that is fed while it runs, and records its inputs.
 fn live(
     path: &Path,
     coming: &[(Outside, Cycle, Cycle)],
@@ -210,7 +210,7 @@ fn live(
     (left, table)
 }
 
-/// What leaves, as a tap sees it.
+/// Departures, as seen by a tap.
 #[derive(Clone, Default)]
 struct Exit(Arc<Mutex<Vec<Left>>>);
 
@@ -289,6 +289,6 @@ fn replays_answer_as_the_core_did_and_follow_routes_that_change() {
     coming.push((Outside::Command(COMMANDS[1]), 90_000, 20_000));
     coming.push((across().0, 200_000, 0));
     let (left, ..) = check(&coming);
-    // Three answers of ARP and that of the ping; one datagram before, by the default route, and behind.
+    // Three ARP answers and the answer to the ping; one datagram before, by the default route, and one after.
     assert_eq!(left, 7);
 }

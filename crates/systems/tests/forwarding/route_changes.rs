@@ -1,6 +1,6 @@
-//! Thousands of changes of the routes under load, in the forwarder and in the standard router:
-//! every packet goes the way that is the longest prefix's before or after one of the changes made
-//! while it was inside.
+//! Thousands of route changes under load, in the forwarder and in the standard router: every packet
+//! takes the route of the longest prefix before or after one of the changes made while it was
+//! inside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,14 +22,14 @@ use crate::recorded_lines::{RecordedLines, Sent};
 use npsim_systems::project::{assembled, load};
 use npsim_testkit::microcode::shipped;
 
-/// A router, how many changes there are, and how many frames.
+/// A router, with the number of changes and of frames.
 struct Case {
     project: &'static str,
     changes: u32,
     frames: u32,
 }
 
-/// Contexts of the standard router look for work all the time, which costs the host more.
+/// Contexts of the standard router poll for work all the time, which costs the host more.
 const FORWARDER: Case = Case {
     project: "forward",
     changes: 100_000,
@@ -43,7 +43,7 @@ const ROUTER: Case = Case {
 
 /// Prefix lengths of the routes that change; short ones take many accesses.
 const LENGTHS: [u32; 12] = [16, 20, 20, 24, 24, 28, 28, 28, 32, 32, 32, 32];
-/// Picoseconds from a frame to the next.
+/// Picoseconds from one frame to the next.
 const GAP: u128 = 1_600_000;
 
 /// Pseudo-random numbers: 64-bit xorshift.
@@ -57,7 +57,7 @@ impl Random {
         ((self.0 >> 16) as u32) % bound
     }
 
-    /// An address below 20.44.0.0, few enough to meet again. The last four networks
+    /// An address below 20.44.0.0, from a set small enough for repetitions. The last four networks
     /// have one address each, so that their blocks come and go with its route.
     fn address(&mut self) -> u32 {
         if self.below(8) == 0 {
@@ -68,20 +68,20 @@ impl Random {
     }
 }
 
-/// Where packets go: port, and the next hop's address.
+/// Where packets go: port and next-hop address.
 type Way = (u8, [u8; 6]);
 
-/// The way that the change of this number leads to.
+/// The destination that the change of this number sets.
 fn way(number: u32) -> Way {
-    // There are next hops for 65,535 at most.
+    // There are at most 65,535 next hops.
     let [_, a, b, c] = (number % 60_000).to_be_bytes();
     ((number % 3) as u8, [0x02, 0x11, 0, a, b, c])
 }
 
-/// The routers' route to everywhere.
+/// The routers' default route.
 const DEFAULT: Way = (1, [0x02, 0, 0x5e, 0x10, 0, 0x01]);
 
-/// What a change does: a route with the way of its number, or none.
+/// The effect of a change: a route with the destination of its number, or none.
 struct Change {
     prefix: u32,
     length: u32,
@@ -94,7 +94,7 @@ impl Change {
     }
 }
 
-/// The changes, and the file that has them for npsim.
+/// The changes, and npsim's file of them.
 fn changes(random: &mut Random, count: u32) -> (Vec<Change>, String) {
     let (mut there, mut text) = (BTreeSet::new(), String::from("# time,kind,prefix,way\n"));
     let each = |number: u32| {
@@ -131,7 +131,7 @@ fn changes(random: &mut Random, count: u32) -> (Vec<Change>, String) {
     ((0..count).map(each).collect(), text)
 }
 
-/// For one destination from which number of changes on it goes which way.
+/// For one destination address, its route from each number of changes on.
 fn history(address: u32, changes: &[Change]) -> Vec<(usize, Way)> {
     let mut routes: BTreeMap<u32, Way> = BTreeMap::new();
     let mut history = vec![(0, DEFAULT)];
@@ -143,14 +143,14 @@ fn history(address: u32, changes: &[Change]) -> Vec<(usize, Way)> {
             Some(way) => routes.insert(change.length, way),
             None => routes.remove(&change.length),
         };
-        // The routes that cover one address differ in their lengths alone.
+        // The routes that cover one address differ only in their lengths.
         let best = routes.values().next_back().copied().unwrap_or(DEFAULT);
         history.push((number + 1, best));
     }
     history
 }
 
-/// The ways of a history while the number of changes was one of these.
+/// The routes of a history while the number of changes was in this range.
 fn ways(history: &[(usize, Way)], from: usize, to: usize) -> &[(usize, Way)] {
     let first = history.partition_point(|(number, _)| *number <= from) - 1;
     let end = history.partition_point(|(number, _)| *number <= to);
@@ -177,7 +177,7 @@ impl Observer for Begun {
 
 fn project(folder: &std::path::Path, base: &str, changes: &str) -> Project {
     let base = shipped().join(base).canonicalize().unwrap();
-    // Blocks that are always there, so that most changes are short and many.
+    // Blocks that always exist, so that most changes are short and there are many.
     let next_hop = "port = 1\nmac = \"02:00:5e:10:00:01\"\n";
     let mut anchors = String::new();
     for net in 0..40 {
@@ -190,7 +190,7 @@ fn project(folder: &std::path::Path, base: &str, changes: &str) -> Project {
     );
     std::fs::write(folder.join("npsim.toml"), text).unwrap();
     std::fs::write(folder.join("changes.csv"), changes).unwrap();
-    // A core that is fast, so that many changes fall into the time of one packet.
+    // A fast core, so that many changes occur during one packet.
     let faster = ["profile.gpp.exception_work=0", "profile.gpp.sram_access=12"];
     let set: Vec<Setting> = faster.iter().map(|text| text.parse().unwrap()).collect();
     let overrides = Overrides {
@@ -255,7 +255,7 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
         .iter()
         .map(|address| history(*address, &changes))
         .collect();
-    // A change is over when the next one begins, at the latest.
+    // A change ends at the latest when the next one begins.
     let may_go = |sent: &Sent, older: usize| {
         let number = sent.frame.unwrap() as usize;
         let begun_before = |cycle| begun.partition_point(|at| *at <= cycle);
@@ -272,7 +272,7 @@ fn packets_go_a_way_before_or_after_a_change(case: &Case) {
     for sent in &lines.departures {
         assert!(is_right(sent, 0), "{sent:?} may go {:?}", may_go(sent, 0));
     }
-    // The model says which way: nearly always a single one, and not that of long ago.
+    // The model determines the route: nearly always a single one, and not an old one.
     let count = |is: &dyn Fn(&&Sent) -> bool| lines.departures.iter().filter(is).count();
     let single = count(&|sent| may_go(sent, 0).len() == 1);
     let amid = count(&|sent| may_go(sent, 0).len() > 1);

@@ -1,5 +1,5 @@
-//! Traffic that is made or read while it comes: no more of it is in memory than
-//! must be, and all of it is accounted for.
+//! Traffic that is generated or read as it arrives: only the necessary part is in memory, and all
+//! of it is accounted for.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ fn generator(load: &Load, project: &Project) -> Generator {
     npsim::load::generator(&load, project).unwrap()
 }
 
-/// What a tap wrote down.
+/// The record of a tap.
 #[derive(Default)]
 struct Notes {
     handed: u64,
@@ -178,7 +178,7 @@ fn frames_are_made_when_they_are_needed() {
     let mut links = Links::streaming(frames, 0, HERTZ, None).with_tap(Handed(Arc::clone(&handed)));
     let mut on_the_way = 0;
     simulation.run(&mut links, &mut |_, traffic| {
-        // One frame is known to the lines and one to the chip before it comes.
+        // The lines hold one frame, and the chip one, before it arrives.
         on_the_way = on_the_way.max(get(&made) - traffic.offered_frames);
     });
     assert!(get(&made) > 4000, "{}", get(&made));

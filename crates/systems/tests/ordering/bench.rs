@@ -22,7 +22,7 @@ const DRAIN: Cycle = 400_000;
 /// Cycles after the time of the load in which everything must have come to rest.
 const LONGEST_DRAIN: Cycle = 30_000_000;
 
-/// A project with settings as of `--set` and `--stall`.
+/// A project with settings as by `--set` and `--stall`.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub project: String,
@@ -80,7 +80,7 @@ impl Bench {
         Simulation::new(&self.project, &self.programs, settings).unwrap()
     }
 
-    /// Lines on which a load comes, to all routes if it names none.
+    /// Lines on which a load arrives, to all routes if it names none.
     pub fn links(&self, load: &Load, watcher: &Arc<Mutex<Watcher>>) -> Links {
         let load = npsim::load::resolved(load.clone(), &self.project);
         let generator = npsim::load::generator(&load, &self.project);
@@ -94,7 +94,7 @@ impl Bench {
         self.run_timed(load).0
     }
 
-    /// Runs a load; gives the verdict and when the last bit of each departure left.
+    /// Runs a load; returns the verdict and the time of the last bit of each departure.
     pub fn run_timed(&self, load: &Load) -> (Verdict, Vec<Cycle>) {
         let watcher = Arc::new(Mutex::new(self.watcher()));
         let microseconds = load.time.picoseconds() / 1_000_000;
@@ -116,7 +116,7 @@ impl Bench {
         programs.filter(move |plan| plan.source.ends_with(source))
     }
 
-    /// Contexts that take a buffer for the next packet before it comes.
+    /// Contexts that take a buffer for the next packet before it arrives.
     pub fn receiving_contexts(&self) -> usize {
         let sources = ["aisr_buffer.uc", "packet_sort_process.uc"];
         let receiving = sources.iter().flat_map(|source| self.programs_of(source));

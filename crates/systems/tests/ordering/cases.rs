@@ -107,7 +107,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// Draws of a case.
+/// The random draws of a case.
 pub struct Draw(TestRunner);
 
 impl Draw {
@@ -122,7 +122,7 @@ impl Draw {
         strategy.new_tree(&mut self.0).unwrap().current()
     }
 
-    /// Once in so many times.
+    /// True once in the given number of times, on average.
     fn once_in(&mut self, times: u32) -> bool {
         self.from(&(0..times)) == 0
     }
@@ -131,8 +131,8 @@ impl Draw {
         of[self.from(&(0..of.len()))]
     }
 
-    /// Numbers of consecutive microengines, of which there are at most so many; the settings, and how many
-    /// microengines take part.
+    /// Random numbers of consecutive microengines, at most the given ones; returns the settings and the number of
+    /// microengines that take part.
     fn arrangement(&mut self, scheme: Scheme, microengines: u32) -> (Vec<String>, u32) {
         let contexts = self.from(&(1..=8u32));
         let list = |first: u32, count: u32| format!("{first}-{}", first + count - 1);
@@ -198,7 +198,7 @@ impl Draw {
         }
     }
 
-    /// Sizes, and whether they are for packets of several mpackets.
+    /// Packet sizes, and whether they include packets of several mpackets.
     fn sizes(&mut self, shape: Shape) -> (String, bool) {
         match self.from(&(0..8)) {
             0..5 => ("64".into(), false),
@@ -237,7 +237,7 @@ impl Draw {
         };
         let mut destinations = Vec::new();
         if self.once_in(4) {
-            // The second has no route, the third is never forwarded to.
+            // The second has no route; the third is never a destination of forwarding.
             let some = ["10.0.0.0/16", "10.77.0.0/16", "127.0.0.0/24"];
             destinations.extend(some.map(|prefix| prefix.parse::<Prefix>().unwrap()));
         }
@@ -262,7 +262,7 @@ impl Case {
     /// The case of this number, of this length.
     pub fn draw(scheme: Scheme, number: u64, microseconds: u64) -> Self {
         let mut draw = Draw::new(number);
-        // Most of the work on the slower chip, whose contexts are the busier ones.
+        // Most of the work is on the slower chip, whose contexts are busier.
         let chip = usize::from(draw.once_in(4)) % scheme.projects.len();
         let (set, microengines) = draw.arrangement(scheme, [8, 16][chip]);
         let mut setup = Setup {

@@ -26,7 +26,7 @@ fn mac(value: &toml::Value) -> [u8; 6] {
     bytes.try_into().unwrap()
 }
 
-/// The sum of 16-bit words of the Internet checksum: 0xffff over a header that is right.
+/// The sum of 16-bit words of the Internet checksum: 0xffff over a correct header.
 fn sum(header: &[u8]) -> u16 {
     let words = header
         .chunks(2)

@@ -1,4 +1,4 @@
-//! Schemes with a mistake: the looks at order and conservation find each of them.
+//! Schemes with a mistake: the checks of order and conservation find each of them.
 
 use npsim_net::load::{Load, Special};
 use rayon::prelude::*;
@@ -8,12 +8,12 @@ use crate::order::three_gigabits;
 use crate::verdict::Verdict;
 use npsim_testkit::microcode::Edit;
 
-/// What a mistake does.
+/// The effect of a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finding {
     /// Packets leave out of order.
     Reordered,
-    /// Packets are lost, changed, doubled, or stay inside; or a check stops the run.
+    /// Packets are lost, changed, duplicated, or stay inside; or a check stops the run.
     Lost,
 }
 
@@ -324,7 +324,7 @@ fn every_mistake_is_found() {
     assert!(unseen.is_empty(), "{}", unseen.join("\n"));
 }
 
-/// Without the mistakes there is nothing to be found.
+/// Without the mistakes, nothing is found.
 #[test]
 fn schemes_without_mistakes_pass_under_the_same_load() {
     let mut seen: Vec<(&str, &[&str])> = Vec::new();

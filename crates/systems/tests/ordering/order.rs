@@ -9,7 +9,7 @@ use crate::cases::{AISR, AISR_16, Case, IN_ORDER, ITS, PACKET_SORT, Scheme, Shap
 /// Cases that run side by side.
 const WAVE: u64 = 8;
 
-/// Packets that are to leave, of all schemes together.
+/// The number of packets to leave, over all schemes.
 fn packets() -> u64 {
     let asked = std::env::var("NPSIM_ORDER_PACKETS");
     let number = asked.map(|text| text.parse().expect("NPSIM_ORDER_PACKETS is a number"));
@@ -28,7 +28,7 @@ pub fn three_gigabits(microseconds: u64) -> Load {
     }
 }
 
-/// Runs cases until a part of all packets, in hundredths, has left.
+/// Runs cases until the given share of all packets, in hundredths, has left.
 fn expect_order(scheme: Scheme, part: u64) {
     let wanted = packets() * part / 100;
     let microseconds = if wanted > 200_000 { 4000 } else { 800 };
@@ -84,7 +84,7 @@ fn packet_sort_keeps_order() {
     expect_order(PACKET_SORT, 20);
 }
 
-/// More packets in one lane than its numbers have values.
+/// More packets in one lane than there are sequence numbers.
 #[test]
 fn packet_sort_keeps_order_when_numbers_begin_again() {
     let lanes = ["processing", "sort"].map(|me| format!("me.{me}.define.LANES=1"));

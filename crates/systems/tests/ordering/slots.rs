@@ -1,4 +1,4 @@
-//! Schemes that keep no order: the same look at them loses nothing and finds their packets out of order.
+//! Schemes that do not keep the order: the same checks find no losses, and find packets out of order.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,8 @@ const STRIDED: Scheme = Scheme::slots(&["strided.toml", "ixp2800-strided.toml"])
 const LOCAL: Scheme = Scheme::slots(&["local.toml", "ixp2800-local.toml"]);
 const GLOBAL: Scheme = Scheme::slots(&["global.toml", "ixp2800-global.toml"]);
 
-/// Random cases that conserve packets; in how many of them some left out of order.
+/// Runs random cases, which must conserve packets; returns the number of cases with packets out of
+/// order.
 fn reordered(scheme: Scheme) -> usize {
     let verdicts = (0..10).into_par_iter().map(|number| {
         let case = Case::draw(scheme, number, 400);
@@ -34,7 +35,7 @@ fn slots_of_microengines_and_of_all_lose_nothing() {
     reordered(GLOBAL);
 }
 
-/// Slots that the contexts of a microengine share, on any number of microengines.
+/// Slots shared by the contexts of a microengine, on any number of microengines.
 #[test]
 fn local_slots_reorder_on_any_number_of_microengines() {
     (1..=8).into_par_iter().for_each(|microengines| {

@@ -1,5 +1,5 @@
-//! A context that stalls for a millisecond in the middle of 3 Gb/s: what goes on meanwhile, what is lost, and
-//! that everything goes on in order afterwards.
+//! A context that stalls for a millisecond under 3 Gb/s: the throughput meanwhile, the losses, and that everything
+//! continues in order afterwards.
 
 use npsim_chip::Cycle;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use crate::bench::{Bench, Setup};
 use crate::order::three_gigabits;
 use crate::verdict::Verdict;
 
-/// The times, in microseconds: all, when the context stalls, and for how long.
+/// Times in microseconds: of the whole run, of the start of the stall, and its length.
 const TIME: u64 = 2200;
 const FROM: u64 = 500;
 const FOR: u64 = 1000;
@@ -52,11 +52,12 @@ impl Run {
     }
 }
 
-/// What a stall did.
+/// The effect of a stall.
 struct Stalled {
-    /// Packets that left in the last nine tenths of it, in thousandths of what leaves in that time.
+    /// Packets that left in the last nine tenths of it, in thousandths of those that normally leave
+    /// in that time.
     permille: u64,
-    /// Windows after its end until as many leave as before.
+    /// Windows after its end until as many packets leave as before.
     back: u64,
     text: String,
 }
@@ -64,7 +65,8 @@ struct Stalled {
 fn stalled(plain: &Run, project: &str, who: &str) -> Stalled {
     let hung = Run::of(project, Some(who));
     for run in [plain, &hung] {
-        // The schemes of slots keep no order, the global one only as long as no context is stalled.
+        // The schemes with slots do not keep the order, and the global one does only while no
+        // context is stalled.
         let slots = [
             "contiguous.toml",
             "strided.toml",
@@ -104,8 +106,7 @@ fn stalled(plain: &Run, project: &str, who: &str) -> Stalled {
 enum Waits {
     /// All contexts.
     All,
-    /// All if the context is stalled while it holds a packet, a slot or a lane, none if it looks for
-    /// work.
+    /// All if the context is stalled while it holds a packet, a slot or a lane; none if it looks for work.
     Depends,
 }
 
@@ -133,7 +134,7 @@ const CASES: [(&str, &str, Waits); 16] = [
 
 #[test]
 fn contexts_that_wait_for_a_stalled_one_are_as_listed() {
-    // All cases of a project, which are side by side, are compared with the same run.
+    // All cases of a project, which are adjacent, are compared with the same run.
     let projects: Vec<_> = CASES.chunk_by(|a, b| a.0 == b.0).collect();
     let seen: Vec<Stalled> = projects
         .par_iter()
@@ -151,7 +152,7 @@ fn contexts_that_wait_for_a_stalled_one_are_as_listed() {
         let text = &stalled.text;
         match waits {
             All => assert!(stalled.permille < 10, "{project}, {who}: {text}"),
-            // One of many contexts that does not look for work does not matter.
+            // If one of many contexts does not look for work, that has no effect.
             Depends => assert!(
                 stalled.permille < 400 || stalled.permille > 950,
                 "{project}, {who}: {text}"

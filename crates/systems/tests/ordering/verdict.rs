@@ -1,4 +1,4 @@
-//! What must be true when a run has come to rest.
+//! Conditions that must hold when a run has come to rest.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use npsim_net::order::{OrderMeasures, THRESHOLD};
 use crate::bench::Bench;
 use crate::watcher::Watcher;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// Packets that came, and those that left.
+    /// Packets that arrived, and those that left.
     pub came: u64,
     pub left: u64,
     /// The order of all flows.
@@ -22,9 +22,10 @@ pub struct Verdict {
     pub reordered: Option<String>,
     /// A packet left after a later one of any flow.
     pub overtaken: Option<String>,
-    /// A frame left that must not, or not so.
+    /// A frame left that must not leave, or not in this form.
     pub wrong: Option<String>,
-    /// A frame is lost without a counter, something is left inside, or the run has no good end.
+    /// A frame is lost without being counted, something is left inside, or the run does not end
+    /// properly.
     pub unaccounted: Option<String>,
 }
 
@@ -32,7 +33,7 @@ impl Verdict {
     pub fn of(bench: &Bench, simulation: &Simulation, ending: &Ending, watcher: Watcher) -> Self {
         let order = watcher.order.total(THRESHOLD);
         let reordered = watcher.reordered.clone();
-        // Both ways of counting agree.
+        // Both counts agree.
         assert_eq!(order.is_kept(), reordered.is_none(), "{order:?}");
         let unaccounted = ended(ending)
             .and_then(|()| conserved(bench, simulation.chip(), &watcher))
@@ -49,12 +50,12 @@ impl Verdict {
         }
     }
 
-    /// What is wrong, if anything: not with the order.
+    /// The error, if any, other than in the order.
     pub fn loss(&self) -> Option<&String> {
         self.wrong.as_ref().or(self.unaccounted.as_ref())
     }
 
-    /// What is wrong, if anything.
+    /// The error, if any.
     pub fn trouble(&self) -> Option<&String> {
         self.reordered.as_ref().or(self.loss())
     }
@@ -80,7 +81,7 @@ pub fn drops(chip: &Chip) -> BTreeMap<String, u64> {
     drops.map(|counter| (counter.name, counter.value)).collect()
 }
 
-/// What did not leave was counted, under the name that the frame asks for.
+/// Frames that did not leave were counted under the right name.
 fn conserved(bench: &Bench, chip: &Chip, watcher: &Watcher) -> Result<(), String> {
     let counted = drops(chip);
     let all: u64 = counted.values().sum();
@@ -146,7 +147,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     free.sort_unstable();
     free.dedup();
     let all: Vec<u32> = (0..buffers.count).map(|n| buffers.descriptor(n)).collect();
-    // Each context that receives has one in its hands for the next packet.
+    // Each receiving context holds one for the next packet.
     let spare = bench.receiving_contexts();
     let known = free.iter().all(|buffer| all.contains(buffer));
     ensure(known && free.len() + spare == all.len(), || {

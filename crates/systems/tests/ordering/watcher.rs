@@ -1,4 +1,4 @@
-//! Looks at every frame as it comes and goes, and keeps only those that are inside.
+//! Observes every arriving and departing frame, and stores only those that are inside.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -11,13 +11,13 @@ use npsim_net::order::Sequences;
 
 use crate::fate::Routes;
 
-/// What a frame was when it came.
+/// A frame as it arrived.
 type Inside = BTreeMap<u64, Vec<u8>>;
 
-/// What was seen on the lines.
+/// Observations on the lines.
 pub struct Watcher {
     routes: Arc<Routes>,
-    /// Frames that came and did neither leave nor get lost at the media interface.
+    /// Frames that arrived and have neither left nor been lost at the media interface.
     pub inside: Inside,
     pub came: u64,
     pub left: u64,
@@ -30,7 +30,7 @@ pub struct Watcher {
     pub reordered: Option<String>,
     /// The first packet that left after a later one of any flow.
     pub overtaken: Option<String>,
-    /// The first frame that left and must not, or not so.
+    /// The first frame that left but must not leave, or not in this form.
     pub wrong: Option<String>,
     /// The last bit of each departure.
     pub departures: Vec<Cycle>,

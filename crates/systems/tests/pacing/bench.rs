@@ -1,4 +1,4 @@
-//! The pacing system on a chip: frames that come in at given cycles, and what its stages did with them.
+//! The pacing system on a chip: frames that arrive at given cycles, and the actions of its stages.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -18,9 +18,9 @@ use npsim_systems::names;
 use npsim_systems::project::{assembled, load};
 use npsim_testkit::microcode::shipped;
 
-/// Cycles of a step of the timestamp.
+/// Cycles per step of the timestamp.
 pub const STEP: Cycle = 16;
-/// Cycles of a byte at a gigabit per second, as tenths.
+/// Cycles per byte at a gigabit per second, in tenths.
 const BYTE_TENTHS: Cycle = 48;
 /// Bytes of a frame on the line besides those that arrivals carry: check sequence, preamble, gap.
 const LINE_OVERHEAD: usize = 24;
@@ -37,7 +37,7 @@ pub struct Bench {
     pub seen: Seen,
 }
 
-/// What the stages did.
+/// The actions of the stages.
 #[derive(Default)]
 pub struct Seen {
     /// Microengines of the pacer and the wheel; where the records are.
@@ -50,9 +50,9 @@ pub struct Seen {
     pub released: Vec<Cycle>,
     /// Instructions that the wheel issued.
     pub wheel_instructions: u64,
-    /// Issue slots that it threw away.
+    /// Issue slots that it aborted.
     pub wheel_aborted: u64,
-    /// Commands of the wheel to memory.
+    /// Memory commands of the wheel.
     pub wheel_commands: u64,
 }
 
@@ -85,7 +85,7 @@ impl Observer for Seen {
     }
 }
 
-/// Frames to come, and what left: the number of the arrival, port, first bit, bytes.
+/// Frames to arrive, and those that left: number of the arrival, port, first bit, bytes.
 #[derive(Default)]
 pub struct Traffic {
     pub arrivals: VecDeque<Arrival>,
@@ -110,8 +110,8 @@ impl PortIo for Traffic {
 }
 
 impl Bench {
-    /// The shipped system with more in its project file. `[[flow]]` and `[[gpp.srp.class]]` take the
-    /// place of the shipped ones.
+    /// The shipped system with additions to its project file. `[[flow]]` and `[[gpp.srp.class]]` replace the shipped
+    /// ones.
     pub fn new(more: &str, set: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("npsim.toml");
@@ -206,7 +206,8 @@ pub fn frame(
     frame
 }
 
-/// Frames that come in on port 0, each no earlier than its cycle and than the line allows.
+/// Frames that arrive on port 0, each no earlier than its cycle and no earlier than the line
+/// allows.
 pub fn arrivals(frames: impl IntoIterator<Item = (Cycle, Vec<u8>)>) -> Traffic {
     let mut free = 0;
     let mut traffic = Traffic::default();

@@ -1,5 +1,4 @@
-//! The wheel where it could go wrong: turns, no packets, many in a slot, times that have passed or are
-//! far away.
+//! Corner cases of the wheel: turns, no packets, many packets in a slot, due times that have passed or are far away.
 
 use npsim_chip::Cycle;
 use npsim_net::Random;
@@ -7,12 +6,12 @@ use npsim_net::Random;
 use super::bench::{Bench, STEP, arrivals, udp};
 use super::model::{SLACK, SLOT, check};
 
-/// Cycles of a microsecond.
+/// Cycles per microsecond.
 const US: Cycle = 600;
-/// When the first packet comes: the system is ready.
+/// The cycle of the first packet, when the system is ready.
 const BEGIN: Cycle = 20_000;
 
-/// Flows of classes 1, 2, ..., one each, whose packets of 46 bytes have gaps of so many steps.
+/// Flows of classes 1, 2, ..., one each, whose packets of 46 bytes have the given gaps in steps.
 fn flows(gaps: &[u64]) -> String {
     let mut text = String::new();
     for (place, gap) in gaps.iter().enumerate() {
@@ -22,7 +21,7 @@ fn flows(gaps: &[u64]) -> String {
              source_port = {port}\ndestination_port = 5001\nclass = {class}\n"
         );
         text.push_str(&flow);
-        // A rate is rounded down to bytes, so the gap that it gives is read from the record.
+        // A rate is rounded down to bytes, so the resulting gap is read from the record.
         if *gap > 0 {
             let rate = 46 * 8 * 37_500_000 / gap;
             let class =
@@ -36,13 +35,12 @@ fn flows(gaps: &[u64]) -> String {
     text
 }
 
-/// Runs packets (cycle, flow) and holds them against the model; the greatest delay is a slot and 2 us,
-/// and `more` steps.
+/// Runs packets (cycle, flow) and compares them with the model; the greatest delay is a slot, 2 us and `more` steps.
 fn holds(gaps: &[u64], set: &[&str], packets: &[(Cycle, u32)], rest: Cycle, more: u64) -> Bench {
     with(gaps, "", set, packets, rest, more)
 }
 
-/// Runs packets through a bench with more in its project file.
+/// Runs packets through a bench with additions to its project file.
 fn with(
     gaps: &[u64],
     text: &str,
@@ -101,13 +99,13 @@ fn a_wheel_that_was_empty_for_long_begins_anew() {
 
 #[test]
 fn many_packets_of_one_slot_leave_in_their_order() {
-    // The second packet of each of 60 flows is due at the same time, whenever the first one came: a
-    // frame each microsecond.
+    // The second packet of each of 60 flows is due at the same time, whenever the first one
+    // arrived: one frame per microsecond.
     let gaps: Vec<u64> = (0..60).map(|flow| 15_000 - flow * 75 / 2).collect();
     let mut packets: Vec<(Cycle, u32)> = (0..60).map(|n| (n * US, n as u32 + 1)).collect();
     let again: Vec<_> = (0..60).map(|n| ((80 + n) * US, n as u32 + 1)).collect();
     packets.extend(again);
-    // 60 packets at one time: the last is handed on when those before it are.
+    // 60 packets at one time: the last is handed on after those before it.
     holds(&gaps, &[], &packets, 600 * US, 60 * 240 / STEP);
 }
 
@@ -118,7 +116,7 @@ fn flows_without_a_gap_are_not_held() {
 
 #[test]
 fn packets_due_in_the_past_leave_at_once() {
-    // The wheel is stalled for 60 us while packets come that are due each 10 us.
+    // The wheel is stalled for 60 us while packets arrive that are due every 10 us.
     let (from, until) = (80 * US, 140 * US);
     let stall = "[[stall]]\nme = \"2\"\ncontext = \"0\"\nfrom = \"80us\"\nfor = \"60us\"\n";
     let packets: Vec<_> = (0..20).map(|n| (n * 5 * US, n as u32 % 2 + 1)).collect();
@@ -130,7 +128,7 @@ fn packets_due_in_the_past_leave_at_once() {
         400 * US,
         (until - from) / STEP,
     );
-    // What had been released before is handed on by the other context.
+    // Packets released before are handed on by the other context.
     let during = (from + 2 * US..until).contains(
         &bench.seen.released[bench
             .seen
@@ -150,9 +148,9 @@ fn packets_due_beyond_the_buckets_come_back_in_order() {
     holds(&[40_000, 9_000, 5], &small, &packets, 50_000 * US, 0);
 }
 
-/// Packets that come while what is due with them is moved from one level to the next: the first one of
-/// each flow sets the time at which all others are due, a step apart, since the gap is then made
-/// shorter. A frame comes `every` so many cycles until long after.
+/// Packets that arrive while packets due at the same time move from one level to the next. The first packet of each
+/// flow sets the time at which all others are due, a step apart, since the gap is then shortened. A frame arrives every
+/// `every` cycles until long after.
 fn assert_order_is_kept(wait: u64, every: Cycle, set: &[&str], seed: u64) {
     const FLOWS: u32 = 60;
     let gaps: Vec<u64> = (0..u64::from(FLOWS))

@@ -1,8 +1,8 @@
-//! What the wheel does when there is nothing to do.
+//! The wheel when it is idle.
 
 use super::bench::{Bench, arrivals, udp};
 
-/// Flows 1 to 10; a packet of each every 30 ms.
+/// Flows 1 to 10, with a packet each every 30 ms.
 const SLOW: &str = "[[flow]]\nsource = \"10.0.0.2\"\ndestination = \"10.1.0.2\"\nprotocol = 17\n\
     source_port = 1024\ndestination_port = 5001\ncount = 10\nclass = 1\n\
     [[gpp.srp.class]]\nclass = 1\npacket = 46\nrate = \"12266bps\"\n";

@@ -1,4 +1,4 @@
-//! A thousand flows at the loads that the system is made for.
+//! A thousand flows at the loads for which the system is designed.
 
 use npsim_net::Random;
 
@@ -7,28 +7,28 @@ use super::model::{Run, SLACK, SLOT, check, spread};
 
 const FLOWS: u32 = 1000;
 
-/// Cycles of the wheel that its start takes: it clears its local memory.
+/// Cycles that the wheel takes to start, when it clears its local memory.
 const START: u64 = 2700;
-/// When the first packet comes.
+/// The cycle of the first packet.
 const BEGIN: u64 = 20_000;
 
-/// What packets come, and what flows may send.
+/// The arriving packets, and the rates of the flows.
 struct Load {
     /// Bytes of a frame.
     size: usize,
     /// Cycles from one packet to the next.
     every: u64,
     packets: u64,
-    /// Bits of IP a second of a flow, and its gap in 2^-8 steps.
+    /// The rate of a flow in bits of IP packets a second, and its gap in 2^-8 steps.
     rate: &'static str,
     gap: u64,
-    /// Flows come in turn, or each packet is of one that is drawn.
+    /// Whether flows send in turn, or the flow of each packet is drawn at random.
     drawn: bool,
-    /// Cycles after the last packet in which all leave.
+    /// Cycles after the last packet in which all packets leave.
     rest: u64,
 }
 
-/// Runs the load, and prints the result; cycles of the wheel a packet.
+/// Runs the load and prints the result; returns the wheel's cycles per packet.
 fn run(load: &Load) -> (Run, u64) {
     let &Load {
         size,
@@ -116,7 +116,7 @@ fn a_packet_that_is_held_for_no_turn_costs_less_than_150_cycles() {
 
 #[test]
 fn a_gigabit_of_a_thousand_flows_leaves_when_it_is_due() {
-    // A frame each 12.304 us, as the line brings them; a flow may send 90 a second.
+    // A frame every 12.304 us, as the line delivers them; a flow may send 90 a second.
     let (run, _) = run(&Load {
         size: 1514,
         every: 7383,

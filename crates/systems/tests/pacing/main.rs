@@ -1,5 +1,5 @@
-//! The pacing microcode: due times against a model of its own, the wheel's corners, what it costs, and
-//! rates that follow from acknowledgements.
+//! The pacing microcode: due times against a separate model, the wheel's corner cases, its cost, and rates that follow
+//! from acknowledgements.
 
 mod bench;
 mod corners;

@@ -1,4 +1,4 @@
-//! When packets are due, worked out apart: in 64 bits, without slots or turns.
+//! Due times of packets, computed independently: in 64 bits, without slots or turns.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use npsim_chip::Cycle;
 
 use super::bench::{Bench, STEP, Traffic};
 
-/// Steps that may pass between the microcode's reading of the clock and the command that shows it.
+/// Steps that may pass between the microcode's read of the clock and the command that reveals it.
 const CLOCK: u64 = 1;
 /// Steps of a slot.
 pub const SLOT: u64 = 64;
@@ -21,7 +21,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The packet of a flow that is looked at in step `now`: the step in which it is due.
+    /// The step in which a packet of a flow that is processed in step `now` is due.
     pub fn due(&mut self, flow: u32, gap: u64, now: u64) -> u64 {
         let next = self.next.entry(flow).or_default();
         if *next >> 8 < now {
@@ -33,9 +33,9 @@ impl Model {
     }
 }
 
-/// What a run showed, by packet in the order of arrival.
+/// Observations of a run, by packet in the order of arrival.
 pub struct Run {
-    /// Flow and due step of each.
+    /// Flow and due step of each packet.
     pub due: Vec<(u32, u64)>,
     /// Steps by which each was handed to the transmit stage after it was due.
     pub late: Vec<u64>,
@@ -43,8 +43,8 @@ pub struct Run {
     pub line: Vec<u64>,
 }
 
-/// Holds a run in which every packet left by one port against the model: each packet leaves after it is
-/// due, packets of a flow in their order. `gap` is that of a flow after its nth packet, from 0.
+/// Compares a run in which every packet left by one port with the model: each packet leaves after it is due, and
+/// packets of a flow leave in order. `gap` is the gap of a flow after its nth packet, from 0.
 pub fn check(bench: &Bench, traffic: &Traffic, gap: impl Fn(u32, u64) -> u64) -> Run {
     let seen = &bench.seen;
     let packets = seen.paced.len();

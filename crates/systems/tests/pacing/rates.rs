@@ -1,5 +1,4 @@
-//! Flows that follow SRP: what the microcode counts of their acknowledgements, and the gaps that come of
-//! it.
+//! Flows that follow SRP: the microcode's counts of their acknowledgements, and the resulting gaps.
 
 use npsim_chip::Cycle;
 use npsim_protocols::srp::gap;
@@ -27,13 +26,13 @@ fn tcp(ports: [u16; 2], sequence: u32, acknowledgement: u32, flags: u16) -> Vec<
     header
 }
 
-/// The segment that begins so many segments from the first.
+/// The segment at the given number of segments from the first.
 fn data(segment: u32) -> Vec<u8> {
     let header = tcp([1024, 5001], FIRST + segment * DATA, 1, 0x10);
     frame([10, 0, 0, 2], [10, 1, 0, 2], 6, &header, 40 + DATA as usize)
 }
 
-/// The acknowledgement of so many segments.
+/// The acknowledgement of the given number of segments.
 fn ack(segments: u32) -> Vec<u8> {
     let header = tcp([5001, 1024], 1, FIRST + segments * DATA, 0x10);
     frame([10, 1, 0, 2], [10, 0, 0, 2], 6, &header, 40)
@@ -65,7 +64,7 @@ fn acknowledgements_losses_and_round_trips_are_counted() {
     send(&mut bench, 250, vec![ack(1)]);
     assert_eq!(counted(&bench), [FIRST + DATA, 0, 0, 0, 1]);
     let rtt = u64::from(bench.record(1, 32)) * 16;
-    // The segment took 8.6 us to come in; both took about 5 us to be looked at.
+    // The segment took 8.6 us to arrive; both took about 5 us to be processed.
     assert!((190 * US..194 * US).contains(&rtt), "{rtt}");
     send(&mut bench, 330, vec![ack(3)]);
     assert_eq!(counted(&bench), [FIRST + 3 * DATA, 0, 2 * DATA, 0, 1]);
@@ -100,7 +99,7 @@ fn the_gap_follows_from_the_first_round_trip_time_and_grows_with_a_loss() {
         (flow.law.rate(), flow.gap, flow.events)
     };
     assert_eq!(task(&bench).1, first);
-    // A segment a round-trip time for each that is acknowledged.
+    // One segment per round-trip time for each acknowledged segment.
     for segments in 2..=8 {
         send(
             &mut bench,

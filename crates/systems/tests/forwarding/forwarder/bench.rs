@@ -15,8 +15,8 @@ use crate::recorded_lines::RecordedLines;
 use npsim_systems::project::{assembled, load};
 use npsim_testkit::microcode::shipped;
 
-/// Cycles that the media interface must be at rest before a run has ended; as
-/// long as the command waits.
+/// Cycles for which the media interface must be at rest before a run has ended; the same as in the
+/// command.
 const DRAIN: Cycle = 60_000;
 
 /// The forwarder, assembled and loaded once.
@@ -49,7 +49,7 @@ impl Forwarder {
     }
 }
 
-/// Runs until all frames have come and the media interface is at rest.
+/// Runs until all frames have arrived and the media interface is at rest.
 pub fn drain(chip: &mut Chip, lines: &mut RecordedLines, probe: &mut dyn Observer) -> Cycle {
     loop {
         let end = chip.units().msf.last_activity().max(lines.arrivals_end()) + DRAIN;

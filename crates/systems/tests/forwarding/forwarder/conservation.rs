@@ -1,5 +1,5 @@
-//! Whatever arrives leaves, is dropped under a name, or ends on the slow path,
-//! exactly once; and what the forwarder borrowed it gives back.
+//! Every arriving frame leaves, is dropped under a name, or ends on the slow path, exactly once;
+//! and the forwarder returns all resources that it took.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ fn losses(stats: &Stats) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Runs to rest and looks at everything that must be conserved.
+/// Runs to rest and checks everything that must be conserved.
 fn expect_conserved(mut lines: RecordedLines) -> (Stats, RecordedLines) {
     let mut chip = Forwarder::shipped().chip();
     expect_no_more_out_than_in(&mut chip, &mut lines);
@@ -42,7 +42,7 @@ fn expect_conserved(mut lines: RecordedLines) -> (Stats, RecordedLines) {
     let stats = Stats::collect(&chip);
     let losses = losses(&stats);
 
-    // Offered = sent + dropped + slow path, and nothing is inside.
+    // Offered = sent + dropped + slow path, and nothing is left inside.
     let (sent, lost) = (lines.departures.len() as u64, lines.drops.len() as u64);
     let counted: u64 = losses.values().sum();
     assert_eq!(
@@ -65,7 +65,7 @@ fn expect_conserved(mut lines: RecordedLines) -> (Stats, RecordedLines) {
     (stats, lines)
 }
 
-/// Stops now and then on the way: what is accounted for must have come before.
+/// Stops now and then during the run: all frames accounted for must have arrived before.
 fn expect_no_more_out_than_in(chip: &mut Chip, lines: &mut RecordedLines) {
     let end = lines.arrivals_end();
     for part in 1..=8 {
@@ -85,8 +85,8 @@ fn expect_no_more_out_than_in(chip: &mut Chip, lines: &mut RecordedLines) {
     }
 }
 
-/// Every frame that left is one that came, as it must look, where it must go,
-/// once, and in order between any two ports.
+/// Every frame that left is one that arrived, with the right contents, by the right port, once, and
+/// in order between any two ports.
 fn expect_right_frames(lines: &RecordedLines) {
     let router = Router::of("forward/npsim.toml");
     let mut gone: BTreeSet<u64> = BTreeSet::new();
@@ -120,8 +120,8 @@ fn expect_right_frames(lines: &RecordedLines) {
     }
 }
 
-/// Without congestion each loss has the reason that the frame gives; with it
-/// none has more frames than there were.
+/// Without congestion, each loss has the reason that the frame implies; with congestion, no reason
+/// has more frames than there were.
 fn expect_right_losses(lines: &RecordedLines, losses: &BTreeMap<String, u64>) {
     let router = Router::of("forward/npsim.toml");
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
@@ -197,7 +197,7 @@ fn expect_nothing_kept(chip: &Chip, stats: &Stats) {
     }
 }
 
-/// What is special about a frame.
+/// Special properties of a frame.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Plain,
@@ -242,8 +242,8 @@ fn kind() -> impl Strategy<Value = Kind> {
     ]
 }
 
-/// A UDP datagram in a frame of `length` bytes to one of the routes, made
-/// special; its payload says which frame it is.
+/// A UDP datagram in a frame of `length` bytes to one of the routes, with a special property; its
+/// payload identifies the frame.
 fn frame(number: u32, kind: Kind, length: usize, route: u8) -> Vec<u8> {
     let mut frame = vec![0x02, 0, 0x5e, 0, 0, 0, 0x02, 0, 0x5e, 0x20, 0, 1, 0x08, 0];
     let total = (length - 14) as u16;
@@ -375,8 +375,8 @@ fn more_small_frames_than_a_microengine_can_take_are_lost_where_they_come_in() {
     assert_eq!(overflows, lines.drops.len() as u64);
 }
 
-/// A burst of exceptions keeps the slow path busy long after the last frame has
-/// come; the run is not over before it has taken them all.
+/// A burst of exceptions keeps the slow path busy long after the last frame has arrived; the run
+/// does not end before it has taken them all.
 #[test]
 fn a_run_does_not_end_while_the_slow_path_works() {
     let path =

@@ -61,7 +61,7 @@ fn traffic() -> RecordedLines {
     Forwarder::shipped().lines(&frames[..60], PortAssignment::RoundRobin, Pace::Line)
 }
 
-/// All that can be seen of a chip.
+/// Everything observable about a chip.
 #[derive(PartialEq, Debug)]
 struct View {
     stats: Stats,
@@ -93,7 +93,7 @@ fn view(chip: &Chip, lines: &RecordedLines) -> View {
     }
 }
 
-/// The run in one piece, and where it ends.
+/// The uninterrupted run, and its end.
 fn whole() -> (View, Cycle) {
     let (mut chip, mut lines) = (Forwarder::shipped().chip(), traffic());
     let end = drain(&mut chip, &mut lines, &mut NoObserver);
@@ -106,8 +106,8 @@ fn run_to(chip: &mut Chip, lines: &mut RecordedLines, until: Cycle) {
     assert_eq!(chip.now(), until);
 }
 
-/// Microcode that fights for one ring on all microengines: its log shows any
-/// difference in timing.
+/// Microcode that contends for one ring on all microengines: its log shows any difference in
+/// timing.
 struct Fight {
     chip: Chip,
     /// SRAM byte address of the log.
@@ -188,7 +188,7 @@ proptest! {
         prop_assert_eq!(view(&chip, &lines), expected);
     }
 
-    /// Not only what can be seen: every bit of the state.
+    /// Not only the observable part: every bit of the state.
     #[test]
     fn the_state_after_steps_is_that_of_running_through(
         steps in steps(),
@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// Counts what it sees.
+/// An observer that counts events.
 #[derive(Default)]
 struct Counter {
     instructions: u64,

@@ -91,7 +91,7 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
         "{trace}: losses by reason"
     );
 
-    // Every forwardable frame once, as it must look.
+    // Every forwardable frame once, with the right contents.
     let sorted = |frames: &[Vec<u8>]| {
         let mut frames = frames.to_vec();
         frames.sort();
@@ -109,7 +109,7 @@ fn expect_forwarded(trace: &str, arguments: &[&str]) {
     assert_eq!(outcome.stats["packets"]["unaccounted"], 0, "{trace}");
 }
 
-/// The fingerprint in the stats identifies the numbers of a run's chip.
+/// The fingerprint in the stats identifies the parameters of a run's chip.
 #[test]
 fn runs_on_one_board_have_one_fingerprint() {
     let trace = root().join("traces/exceptions.pcap");
@@ -141,7 +141,7 @@ fn runs_on_one_board_have_one_fingerprint() {
     assert_eq!(different.len(), 4);
 }
 
-/// Addresses, protocol and ports: what must stay in order.
+/// Addresses, protocol and ports of a flow, which must stay in order.
 fn flow(frame: &[u8]) -> Vec<u8> {
     [&frame[23..24], &frame[26..38]].concat()
 }
@@ -156,7 +156,7 @@ fn a_mixed_capture_at_line_rate_is_forwarded_frame_for_frame() {
     expect_forwarded_on_both("mixed.pcap", &["--pace", "line"]);
 }
 
-/// A DRAM of another kind than that of the shipped chips, as its file says it.
+/// A DRAM of another kind than in the shipped chips, as in a chip file.
 const OPEN_ROWS: &str = r#"
 name = "open-rows"
 title = "an IXP2400 whose DRAM leaves rows open and refreshes all banks at a time"
@@ -227,8 +227,8 @@ fn order_within_a_flow_is_kept() {
     assert!(seen == expected);
 }
 
-/// Without the define that the shipped project has for other people's captures,
-/// frames must be addressed to the port that they come in on.
+/// Without the define that the shipped project has for third-party captures, frames must be
+/// addressed to the port on which they arrive.
 #[test]
 fn frames_for_other_stations_are_refused_unless_the_project_takes_any() {
     let folder = tempfile::tempdir().unwrap();

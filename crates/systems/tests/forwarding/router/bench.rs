@@ -18,7 +18,7 @@ use npsim_systems::project::{assembled, load};
 pub use npsim_testkit::microcode::Edit;
 use npsim_testkit::microcode::changed;
 
-/// Cycles that chip and slow path must be at rest before a run has ended.
+/// Cycles for which chip and slow path must be at rest before a run has ended.
 const DRAIN: Cycle = 60_000;
 
 /// Cycles after the last frame in which everything must have come to rest.
@@ -36,8 +36,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A project of the router with settings as of `--set`, and its files
-    /// changed.
+    /// A project of the router with settings as by `--set` and with changed files.
     pub fn new(project: &str, set: &[&str], edits: &[Edit]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         changed(folder.path(), edits);
@@ -71,14 +70,14 @@ impl Bench {
         value(&self.project, name)
     }
 
-    /// A 64-bit counter in SRAM, `offset` bytes behind a name.
+    /// A 64-bit counter in SRAM, `offset` bytes past a name.
     pub fn wide(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
         let at = self.value(name) + offset as u32;
         let word = |at| u64::from(chip.units().sram.read_word(at).unwrap());
         word(at) << 32 | word(at + 4)
     }
 
-    /// The 32-bit counter in SRAM, `offset` bytes behind a name.
+    /// The 32-bit counter in SRAM, `offset` bytes past a name.
     pub fn narrow(&self, chip: &Chip, name: &str, offset: usize) -> u64 {
         u64::from(
             chip.units()
@@ -115,7 +114,7 @@ pub fn go(chip: &mut Chip, until: Cycle, lines: &mut RecordedLines) -> Result<()
     }
 }
 
-/// Runs until all frames have come and media interface and slow path rest.
+/// Runs until all frames have arrived and the media interface and the slow path are at rest.
 pub fn drain(chip: &mut Chip, lines: &mut RecordedLines) -> Result<(), String> {
     loop {
         let active = chip

@@ -23,13 +23,13 @@ fn frames(name: &str) -> Vec<Frame> {
     Capture::open(&traces.join(name)).unwrap().frames
 }
 
-/// The capture's own pace, so much faster that it takes about a millisecond.
+/// The capture's own pace, sped up so that it takes about a millisecond.
 fn quickened(frames: &[Frame]) -> Pace {
     let span = frames.last().unwrap().time_ns - frames[0].time_ns;
     format!("{}x", (span / 1_500_000).max(1)).parse().unwrap()
 }
 
-/// Every frame out and every loss as the oracle says, with nothing lost to load.
+/// Every departure and every loss is as the oracle requires, with nothing lost to load.
 fn expect_routed(bench: &Bench, name: &str, frames: &[Frame], pace: Pace) {
     let mut chip = bench.chip();
     let mut lines = bench.played(frames, PortAssignment::ByInterface, pace);

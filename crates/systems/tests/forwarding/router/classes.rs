@@ -1,4 +1,4 @@
-//! Which class a packet belongs to, as the project file says.
+//! The class of a packet according to the project file.
 
 use std::net::Ipv4Addr;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Random loads and random faults: every frame leaves, is dropped under a name,
-//! or ends on the slow path, once, and what was borrowed is given back.
+//! Random loads and random faults: every frame leaves, is dropped under a name, or ends on the slow
+//! path, once, and all resources are returned.
 
 use std::sync::OnceLock;
 
@@ -58,7 +58,7 @@ discard = true
 # ---- the general-purpose core ----",
 }];
 
-/// Routers that are different from the start.
+/// Routers with a different initial configuration.
 fn benches() -> &'static [Bench] {
     static BENCHES: OnceLock<Vec<Bench>> = OnceLock::new();
     BENCHES.get_or_init(|| {
@@ -162,8 +162,7 @@ fn load() -> impl Strategy<Value = Load> {
     )
 }
 
-/// A port that goes down in the course of a run, and for which part of it, in
-/// hundredths.
+/// A port that goes down during a run, and the part of the run for which it is down, in hundredths.
 fn outage() -> impl Strategy<Value = Option<(usize, u64, u64)>> {
     prop::option::of((0..3usize, 0..80u64, 1..100u64))
 }
@@ -222,7 +221,7 @@ proptest! {
     }
 }
 
-/// All lines full of minimum frames: more than the router takes.
+/// All lines full of minimum frames, more than the router can process.
 #[test]
 fn saturation_is_conserved_on_every_router() {
     for (number, bench) in benches().iter().enumerate() {

@@ -76,7 +76,7 @@ fn code_points_and_flows_go_to_their_queues() {
         let mut frames: Vec<_> = (0..64)
             .map(|dscp| bytes(Packet { dscp, ..PLAIN }, 60 + usize::from(dscp)))
             .collect();
-        // The flow is of class 3; with another port or protocol it is background.
+        // The flow belongs to class 3; with another port or protocol, it is background traffic.
         frames.push(bytes(flow, 300));
         frames.push(bytes(
             Packet {
@@ -105,7 +105,7 @@ fn code_points_and_flows_go_to_their_queues() {
     }
 }
 
-/// A flow without ports, whatever stands where ports would be.
+/// A flow without ports, whatever is in the place of ports.
 #[test]
 fn flows_of_other_protocols_go_to_their_queues() {
     let set = [
@@ -127,7 +127,7 @@ fn flows_of_other_protocols_go_to_their_queues() {
     assert_eq!(bench.wide(&chip, "QUEUE_COUNTERS", (CLASSES + 3) * 64), 1);
 }
 
-/// What a reason is counted for, in one run.
+/// The frames counted for each reason, in one run.
 #[test]
 fn new_reasons_are_counted() {
     let edits = [Edit {
@@ -178,7 +178,7 @@ fn new_reasons_are_counted() {
     assert_eq!(lines.departures.len(), 2);
 }
 
-/// The upper halves of counters get what the lower ones cannot hold.
+/// The lower halves of counters carry into the upper halves.
 #[test]
 fn counters_have_64_bits() {
     let bench = Bench::new("npsim.toml", &[], &[]);
@@ -207,6 +207,6 @@ fn counters_have_64_bits() {
         let counted = bench.wide(&chip, name, at as usize);
         assert_eq!(counted, 0xffff_fffe + added, "{name} + {at}");
     }
-    // The check of counters does see a wrong one.
+    // The check of counters does detect a wrong one.
     assert!(right_counters(&bench, &chip, &lines).is_err());
 }

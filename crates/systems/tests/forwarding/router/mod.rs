@@ -1,6 +1,5 @@
-//! The standard router in `microcode/router` against an independent statement
-//! of what a router does, with what it counts, how it shares lines, and that it
-//! loses nothing without saying so.
+//! The standard router in `microcode/router` against an independent statement of a router's
+//! behaviour: its counters, how it shares lines, and that it counts every loss.
 
 mod bench;
 mod captures;

@@ -6,7 +6,7 @@ use super::bench::{Bench, Edit, RecordedLines, drain, go};
 use super::conservation::{STALLS, spread_classes};
 use super::verdict::{at_rest, in_order};
 
-/// Minimum frames as fast as they come.
+/// Minimum frames at line rate.
 fn flood(bench: &Bench) -> RecordedLines {
     let load = npsim_net::load::Load {
         rate: Some("0.6".parse().unwrap()),
@@ -18,7 +18,7 @@ fn flood(bench: &Bench) -> RecordedLines {
     bench.lines(frames)
 }
 
-/// What is wrong with a router whose contexts are stalled now and then.
+/// The errors found in a router whose contexts are stalled now and then.
 fn trouble(set: &[&str], mistakes: &[Edit]) -> Result<(), String> {
     let edits: Vec<Edit> = STALLS.iter().chain(mistakes).copied().collect();
     let bench = Bench::new("npsim.toml", set, &edits);
@@ -57,8 +57,8 @@ fn a_slot_that_is_taken_unseen_is_found() {
     assert!(!what.is_empty());
 }
 
-/// Packets numbered when they are done instead of when they come: nothing is
-/// lost, and the order is wrong.
+/// Packets numbered when they are done instead of when they arrive: nothing is lost, but the order
+/// is wrong.
 #[test]
 fn packets_out_of_order_are_found() {
     let mistakes = [
@@ -90,7 +90,7 @@ fn a_buffer_that_is_not_given_back_is_found() {
             from: "    load_constant(place, FREE_BUFFERS)\n    buffer_return(handle, place)\n",
             to: "",
         },
-        // Something must be dropped for it.
+        // This requires that something is dropped.
         Edit {
             file: "router/npsim.toml",
             from: "prefix = \"192.0.2.0/24\"\n",
@@ -119,7 +119,7 @@ fn a_drop_that_is_not_counted_is_found() {
     assert!(what.contains("accounted for"), "{what}");
 }
 
-/// The check of order itself, by changing what was seen.
+/// The check of order itself, by changing the record.
 #[test]
 fn two_frames_of_a_queue_in_the_wrong_order_are_found() {
     let bench = Bench::new("npsim.toml", &[], &[]);

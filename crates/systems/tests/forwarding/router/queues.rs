@@ -1,4 +1,4 @@
-//! What queues take: limit, early detection, FIFO, and settings that do not fit.
+//! The capacity of queues: limit, early detection, FIFO, and invalid settings.
 
 use npsim::assemble::assemble_project;
 use npsim::project::Overrides;
@@ -18,7 +18,7 @@ const QUEUE: usize = 2 * CLASSES + 1;
 /// Bytes of a full frame without its check sequence.
 const FULL: u64 = 1514;
 
-/// A load to port 2 from both others.
+/// A load to port 2 from both other ports.
 fn to_port_2(bench: &Bench, rate: &str, size: &str, time: &str) -> RecordedLines {
     bench.lines(bench.loaded(Load {
         rate: Some(rate.parse().unwrap()),
@@ -32,7 +32,7 @@ fn to_port_2(bench: &Bench, rate: &str, size: &str, time: &str) -> RecordedLines
 /// Packets and bytes in the queue.
 fn held(bench: &Bench, chip: &Chip) -> (u64, u64) {
     let counter = |at| bench.wide(chip, "QUEUE_COUNTERS", QUEUE * 64 + at);
-    // The one may be counted before the other where a packet is on its way.
+    // One may be counted before the other while a packet is in flight.
     (
         counter(0).saturating_sub(counter(16)),
         counter(8).saturating_sub(counter(24)),
@@ -43,8 +43,8 @@ fn dropped(bench: &Bench, chip: &Chip) -> u64 {
     bench.narrow(chip, "QUEUE_COUNTERS", QUEUE * 64 + 32)
 }
 
-/// Bytes in the queue when the first packet is dropped there, and the most that ever
-/// are, with two gigabits a second for one.
+/// Bytes in the queue when the first packet is dropped there, and the maximum, with two gigabits a
+/// second for a line of one.
 fn filled(set: &[&str]) -> (u64, u64) {
     let bench = Bench::new("npsim.toml", set, &[]);
     let mut lines = to_port_2(&bench, "1Gbps,1Gbps,0", "1518", "6ms");
@@ -80,7 +80,7 @@ fn a_fifo_drops_at_its_limit_alone() {
             "{most} of {limit}"
         );
     }
-    // Early detection drops before, as soon as its average has come up.
+    // Early detection drops earlier, as soon as its average has risen.
     let (first, _) = filled(&["me.queue_manager.define.QUEUE_LIMIT=300000"]);
     assert!(first < 150_000, "{first}");
 }
@@ -93,7 +93,7 @@ fn a_queue_of_a_megabyte_holds_it() {
         "me.queue_manager.define.EARLY_DETECTION=0",
     ];
     let bench = Bench::new("npsim.toml", &set, &[]);
-    // Two full lines for 8.1 ms leave a million bytes over.
+    // Two full lines for 8.1 ms leave an excess of a million bytes.
     let mut lines = to_port_2(&bench, "1Gbps,1Gbps,0", "1518", "8100us");
     let mut chip = bench.chip();
     let end = lines.arrivals_end();
@@ -105,8 +105,8 @@ fn a_queue_of_a_megabyte_holds_it() {
     assert_eq!(lines.departures.len(), lines.arrivals.len());
 }
 
-/// A tenth more comes than leaves: a tenth has to be dropped, which is the chance of a
-/// queue that is halfway between the two limits if it is a fifth at the upper one.
+/// A tenth more arrives than leaves, so a tenth has to be dropped. That is the drop probability of
+/// a queue halfway between the two limits if it is a fifth at the upper one.
 #[test]
 fn a_chance_of_its_own_settles_where_it_must() {
     let settled = |least: u64, most: u64, chance: u64| {
@@ -132,7 +132,7 @@ fn a_chance_of_its_own_settles_where_it_must() {
     };
     let halfway = settled(50, 250, 204);
     assert!((120..180).contains(&halfway), "{halfway}");
-    // A fifth of the chance: a quarter of the way is where it is a tenth.
+    // A fifth of the probability: it is a tenth at a quarter of the way.
     let early = settled(50, 250, 410);
     assert!((80..120).contains(&early), "{early}");
 }
@@ -185,7 +185,7 @@ fn settings_that_do_not_fit_are_refused_with_the_reason() {
     assert!(told.contains("ASKED_LIMIT: 1 to 64"), "{told}");
     let told = refusal(&["port.1.rate=1Mbps"]);
     assert!(told.contains("rate of a port is too low"), "{told}");
-    // The largest that fit are taken.
+    // The largest valid values are accepted.
     let set = [
         "buffers.count=4096",
         "me.queue_manager.define.QUEUE_LIMIT=2097152",

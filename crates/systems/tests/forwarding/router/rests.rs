@@ -1,4 +1,4 @@
-//! Rests that grow while nothing comes: what they save, and what they cost the packets.
+//! Rests that grow while nothing arrives: their savings, and their cost for packets.
 
 use npsim_chip::Cycle;
 use npsim_inspect::stats::Stats;
@@ -45,7 +45,7 @@ fn handled(bench: &Bench, load: Load) -> RecordedLines {
     lines
 }
 
-/// Cycles from the last bit of each frame in to its first bit out, sorted.
+/// Cycles from the last arriving bit of each frame to its first departing bit, sorted.
 fn delays(lines: &RecordedLines) -> Vec<Cycle> {
     let sent = lines.departures.iter();
     let delay = |frame: Option<u64>, start| start - lines.arrivals[frame.unwrap() as usize].end;
@@ -54,9 +54,9 @@ fn delays(lines: &RecordedLines) -> Vec<Cycle> {
     delays
 }
 
-/// Frames so far from one another that each finds the router idle.
+/// Frames so far apart that each finds the router idle.
 fn lone(bench: &Bench) -> Vec<Cycle> {
-    // Of 0.33 ms, which is no multiple of any rest.
+    // 0.33 ms, which is not a multiple of any rest.
     delays(&handled(bench, load("3kpps", "64", "20ms")))
 }
 
@@ -79,13 +79,13 @@ fn a_lone_packet_waits_for_a_rest_of_each_stage_at_most() {
     assert!(usual < 6_000, "{usual}");
     // Processing, queue manager, scheduler, queue manager again, transmit.
     assert!(longest < usual + 5 * LONGEST * 16, "{longest}");
-    // And rests are what it waits for: one of them or more, on the whole.
+    // It waits for rests: one or more in total.
     let all: Cycle = resting.iter().sum();
     let mean = all / resting.len() as Cycle;
     assert!(mean > usual + LONGEST * 16, "{mean}");
 }
 
-/// Instructions of a millisecond in which nothing comes, after two for rests to grow.
+/// Instructions in a millisecond without arrivals, after two milliseconds for rests to grow.
 fn idle_instructions(set: &[&str]) -> u64 {
     let bench = Bench::new("npsim.toml", set, &[]);
     let mut chip = bench.chip();
@@ -117,7 +117,7 @@ fn three_full_lines_are_forwarded() {
             .to_vec();
         let lines = handled(&bench, full);
         let last = lines.departures.iter().map(|sent| sent.end).max().unwrap();
-        // In the end no more is waiting than the longest delays let wait.
+        // At the end, no more packets wait than the longest delays allow.
         let late = last - lines.arrivals_end();
         assert!(late < 60_000, "{size}: {late} cycles");
     }

@@ -1,5 +1,5 @@
-//! How the classes of a port share its line, and that a port with too much to
-//! send takes nothing from the others.
+//! How the classes of a port share its line, and that an overloaded port takes nothing from the
+//! others.
 
 use npsim_net::LineFrame;
 use npsim_net::load::Load;
@@ -12,7 +12,7 @@ use crate::oracle::checksum;
 /// A code point of each class in the shipped table.
 const CODE_POINTS: [u8; CLASSES] = [8, 0, 16, 46];
 
-/// A load to one prefix from some ports; flow by flow the classes in turn.
+/// A load to one prefix from some ports, whose flows have the classes in turn.
 fn to(bench: &Bench, prefix: &str, rate: &str, classes: &[usize]) -> Vec<LineFrame> {
     let load = Load {
         rate: Some(rate.parse().unwrap()),
@@ -34,7 +34,7 @@ fn to(bench: &Bench, prefix: &str, rate: &str, classes: &[usize]) -> Vec<LineFra
     frames
 }
 
-/// Bytes by class that leave by a port while frames come, after a start.
+/// Bytes by class that leave by a port while frames arrive, after a start-up phase.
 fn shares(bench: &Bench, lines: &RecordedLines, port: u8) -> [u64; CLASSES] {
     let end = lines.arrivals_end();
     let mut shares = [0; CLASSES];
@@ -47,7 +47,7 @@ fn shares(bench: &Bench, lines: &RecordedLines, port: u8) -> [u64; CLASSES] {
     shares
 }
 
-/// Two ports send all they have to the third, in these classes.
+/// Two ports send at line rate to the third, in these classes.
 fn expect_shared(classes: &[usize]) {
     let bench = Bench::new("npsim.toml", &[], &[]);
     let frames = to(&bench, "10.2.0.0/16", "950Mbps,950Mbps,0", classes);
@@ -86,7 +86,7 @@ fn four_classes_share_by_their_weights() {
     expect_shared(&[0, 1, 2, 3]);
 }
 
-/// Two gigabits a second for port 2 beside two lines that have enough.
+/// Two gigabits a second for port 2, beside two lines that are not overloaded.
 #[test]
 fn a_port_with_too_much_to_send_takes_nothing_from_others() {
     let bench = Bench::new("npsim.toml", &[], &[]);
@@ -154,8 +154,8 @@ fn a_slow_port_takes_nothing_from_fast_ones() {
     assert!(all.keys().all(|name| name == "DROP_QUEUE"), "{all:?}");
 }
 
-/// The scheduler counts cycles in 32 bits: a port that was idle for more than half of them
-/// is no busier for it.
+/// The scheduler counts cycles in 32 bits: a port that was idle for more than half of that range is
+/// not taken for busy.
 #[test]
 fn a_port_that_was_idle_for_long_is_free() {
     for project in PROJECTS {

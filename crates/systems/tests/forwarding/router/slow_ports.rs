@@ -1,5 +1,5 @@
-//! A port that is slower than the others and has too much to send: what leaves by the
-//! others is hardly later for it, and its own line is kept busy.
+//! A port that is slower than the others and overloaded: it hardly delays packets of the other
+//! ports, and its own line is kept busy.
 
 use npsim_chip::Cycle;
 use npsim_net::LineFrame;
@@ -27,8 +27,8 @@ fn frames(bench: &Bench, size: &str) -> Vec<LineFrame> {
     })
 }
 
-/// Runs until the frames have come and those of fast ports have left: a slow port may
-/// have a tenth of a second left to send.
+/// Runs until the frames have arrived and those of fast ports have left: a slow port may still have
+/// a tenth of a second to send.
 fn run(bench: &Bench, frames: Vec<LineFrame>) -> RecordedLines {
     let mut lines = bench.lines(frames);
     let mut chip = bench.chip();
@@ -56,7 +56,7 @@ fn inside(lines: &RecordedLines) -> Cycle {
     times[times.len() * 99 / 100]
 }
 
-/// The longest time for which port 2 sends nothing while frames come, after its first.
+/// The longest time for which port 2 sends nothing while frames arrive, after its first frame.
 fn longest_pause(lines: &RecordedLines) -> Cycle {
     let end = lines.arrivals_end();
     let of_port = |sent: &&Sent| sent.port == 2 && sent.start < end;
@@ -109,7 +109,8 @@ fn fast_ports_hardly_wait_for_one_of_10_mbps() {
     expect_undisturbed("10Mbps", "imix", &[]);
 }
 
-/// What the tests above look for is there with a scheduler that takes no port for slow.
+/// With a scheduler that treats no port as slow, the effect that the tests above exclude is
+/// present.
 #[test]
 fn eight_requests_of_a_slow_port_are_noticed() {
     let none_is_slow = Edit {
@@ -124,7 +125,7 @@ fn eight_requests_of_a_slow_port_are_noticed() {
     assert!(inside(&run(&bench, all)) > 4 * inside(&alone));
 }
 
-/// One packet at a time is enough for minimum frames, also where answers wait for rests.
+/// One packet at a time is enough for minimum frames, even if answers wait for rests.
 #[test]
 fn a_slow_line_is_full_of_minimum_frames() {
     for more in [&[][..], &GROWING] {

@@ -1,4 +1,4 @@
-//! What must be true when a run of the router has come to rest.
+//! Conditions that must hold when a run of the router has come to rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,8 +57,8 @@ pub fn at_rest(
     right_counters(bench, chip, lines)
 }
 
-/// Every frame that left is one that came, once, as it must look, where it must
-/// go. Bytes 6 and 7 of the frame hold its delay.
+/// Every frame that left is one that arrived, once, with the right contents, by the right port.
+/// Bytes 6 and 7 of the frame hold its delay.
 fn right_frames(bench: &Bench, lines: &RecordedLines) -> Result<(), String> {
     let mut gone = BTreeSet::new();
     for sent in &lines.departures {
@@ -94,8 +94,8 @@ fn right_frames(bench: &Bench, lines: &RecordedLines) -> Result<(), String> {
     Ok(())
 }
 
-/// Frames of a port and a queue leave as they came; so do the frames of a flow
-/// by their stamps, of each kind and class.
+/// Frames of a port and a queue leave in the order of arrival; so do the frames of a flow by their
+/// stamps, for each kind and class.
 pub fn in_order(bench: &Bench, lines: &RecordedLines, departures: &[Sent]) -> Result<(), String> {
     let mut last = BTreeMap::new();
     let mut stamps = BTreeMap::new();
@@ -119,7 +119,7 @@ pub fn in_order(bench: &Bench, lines: &RecordedLines, departures: &[Sent]) -> Re
     Ok(())
 }
 
-/// Each loss has the reason that the frame gives, and there is none without one.
+/// Each loss has the reason that the frame implies, and there is no loss without one.
 fn right_losses(
     bench: &Bench,
     chip: &Chip,
@@ -134,7 +134,7 @@ fn right_losses(
     })?;
     let of = |name: &str| losses.get(name).copied().unwrap_or(0);
 
-    // What did not leave, by what its frame asks for.
+    // Frames that did not leave, by their expected outcome.
     let left: BTreeSet<_> = lines.departures.iter().map(|sent| sent.frame).collect();
     let lost: BTreeSet<_> = lines.drops.iter().map(|lost| lost.frame).collect();
     let (mut drops, mut exceptions) = (BTreeMap::new(), BTreeMap::new());
@@ -244,7 +244,7 @@ fn nothing_inside(bench: &Bench, chip: &Chip) -> Result<(), String> {
     Ok(())
 }
 
-/// Counters of ports and queues agree with what came and went.
+/// Counters of ports and queues agree with the arrivals and departures.
 pub fn right_counters(bench: &Bench, chip: &Chip, lines: &RecordedLines) -> Result<(), String> {
     let losses = losses(chip);
     let of = |name: &str| losses.get(name).copied().unwrap_or(0);
